@@ -17,7 +17,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 import specgate
-from specgate.errors import InputError, NoKernel
+from specgate.errors import InputError, NoKernel, NoTable
 from specgate.linting.input_source import Given
 from specgate.runtimes.onnxruntime.conform.cases import fitting_feeds, graph_cases, node_cases, unfit
 from specgate.runtimes.onnxruntime.oracle.cpu_inputs import NotFed, feeds_of
@@ -59,9 +59,9 @@ def contradiction(model: bytes, target: str) -> str | None:
 def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None, level: str = "") -> str | None:
     """Return why the executor refuses a model that lint accepts for a runtime, None where it computes it.
 
-    descriptor, level: of a model of one node, whose inputs get values that fit it. Without a kernel, or where inputs
-    need values that are not at hand, it need not compute; nor what breaks a structural rule of ONNX and the runtime
-    runs (keepdims 3, pads beside auto_pad, slopes of a higher rank), because no specification defines the result.
+    descriptor, level: of a model of one node, whose inputs get values that fit it. Without a table or kernel, or where
+    inputs need values that are not at hand, it need not compute; nor what breaks a structural rule of ONNX and the
+    runtime runs (keepdims 3, pads beside auto_pad, slopes of a higher rank), because no specification defines the result.
     """
     report = specgate.lint(Given(model, "onnx", "model"), [target])
     if report.undecided or report.no_table or any(found.severity == "error" for found in report.findings):
@@ -76,7 +76,7 @@ def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None
         path.write_bytes(model)
         try:
             specgate.execute(path, arrays, target=target)
-        except NoKernel:
+        except (NoKernel, NoTable):
             return None
         except InputError as error:
             warnings = sorted({found.id for found in report.findings if found.severity == "warning"})
@@ -86,7 +86,8 @@ def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None
 
 def _breaks_structural_rules(report: Report, descriptor: Descriptor | None, level: str) -> bool:
     if descriptor is None:
-        return any(found.severity == "warning" for found in report.findings)
+        warnings = [found.id for found in report.findings if found.severity == "warning"]
+        return not all(rule.startswith("onnx/model/") for rule in warnings)
     resolved = dialect("onnx").operator(descriptor.operator).resolve(level)
     assert resolved is not None
     return any(failure.structural and not failure.unknown for failure in explain_at(descriptor, resolved))

@@ -158,6 +158,9 @@ def test_files_that_the_runtime_completes_or_refuses(name, target):
     made = make()
     assert specgate.place(made, target).session == session
     assert contradiction(made.SerializeToString(), target) is None
+    # Which of two Constants counts is not defined: the runtime's last one, also for nodes between the two.
+    if name != "a value of two Constants":
+        assert not_computed(made.SerializeToString(), target) is None
 
 
 @pytest.mark.oracle

@@ -96,6 +96,13 @@ REFUSED = {
         2,
         [0, -5],
     ),
+    "dilations-of-0-over-no-elements": layer(
+        "ConvolutionBackpropData",
+        "opset1",
+        [("f32", [0, 20, 0, 0]), ("f32", [20, 10, 3, 3])],
+        [],
+        {"strides": [3, 3], "pads_begin": [0, 0], "pads_end": [0, 0], "dilations": [0, 0], "output_padding": [2, 2]},
+    ),
     "a-default-of-another-type": layer(
         "SparseFillEmptyRows", "opset16", [("u8", [2]), ("i32", [2]), ("i32", [2, 2]), ("f32", [])], [], {}
     ),

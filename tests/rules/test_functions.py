@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import Descriptor, tensor
+from specgate.dialects.directml.cpp.nodes import Nodes
 from specgate.dialects.directml.cpp.translate import Translator
-from specgate.dialects.directml.cpp.values import whole
+from specgate.dialects.directml.cpp.values import Untranslatable, whole
 from specgate.dialects.directml.vocabulary import Size2D
 from specgate.rules.column_values import column
 from specgate.rules.columns import compile_columns
@@ -58,3 +59,8 @@ def test_messages_and_cpp_name_it(resolved: Resolved) -> None:
     assert "half of Axis is 4" in failure.message
     translate = Translator({"Axis": whole("Axis", 0, 9, tight=True)}, {}, {}, None)  # type: ignore[arg-type]
     assert translate(resolved.rules[0].require.tree).code == "half(Axis) == 3"
+
+
+def test_no_header_is_written_that_cannot_explain_it(resolved: Resolved) -> None:
+    with pytest.raises(Untranslatable, match=r"half\(Axis\)"):
+        Nodes().test(resolved.rules[0].require)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino.ir import IrLayer, IrNet, IrPort
     from specgate.errors import InputError
 
-    _Error = Callable[[str, int, IrLayer | None], InputError]
+    _Error = Callable[[str, int, "IrLayer | None"], InputError]
 
 __all__ = ["connect"]
 

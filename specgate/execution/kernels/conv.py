@@ -527,6 +527,8 @@ def slide_filters_back(
         sizes = output_shape.tolist()
     more = [0] * rank if output_padding is None else output_padding
     same_length("convolution", rank, strides=strides, dilations=dilations, **{"more places": more})
+    if any(n < 1 for n in (*strides, *dilations)) or any(n < 0 for n in (*pads, *more)):
+        raise InputError("convolution: expected strides and dilations of at least 1, paddings of 0 or more")
     steps = zip(data.shape[2:], flat.shape[2:], strides, dilations, more, strict=True)
     whole = [step * (size - 1) + (length - 1) * gap + 1 + extra for size, length, step, gap, extra in steps]
     places = sizes or [n - pads[i] - pads[rank + i] for i, n in enumerate(whole)]

@@ -38,13 +38,23 @@ def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:
     assert campaign.explained
 
 
-def test_without_128_bits_of_the_compiler_they_are_the_same(tmp_path: Path) -> None:
-    if compiler() is None:
-        pytest.skip("no C++ compiler is installed: the header is not compiled")
-    campaign = Campaign(built(tmp_path, ["ONE_HOT"], [*QUICK, "-DSPECGATE_NO_INT128"]), seed=2)
-    campaign.operator("ONE_HOT", cases=60)
-    assert campaign.answers["accepted"]
-    assert campaign.differences == []
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("UINT64", 2**64 - 1), ("UINT64", 2**62), ("INT64", -(2**63)), ("INT64", 2**62 - 1), ("FLOAT64", -2.0)],
+)
+def test_numbers_beyond_the_quick_check_are_evaluated(native: Native, kind: str, value: float) -> None:
+    desc = {"OutputTensor": {"DataType": kind, "Sizes": [2]}, "ValueDataType": kind, "Value": value}
+    made = read({"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": desc})
+    assert check_at(made, "6.2").accepted
+    assert native.accepts(placed(image(made)), "6.2", "both")
+
+
+def test_strides_beyond_64_bits_are_told_in_full(native: Native) -> None:
+    large = {"DataType": "FLOAT32", "Sizes": [2**32 - 1] * 4, "Strides": [2**32 - 1] * 4, "TotalTensorSizeInBytes": 4}
+    made = basic(OutputTensor=large)
+    found = check_at(made, "5.0").findings
+    assert native.check(placed(image(made)), "5.0", "both").messages == [finding.message for finding in found]
+    assert any("the reach in elements of OutputTensor is 73786976243298598921" in finding.message for finding in found)
 
 
 def basic(**changed: object) -> Descriptor:

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.values import (
+    LIMIT,
     Untranslatable,
     Value,
     as_number,
     joined,
-    narrow,
     negated,
     real,
     truth,
@@ -33,7 +33,7 @@ UINT32: Final = 2**32 - 1
 #: Tensors with more dimensions, and arrays longer than a loop may run over, are rejected before any rule reads them.
 MAX_RANK: Final = 64
 #: Products of sizes saturate here: no level supports a tensor with this many elements.
-SATURATED: Final = 2**62
+SATURATED: Final = LIMIT
 _ATTRIBUTES: Final[Mapping[str, tuple[str, int]]] = {
     "TotalTensorSizeInBytes": ("total", 2**64 - 1),
     "GuaranteedBaseOffsetAlignment": ("alignment", UINT32),
@@ -100,7 +100,7 @@ class Calls:
             return Value(f"{tensor.code}.{name}", "wholes", 0, UINT32, tight=True)
         member, high = _ATTRIBUTES[name]
         code = f"{tensor.code}.{member}"
-        return whole(f"Wide({code})" if high > 2**63 else f"int64_t({code})", 0, high, tight=True)
+        return whole(f"limited(check, {code})" if high > LIMIT else f"int64_t({code})", 0, high, tight=True)
 
     def member_of(self, operator: Value, name: str) -> Value:
         """Return the value of a member of an operator that a field holds."""
@@ -229,26 +229,18 @@ class Calls:
         if element.kind not in {"whole", "truth"}:
             raise Untranslatable(ast.unparse(node))
         code = as_number(element)
-        number = "int64_t" if narrow(element) else "Wide"
         if name == "len":
             code = "1"
         neutral = "1" if name == "product" else "0"
-        body = f"{number}({code})" if test is None else f"{test} ? {number}({code}) : {number}({neutral})"
+        body = f"int64_t({code})" if test is None else f"{test} ? int64_t({code}) : int64_t({neutral})"
         function = {"product": "product_of", "sum": "sum_of", "len": "sum_of"}.get(name)
         if function is None:
             raise Untranslatable(ast.unparse(node))
-        result = f"{function}({text}, [&]({parameter}) {{ return {body}; }})"
+        result = f"{function}(check, {text}, [&]({parameter}) {{ return {body}; }})"
         if name == "product":
             return whole(result, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
         low, high = (0, 1) if name == "len" else (min(0, element.low), max(0, element.high))
-        if number == "int64_t" and max(-low, high) * LOOP_LIMIT >= 2**63:
-            raise Untranslatable(ast.unparse(node))
-        made_of = whole(result, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
-        return (
-            whole(f"int64_t({result})", made_of.low, made_of.high, tight=True)
-            if number == "Wide" and narrow(made_of)
-            else made_of
-        )
+        return whole(result, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
 
 
 def _written(name: str, argument: Value) -> Value | None:

@@ -72,7 +72,7 @@ def declared(operator: str, info: FieldInfo) -> str:
         "int": ("int64_t", f"load({at})"),
         "float": ("double", f"double(load({at}))"),
         "bool": ("bool", f"load({at}) != 0"),
-        "scalar": ("Wide", f"scalar({at}, load(&desc->{info.type_from}))"),
+        "scalar": ("int64_t", f"scalar(check, {at}, load(&desc->{info.type_from}))"),
         "scale-bias": ("ScaleAndBias", f"scale_bias({at})"),
         "size-2d": ("abi::Size2D", f"load({at})"),
     }.get(info.type, ("uint32_t", f"load({at})"))

@@ -30,7 +30,7 @@ _INCLUDES: Final = (
     "initializer_list", "limits", "memory", "new", "string", "string_view", "type_traits", "utility", "vector",
 )  # fmt: skip
 #: The files that find out which rules are violated.
-_JUDGING: Final = ("numbers", "json", "fixes", "whole", "nodes", "values", "evaluator", "explain", "judge")
+_JUDGING: Final = ("numbers", "json", "fixes", "nodes", "values", "evaluator", "explain", "judge")
 #: The files that put violations into sentences and search for fixes.
 _TELLING: Final = ("words", "facts", "places", "proposals", "repair", "advice", "text")
 
@@ -109,7 +109,7 @@ class _Writer:
         yield from rest.splitlines()
         yield from ("", *self.words.constants(), "", *self._types(), *self._names(), "", *self._levels())
         yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
-        yield from _fixed("rules", "arena", "tables")
+        yield from _fixed("whole", "rules", "arena", "tables")
         yield from ("", *enum_lines(laid, self.levels), "", *self._devices(), "", *sentence_lines(self.levels))
         yield from ("", *functions.limit_lines(), *limit_names(functions.limits))
         yield from ("", *functions.cells.lines(), *functions.nodes.lines(), "", *table)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.directml.cpp.calls import Calls
 from specgate.dialects.directml.cpp.values import (
+    LIMIT,
     Untranslatable,
     Value,
     as_number,
     joined,
-    narrow,
     negated,
     real,
     truth,
@@ -42,16 +42,7 @@ class Translator(Calls):
 
     @staticmethod
     def _literal(value: int) -> Value:
-        if abs(value) < 2**63:
-            return Value(str(value), "whole", value, value, tight=value >= 0, constant=value)
-        if 0 <= value < 2**64:
-            return Value(f"Wide(UINT64_C({value}))", "whole", value, value, tight=True, constant=value)
-        if value == -(2**63):
-            return Value("Wide(INT64_MIN)", "whole", value, value, tight=True, constant=value)
-        if 0 <= value < 2**126:
-            text = f"wide({value >> 64:#x}, UINT64_C({value & (2**64 - 1):#x}))"
-            return Value(text, "whole", value, value, tight=True, constant=value)
-        return Value("", "whole", value, value, tight=True, constant=value)  # only valid next to a double
+        return Value(str(value), "whole", value, value, tight=value >= 0, constant=value)
 
     def on_Name(self, node: ast.Name) -> Value:
         name = node.id
@@ -84,10 +75,8 @@ class Translator(Calls):
 
     def on_Subscript(self, node: ast.Subscript) -> Value:
         sequence, index = self(node.value), self(node.slice)
-        if not narrow(index):
-            raise _refused(node)
         if sequence.kind == "tensors":
-            return Value(f"item(check, {sequence.code}, {index.code})", "tensor", tight=True)
+            return Value(f"at(check, {sequence.code}, {index.code})", "tensor", tight=True)
         code = f"at(check, {sequence.code}, {index.code})"
         if sequence.kind == "wholes":
             return whole(code, sequence.low, sequence.high, tight=True)
@@ -127,12 +116,15 @@ class Translator(Calls):
         if isinstance(node.op, ast.FloorDiv | ast.Mod):
             return self._divided(node, left, right)
         low, high = _bounds(node.op, left, right)
-        wide = not (narrow(left) and narrow(right) and low > -(2**63) and high < 2**63)
-        code = f"{as_number(left, wide=wide)} {_SIGNS[type(node.op)]} {as_number(right, wide=wide)}"
-        return whole(code, low, high)
+        if low < -LIMIT or high > LIMIT:
+            pair = f"{as_number(left)}, {as_number(right)}"
+            return whole(f"{_CHECKED[type(node.op)]}(check, {pair})", low, high, tight=True)
+        return whole(f"{as_number(left)} {_SIGNS[type(node.op)]} {as_number(right)}", low, high)
 
     def _divided(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         modulo = isinstance(node.op, ast.Mod)
+        if modulo and left.low >= 0 and isinstance(right.constant, int) and right.constant > left.high:
+            return left
         largest = max(abs(left.low), abs(left.high))
         divisor = max(abs(right.low), abs(right.high))
         if modulo:
@@ -143,16 +135,10 @@ class Translator(Calls):
             low, high = (0 if left.low >= 0 and right.low >= 0 else -largest - 1), largest
             if isinstance(right.constant, int) and right.constant > 0:
                 low, high = left.low // right.constant, left.high // right.constant
-        wide = not (narrow(left) and narrow(right))
-        pair = as_number(left, wide=wide), as_number(right, wide=wide)
+        pair = as_number(left), as_number(right)
         if left.low >= 0 and isinstance(right.constant, int) and right.constant > 0:
-            code = f"{pair[0]} {'%' if modulo else '/'} {pair[1]}"
-            result = whole(code, low, high)
-        else:
-            result = whole(f"{'modulo' if modulo else 'quotient'}(check, {', '.join(pair)})", low, high, tight=True)
-        if wide and narrow(result):
-            return whole(f"int64_t({result.code})", low, high, tight=True)
-        return result
+            return whole(f"{pair[0]} {'%' if modulo else '/'} {pair[1]}", low, high)
+        return whole(f"{'modulo' if modulo else 'quotient'}(check, {', '.join(pair)})", low, high, tight=True)
 
     def on_IfExp(self, node: ast.IfExp) -> Value:
         test, body, orelse = self(node.test), self(node.body), self(node.orelse)
@@ -161,8 +147,7 @@ class Translator(Calls):
         if "real" in {body.kind, orelse.kind}:
             pair = as_number(body, floating=True), as_number(orelse, floating=True)
             return real(f"{test.operand} ? {pair[0]} : {pair[1]}")
-        wide = not (narrow(body) and narrow(orelse))
-        pair = _typed(body, wide=wide), _typed(orelse, wide=wide)
+        pair = _typed(body), _typed(orelse)
         low, high = min(body.low, orelse.low), max(body.high, orelse.high)
         return whole(f"{test.operand} ? {pair[0]} : {pair[1]}", low, high)
 
@@ -173,8 +158,6 @@ class Translator(Calls):
             return Value("", "words", items=items)
         if "real" in kinds:
             return Value(f"{{{', '.join(as_number(i, floating=True) for i in items)}}}", "reals", items=items)
-        if not all(narrow(item) for item in items):
-            raise _refused(node)
         low, high = min(item.low for item in items), max(item.high for item in items)
         return Value(f"{{{', '.join(item.code for item in items)}}}", "wholes", low, high, items=items)
 
@@ -205,15 +188,14 @@ class Translator(Calls):
         if left.kind == right.kind == "truth":
             return truth(f"{left.operand} {sign} {right.operand}")
         floating = "real" in {left.kind, right.kind}
-        wide = not floating and not (narrow(left) and narrow(right))
-        pair = [as_number(v, wide=wide, floating=floating) for v in (left, right)]
+        pair = [as_number(v, floating=floating) for v in (left, right)]
         return truth(f"{pair[0]} {sign} {pair[1]}")
 
     def _among(self, left: Value, right: Value) -> Value:
         if right.kind == "words":
             pairs = [self.words(left, item) for item in right.items or ()]
             return truth(" || ".join(f"{one} == {other}" for one, other in pairs))
-        if left.kind == "whole" and right.kind == "wholes" and narrow(left):
+        if left.kind == "whole" and right.kind == "wholes":
             return truth(f"contains({self.sequence(right)}, {left.code})", tight=True)
         raise Untranslatable(f"{left.code} in {right.code}")
 
@@ -222,17 +204,16 @@ def _refused(node: ast.expr) -> Untranslatable:
     return Untranslatable(f"there is no C++ for {ast.unparse(node)}")
 
 
-def _typed(value: Value, *, wide: bool) -> str:
+def _typed(value: Value) -> str:
     """Return a number with an explicit C++ type.
 
     Both branches of a conditional expression need the same type.
     """
-    if wide:
-        return as_number(value, wide=True)
     return value.code if value.code.startswith("int64_t(") else f"int64_t({value.code})"
 
 
 _SIGNS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_CHECKED: Final = {ast.Add: "plus", ast.Sub: "minus", ast.Mult: "times"}
 _FOLDED: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
     ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__,
     ast.FloorDiv: int.__floordiv__, ast.Mod: int.__mod__,

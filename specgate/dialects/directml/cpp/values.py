@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Untranslatable", "Value", "as_number", "joined", "narrow", "negated", "real", "truth", "whole"]
+__all__ = ["LIMIT", "Untranslatable", "Value", "as_number", "joined", "negated", "real", "truth", "whole"]
 
-#: Whole numbers within these bounds are `int64_t`, larger ones `Wide`. Numbers beyond `Wide` are rejected here.
-_NARROW: Final = 2**63 - 1
-_WIDE: Final = 2**126
+#: All whole numbers are `int64_t` within this bound. An operation that may exceed it is checked in C++: if it does, the
+#: evaluator of the header decides.
+LIMIT: Final = 2**62
 #: The largest whole number up to which doubles are exact.
 _EXACT: Final = 2**53
 
@@ -42,16 +42,9 @@ class Value:
         return self.code if self.tight else f"({self.code})"
 
 
-def narrow(value: Value) -> bool:
-    """Return whether a whole number is an `int64_t`."""
-    return value.low >= -_NARROW and value.high <= _NARROW
-
-
 def whole(code: str, low: int, high: int, *, tight: bool = False, constant: int | None = None) -> Value:
-    """Return a whole number; raise Untranslatable if it may overflow."""
-    if low < -_WIDE or high > _WIDE:
-        raise Untranslatable(f"{code} may be from {low} to {high}, which no integer holds")
-    return Value(code, "whole", low, high, tight=tight, constant=constant)
+    """Return a whole number; its bounds end at the limit."""
+    return Value(code, "whole", max(low, -LIMIT), min(high, LIMIT), tight=tight, constant=constant)
 
 
 def real(code: str, *, tight: bool = False, constant: float | None = None) -> Value:
@@ -77,8 +70,8 @@ def negated(value: Value) -> Value:
     return truth(f"!({value.code})", tight=True)
 
 
-def as_number(value: Value, *, wide: bool = False, floating: bool = False) -> str:
-    """Return a number's text, converted to `Wide` or double if asked."""
+def as_number(value: Value, *, floating: bool = False) -> str:
+    """Return a number's text, converted to double if asked."""
     if floating:
         if value.kind == "real":
             return value.operand
@@ -91,4 +84,6 @@ def as_number(value: Value, *, wide: bool = False, floating: bool = False) -> st
         raise Untranslatable(f"expected a number, found the {value.kind} {value.code}")
     if value.kind == "truth":
         return f"int64_t({value.code})"
-    return f"Wide({value.code})" if wide and narrow(value) else value.operand
+    if isinstance(value.constant, int) and abs(value.constant) > LIMIT:
+        return str(LIMIT if value.constant > 0 else -LIMIT)  # compares equally with all numbers within the limit
+    return value.operand

@@ -48,22 +48,24 @@ def run_model(
 
     Each node is executed at its imported opset. arrays: by input name, with the declared types and sizes (a symbol has
     one size throughout). An input with an initializer may be omitted. Sequences are lists, maps are dicts, an optional
-    is a value or None. target: a runtime; a model that imports a newer opset is rejected. budget: limits for live
-    values, work of kernels and time. evaluate, watch: see `Run`. on_node: receives the number of finished nodes and of
-    all nodes in the main graph. model: the model, if already read. basis: documented or observed values.
-    `notes` of the result name sizes that the file states wrongly, which count as unknown. Raises InputError; NoTable
-    and NoKernel name the node without table or kernel.
+    is a value or None. target: a model that imports a newer opset is rejected; a runtime adds domains that the model
+    does not import. budget: limits for live values, work of kernels and time. evaluate, watch: see `Run`. on_node:
+    receives the number of finished nodes and of all nodes in the main graph. model: the model, if already read. basis:
+    documented or observed values. `notes` of the result name sizes that the file states wrongly, which count as
+    unknown. Raises InputError; NoTable and NoKernel name the node without table or kernel.
     """
     budget = memory.budget_of() if budget is None else budget
     model = read_model(path) if model is None else model
     _hold_target(model, target, path)
-    graph = model.graph
+    graph, imports = model.graph, model.opset_imports
+    if imports and target is not None and target.runtime is not None:  # it adds the domains that are not imported
+        imports = {**target.runtime.opsets, **imports}
     step = None if on_node is None else lambda done: on_node(done, len(graph.nodes))
     run = Run(model, path, budget, evaluate=evaluate, watch=watch, step=step)
     run.basis, run.by = basis, target.by if target else None
     with in_file(path):
-        refuse_early(run, graph.nodes, model.opset_imports, set())
-        scope = Scope(run, graph.nodes, model.opset_imports, "graph", kept=(info.name for info in graph.outputs))
+        refuse_early(run, graph.nodes, imports, set())
+        scope = Scope(run, graph.nodes, imports, "graph", kept=(info.name for info in graph.outputs))
         values = _Values(run)
         values.take(scope, arrays)
         execute_nodes(scope)

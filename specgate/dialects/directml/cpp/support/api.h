@@ -56,11 +56,28 @@ inline uint32_t lacking_types(uint32_t place, const Device& device) {
   return found;
 }
 
+// What the evaluator says of a description.
+struct Evaluated {
+  bool accepted, harmful;
+};
+inline Evaluated evaluated(const Layout& layout, const void* description, uint32_t place, uint64_t now, uint32_t lacking) {
+  Arena arena;
+  Memory memory(arena);
+  Notes notes;
+  const Context context = context_of(memory, &layout, description, place);
+  Judge(memory, context, now, notes).all(description, lacking);
+  return {notes.found.empty() && notes.broken.empty() && notes.lacked.empty() && !notes.undecided, notes.harmful};
+}
+inline bool accepted(const Layout& layout, const void* description, uint32_t place, const Options& options) {
+  if (layout.accepts == nullptr || description == nullptr || !exists(layout, place)) return false;
+  const uint64_t now = now_of(place, options.basis, options.implementation);
+  Check check{now, place, lacking_types(place, options.device)};
+  const bool yes = layout.accepts(check, description);
+  return check.unsure ? evaluated(layout, description, place, now, check.lacking).accepted : yes;
+}
 inline bool accepted(uint32_t type, const void* description, uint32_t place, const Options& options) {
   const Layout* layout = layout_of(type);
-  if (layout == nullptr || layout->accepts == nullptr || description == nullptr || !exists(*layout, place)) return false;
-  Check check{now_of(place, options.basis, options.implementation), place, lacking_types(place, options.device)};
-  return layout->accepts(check, description);
+  return layout != nullptr && accepted(*layout, description, place, options);
 }
 
 // Explains why a description is refused.
@@ -70,10 +87,7 @@ class Refusal {
       : layout_(layout), description_(description), options_(options),
         context_(context_of(memory_, &layout, description, 0)) {
     for (uint32_t place = 0; place < count_of_levels; ++place)
-      if (exists(layout, place) && layout.accepts != nullptr) {
-        Check check{now_of(place, options.basis, options.implementation), place, lacking_types(place, options.device)};
-        if (layout.accepts(check, description)) verdict.levels.push_back(every_level[place]);
-      }
+      if (accepted(layout, description, place, options)) verdict.levels.push_back(every_level[place]);
   }
 
   Verdict verdict;
@@ -119,10 +133,7 @@ class Refusal {
       if (options_.basis != Basis::both && options_.basis != side) continue;
       Notes notes;
       Judge judge(memory_, context_, now_of(place, side, options_.implementation), notes);
-      judge.structure(description_);
-      judge.rows();
-      judge.tensors(lacking_types(place, options_.device));
-      judge.rules();
+      judge.all(description_, lacking_types(place, options_.device));
       (side == Basis::documented ? sides.documented : sides.observed) = notes.told();
       sides.lacked = notes.lacked;
     }
@@ -231,17 +242,8 @@ inline bool harmful(uint32_t type, const void* description, uint32_t place, cons
   if (description == nullptr) return true;
   const uint64_t now = now_of(place, Basis::both, options.implementation);
   Check check{now, place, 0};
-  if (layout->accepts(check, description)) return check.harmful;
-  Arena arena;
-  Memory memory(arena);
-  const Context context = context_of(memory, layout, description, place);
-  Notes notes;
-  Judge judge(memory, context, now, notes);
-  judge.structure(description);
-  judge.rows();
-  judge.tensors(0);
-  judge.rules();
-  return notes.harmful;
+  if (layout->accepts(check, description) && !check.unsure) return check.harmful;
+  return evaluated(*layout, description, place, now, 0).harmful;
 }
 
 }  // namespace detail

@@ -5,61 +5,6 @@
 
 namespace specgate {
 
-#if defined(__SIZEOF_INT128__) && !defined(SPECGATE_NO_INT128)
-__extension__ typedef __int128 Wide;
-#else
-// A whole number of 128 bits in two's complement, for compilers that have none: as much of it as rules need.
-class Wide {
- public:
-  constexpr Wide() : low_(0), high_(0) {}
-  constexpr Wide(int64_t value) : low_(uint64_t(value)), high_(value < 0 ? ~uint64_t(0) : 0) {}
-  constexpr Wide(int32_t value) : Wide(int64_t(value)) {}
-  constexpr Wide(uint32_t value) : low_(value), high_(0) {}
-  constexpr Wide(uint64_t value) : low_(value), high_(0) {}
-  explicit constexpr operator int64_t() const { return int64_t(low_); }
-  explicit constexpr operator uint64_t() const { return low_; }
-  constexpr bool negative() const { return (high_ >> 63) != 0; }
-  constexpr Wide operator-() const { return Wide(~low_ + 1, ~high_ + (low_ == 0 ? 1 : 0)); }
-  friend constexpr Wide operator+(Wide a, Wide b) {
-    return Wide(a.low_ + b.low_, a.high_ + b.high_ + (a.low_ + b.low_ < a.low_ ? 1 : 0));
-  }
-  friend constexpr Wide operator-(Wide a, Wide b) { return a + -b; }
-  friend constexpr Wide operator*(Wide a, Wide b) {
-    const uint64_t a0 = uint32_t(a.low_), a1 = a.low_ >> 32, b0 = uint32_t(b.low_), b1 = b.low_ >> 32;
-    const uint64_t middle = a1 * b0 + ((a0 * b0) >> 32), other = a0 * b1 + uint32_t(middle);
-    return Wide(a.low_ * b.low_, a1 * b1 + (middle >> 32) + (other >> 32) + a.high_ * b.low_ + a.low_ * b.high_);
-  }
-  // Towards zero, as of built-in integers.
-  friend constexpr Wide operator/(Wide a, Wide b) { return divided(a, b, true); }
-  friend constexpr Wide operator%(Wide a, Wide b) { return divided(a, b, false); }
-  friend constexpr bool operator==(Wide a, Wide b) { return a.low_ == b.low_ && a.high_ == b.high_; }
-  friend constexpr bool operator!=(Wide a, Wide b) { return !(a == b); }
-  friend constexpr bool operator<(Wide a, Wide b) {
-    return a.high_ == b.high_ ? a.low_ < b.low_ : int64_t(a.high_) < int64_t(b.high_);
-  }
-  friend constexpr bool operator>(Wide a, Wide b) { return b < a; }
-  friend constexpr bool operator<=(Wide a, Wide b) { return !(b < a); }
-  friend constexpr bool operator>=(Wide a, Wide b) { return !(a < b); }
-
- private:
-  constexpr Wide(uint64_t low, uint64_t high) : low_(low), high_(high) {}
-  constexpr Wide doubled(uint64_t bit) const { return Wide(low_ << 1 | bit, high_ << 1 | low_ >> 63); }
-  static constexpr Wide divided(Wide a, Wide b, bool quotient) {
-    const Wide top = a.negative() ? -a : a, by = b.negative() ? -b : b;
-    Wide left, result;
-    for (int bit = 127; bit >= 0; --bit) {
-      left = left.doubled(((bit < 64 ? top.low_ >> bit : top.high_ >> (bit - 64)) & 1));
-      const bool fits = !(left < by);
-      if (fits) left = left - by;
-      result = result.doubled(fits ? 1 : 0);
-    }
-    if (quotient) return a.negative() != b.negative() ? -result : result;
-    return a.negative() ? -left : left;
-  }
-  uint64_t low_, high_;
-};
-#endif
-
 // Which side of the tables counts: what the pages say, what builds do, or what both take.
 enum class Basis { documented, observed, both };
 
@@ -97,14 +42,9 @@ namespace detail {
 
 constexpr uint32_t no_tensor = 0, buffer_tensor = 1;
 
-// A number of more than 64 bits.
-constexpr Wide wide(uint64_t high, uint64_t low) {
-  return (Wide(high) * Wide(uint64_t(1) << 32)) * Wide(uint64_t(1) << 32) + Wide(low);
-}
-
 // More than any level takes; longer ones are refused unread, so that a count which is no count does no harm.
 constexpr uint32_t most_dimensions = 64, most_elements = 10000, most_turns = 10000, most_nested_turns = 300, most_operators = 64;
-// Products of sizes end here: no level takes a tensor of so many elements.
+// Whole numbers of the quick check end here: no level takes a tensor of so many elements.
 constexpr int64_t saturated = int64_t(1) << 62;
 
 template <class T>
@@ -121,12 +61,16 @@ struct Numbers {
   const T* data = nullptr;
   int64_t count = 0;
   bool given = false, hollow = false;
+
+  auto operator[](int64_t at) const { return std::conditional_t<std::is_integral_v<T>, int64_t, double>(load(data + at)); }
 };
 using Sizes = Numbers<uint32_t>;
 
 // The numbers from 0 up to `count`, without it.
 struct Range {
-  int64_t count;
+  int64_t count = 0;
+
+  int64_t operator[](int64_t at) const { return at; }
 };
 
 template <class T>
@@ -154,6 +98,8 @@ struct Tensors {
   const abi::TensorDesc* data = nullptr;
   int64_t count = 0;
   bool given = false, hollow = false;
+
+  Tensor operator[](int64_t at) const;
 };
 
 struct Operator {
@@ -201,6 +147,7 @@ inline Tensor read(const abi::TensorDesc* at, bool counting) {
   return tensor;
 }
 inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at), true); }
+inline Tensor Tensors::operator[](int64_t at) const { return read(data + at, false); }
 
 // What a structure points to, as many as it counts.
 template <class Found, class T>

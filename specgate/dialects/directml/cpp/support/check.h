@@ -48,12 +48,12 @@ inline bool flaws(const Operator& fused, F f) {
 inline bool known_type(uint32_t type) { return type == 0 || known_bits(type) != 0; }
 
 // One question: a level and the sides of the tables that count. lacking: the types that the device does not take, as
-// bits. harmful: there is a null pointer where the description says that something is.
+// bits. unsure: the answer says nothing. harmful: there is a null pointer where the description says that something is.
 inline bool accepts_tensor(Check& check, const Tensor& tensor, bool output);
 struct Check {
   uint64_t now;
   uint32_t place, lacking;
-  bool broken = false, harmful = false;
+  bool broken = false, harmful = false, unsure = false;
 
   bool readable(const Tensor& tensor, bool optional) {
     harmful = harmful || tensor.hollow;
@@ -104,3 +104,4 @@ struct Check {
   }
 };
 inline void mark_broken(Check& check) { check.broken = true; }
+inline void mark_unsure(Check& check) { check.unsure = true; }

@@ -11,8 +11,8 @@ using Leaves = std::vector<Leaf>;
 
 class Explainer {
  public:
-  Explainer(Tree& tree, Memory& memory, const Context& context)
-      : tree_(tree), memory_(memory), context_(context) {}
+  Explainer(Memory& memory, const Context& context)
+      : memory_(memory), context_(context) {}
 
   // The deciding parts; of a loop those of the first turn that decides it.
   Leaves decisive(const Node* rule) {
@@ -29,7 +29,6 @@ class Explainer {
   }
 
  private:
-  Tree& tree_;
   Memory& memory_;
   const Context& context_;
   bool closing_ = true;
@@ -112,7 +111,7 @@ class Explainer {
   void blame_turn(const Node* loop, const Node* closed, const Scope& inner, int64_t place, bool wanted) {
     const Node* body = loop->parts[0];
     if (inner.value->is == Value::Is::tensor && !closing_)
-      body = written(body, loop->text, tree_.element(loop->parts[1], place));
+      body = written(body, loop->text, memory_.subscript(loop->parts[1], memory_.number(place)));
     const Node* closed_body =
         closing_ ? written(closed->parts[0], loop->text, item(closed->parts[1], place)) : closed->parts[0];
     blame(body, closed_body, &inner, wanted);
@@ -132,8 +131,8 @@ class Explainer {
   // What a loop's variable is in one turn: a number where the loop counts, else a part of its field.
   const Node* item(const Node* over, int64_t place) {
     if (over->kind == Kind::list) return over->parts[size_t(place)];
-    if (is_call(over, "dims") || is_call(over, "range")) return tree_.number(place);
-    return tree_.element(over, place);
+    if (is_call(over, "dims") || is_call(over, "range")) return memory_.number(place);
+    return memory_.subscript(over, memory_.number(place));
   }
 
   // A part with an expression in place of a loop's variable.
@@ -147,16 +146,15 @@ class Explainer {
       changed = changed || part != node->parts[i];
       parts.push_back(*part);
     }
-    return changed ? tree_.with(*node, parts.data(), parts.size()) : node;
+    return changed ? memory_.with(*node, parts.data(), parts.size()) : node;
   }
 };
 
 // What conditional parts and names stand for on one description.
 class Resolving {
  public:
-  Resolving(Tree& tree, Memory& memory, const Context& context) : tree(tree), memory(memory), context(context) {}
+  Resolving(Memory& memory, const Context& context) : memory(memory), context(context) {}
 
-  Tree& tree;
   Memory& memory;
   const Context& context;
 

@@ -2,8 +2,8 @@
 class Words : Resolving {
  public:
   // place: how the tensor is called that a rule of every tensor was judged on.
-  Words(Tree& tree, Memory& memory, const Context& context, std::string_view place)
-      : Resolving(tree, memory, context), arena_(memory.arena), sentences_(memory.arena), place_(place) {}
+  Words(Memory& memory, const Context& context, std::string_view place)
+      : Resolving(memory, context), arena_(memory.arena), sentences_(memory.arena), place_(place) {}
 
   std::string_view of(const Leaves& leaves) {
     Facts facts;
@@ -177,7 +177,7 @@ class Words : Resolving {
     const Node* sequence = resolved(node->parts[0]);
     if (sequence->kind == Kind::attribute && sequence->text == "sizes") {
       int64_t at = 0;
-      if (!dimension(tree.subscript(sequence, node->parts[1]), at)) return fact(Says::is, spelled(node), node);
+      if (!dimension(memory.subscript(sequence, node->parts[1]), at)) return fact(Says::is, spelled(node), node);
       return fact(Says::size, called(sequence->parts[0]), node, arena_.number(at));
     }
     if (sequence->kind == Kind::attribute && sequence->text == "strides") {
@@ -206,7 +206,7 @@ class Words : Resolving {
     if (name == "bits") return computed("the number of bits of an element of ");
     if (name == "extent") return computed("the reach in elements of ");
     if (name == "minimum_size") return computed("the least size in bytes of ");
-    if (name == "dims") return fact(Says::rank, tensor, tree.call("rank", argument));
+    if (name == "dims") return fact(Says::rank, tensor, memory.with(Node{Kind::call, "rank"}, argument, 1));
     return fact(Says::is, spelled(node), node);
   }
 

@@ -86,7 +86,7 @@ class Json {
       if (value.floating) {
         real(value.real);
       } else {
-        text += whole_text(value.whole);
+        text += value.whole.text();
       }
     }
   }

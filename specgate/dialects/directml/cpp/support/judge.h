@@ -39,7 +39,7 @@ inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
 struct Notes {
   std::vector<Noted> found, broken, lacked;
   uint64_t lost = 0, hidden = 0, hidden_ranks = 0;
-  bool harmful = false;
+  bool harmful = false, undecided = false;
 
   // Causes without their echoes, in order; rules without a value where there is nothing else.
   std::vector<Noted> told() const {
@@ -146,6 +146,13 @@ class Judge {
   }
 
   void rules() { rules(layout_.rules, context_, nullptr); }
+
+  void all(const void* description, uint32_t lacking) {
+    structure(description);
+    rows();
+    tensors(lacking);
+    rules();
+  }
 
  private:
   Memory& memory_;
@@ -330,6 +337,7 @@ class Judge {
       const bool repeats = (rule.after & failed) != 0;
       if (repeats && !rule.crashes) continue;
       const Value held = evaluator.judged(rule);
+      notes_.undecided = notes_.undecided || held.open();
       if (held.true_() || held.open()) continue;
       notes_.harmful = notes_.harmful || rule.crashes;
       if (repeats) continue;
@@ -354,8 +362,7 @@ class Judge {
   std::string_view decisive_field(const Rule& rule) {
     std::vector<std::string_view> fields;
     named(rule.require.tree, fields);
-    Tree tree(arena_);
-    const auto values = Explainer(tree, memory_, context_).values(rule.require.tree);
+    const auto values = Explainer(memory_, context_).values(rule.require.tree);
     const std::string text = Spelling::of(rule.require.tree);
     std::string_view best[3];
     size_t at[3] = {0, 0, 0};

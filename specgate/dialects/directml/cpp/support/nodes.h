@@ -1,4 +1,4 @@
-// What is asked of expressions, how they are spelled, and how more of them are made.
+// What is asked of expressions, and how they are spelled.
 
 inline bool is_call(const Node* node, std::string_view name) { return node->kind == Kind::call && node->text == name; }
 // Whether a part computes a value of those of its own parts.
@@ -13,31 +13,6 @@ inline Whole whole_of(const Node* node) {
   for (const char digit : node->text) made = made * Whole(10) + Whole(digit - '0');
   return made;
 }
-
-// Makes further parts of rules, which live as long as the arena does.
-class Tree {
- public:
-  explicit Tree(Arena& arena) : arena(arena) {}
-
-  Arena& arena;
-
-  // A part with others for its own.
-  const Node* with(Node node, const Node* parts, size_t count) {
-    node.parts = Nodes{arena.keep(parts, count), count};
-    return arena.keep(node);
-  }
-  const Node* number(int64_t value) {
-    Node made;
-    made.number = value;
-    return arena.keep(made);
-  }
-  const Node* subscript(const Node* sequence, const Node* index) {
-    const Node parts[] = {*sequence, *index};
-    return with(Node{Kind::subscript}, parts, 2);
-  }
-  const Node* element(const Node* sequence, int64_t index) { return subscript(sequence, number(index)); }
-  const Node* call(std::string_view name, const Node* argument) { return with(Node{Kind::call, name}, argument, 1); }
-};
 
 // A part of a rule as a text, with the parentheses that Python's `ast.unparse` writes.
 class Spelling {

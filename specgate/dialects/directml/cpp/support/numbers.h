@@ -30,8 +30,3 @@ inline std::string real_text(double number) {
   if (digits.size() <= size_t(exponent) + 1) digits.append(size_t(exponent) + 2 - digits.size(), '0');
   return made + digits.substr(0, size_t(exponent) + 1) + "." + digits.substr(size_t(exponent) + 1);
 }
-
-// A whole number of 64 bits with either sign.
-inline std::string whole_text(Wide number) {
-  return number < Wide(int64_t(0)) ? std::to_string(int64_t(number)) : std::to_string(uint64_t(number));
-}

@@ -57,7 +57,7 @@ class Places : public Resolving {
     if (sequence->kind == Kind::attribute && sequence->text == "sizes") {
       Spots found = of_tensor(Spot::Kind::size, sequence->parts[0]);
       int64_t told = 0;
-      if (found.empty() || !dimension(tree.subscript(sequence, node->parts[1]), told)) return {};
+      if (found.empty() || !dimension(memory.subscript(sequence, node->parts[1]), told)) return {};
       found[0].at = index.whole.value();
       found[0].told = memory.arena.number(told);
       return found;

@@ -2,13 +2,13 @@
 
 class Search {
  public:
-  Search(Tree& tree, Memory& memory, const Rule& rule, const Context& context)
-      : tree_(tree), memory_(memory), rule_(rule), context_(context) {}
+  Search(Memory& memory, const Rule& rule, const Context& context)
+      : memory_(memory), rule_(rule), context_(context) {}
 
   // Gives `f` the changes while it wants more, those first that a reader would rather make.
   template <class F>
   void repairs(F f) {
-    Explainer explainer(tree_, memory_, context_);
+    Explainer explainer(memory_, context_);
     const std::vector<Repair> first = options(explainer.decisive(rule_.require.tree), context_);
     constexpr size_t most_first = 6;
     for (size_t i = 0; i < first.size() && i < most_first; ++i) {
@@ -26,7 +26,6 @@ class Search {
   }
 
  private:
-  Tree& tree_;
   Memory& memory_;
   const Rule& rule_;
   const Context& context_;
@@ -69,7 +68,7 @@ class Search {
   Repair next(const Done& done, const Spot& first) {
     Context then;
     if (!after(done, then)) return {};
-    Explainer explainer(tree_, memory_, then);
+    Explainer explainer(memory_, then);
     Repair best;
     for (Repair& repair : options(explainer.decisive(rule_.require.tree), then)) {
       bool touched = false;
@@ -134,7 +133,7 @@ class Search {
   std::vector<Repair> options(const Leaves& leaves, const Context& context) {
     std::vector<Repair> merged;
     for (const Leaf& leaf : leaves) {
-      Proposals proposals(tree_, memory_, context);
+      Proposals proposals(memory_, context);
       for (Repair& repair : proposals.of(leaf)) {
         if (repair[0].spot.kind == Spot::Kind::given) repair[0].values = {unstated(repair[0].spot)};
         merge(merged, std::move(repair));

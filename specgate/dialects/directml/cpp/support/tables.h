@@ -223,7 +223,7 @@ inline uint32_t number_of(const void* description, const Member& member) {
 // A number of a scalar union: a whole one, or a floating one.
 struct Scalar {
   bool floating;
-  Wide whole;
+  Whole whole;
   double real;
 };
 inline double half(uint16_t bits) {
@@ -237,9 +237,9 @@ inline Scalar scalar_of(const void* description, const Member& member) {
   const uint32_t type = load(member_at<uint32_t>(description, member.by));
   const auto as = [&](auto number) { return load(reinterpret_cast<const decltype(number)*>(at)); };
   switch (type) {
-    case f32: return {true, Wide(int64_t(0)), double(as(float()))};
-    case f16: return {true, Wide(int64_t(0)), half(as(uint16_t()))};
-    case f64: return {true, Wide(int64_t(0)), as(double())};
-    default: return {false, scalar(at, type), 0};
+    case f32: return {true, {}, double(as(float()))};
+    case f16: return {true, {}, half(as(uint16_t()))};
+    case f64: return {true, {}, as(double())};
+    default: return {false, scalar(at, type, [](auto number) { return Whole::of(number); }), 0};
   }
 }

@@ -18,13 +18,13 @@ inline std::string ranges_text(const std::vector<uint32_t>& levels) {
 // The fix of a violated rule: the first change after which it holds and nothing else fails.
 class Remedy {
  public:
-  Remedy(Tree& tree, Memory& memory, const Context& context, const Noted& failed)
-      : tree_(tree), memory_(memory), context_(context), failed_(failed) {}
+  Remedy(Memory& memory, const Context& context, const Noted& failed)
+      : memory_(memory), context_(context), failed_(failed) {}
 
   // The change in words, nothing where none is known. before: what fails anyway.
   std::string fix(Basis side, const std::vector<Noted>& before) {
     const Advice advice(memory_.arena, context_, failed_.where);
-    Search search(tree_, memory_, *failed_.rule, context_);
+    Search search(memory_, *failed_.rule, context_);
     Repair first, best;
     int tried = 0;
     search.repairs([&](const Repair& repair) {
@@ -40,7 +40,6 @@ class Remedy {
   }
 
  private:
-  Tree& tree_;
   Memory& memory_;
   const Context& context_;
   const Noted& failed_;
@@ -136,7 +135,6 @@ class Telling {
   const std::vector<uint32_t>& taken_;
   bool rows_asked_[2] = {false, false};
   std::vector<Noted> rows_[2] = {};
-  Tree tree_{arena_};
 
   std::string asked() const {
     const char* others = asked_instead[context_.place];
@@ -156,7 +154,7 @@ class Telling {
     return f(alone);
   }
   std::string remedy(const Noted& one, Basis side, const std::vector<Noted>& before) {
-    return judged_on(one, [&](const Context& read) { return Remedy(tree_, memory_, read, one).fix(side, before); });
+    return judged_on(one, [&](const Context& read) { return Remedy(memory_, read, one).fix(side, before); });
   }
   std::string_view rule(const Noted& one) {
     return judged_on(one, [&](const Context& read) { return told(one, read); });
@@ -168,8 +166,8 @@ class Telling {
       if (when == nullptr || !evaluator.value(when).none()) evaluator.value(require);
       return arena_.text({one.message, ": undecided, because ", evaluator.error});
     }
-    Explainer explainer(tree_, memory_, read);
-    std::string_view facts = Words(tree_, memory_, read, one.where).of(explainer.decisive(require));
+    Explainer explainer(memory_, read);
+    std::string_view facts = Words(memory_, read, one.where).of(explainer.decisive(require));
     if (facts.empty())
       for (const auto& value : explainer.values(require))
         facts = arena_.text({facts, facts.empty() ? "" : " and ", placed(value.first, one), " is ",
@@ -190,13 +188,13 @@ class Telling {
 
   std::string_view row_choice(const Noted& one, Basis side) {
     Leaves leaves;
-    Explainer explainer(tree_, memory_, context_);
+    Explainer explainer(memory_, context_);
     for (const Case& row : context_.layout->cases) {
       const bool here = (row.where & now_of(context_.place, side, options_.implementation)) != 0;
       if (here && !Evaluator(memory_, context_).lacks(row.when))
         for (const Leaf& leaf : explainer.decisive(row.when.tree)) leaves.push_back(leaf);
     }
-    const std::string_view facts = Words(tree_, memory_, context_, one.where).of(leaves);
+    const std::string_view facts = Words(memory_, context_, one.where).of(leaves);
     constexpr const char* said = "No row of the support table applies";
     return facts.empty() ? said : arena_.text({said, ": ", facts});
   }

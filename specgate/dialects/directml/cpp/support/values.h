@@ -112,12 +112,27 @@ inline Value equal(const Value& a, const Value& b) {
 inline bool stated(const Tensor& tensor) { return tensor.sizes.count >= 0; }
 constexpr uint32_t no_type = ~uint32_t(0);
 
-// What the values of a description lie in while it is explained.
+// What values and further expressions lie in while a description is explained.
 struct Memory {
   explicit Memory(Arena& arena) : arena(arena) {}
 
   Arena& arena;
   std::forward_list<Value> values = {};
+
+  // A part of a rule with others for its own.
+  const Node* with(Node node, const Node* parts, size_t count) {
+    node.parts = Nodes{arena.keep(parts, count), count};
+    return arena.keep(node);
+  }
+  const Node* subscript(const Node* sequence, const Node* index) {
+    const Node parts[] = {*sequence, *index};
+    return with(Node{Kind::subscript}, parts, 2);
+  }
+  const Node* number(int64_t value) {
+    Node made;
+    made.number = value;
+    return arena.keep(made);
+  }
 };
 
 inline Value member_value(Memory& memory, const void* description, const Member& member);
@@ -132,18 +147,21 @@ struct Context {
 
   const Value* field(std::string_view name) const {
     if (tensor != nullptr) return name == "tensor" ? tensor : nullptr;
-    for (uint32_t i = 0; i < layout->members.count; ++i)
-      if (spells(layout->members[i].name, name)) return &fields[i];
-    return nullptr;
+    const Member* const found = member(name);
+    return found == nullptr ? nullptr : &fields[size_t(found - layout->members.data)];
   }
-  const Member* member(std::string_view name) const {
-    for (uint32_t i = 0; tensor == nullptr && i < layout->members.count; ++i)
-      if (spells(layout->members[i].name, name)) return &layout->members[i];
-    return nullptr;
-  }
+  const Member* member(std::string_view name) const { return named(layout->members, name); }
   const Node* define(std::string_view name) const {
-    for (uint32_t i = 0; tensor == nullptr && i < layout->defines.count; ++i)
-      if (spells(layout->defines[i].name, name)) return layout->defines[i].meaning;
+    const Define* const found = named(layout->defines, name);
+    return found == nullptr ? nullptr : found->meaning;
+  }
+
+ private:
+  // Rules of every tensor name nothing of an operator.
+  template <class T>
+  const T* named(const Span<T>& several, std::string_view name) const {
+    for (size_t i = 0; tensor == nullptr && i < several.count; ++i)
+      if (spells(several[i].name, name)) return &several[i];
     return nullptr;
   }
 };
@@ -203,7 +221,7 @@ inline Value member_value(Memory& memory, const void* description, const Member&
     case Shape::word: return word_value(*member.words, number_of(description, member));
     case Shape::scalar: {
       const Scalar scalar = scalar_of(description, member);
-      return scalar.floating ? Value::of_real(scalar.real) : Value::of(Whole::of(scalar.whole));
+      return scalar.floating ? Value::of_real(scalar.real) : Value::of(scalar.whole);
     }
     case Shape::size: {
       const abi::Size2D size = load(member_at<abi::Size2D>(description, member.offset));

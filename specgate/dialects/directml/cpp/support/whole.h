@@ -3,8 +3,8 @@ class Whole {
  public:
   Whole() = default;
   Whole(int64_t value) : small_(value) {}
+  static Whole of(int64_t value) { return Whole(value); }
   static Whole of(uint64_t value) { return made(false, {uint32_t(value), uint32_t(value >> 32)}); }
-  static Whole of(Wide value) { return value < Wide(int64_t(0)) ? Whole(int64_t(value)) : of(uint64_t(value)); }
 
   bool is_small() const { return large_ == nullptr; }
   int64_t value() const { return small_; }  // only where it is
