@@ -11,7 +11,9 @@ from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle, cpu_rel
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 
 RELEASES = ("1.20.1", "1.24.4", "1.31.1", "1.32.0")
-UINT8, INT8, BOOL, INT32 = (onnx.TensorProto.DataType.Value(name) for name in ("UINT8", "INT8", "BOOL", "INT32"))
+UINT8, INT8, BOOL, INT32, STRING, UINT4 = (
+    onnx.TensorProto.DataType.Value(name) for name in ("UINT8", "INT8", "BOOL", "INT32", "STRING", "UINT4")
+)
 OWN = "com.microsoft"
 
 
@@ -26,7 +28,7 @@ def node(operator, *inputs, opset=13, output=FLOAT, outputs=1, domain="", **attr
         elif one is not None:
             infos.append(info(names[-1], sizes, kind))
     made = helper.make_node(operator, names, [f"y{at}" for at in range(outputs)], domain=domain, name="n", **attributes)
-    ends = [info(f"y{at}", None, output) for at in range(outputs)]
+    ends = [info(f"y{at}", None, output[at] if isinstance(output, list) else output) for at in range(outputs)]
     return model(graph([made], infos, ends, constants), opsets=[("", opset), *([(domain, 1)] if domain else [])])
 
 
@@ -64,6 +66,50 @@ def product(operator, zero_points, matrix=(5, 4, 6)):
 def blocks(count, *image, **attributes):
     sizes = (INT64, [2], list(image)), (INT64, [2], [1, 5])
     return node("Col2Im", [1, 10, count], *sizes, opset=18, **attributes)
+
+
+def learned(operator, *inputs, **attributes):
+    attributes = {name: value for name, value in attributes.items() if value is not None}
+    return node(operator, *(inputs or ([3, 2],)), domain="ai.onnx.ml", **attributes)
+
+
+def vectors(parameters, rho=(1.0,), coefficients=(1.0, 2.0)):
+    made = learned("SVMRegressor", coefficients=coefficients, rho=rho, kernel_params=parameters or None)
+    if parameters == []:
+        empty = helper.make_attribute("kernel_params", [], attr_type=onnx.AttributeProto.FLOATS)
+        made.graph.node[0].attribute.append(empty)
+    return made
+
+
+def classified(labels, coefficients, intercepts):
+    weights = {"coefficients": coefficients, "intercepts": intercepts}
+    return learned("LinearClassifier", output=[INT64, FLOAT], outputs=2, classlabels_ints=labels, **weights)
+
+
+def tree(nodes=(0, 1, 2), branches=(2, 0, 0), features=(0, 0, 0), voter=1):
+    attributes = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": nodes, "nodes_featureids": features, "n_targets": 1}
+    attributes |= {"nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_values": [0.5, 0.0, 0.0], "target_ids": [0, 0]}
+    attributes |= {"nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": branches, "target_treeids": [0, 0]}
+    return learned("TreeEnsembleRegressor", **attributes, target_nodeids=[voter, 2], target_weights=[1.0, 2.0])
+
+
+def unpooled(*sizes):
+    shape = (INT64, [4], list(sizes))
+    return node("MaxUnpool", [1, 1, 2, 2], (INT64, [1, 1, 2, 2]), shape, kernel_shape=[2, 2], strides=[2, 2])
+
+
+def scattered(update, *places, mode="linear"):
+    indices = (INT64, [2], list(places))
+    return node("TensorScatter", [2, 3, 8, 5], [2, 3, update, 5], indices, opset=24, mode=mode)
+
+
+def mel(bins, points):
+    numbers = [(INT64, [], [one]) for one in (bins, points, 8192)]
+    return node("MelWeightMatrix", *numbers, (FLOAT, [], [0.0]), (FLOAT, [], [4096.0]), opset=17)
+
+
+def transposed(padding, stride):
+    return node("ConvTranspose", [1, 2, 7], [2, 3, 3], output_padding=[padding], strides=[stride])
 
 
 def recurrent(operator, gates, *lengths, outputs=1):
@@ -113,6 +159,68 @@ MODELS = {
     "ReduceL1 of one element": (node("ReduceL1", [1, 1], opset=18, noop_with_empty_axes=1), None),
     "ScatterElements into nothing": (node("ScatterElements", [2, 0, 3], (INT64, [1, 1, 2]), [1, 1, 2], axis=1), EVERY),
     "ScatterND into nothing": (node("ScatterND", [2, 0, 3], (INT64, [2, 2]), [2, 3]), EVERY),
+    "AffineGrid of a negative size": (node("AffineGrid", [2, 2, 3], (INT64, [4], [2, 3, 5, -1]), opset=20), EVERY),
+    "AffineGrid of negative channels": (node("AffineGrid", [2, 2, 3], (INT64, [4], [2, -3, 5, 5]), opset=20), None),
+    "ArgMax of nothing": (node("ArgMax", [2, 0, 3], axis=1, output=INT64), EVERY),
+    "ArgMax of nothing along the last axis": (node("ArgMax", [2, 3, 0], axis=-1, output=INT64), ("1.32.0", "1.32.0")),
+    "BlackmanWindow of no type": (node("BlackmanWindow", (INT64, [], [5]), opset=17, output_datatype=0), EVERY),
+    "Cast of strings to four bits": (node("Cast", (STRING, [2]), opset=21, output=UINT4, to=UINT4), EVERY),
+    "Col2Im of a small image": (blocks(5, 5, 4), ("1.31.1", "1.32.0")),
+    "Col2Im of an empty image": (blocks(5, 5, 0), ("1.31.1", "1.32.0")),
+    "Conv without space": (node("Conv", [1, 4], [6, 2]), EVERY),
+    "ConvInteger with an empty word": (node("ConvInteger", (UINT8, [1, 2, 7]), (UINT8, [3, 2, 3]), auto_pad="", output=INT32), None),
+    "ConvTranspose padded by a stride": (transposed(2, 2), ("1.31.1", "1.32.0")),
+    "ConvTranspose padded by less": (transposed(1, 2), None),
+    "DeformConv without channels": (node("DeformConv", [1, 0, 7, 4], [1, 0, 3, 2], [1, 12, 5, 3], opset=19), EVERY),
+    "FeatureVectorizer of other batches": (learned("FeatureVectorizer", [3, 2], [2, 1], inputdimensions=[2, 1]), ("1.31.1", "1.32.0")),
+    "FeatureVectorizer of one batch": (learned("FeatureVectorizer", [3, 2, 1], [3, 1], inputdimensions=[2, 1]), None),
+    "GatherND of too many batch dimensions": (node("GatherND", [4, 2, 3], (INT64, [4, 1]), batch_dims=2), EVERY),
+    "GroupNormalization of other groups": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=3), EVERY),
+    "GroupNormalization": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=2), None),
+    "LabelEncoder without classes": (learned("LabelEncoder", (INT64, [2]), output=STRING), EVERY),
+    "LabelEncoder with classes": (learned("LabelEncoder", (INT64, [2]), output=STRING, classes_strings=["a"]), None),
+    "LayerNormalization with few biases": (node("LayerNormalization", [2, 3, 4], [3, 4], [4], opset=17, axis=1), ("1.20.1", "1.20.1")),
+    "LinearClassifier without intercepts": (classified([0, 1], [1.0, 2.0, 3.0, 4.0], None), EVERY),
+    "LinearClassifier with a row for two intercepts": (classified([0, 1], [1.0, 2.0], [1.0, 2.0]), ("1.31.1", "1.32.0")),
+    "LinearClassifier with more intercepts than labels": (classified([0, 1], [1.0, 2.0], [1.0, 2.0, 3.0]), ("1.31.1", "1.32.0")),
+    "LinearClassifier with one intercept": (classified([0, 1], [1.0, 2.0, 3.0], [1.0]), None),
+    "LinearRegressor with more coefficients": (learned("LinearRegressor", coefficients=[1.0, 2.0, 3.0]), None),
+    "LinearRegressor with fewer coefficients": (learned("LinearRegressor", coefficients=[1.0]), ("1.31.1", "1.32.0")),
+    "LpPool beyond the image": (node("LpPool", [1, 4, 9], kernel_shape=[13]), EVERY),
+    "LpPool of an empty image": (node("LpPool", [1, 4, 9], kernel_shape=[10]), None),
+    "MatMulIntegerToFloat with zero points of rows": (
+        node("MatMulIntegerToFloat", (UINT8, [1, 2]), (UINT8, [2, 1]), [], [], (UINT8, [2]), domain=OWN), EVERY),
+    "MaxUnpool to a small shape": (unpooled(1, 1, 5, 3), EVERY),
+    "MaxUnpool to a negative size": (unpooled(1, 1, 5, -5), EVERY),
+    "Max of other shapes": (node("Max", [2, 3], [2, 1], opset=6), EVERY),
+    "MaxUnpool of four spatial dimensions": (
+        node("MaxUnpool", [1, 1, 2, 2, 2, 2], (INT64, [1, 1, 2, 2, 2, 2]), kernel_shape=[1] * 4), EVERY),
+    "MelWeightMatrix of negative bins": (mel(-1, 16), EVERY),
+    "MelWeightMatrix of -1 points": (mel(8, -1), None),
+    "MelWeightMatrix of -2 points": (mel(8, -2), EVERY),
+    "OneHotEncoder of numbers to strings": (learned("OneHotEncoder", cats_strings=["1"]), None),
+    "Pad of a scalar": (node("Pad", [], (INT64, [0], [])), EVERY),
+    "PRelu with other slopes": (node("PRelu", [2, 3], [2]), EVERY),
+    "PRelu with more slopes": (node("PRelu", [2, 3], [2, 2, 3]), None),
+    "QuantizeLinear along no axis": (node("QuantizeLinear", [2, 3, 5], [3], (UINT8, [3]), axis=3, output=UINT8), EVERY),
+    "RoiAlign of two regions": (node("RoiAlign", [2, 3, 8, 8], [2, 5], (INT64, [3]), opset=16), EVERY),
+    "RoiAlign to a negative size": (node("RoiAlign", [2, 3, 8, 8], [2, 4], (INT64, [2]), opset=16, output_height=-1), EVERY),
+    "Scaler of a scalar": (learned("Scaler", [], scale=[1.0], offset=[1.0]), EVERY),
+    "Slice of a scalar": (node("Slice", [], (INT64, [0], []), (INT64, [0], [])), EVERY),
+    "SVMRegressor without parameters": (vectors(None), EVERY),
+    "SVMRegressor with no parameters": (vectors([]), None),
+    "SVMRegressor with two parameters": (vectors([1.0, 2.0]), EVERY),
+    "SVMRegressor with four parameters": (vectors([1.0, 2.0, 3.0, 4.0]), ("1.31.1", "1.32.0")),
+    "SVMRegressor with two numbers to add": (vectors([], rho=[1.0, 2.0]), None),
+    "SVMRegressor with another feature": (vectors([], coefficients=[1.0, 2.0, 3.0]), EVERY),
+    "TreeEnsembleRegressor": (tree(), None),
+    "TreeEnsembleRegressor with a node twice": (tree(nodes=[0, 2, 2]), EVERY),
+    "TreeEnsembleRegressor with a lost branch": (tree(branches=[3, 0, 0]), EVERY),
+    "TreeEnsembleRegressor with a loop": (tree(branches=[0, 0, 0]), EVERY),
+    "TreeEnsembleRegressor with a lost vote": (tree(voter=5), EVERY),
+    "TreeEnsembleRegressor with the feature of a leaf": (tree(features=[0, 0, 3]), ("1.20.1", "1.24.4")),
+    "Unsqueeze at the end": (node("Unsqueeze", [2, 3], opset=1, axes=[-1]), None),
+    "Unsqueeze twice": (node("Unsqueeze", [2, 3], opset=11, axes=[1, 1]), EVERY),
     **{
         f"{operator} with {zero_points} zero points": (product(operator, zero_points), EVERY if zero_points == [6] else None)
         for operator in ("MatMulInteger", "DynamicQuantizeMatMul", "MatMulIntegerToFloat")

@@ -26,6 +26,7 @@ from specgate.runtimes.onnxruntime.node_assignment import CPU, Assigner, assigne
 from specgate.runtimes.onnxruntime.operator_creation import Creator
 from specgate.runtimes.onnxruntime.partition import copies, partitions
 from specgate.runtimes.onnxruntime.placement import Partition, PlacedNode, Placement, remark
+from specgate.runtimes.onnxruntime.run_outcomes import run_failure
 from specgate.runtimes.onnxruntime.shape_inference import computed_descriptors
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
         refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
         if refused is not None:
             placement.own_refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+        else:
+            _fail_call(placement, node, run_failure(node.descriptor, runtime.release, on_cpu=False))
     placement.refusals.extend(placement.own_refusals)
     for node in folding(whole.main, assigner.lookups[CPU]):
         if node in placeds_by_node:
@@ -116,6 +119,14 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
     for node, placed in placeds_by_node.items() if several else ():
         placed.duplicates = tuple(several.get(id(node.proto), ()))
     return placeds_by_node
+
+
+def _fail_call(placement: Placement, call: Node, late: tuple[Finding, bool] | None) -> None:
+    """Mark the last node of a call as failing at the first run; others may be folded."""
+    nodes = [node for node in placement.nodes if node.function == call.path] if late is not None else []
+    if late is not None and nodes and all(node.provider == CPU and node.creation != "fails" for node in nodes):
+        nodes[-1].refused, nodes[-1].at_run, nodes[-1].findings = late[1], True, (late[0],)
+        nodes[-1].creation, nodes[-1].created_by = "fails", f"fails at the first run: {late[0].message}"
 
 
 def _divide(

@@ -93,15 +93,16 @@ def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
     return "unknown"
 
 
-def run_failure(descriptor: Descriptor | None, release: str) -> tuple[Finding, bool] | None:
+def run_failure(descriptor: Descriptor | None, release: str, *, on_cpu: bool = True) -> tuple[Finding, bool] | None:
     """Return why every run of a node on the CPU fails, None if unknown.
 
-    The flag says whether the reason is a rule of the dialect. The session is created; `load_checks.refusal` covers
+    on_cpu: whether the checks of the CPU kernel apply; they do not if the node is the call of a function. The flag says
+    whether the reason is a rule of the dialect. The session is created; `load_checks.refusal` covers
     nodes that prevent it.
     """
     if descriptor is None or descriptor.version is None:
         return None
-    own = loading_of(descriptor.operator, release).refused(descriptor, on_cpu=True, at_run=True)
+    own = loading_of(descriptor.operator, release).refused(descriptor, on_cpu=on_cpu, at_run=True)
     if own is not None:
         return own, False
     known, version = _runs_of(descriptor.operator, release), int(descriptor.version)
