@@ -75,8 +75,8 @@ def kernel_arguments(
     An argument that is an attribute's bare name gets the attribute's value, and is omitted where an optional attribute
     is absent; one that names an array of tensors gets the sizes of each. A fused operator is passed as a function of
     one array, a tensor attribute as an array. output_type is the numpy type that a tensor declares, or whose number or
-    name an attribute holds; it is omitted where none is declared, and `others` may name another type. Raises InputError where a required value is unknown,
-    and NoKernel for a fused operator without a kernel.
+    name an attribute holds; it is omitted where none is declared, and `others` may name another type. Raises
+    InputError where a required value is unknown, and NoKernel for a fused operator without a kernel.
     """
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}

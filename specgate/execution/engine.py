@@ -136,21 +136,25 @@ def _in_other_types(
     )
     for name, dtype in results.items():
         if name in outputs:
-            outputs[name] = _converted(outputs[name], dtype, cut=other.cut)
+            outputs[name] = _converted(outputs[name], dtype, other.conversion)
     return outputs
 
 
-def _converted(value: Any, dtype: np.dtype[Any], *, cut: bool) -> Any:
+def _converted(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
     """Return floats in another type.
 
-    Integers are rounded, or truncated with `cut`. Integers below 32 bits are clamped to their range. Wider ones beyond
+    Integers are rounded, or truncated with conversion cut. With odd_up, bfloat16 is the upper half of float32, rounded
+    up only if it is odd and at least half a unit remains. Integers below 32 bits are clamped to their range. Wider ones beyond
     it, and integers of nan, are masked: conversion instructions and languages leave them undefined.
     """
     if isinstance(value, list):
-        return [_converted(each, dtype, cut=cut) for each in value]
-    array, mask = np.ma.getdata(value), np.ma.getmaskarray(value)
+        return [_converted(each, dtype, conversion) for each in value]
+    array, mask, cut = np.ma.getdata(value), np.ma.getmaskarray(value), conversion == "cut"
     limits = integer_range(dtype)
-    if limits is None:
+    if limits is None and conversion == "odd_up" and dtype.name == "bfloat16":
+        bits = array.astype(np.float32).view(np.uint32)
+        result = ((bits + ((bits & 0x10000) >> 1)) >> 16).astype(np.uint16).view(dtype)
+    elif limits is None:
         if dtype.kind == "b":
             result = (array if cut else np.rint(array)) != 0
         elif dtype.name == "float8_e8m0fnu":  # powers of two from the smallest up: the type has no 0

@@ -67,13 +67,13 @@ class Recorded(NamedTuple):
 class OtherTypes(NamedTuple):
     """Element types that builds compute in instead of the descriptor's.
 
-    fields: the type by field. results: by output, the type that its elements are converted to. cut: results that become
-    integers are truncated, instead of rounded.
+    fields: the type by field. results: by output, the type that its elements are converted to. conversion: of results,
+    as the table names it.
     """
 
     fields: Mapping[str, str]
     results: Mapping[str, str]
-    cut: bool
+    conversion: str
 
     def retyped(self, descriptor: Descriptor) -> Descriptor:
         """Return the descriptor in these types; constants become input arrays."""
@@ -109,7 +109,7 @@ def other_types(
         for info in spec.outputs:
             if info.name in group:
                 results[info.name] = _type_of(descriptor.fields.get(info.name)) or own
-    return OtherTypes(fields, results, values.conversion == "cut") if fields else None
+    return OtherTypes(fields, results, values.conversion) if fields else None
 
 
 def _retyped(value: Any, word: str | None) -> Any:

@@ -171,9 +171,10 @@ class OtherValues(BaseModel):
         description="type variable or field -> element type that builds compute in; inputs are converted to it, and "
         "results back to their declared types",
     )
-    conversion: Literal["round", "cut"] = Field(
+    conversion: Literal["round", "cut", "odd_up"] = Field(
         default="round",
-        description="how results of `types` become integers: rounded or truncated; values out of range are saturated",
+        description="how results of `types` become integers: rounded or truncated; values out of range are saturated. "
+        "odd_up: results in bf16 are truncated, and rounded up only if that is odd and at least half a unit remains",
     )
     undefined: bool = Field(
         default=False,

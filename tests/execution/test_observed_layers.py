@@ -330,3 +330,159 @@ def test_what_the_plugin_alone_computes_is_a_note() -> None:
     made = layer("SoftMax", "opset8", [port("f64", 1, 2)], {"axis": 1})
     notes = specgate.execute(made, {"data": np.zeros((1, 2))}, target="openvino:opset8", basis="observed").notes
     assert any("f64 is computed in f32 (the CPU plugin of OpenVINO 2026.4)" in note for note in notes)
+
+
+#: Layer, arrays, and what OpenVINO computes by output name.
+OF_PLUGIN: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
+    (
+        "regions without a width, and boxes beyond the image",
+        layer("ExperimentalDetectronDetectionOutput", "opset6",
+              [port("f32", 2, 4), port("f32", 2, 8), port("f32", 2, 2), port("f32", 1, 3)],
+              {"score_threshold": 0.05, "nms_threshold": 0.5, "num_classes": 2, "post_nms_count": 10,
+               "max_detections_per_image": 1, "max_delta_log_wh": 4.0, "deltas_weights": [1.0, 1.0, 1.0, 1.0]}, 3),
+        {"rois": [[0, 0, 9, 9], [2, 2, 2, 5]], "deltas": np.zeros((2, 8), np.float32),
+         "scores": [[0.1, 0.6], [0.1, 0.9]], "image_info": [[5, 5, 1]]},
+        {"boxes": [[0, 0, 9, 9]], "box_classes": [1], "box_scores": [0.6]},
+    ),
+    (
+        "short boxes of one image",
+        layer("ExperimentalDetectronGenerateProposalsSingleImage", "opset6",
+              [port("f32", 3), port("f32", 2, 4), port("f32", 8, 1, 1), port("f32", 2, 1, 1)],
+              {"min_size": 3.0, "nms_threshold": 0.5, "pre_nms_count": 10, "post_nms_count": 2}, 2),
+        {"image_info": [20, 20, 1], "anchors": [[0, 0, 5, 5], [1, 1, 2, 2]],
+         "deltas": np.zeros((8, 1, 1), np.float32), "scores": [[[0.5]], [[0.75]]]},
+        {"rois": [[0, 0, 5, 5], [1, 1, 2, 2]], "roi_scores": [0.5, 0]},
+    ),
+    (
+        "a minimum size times the scale",
+        layer("GenerateProposals", "opset9",
+              [port("f32", 1, 3), port("f32", 1, 1, 1, 4), port("f32", 1, 4, 1, 1), port("f32", 1, 1, 1, 1)],
+              {"min_size": 3.0, "nms_threshold": 0.5, "pre_nms_count": 3, "post_nms_count": 2}, 3),
+        {"im_info": [[20, 20, 0.5]], "anchors": [[[[0, 0, 2, 2]]]],
+         "boxesdeltas": np.zeros((1, 4, 1, 1), np.float32), "scores": [[[[0.5]]]]},
+        {"rpnrois": [[0, 0, 2, 2]], "rpnscores": [0.5], "rpnroisnum": [1]},
+    ),
+    (
+        "a grid without flatten",
+        layer("ExperimentalDetectronPriorGridGenerator", "opset6",
+              [port("f32", 1, 4), port("f32", 1, 1, 1, 2), port("f32", 1, 1, 4, 8)], {}),
+        {"priors": [[0, 0, 2, 2]], "feature_map": [[[[0, 0]]]], "image": np.zeros((1, 1, 4, 8), np.float32)},
+        {"output": [[[[2, 2, 4, 4]], [[6, 2, 8, 4]]]]},
+    ),
+    (
+        "rotated boxes whose score is the threshold",
+        layer("NMSRotated", "opset13",
+              [port("f32", 1, 2, 5), port("f32", 1, 1, 2), port("i64") | {"value": 2}, port("f32"), port("f32")],
+              {}, 3),
+        {"boxes": [[[0, 0, 2, 2, 0], [9, 9, 2, 2, 0]]], "scores": [[[0.5, 0.25]]], "iou_threshold": 0.5,
+         "score_threshold": 0.25},
+        {"selected_indices": [[0, 0, 0]], "selected_scores": [[0, 0, 0.5]], "valid_outputs": [1]},
+    ),
+    (
+        "colors that are nan",
+        layer("NV12toRGB", "opset8", [port("f32", 1, 2, 2, 1), port("f32", 1, 1, 1, 2)], {}),
+        {"y": np.full((1, 2, 2, 1), np.nan, np.float32), "uv": np.zeros((1, 1, 1, 2), np.float32)},
+        {"output": np.zeros((1, 2, 2, 3))},
+    ),
+    (
+        "integers of MVN-2",
+        layer("MVN", "opset2", [port("i32", 1, 1, 3)],
+              {"across_channels": False, "normalize_variance": False, "eps": 1e-9}),
+        {"data": [[[1, 2, 9]]]},
+        {"output": [[[-3, -2, 5]]]},
+    ),
+    (
+        "maxima of what is not a number",
+        layer("ReduceMax", "opset1", [port("f32", 2, 2), port("i64", 1) | {"value": [1]}], {"keep_dims": False}),
+        {"data": [[np.nan, 1], [np.nan, -np.inf]]},
+        {"output": [1, np.finfo(np.float32).min]},
+    ),
+    (
+        "an arc sine of integers",
+        layer("Asin", "opset1", [port("i32", 2)], {}),
+        {"data": [1, -1]},
+        {"output": [1, -1]},
+    ),
+    (
+        "padding that removes more than there is",
+        layer("Pad", "opset12", [port("f32", 3, 2), port("i64", 2), port("i64", 2)], {"pad_mode": "edge"}),
+        {"data": np.zeros((3, 2), np.float32), "pads_begin": [-2, 1], "pads_end": [-2, 0]},
+        {"output": np.zeros((0, 3))},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "arrays", "outputs"), [e[1:] for e in OF_PLUGIN], ids=[e[0] for e in OF_PLUGIN])
+def test_observed_values_are_those_of_the_plugin(made: Any, arrays: dict[str, Any], outputs: dict[str, Any]) -> None:
+    values = specgate.execute(made, arrays, target=f"openvino:{made['version']}", basis="observed")
+    for name, expected in outputs.items():
+        assert values[name].shape == np.shape(expected)
+        np.testing.assert_allclose(values[name], expected, rtol=1e-6)
+
+
+def test_scores_of_suppression_are_f32() -> None:
+    inputs = [port("f16", 1, 1, 4), port("f16", 1, 1, 1), port("i64") | {"value": 1}]
+    made = layer("NonMaxSuppression", "opset5", inputs, {}, 3)
+    arrays = {"boxes": [[[0, 0, 1, 1]]], "scores": [[[0.5]]]}
+    for basis, dtype in (("documented", np.float16), ("observed", np.float32)):
+        values = specgate.execute(made, arrays, target="openvino:opset5", basis=basis)  # type: ignore[arg-type]
+        assert values["selected_scores"].dtype == dtype
+
+
+BAGS = [port("f32", 3, 2), port("i64", 2), port("i64", 2), port("i64") | {"value": 2}]
+#: Layers of which each run of a build gives other values.
+UNDEFINED = [
+    ("no dilations", layer("MaxPool", "opset8", [port("f32", 1, 1, 2, 2)],
+                           {"strides": [2, 2], "pads_begin": [0, 0], "pads_end": [0, 0], "kernel": [2, 2]}, 2),
+     {"data": [[[[1, 2], [3, 4]]]]}),
+    ("parts of bytes", layer("Split", "opset1", [port("u2", 2, 2), port("i64") | {"value": 1}], {"num_splits": 2}, 2),
+     {"data": np.ones((2, 2), np.uint8)}),
+    ("a bag past the end", layer("EmbeddingBagOffsetsSum", "opset3", BAGS, {}),
+     {"emb_table": np.ones((3, 2), np.float32), "indices": [0, 1], "offsets": [0, 2]}),
+    ("a longer signal", layer("RDFT", "opset9", [port("f32", 1, 2), *[port("i64", 1) | {"value": [n]} for n in (0, 4)]], {}),
+     {"data": [[1, 2]]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "arrays"), [each[1:] for each in UNDEFINED], ids=[each[0] for each in UNDEFINED])
+def test_values_that_builds_leave_undefined_are_masked(made: Any, arrays: dict[str, Any]) -> None:
+    target = f"openvino:{made['version']}"
+    for output in specgate.execute(made, arrays, target=target, basis="observed").values():
+        for each in output if isinstance(output, list) else [output]:
+            assert np.ma.getmaskarray(each).all()
+    for output in specgate.execute(made, arrays, target=target, basis="documented").values():
+        assert not any(np.ma.getmaskarray(each).any() for each in (output if isinstance(output, list) else [output]))
+
+
+def test_integers_of_what_is_not_a_number_are_masked() -> None:
+    made = layer("Log", "opset1", [port("i32", 3)], {})
+    values = specgate.execute(
+        made, {"data": np.array([-1, 0, 5], np.int32)}, target="openvino:opset1", basis="observed"
+    )
+    assert values["output"].tolist() == [None, None, 1]
+
+
+@pytest.mark.parametrize("value", [-2, 3])
+def test_a_default_index_is_a_row(value: int) -> None:
+    inputs = [
+        port("f32", 3, 2),
+        port("i64", 2),
+        port("i64", 2),
+        port("i64") | {"value": 2},
+        port("i64") | {"value": value},
+    ]
+    made = layer("EmbeddingSegmentsSum", "opset3", inputs, {})
+    arrays = {"emb_table": np.ones((3, 2), np.float32), "indices": [0, 1], "segment_ids": [0, 0]}
+    assert specgate.check(made, target="openvino:opset3", basis="documented").accepted is False
+    with pytest.raises(specgate.InputError, match="default_index must be"):
+        specgate.execute(made, arrays, target="openvino:opset3", basis="documented")
+    values = specgate.execute(made, arrays, target="openvino:opset3", basis="observed")
+    assert np.ma.getmaskarray(values["output"]).all()
+
+
+@pytest.mark.parametrize(("target", "expected"), [("openvino:opset1", 0.875), ("openvino-cpu:2026.4", 0.87890625)])
+def test_bf16_is_rounded_as_the_implementation_does_it(target: str, expected: float) -> None:
+    kind = pytest.importorskip("ml_dtypes").bfloat16
+    made = layer("Multiply", "opset1", [port("bf16", 1), port("bf16", 1)], {})
+    arrays = {"a": np.array([0.96875], kind), "b": np.array([0.90625], kind)}
+    assert specgate.execute(made, arrays, target=target, basis="observed")["output"] == expected

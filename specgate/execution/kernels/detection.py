@@ -450,8 +450,8 @@ class _Choice(NamedTuple):
 
     before, behind: number of top scores before suppression, and number of results. overlap, eta: of suppression, see
     `Limits`. least: minimum side length, of x and of y. more: added to the difference of a side's ends. first: drop
-    short boxes before the top scores are chosen, otherwise after. zeroed: instead, short boxes get the score 0. between: added to sides in suppression; default
-    `more`.
+    short boxes before the top scores are chosen, otherwise after. zeroed: instead, short boxes get the score 0.
+    between: added to sides in suppression; default `more`.
     """
 
     before: int

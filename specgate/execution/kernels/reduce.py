@@ -223,7 +223,7 @@ def reduce_dimensions(
 
     keep: 1 keeps them with size 1, 0 drops them. axes: all dimensions if None or empty, or none with none_of_none; the
     function is then applied to single elements. function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY,
-    SUM or SUM_SQUARE. Floats are summed in float64 and rounded once, integers wrap around. Over no elements sums are 0,
+    SUM, SUM_SQUARE, or MAX_NUMBER and MIN_NUMBER, which ignore nan and of float32 return finite maxima. Floats are summed in float64 and rounded once, integers wrap around. Over no elements sums are 0,
     products 1, the maximum is the minimum of the type and vice versa; undefined results (means, and logarithms as
     integers) are masked.
     """
@@ -324,13 +324,17 @@ def _axes_log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any
     return np.asarray(np.squeeze(total, axes))
 
 
-def _extreme(function: Any, *, largest: bool) -> Function:
+def _extreme(function: Any, *, largest: bool, finite: bool = False) -> Function:
+    """Return a reduction; `finite` float32 elements below the lowest count as it."""
+
     def reduced(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
         values = to_float32(array, array.dtype)
         if values.dtype.kind == "b":
             return np.asarray(function.reduce(values, axis=axes, initial=not largest))
         if values.dtype.kind == "f":
             start: Any = values.dtype.type(-np.inf if largest else np.inf)
+            if finite and array.dtype == np.float32:
+                start = np.finfo(np.float32).min
         else:
             start = np.iinfo(values.dtype).min if largest else np.iinfo(values.dtype).max
         return np.asarray(function.reduce(values, axis=axes, initial=start))
@@ -345,7 +349,9 @@ _AXES_FUNCTIONS: Final[dict[str, Function]] = {
     "LOG_SUM": _axes_log_sum,
     "LOG_SUM_EXP": _axes_log_sum_exp,
     "MAX": _extreme(np.maximum, largest=True),
+    "MAX_NUMBER": _extreme(np.fmax, largest=True, finite=True),
     "MIN": _extreme(np.minimum, largest=False),
+    "MIN_NUMBER": _extreme(np.fmin, largest=False),
     "MULTIPLY": _axes_product,
     "SUM": _axes_sum,
     "SUM_SQUARE": _axes_sum_square,
