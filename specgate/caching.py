@@ -15,10 +15,10 @@ __all__ = ["cached_property", "keep", "shelf"]
 
 T = TypeVar("T")
 Key = TypeVar("Key")
-Made = TypeVar("Made")
+Item = TypeVar("Item")
 
 
-def keep(known: dict[Key, Made], key: Key, result: Made, most: int) -> Made:
+def keep(known: dict[Key, Item], key: Key, result: Item, most: int) -> Item:
     """Store a value by its key and return it.
 
     If the cache already contains `most` values, it is cleared first.
@@ -29,7 +29,7 @@ def keep(known: dict[Key, Made], key: Key, result: Made, most: int) -> Made:
     return result
 
 
-def shelf(shelves: dict[T, dict[Key, Made]], name: T, most: int) -> dict[Key, Made]:
+def shelf(shelves: dict[T, dict[Key, Item]], name: T, most: int) -> dict[Key, Item]:
     """Return the cache of a name, for the caller to fill.
 
     If the caches of all names together contain `most` values, they are cleared first.

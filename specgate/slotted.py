@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["field", "replace", "slotted"]
 
-Made = TypeVar("Made")
+AnyClass = TypeVar("AnyClass")
 
 
 class _Missing:
@@ -49,15 +49,15 @@ def field(
 
 
 @dataclass_transform(field_specifiers=(field,))
-def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[Made]], type[Made]]:
+def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[AnyClass]], type[AnyClass]]:
     """Return a class decorator that turns annotations into fields.
 
     The fields of a base class come first. frozen: instances are immutable. also: one more slot, ``__weakref__`` or
     ``__dict__``.
     """
 
-    def made(cls: type[Made]) -> type[Made]:
-        own = {name: _said(cls.__dict__.get(name, _MISSING)) for name in cls.__annotations__}
+    def decorate(cls: type[AnyClass]) -> type[AnyClass]:
+        own = {name: field_of(cls.__dict__.get(name, _MISSING)) for name in cls.__annotations__}
         fields: dict[str, _Field] = {**getattr(cls, "__slotted__", {}), **own}
         content = {key: value for key, value in vars(cls).items() if key not in (*own, "__dict__", "__weakref__")}
         content["__slots__"] = (*own, also) if also else tuple(own)
@@ -68,13 +68,13 @@ def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[Made]], t
         for name, method in _methods(fields, frozen=frozen).items():
             content.setdefault(name, method)
         again: Any = type(cls)  # slots must exist when a class is created
-        matching_cls: type[Made] = again(cls.__name__, cls.__bases__, content)
+        matching_cls: type[AnyClass] = again(cls.__name__, cls.__bases__, content)
         return matching_cls
 
-    return made
+    return decorate
 
 
-def replace(one: Made, /, **changes: Any) -> Made:
+def replace(one: AnyClass, /, **changes: Any) -> AnyClass:
     """Return a copy of an object with other values of some fields."""
     for name in one.__slotted__:  # type: ignore[attr-defined]  # of a slotted class
         if name not in changes:
@@ -82,7 +82,7 @@ def replace(one: Made, /, **changes: Any) -> Made:
     return one.__class__(**changes)
 
 
-def _said(value: Any) -> _Field:
+def field_of(value: Any) -> _Field:
     return value if value.__class__ is _Field else _Field(value)
 
 
@@ -155,10 +155,10 @@ def _set_all(self: Any, state: list[Any]) -> None:
 
 
 def _repr(names: tuple[str, ...]) -> Any:
-    def said(self: Any) -> str:
+    def represent(self: Any) -> str:
         return f"{self.__class__.__qualname__}({', '.join([f'{name}={getattr(self, name)!r}' for name in names])})"
 
-    return said
+    return represent
 
 
 def _refuse(_self: object, name: str, *_value: Any) -> None:

@@ -293,7 +293,7 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """True if there is no finding of severity error or warning."""
+        """True without a finding of severity error or warning."""
         return not any(f.severity != "note" for f in self.findings)
 
     def targets_of(self, file: str) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ else:
     linting_config = lazy("specgate.linting.config")
     jsonreport = lazy("specgate.report.jsonreport")
 
-__all__ = ["Asked", "check"]
+__all__ = ["CheckOptions", "check"]
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -52,7 +52,7 @@ def check(arguments: argparse.Namespace) -> int:
         texts, basis = texts or config.targets, basis or config.basis
     selected = selection(arguments, config)
     source = config.source if config is not None and not arguments.target else None
-    result = Asked(targets_of(texts or [], source), basis or "both", device_of(arguments.device))
+    result = CheckOptions(targets_of(texts or [], source), basis or "both", device_of(arguments.device))
     expect_once(arguments.descriptor)
     if arguments.output:
         refuse_replaced([arguments.output], arguments.descriptor)
@@ -71,7 +71,7 @@ def check(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _none_judged(sources: list[str], result: Asked) -> str:
+def _none_judged(sources: list[str], result: CheckOptions) -> str:
     """Return the reason for no answer: other dialects, or no descriptor."""
     names = sorted({target.dialect for target in result.targets})
     if not names or not result.passed:
@@ -83,7 +83,7 @@ def _none_judged(sources: list[str], result: Asked) -> str:
 
 
 @slotted()
-class Asked:
+class CheckOptions:
     """The targets and settings that every descriptor is validated for.
 
     assumed: the targets that were used because none was given. passed: dialects without a target.
@@ -130,7 +130,7 @@ class _Answer(NamedTuple):
     verdict: Verdict | None
 
 
-def _answers(source: str, result: Asked, report: Report) -> list[_Answer]:
+def _answers(source: str, result: CheckOptions, report: Report) -> list[_Answer]:
     outcome = standard_input() if source == "-" else argument(source)
     graph = graph_of(source if outcome is None else outcome)
     file = source if outcome is None else outcome.file

@@ -100,10 +100,10 @@ def selection(arguments: argparse.Namespace, config: Config | None) -> Selection
     InputError for an unknown rule.
     """
 
-    def given(texts: Iterable[str] | None, option: str) -> tuple[str, ...]:
+    def rules_of(texts: Iterable[str] | None, option: str) -> tuple[str, ...]:
         return _rules((part.strip() for text in texts or () for part in text.split(",")), None, option)
 
-    select, ignore = given(arguments.select, "--select"), given(arguments.ignore, "--ignore")
+    select, ignore = rules_of(arguments.select, "--select"), rules_of(arguments.ignore, "--ignore")
     severity, fail_on = arguments.severity, arguments.fail_on
     if config is not None:
         select = select or _rules(config.select, config.source, "select")

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from specgate.errors import InputError
-from specgate.export import Wanted
+from specgate.export import ExportScope
 from specgate.export import export as write
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def export(arguments: argparse.Namespace) -> int:
         raise InputError(f"expected one format, found {arguments.kind} and {arguments.format}")
     output = None if arguments.output == "-" else arguments.output
     operators, levels = _each(arguments.operator), _each(arguments.level)
-    result = Wanted(tuple(arguments.dialect), operators, output, levels, text=not arguments.no_text)
+    result = ExportScope(tuple(arguments.dialect), operators, output, levels, text=not arguments.no_text)
     for line in write(arguments.kind or arguments.format or "json", result):
         sys.stdout.write(line)
     return 0

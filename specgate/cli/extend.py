@@ -20,14 +20,16 @@ def extend(specs: Sequence[str] | None, kernels: Sequence[str] | None) -> None:
     """Load spec folders and kernel files; raise InputError if one is missing."""
     for folder in specs or ():
         if not Path(folder).is_dir():
-            raise InputError(f"expected a folder laid out as specs/, found {_found(folder)}", file=folder)
+            raise InputError(f"expected a folder laid out as specs/, found {describe_path(folder)}", file=folder)
         if not any(_of_dialect(part) for part in Path(folder).iterdir()):
             raise InputError("expected a folder laid out as specs/: DIALECT/operators/NAME.yaml", file=folder)
     if specs:
         use_specs(*(Path(folder) for folder in specs))
     for file in kernels or ():
         if not Path(file).is_file():
-            raise InputError(f"expected a Python file that calls register_kernel, found {_found(file)}", file=file)
+            raise InputError(
+                f"expected a Python file that calls register_kernel, found {describe_path(file)}", file=file
+            )
         try:
             runpy.run_path(file, run_name="specgate_kernels")
         except Exception as error:  # user code may raise anything
@@ -38,5 +40,5 @@ def _of_dialect(folder: Path) -> bool:
     return folder.is_dir() and (is_dialect(folder.name) or (folder / "levels.yaml").is_file())
 
 
-def _found(path: str) -> str:
+def describe_path(path: str) -> str:
     return "no such path" if not Path(path).exists() else "a folder" if Path(path).is_dir() else "not a regular file"

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["Changing", "refuse_others"]
 
 
-def refuse_others(arguments: argparse.Namespace, *, given: bool) -> None:
+def refuse_others(arguments: argparse.Namespace, *, has_stdin: bool) -> None:
     """Raise InputError for conflicting options.
 
     given: whether standard input is linted.
     """
     option = "--fix" if arguments.fix else "--diff"
-    if given:
+    if has_stdin:
         raise InputError(f"{option} changes files and cannot be used with standard input")
     if arguments.update_baseline:
         raise InputError(f"{option} and --update-baseline cannot be combined: fix the files first")
@@ -43,7 +43,7 @@ class Changing:
     wanted: selects the findings to fix.
     """
 
-    wanted: Callable[[Report], list[Finding]]
+    selected_findings: Callable[[Report], list[Finding]]
     only_shown: bool
     diffs: list[str] = field(default_factory=list)
     gone: int = 0
@@ -56,7 +56,7 @@ class Changing:
         """
         if isinstance(answer, str) or not any(finding.fixable for finding in answer.findings):
             return answer
-        new_fixed = fixed(job, answer, self.wanted)
+        new_fixed = fixed(job, answer, self.selected_findings)
         if new_fixed.problem is not None:
             sys.stderr.write(f"specgate: {clean(new_fixed.problem, 2000)}\n")
         if new_fixed.file is None:

@@ -69,9 +69,9 @@ def lint(arguments: argparse.Namespace) -> int:
         _mention(skipped)
     refuse_replaced(_outputs(arguments, config), [*files, *([config.source] if config.source else [])])
     jobs = [_job(file, arguments, config) for file in files]
-    changing = _changing(arguments, selected, config, given=named != arguments.path)
+    changing = _changing(arguments, selected, config, has_stdin=named != arguments.path)
     if named != arguments.path:
-        jobs.append(replace(_job(STDIN, arguments, config), path=None, given=standard_input()))
+        jobs.append(replace(_job(STDIN, arguments, config), path=None, source=standard_input()))
     report = _gathered(jobs, arguments, config, changing)
     _refuse_idle_pins(report, arguments)
     _settle(report, config, arguments)
@@ -84,19 +84,21 @@ def lint(arguments: argparse.Namespace) -> int:
     return 2 if report.unusable else 1 if failed else 0
 
 
-def _changing(arguments: argparse.Namespace, selected: Selection, config: Config, *, given: bool) -> Changing | None:
+def _changing(
+    arguments: argparse.Namespace, selected: Selection, config: Config, *, has_stdin: bool
+) -> Changing | None:
     """Return the fixer of files, None without --fix and --diff."""
     if not arguments.fix and not arguments.diff:
         return None
-    refuse_others(arguments, given=given)
+    refuse_others(arguments, has_stdin=has_stdin)
 
-    def wanted(report: Report) -> list[Finding]:
+    def selected_findings(report: Report) -> list[Finding]:
         shown = replace(report, findings=list(report.findings), ignored=list(report.ignored))
         _settle(shown, config, arguments)
         selected.apply(shown)
         return [finding for finding in shown.findings if finding.fixable]
 
-    return Changing(wanted, only_shown=arguments.diff)
+    return Changing(selected_findings, only_shown=arguments.diff)
 
 
 def _mention(skipped: Sequence[str]) -> None:

@@ -257,7 +257,7 @@ def _rule(commands: Any) -> None:
 
 def _export(commands: Any) -> None:
     about = (
-        "Write the tables as data: as people wrote them, and resolved level by level, by the page and by builds. "
+        "Write the tables as data: as written, and resolved per level, documented and observed. "
         "`specgate spec schema export` prints the JSON Schema."
     )
     table_options.exported(_command(commands, "export", "export", "the tables as data for other programs", about=about))

@@ -21,7 +21,7 @@ from specgate.validate.device import device_of
 if TYPE_CHECKING:
     import argparse
 
-    from specgate.linting.input_source import Given
+    from specgate.linting.input_source import InputSource
     from specgate.runtimes.onnxruntime.placement import Placement
     from specgate.runtimes.release import Runtime
 
@@ -53,7 +53,7 @@ def _written(placement: Placement, runtime: Runtime | None, arguments: argparse.
             raise InputError("--node requires --descriptors DIR")
         return ""
     if runtime is None or not runtime.below:
-        raise InputError(f"{placement.target} does not create DirectML operators, so there are no descriptors to write")
+        raise InputError(f"{placement.target} does not create DirectML operators, so --descriptors does not apply")
     return str(write_documents(placement, runtime.below, arguments.descriptors, arguments.node))
 
 
@@ -67,7 +67,7 @@ def _rendered(placement: Placement, arguments: argparse.Namespace) -> str:
     return render(placement, width(arguments.output), verbose=arguments.verbose)
 
 
-def placed_minimum(model: str | Given, arguments: argparse.Namespace) -> int:
+def placed_minimum(model: str | InputSource, arguments: argparse.Namespace) -> int:
     """Print the lowest level at which all placed kernels are created.
 
     Returns 1 if no level is sufficient.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.protocols import Documents
-    from specgate.linting.input_source import Given
+    from specgate.linting.input_source import InputSource
     from specgate.targets import Target
 
 __all__ = ["run"]
@@ -117,11 +117,11 @@ def _compared(
         )  # fmt: skip
     deliver(compared.outputs, texts_by_name, shown=False)
     _print("\n".join(clean(line, 2000) for line in compared.lines()))
-    return 1 if compared.found else 0
+    return 1 if compared.differences else 0
 
 
 @contextmanager
-def _as_file(path: str, result: Given | None, suffix: str) -> Iterator[str]:
+def _as_file(path: str, result: InputSource | None, suffix: str) -> Iterator[str]:
     """Yield the path of a model; standard input becomes a temporary file."""
     if result is None:
         yield path

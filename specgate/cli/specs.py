@@ -64,7 +64,7 @@ def check(arguments: argparse.Namespace) -> int:
         if not tables and not runtimes and not lowered:
             raise InputError(
                 "expected a folder laid out as specs/: DIALECT/operators/NAME.yaml for operators of your own, with "
-                f"DIALECT one of {', '.join(dialect_names())}, or a dialect of its own with DIALECT/levels.yaml",
+                f"DIALECT one of {', '.join(dialect_names())}, or another dialect with DIALECT/levels.yaml",
                 file=arguments.folder,
             )
     problems = [problem for table, own in tables for problem in lint.lint_tables(table, own)]

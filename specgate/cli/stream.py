@@ -12,7 +12,7 @@ from specgate.cli.common import emit
 from specgate.descriptors.read import MAX_FILE
 from specgate.descriptors.text import LINED
 from specgate.errors import Error, InputError
-from specgate.linting.input_source import STDIN, TEXT, Given, argument, source_bytes, standard_input
+from specgate.linting.input_source import STDIN, TEXT, InputSource, argument, source_bytes, standard_input
 from specgate.linting.model import add_lines, graph_of
 from specgate.report.clean import clean, well_formed
 from specgate.report.jsonreport import finding_json, verdict_json
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
-    from specgate.cli.check import Asked
+    from specgate.cli.check import CheckOptions
     from specgate.report.selection import Selection
     from specgate.verdict import Finding, Verdict
 
 __all__ = ["stream"]
 
 
-def stream(arguments: argparse.Namespace, result: Asked, selected: Selection) -> int:
+def stream(arguments: argparse.Namespace, result: CheckOptions, selected: Selection) -> int:
     """Answer every descriptor of every source in order.
 
     Returns 2 if a line or source was unusable, else 1 for findings. An unusable one has the verdict ``unusable`` and an
@@ -52,7 +52,7 @@ def stream(arguments: argparse.Namespace, result: Asked, selected: Selection) ->
     return worst
 
 
-def _entries(source: str, result: Asked, selected: Selection) -> Iterator[tuple[dict[str, Any], int]]:
+def _entries(source: str, result: CheckOptions, selected: Selection) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the answers of a source, each with its exit code."""
     for value, line in _documents(source):
         try:
@@ -80,7 +80,7 @@ def _place(file: str | None, line: int | None, node: str | None = None) -> dict[
     return {"file": None if file is None else well_formed(file), "line": line, "node": node and well_formed(node)}
 
 
-def _documents(source: str) -> Iterator[tuple[Given | str | InputError, int | None]]:
+def _documents(source: str) -> Iterator[tuple[InputSource | str | InputError, int | None]]:
     """Yield documents: the source, or each JSON line with its number."""
     if source == "-":
         yield from _standard_input()
@@ -98,7 +98,7 @@ def _documents(source: str) -> Iterator[tuple[Given | str | InputError, int | No
         yield argument(source) or source, None
 
 
-def _standard_input() -> Iterator[tuple[Given | InputError, int | None]]:
+def _standard_input() -> Iterator[tuple[InputSource | InputError, int | None]]:
     """Yield lines as they arrive, or all of standard input at its end.
 
     Lines are yielded if the first one is a complete document.
@@ -131,17 +131,17 @@ def _is_document(line: bytes) -> bool:
     return False
 
 
-def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[Given | InputError, int | None]]:
+def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[InputSource | InputError, int | None]]:
     for number, line in enumerate(lines, start=first):
         if len(line) > MAX_FILE:
             yield InputError(f"expected at most {MAX_FILE} bytes in a line, found more", file=name), number
             return
         if line.strip():
-            yield Given(line, TEXT, name), number
+            yield InputSource(line, TEXT, name), number
 
 
 def _judged(
-    value: Given | str, line: int | None, result: Asked, selected: Selection
+    value: InputSource | str, line: int | None, result: CheckOptions, selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
     graph = graph_of(value)
     for unit in graph.units:
@@ -161,7 +161,7 @@ def _judged(
 
 
 def _whole(
-    result: Given | str, line: int | None, findings: Sequence[Finding], selected: Selection
+    result: InputSource | str, line: int | None, findings: Sequence[Finding], selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield an answer per graph with findings on the graph itself.
 
@@ -181,9 +181,9 @@ def _whole(
             yield start | verdict | tables_by_name, int(failed)
 
 
-def _add_lines(result: Given | str, report: Report) -> None:
+def _add_lines(result: InputSource | str, report: Report) -> None:
     if report.findings:
-        add_lines(report, result if isinstance(result, Given) else None)
+        add_lines(report, result if isinstance(result, InputSource) else None)
 
 
 def _answer(target: str, verdict: Verdict | None, report: Report, line: int | None) -> dict[str, Any]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from specgate.export import reading
     from specgate.linting import input_source
     from specgate.linting import settings as linting_settings
-    from specgate.linting.input_source import Given
+    from specgate.linting.input_source import InputSource
     from specgate.lowest import descriptor as lowest_descriptor
     from specgate.lowest import model as lowest_model
     from specgate.lowest import text as lowest_text
@@ -190,7 +190,7 @@ def minimum(arguments: argparse.Namespace) -> int:
     return 0 if matching_minimum else 1
 
 
-def _model_minimum(source: str | Given, arguments: argparse.Namespace) -> int:
+def _model_minimum(source: str | InputSource, arguments: argparse.Namespace) -> int:
     settings = linting_settings.LintSettings(
         infer=not arguments.no_infer, pins=linting_settings.read_pins(arguments.pin), strict=True
     )
@@ -213,7 +213,7 @@ def rule(arguments: argparse.Namespace) -> int:
     if matching_rule.says:
         _out(f"  says     {matching_rule.says}")
     if matching_rule.holds:
-        _out(text_table(_held(matching_rule.holds), indent="  "))
+        _out(text_table(level_rows(matching_rule.holds), indent="  "))
     if matching_rule.fix:
         _out(f"  fix      {matching_rule.fix}")
     for source in matching_rule.source:
@@ -228,7 +228,7 @@ def rule(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _held(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
+def level_rows(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
     """Return a rule's forms by level, each with its basis if they differ."""
     if not any("basis" in form for form in holds):
         return [[str(form["levels"]), form["text"]] for form in holds]

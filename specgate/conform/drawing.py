@@ -77,7 +77,7 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     seed = seed.partition("/")[0]
     key = (resolved.key, seed)
     if key not in kept:
-        kept[key] = _made(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # reproducible
+        kept[key] = _draw_pool(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # reproducible
     return kept[key]
 
 
@@ -96,12 +96,12 @@ def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = 
         yield mover.moved(random.choice(examples), 1 + random.randrange(3))
 
 
-def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
+def _draw_pool(spec: OperatorSpec, level: str, random: Random) -> Pool:
     shown = list(examples_at(spec, level))
     valid = [descriptor for descriptor in shown if accepts(descriptor, level, "documented")]
     walk = valid_descriptors(spec, level, proven=not valid)
-    valid += walk.found
-    valid += [walk.draw(random.randint) for _ in range(_VALID if walk.found else 0)]
+    valid += walk.descriptors
+    valid += [walk.draw(random.randint) for _ in range(_VALID if walk.descriptors else 0)]
     broken = [
         *_failing(spec, level),
         *(Drawn(descriptor, "broken") for descriptor in shown if not accepts(descriptor, level, "documented")),
@@ -157,7 +157,7 @@ class _Source:
         self.random = Random(seed)  # noqa: S311  # reproducible
         pool = pool_of(spec, level, seed)
         self.valid = list(pool.valid)
-        self.taken = [descriptor for descriptor in pool.valid if accepts(descriptor, level, "both")]
+        self.accepted = [descriptor for descriptor in pool.valid if accepts(descriptor, level, "both")]
         self.broken = pool.broken
         self.waiting = {
             "valid": [Drawn(descriptor, "valid") for descriptor in pool.valid],
@@ -176,7 +176,7 @@ class _Source:
             return self._broken()
         if kind == "boundary":
             return Drawn(
-                self.mover.moved(self._any(self.taken or self.valid), 1 + self.random.randrange(2)), "boundary"
+                self.mover.moved(self._any(self.accepted or self.valid), 1 + self.random.randrange(2)), "boundary"
             )
         return self._valid()
 
@@ -185,11 +185,11 @@ class _Source:
 
     def _valid(self) -> Drawn | None:
         basis = self._any(list(_BASES))
-        known = self.taken if basis == "both" and self.taken else self.valid
+        known = self.accepted if basis == "both" and self.accepted else self.valid
         descriptor: Descriptor = self.mover.moved(self._any(known), 1 + self.random.randrange(4))
         if not accepts(descriptor, self.level, basis):
             return None
-        if basis == "documented" or known is self.taken:
+        if basis == "documented" or known is self.accepted:
             known[self.random.randrange(len(known))] = descriptor  # so that changes accumulate
         return Drawn(descriptor, "valid")
 

@@ -94,27 +94,27 @@ def _weight(value: Any) -> float:
 def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descriptor]:
     fields = descriptor.fields
 
-    def made(changes: dict[str, Any]) -> Descriptor:
+    def with_changes(changes: dict[str, Any]) -> Descriptor:
         kept = {name: changes.get(name, value) for name, value in fields.items()}
         left = {name: value for name, value in kept.items() if value is not None}
         return replace(descriptor, fields=left, plain=False)
 
     tensors = {name: value for name, value in fields.items() if isinstance(value, TensorDesc)}
     for name in fields:
-        yield made({name: None})
+        yield with_changes({name: None})
     ranks = {len(tensor.sizes) for tensor in tensors.values() if tensor.sizes}
     for rank in ranks:
         alike = {name: t for name, t in tensors.items() if t.sizes is not None and len(t.sizes) == rank}
         for axis in range(rank):
-            yield made({name: _without(tensor, axis) for name, tensor in alike.items()})
+            yield with_changes({name: _without(tensor, axis) for name, tensor in alike.items()})
             for new in (1, 2, 3):
-                yield made({name: _sized(tensor, axis, new) for name, tensor in alike.items()})
+                yield with_changes({name: _sized(tensor, axis, new) for name, tensor in alike.items()})
     for text in list(types)[:4]:
         for current in {tensor.type for tensor in tensors.values()} - {text}:
-            yield made({n: t._replace(type=text, value=None) for n, t in tensors.items() if t.type == current})
+            yield with_changes({n: t._replace(type=text, value=None) for n, t in tensors.items() if t.type == current})
     for name, value in fields.items():
         for smaller in _values(value, types):
-            yield made({name: smaller})
+            yield with_changes({name: smaller})
 
 
 def _without(tensor: TensorDesc, axis: int) -> TensorDesc:

@@ -50,7 +50,7 @@ __all__ = ["classify", "classify_whole", "compare_values"]
 
 
 class _Entry(NamedTuple):
-    said: OtherValues
+    difference: OtherValues
     bug: bool
     context: Context
 
@@ -76,9 +76,9 @@ def classify(
         for entry in _entries(spec, level, implementation, descriptor, output.tensor):
             if not wrong.any():
                 break
-            hit = wrong if entry.said.elements is None else _hit(entry, output._replace(wrong=wrong), arrays)
+            hit = wrong if entry.difference.elements is None else _hit(entry, output._replace(wrong=wrong), arrays)
             if hit.any():
-                used[entry.said.what] = used.get(entry.said.what, False) or entry.bug
+                used[entry.difference.what] = used.get(entry.difference.what, False) or entry.bug
                 wrong = wrong & ~hit
         if wrong.any():
             left.append(output._replace(wrong=wrong))
@@ -93,7 +93,7 @@ def classify_whole(spec: OperatorSpec, level: str, implementation: str, descript
     Only uses entries that name no elements.
     """
     entries = _entries(spec, level, implementation, descriptor, None)
-    used = {entry.said.what: entry.bug for entry in entries if entry.said.elements is None}
+    used = {entry.difference.what: entry.bug for entry in entries if entry.difference.elements is None}
     return "bug" if any(used.values()) else "recorded" if used else "unexplained", "; ".join(used)
 
 
@@ -140,7 +140,7 @@ def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray
     """
     import numpy as np
 
-    rule = entry.said.elements
+    rule = entry.difference.elements
     assert rule is not None  # checked by the caller  # noqa: S101
     fields = {n: v if _one(v) else None for n, v in entry.context.fields.items()}
     sides = {output.name: output.ours, "tensor": output.ours, "ours": output.ours, "theirs": output.theirs}
@@ -324,7 +324,7 @@ def _judged(
 ) -> tuple[Kind, str, str]:
     """Return a difference's kind, explanation and position.
 
-    All are "" if there is no difference.
+    All are "" without a difference.
     """
     if isinstance(ours, str):
         return "unexplained", "", ours

@@ -214,11 +214,11 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     details: dict[str, str] = {}
     both = key.kind in {"recorded", "bug"}  # unexplained means unexplained by the known behaviour
 
-    def taken(candidate: Descriptor) -> tuple[bool, ...]:
+    def accepted_sides(candidate: Descriptor) -> tuple[bool, ...]:
         page, known = sides_taken(candidate, spec, level, key.implementation, version)
         return (page, known) if both else (known,)
 
-    answers = taken(example.descriptor)
+    answers = accepted_sides(example.descriptor)
 
     def alike(candidate: Descriptor, reply: Reply | None) -> bool:
         if reply is None or reply.word != key.theirs:
@@ -232,7 +232,7 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     def same(candidates: Sequence[Descriptor]) -> list[bool]:
         if time.time() > until:
             return [False] * len(candidates)
-        likely = [taken(candidate) == answers for candidate in candidates]
+        likely = [accepted_sides(candidate) == answers for candidate in candidates]
         descriptors = [candidate for candidate, worth in zip(candidates, likely, strict=True) if worth]
         replies = iter(_oracle(dialect, level, alone).ask(descriptors))
         return [

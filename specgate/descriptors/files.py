@@ -92,7 +92,7 @@ def read_descriptors(
 
 
 def read_placed(
-    path: str | os.PathLike[str], dialect: str | None = None, found: list[Finding] | None = None
+    path: str | os.PathLike[str], dialect: str | None = None, findings: list[Finding] | None = None
 ) -> Iterator[Placed]:
     """Yield the descriptors of a file with their places and lines.
 
@@ -100,17 +100,17 @@ def read_placed(
     InputError.
     """
     name = os.fspath(path)
-    return placed(read_text_file(name), name, dialect, found)
+    return placed(read_text_file(name), name, dialect, findings)
 
 
-def placed(text: str, name: str, dialect: str | None = None, found: list[Finding] | None = None) -> Iterator[Placed]:
+def placed(text: str, name: str, dialect: str | None = None, findings: list[Finding] | None = None) -> Iterator[Placed]:
     """Yield the descriptors of a text; see `read_placed`.
 
     name: determines the format by its suffix, and appears in errors.
     """
     numbered = in_lines(text, name)
     if numbered is None:
-        yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect, found))
+        yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect, findings))
         return
     for index, (number, line) in enumerate(numbered):
         document = _of_line(line, name, number)

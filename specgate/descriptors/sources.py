@@ -135,12 +135,12 @@ class Parts:
     members: Mapping[str, Source]
 
     def block(self, which: slice) -> Any:
-        return self._made({name: member.block(which) for name, member in self.members.items()})
+        return self._build({name: member.block(which) for name, member in self.members.items()})
 
     def row(self, number: int) -> Any:
-        return self._made({name: member.row(number) for name, member in self.members.items()})
+        return self._build({name: member.row(number) for name, member in self.members.items()})
 
-    def _made(self, values: Mapping[str, Any]) -> Any:
+    def _build(self, values: Mapping[str, Any]) -> Any:
         if values[next(iter(values))] is None:
             return None
         return self.make(**{name: tuple(one) if isinstance(one, list) else one for name, one in values.items()})
@@ -175,7 +175,7 @@ class Ragged:
 
     items: Sequence[Any]
     keys: Sequence[Any]
-    made: Callable[[list[Any]], Source]
+    build_rows: Callable[[list[Any]], Source]
 
     def block(self, _which: slice) -> Any:
         raise NotImplementedError  # rows of equal structure are selected first
@@ -187,7 +187,7 @@ class Ragged:
         numbers = range(len(self.items))[which] if isinstance(which, slice) else which
         if self.keys[numbers[0]] is None:
             return Same(None)
-        return self.made([self.items[number] for number in numbers])
+        return self.build_rows([self.items[number] for number in numbers])
 
 
 @dataclass(slots=True)

@@ -331,7 +331,7 @@ class Runnable(ModelFormat):
 class Backend(Reader):
     """Implementations for verdicts and values."""
 
-    missing = "{name} has no oracle: there is no implementation to compare with"
+    missing = "{name} has no oracle, that is, no implementation to compare with"
 
     def oracle(self, level: str) -> Oracle:
         """Return the oracle for a level, to be closed after use.

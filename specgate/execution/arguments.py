@@ -115,7 +115,7 @@ def kernel_arguments(
 def _stated_type(value: Any, tables: Dialect) -> str | None:
     """Return the numpy type that a tensor declares or an attribute names.
 
-    None where there is no such type.
+    None without such a type.
     """
     if isinstance(value, TensorDesc):
         return value.type if value.type in tables.types else None

@@ -58,14 +58,14 @@ class Compared:
     outputs: Mapping[str, Any]
     count: int
     missing: int
-    found: Sequence[Different]
+    differences: Sequence[Different]
 
     def lines(self) -> list[str]:
         """Return a summary line, then one line per differing value in node order."""
         rest = f", {self.missing} values are missing" if self.missing else ""
-        count = f"{len(self.found)} differ" if self.found else "no differences"
+        count = f"{len(self.differences)} differ" if self.differences else "no differences"
         first = f"{self.implementation} {self.version}: of {self.count} values {count}{rest}"
-        return [first, *(f"{one.node} ({one.operator}), {one.value}: {one.text}" for one in self.found)]
+        return [first, *(f"{one.node} ({one.operator}), {one.value}: {one.text}" for one in self.differences)]
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class Judge:
     by: str | None = None
     count: int = 0
     missing: int = 0
-    found: list[Different] = field(default_factory=list)
+    differences: list[Different] = field(default_factory=list)
     _tolerance: float = 0.0
     _sums: list[Callable[[], Any]] = field(default_factory=list)
 
@@ -121,14 +121,14 @@ class Judge:
             ours, theirs = (
                 ", ".join(f"{a.dtype} {list(a.shape)}" for a in arrays) or "nothing" for arrays in (mine, its)
             )
-            self.found.append(Different(place, operator, name, f"{ours} here and {theirs} there"))
+            self.differences.append(Different(place, operator, name, f"{ours} here and {theirs} there"))
             return value
         pairs = list(zip(mine, its, strict=True))
         text = next((text for pair in pairs if (text := _difference(*pair, self._tolerance))), "")
         if text and len(pairs) == len(self._sums) == 1 and (sums := self._sums[0]()) is not None:
             text = _difference(*pairs[0], self._tolerance, sums)
         if text:
-            self.found.append(Different(place, operator, name, text))
+            self.differences.append(Different(place, operator, name, text))
         return other if isinstance(value, np.ndarray | list) else value
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
 
 __all__ = [
+    "ArrayList",
     "ArrayMap",
-    "Held",
     "array_map",
     "arrays_in",
     "contained",
@@ -37,7 +37,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class ArrayList:
     """An optional value.
 
     `value` is an array, a sequence or a map; None if the optional is empty.
@@ -104,7 +104,7 @@ def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
         return str(dialect.types[word]["tensor"]) if spelt and word in dialect.types else word
     if isinstance(value, list):
         return _around("seq", type_of(value[0], dialect, spelt=True)) if value else None
-    if isinstance(value, Held):
+    if isinstance(value, ArrayList):
         return None if value.value is None else _around("optional", type_of(value.value, dialect, spelt=True))
     if isinstance(value, ArrayMap):
         key, text = (type_of(part, dialect, spelt=True) for part in value)
@@ -149,8 +149,8 @@ def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
         return _tensor(value, word, dialect, place)
     kind, inner = tree.word, str(tree.parts[-1])
     if kind == "optional":
-        result = value.value if isinstance(value, Held) else value
-        return Held(None if result is None else contained(result, inner, dialect, place))
+        result = value.value if isinstance(value, ArrayList) else value
+        return ArrayList(None if result is None else contained(result, inner, dialect, place))
     if kind == "seq" and isinstance(value, list | tuple):
         return [contained(each, inner, dialect, f"{place}[{index}]") for index, each in enumerate(value)]
     if kind == "map" and isinstance(value, dict | ArrayMap):
@@ -175,7 +175,7 @@ def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], c
     if kind == "seq":
         return [made_of(str(parts[0]), dialect, array, count) for _ in range(count)]
     if kind == "optional":
-        return Held(made_of(str(parts[0]), dialect, array, count) if count else None)
+        return ArrayList(made_of(str(parts[0]), dialect, array, count) if count else None)
     if kind == "map":
         key, value = parts
         keys = [str(number) if key.word == "string" else number for number in range(count)]
@@ -195,7 +195,7 @@ def arrays_in(value: Any) -> list[NDArray[Any]]:
     """Return the arrays inside a value."""
     if isinstance(value, np.ndarray):
         return [value]
-    if isinstance(value, Held):
+    if isinstance(value, ArrayList):
         return arrays_in(value.value)
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return [array for part in parts for array in arrays_in(np.asarray(part) if np.isscalar(part) else part)]
@@ -206,7 +206,7 @@ def plain(value: Any) -> Any:
 
     Maps become dicts, an optional becomes its content or None.
     """
-    if isinstance(value, Held):
+    if isinstance(value, ArrayList):
         return plain(value.value)
     if isinstance(value, ArrayMap):
         return dict(zip(value.keys.tolist(), value.values.tolist(), strict=True))

@@ -19,11 +19,11 @@ from specgate.dialects.protocols import MemoryLayout
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments, recipe_of
-from specgate.execution.containers import ArrayMap, Held, arrays_in, contained, is_container
+from specgate.execution.containers import ArrayList, ArrayMap, arrays_in, contained, is_container
 from specgate.execution.guard import hold_counts, hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel
 from specgate.execution.kernels.arithmetic import round_to, to_float64
-from specgate.execution.kernels.elementwise import held
+from specgate.execution.kernels.elementwise import store_as
 from specgate.execution.observed import Outputs, all_notes, other_types, recorded_values
 from specgate.execution.plan import keep, needed, settled, shape_of
 from specgate.execution.types import as_array, integer_range, numpy_type
@@ -144,8 +144,8 @@ def _converted(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
     """Return floats in another type.
 
     Integers are rounded, or truncated with conversion cut. With odd_up, bfloat16 is the upper half of float32, rounded
-    up only if it is odd and at least half a unit remains. Integers below 32 bits are clamped to their range. Wider ones beyond
-    it, and integers of nan, are masked: conversion instructions and languages leave them undefined.
+    up only if it is odd and at least half a unit remains. Integers below 32 bits are clamped to their range. Wider
+    ones beyond it, and integers of nan, are masked: conversion instructions and languages leave them undefined.
     """
     if isinstance(value, list):
         return [_converted(each, dtype, conversion) for each in value]
@@ -169,7 +169,7 @@ def _converted(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
             mask |= np.isnan(wide)
             if dtype.itemsize >= 4:
                 mask |= ~((wide >= limits[0]) & (wide < limits[1] + 1.0))
-            whole = held(wide, dtype if dtype.kind in "iu" else np.dtype(np.int64))
+            whole = store_as(wide, dtype if dtype.kind in "iu" else np.dtype(np.int64))
         result = whole if dtype.kind in "iu" else np.clip(whole, *limits).astype(np.int8).astype(dtype)
     return np.ma.array(result, mask=mask) if mask.any() else result
 
@@ -254,12 +254,12 @@ def _outputs(known: Settled, results: tuple[Any, ...], descriptor: Descriptor) -
         if name is None:
             continue
         output = np.asarray(result) if isinstance(result, np.generic) else result  # 0-D results may be scalars
-        if known.is_stated(name, output) or _wanted(name, output, descriptor, known.spec):
+        if known.is_stated(name, output) or _expects(name, output, descriptor, known.spec):
             outputs[name] = output
     return outputs
 
 
-def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:
+def _expects(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:
     """Return whether the descriptor has this output.
 
     Raises InputError for a declaration that differs from the computed value.
@@ -374,7 +374,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
         if value is None:
             raise InputError(f"no value for the input {name}")
         return contained(value, word, spec.dialect, name)
-    if word is None and isinstance(value, list | dict | Held | ArrayMap) and not arrays_in(value):
+    if word is None and isinstance(value, list | dict | ArrayList | ArrayMap) and not arrays_in(value):
         return value  # an empty sequence has no element type
     _hold_layout(name, tensor, spec)
     shape = shape_of(tensor)

@@ -69,7 +69,7 @@ def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
 
     This applies to all levels. Raises NoKernel for a type that a row has but the kernel does not implement.
     """
-    spec.taken.hold(descriptor)
+    spec.support_union.hold(descriptor)
     for name, lacking in recipe_of(spec).get("unsupported_types", {}).items():
         for where, tensor in _tensors(name, descriptor.fields.get(name)):
             if tensor.type in lacking:
@@ -111,7 +111,7 @@ def hold_guards(
     unranked = {name: array for name, array in arrays.items() if _is_unranked(descriptor.fields.get(name))}
     if unranked:
         ranked = {name: _known(descriptor.fields[name], array, valued=False) for name, array in unranked.items()}
-        spec.taken.hold(replace(descriptor, fields={**descriptor.fields, **ranked}))
+        spec.support_union.hold(replace(descriptor, fields={**descriptor.fields, **ranked}))
     guards = _guards_of(spec, level)
     if not guards.own and not guards.shared:
         return

@@ -48,7 +48,7 @@ class Settled(NamedTuple):
     spec: OperatorSpec
     level: str
     read: Descriptor | None
-    asked: tuple[str, str, str | None]
+    question: tuple[str, str, str | None]
     fields: Mapping[str, Any]
     arguments: Mapping[str, Any]
     elements: int
@@ -61,15 +61,15 @@ class Settled(NamedTuple):
     needs: tuple[int, float, int] | None
     kernel: str
     recorded: Recorded
-    taken: tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None
+    direct_inputs: tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None
     stated: Mapping[str, _Kind | None]
 
     def as_expected(self, arrays: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the kernel's arrays if all types and shapes are as expected."""
-        if self.taken is None or len(arrays) != len(self.taken):
+        if self.direct_inputs is None or len(arrays) != len(self.direct_inputs):
             return None
         entries = {**self.arguments}
-        for name, field, expected in self.taken:
+        for name, field, expected in self.direct_inputs:
             array = arrays.get(field)
             if array.__class__ is np.ndarray:
                 if (array.dtype, array.shape) != expected:
@@ -101,7 +101,7 @@ def settled(descriptor: Descriptor, level: str, basis: str, by: str | None) -> S
     if entry is None or entry[0]() is not descriptor:
         return None
     result = entry[1]
-    same = result.asked == (level, basis, by) and result.fields == descriptor.fields and not descriptor.oddities
+    same = result.question == (level, basis, by) and result.fields == descriptor.fields and not descriptor.oddities
     return result if same else None
 
 
@@ -154,14 +154,14 @@ def keep(
         _stated(there, spec, outputs),
     )
     if needs is not None and not result.guards:
-        result = result._replace(taken=_taken(there, result))
+        result = result._replace(direct_inputs=_direct_inputs(there, result))
     if recorded.lasting and not result.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # module globals are gone before the last descriptors at exit
         _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), result)
     return result
 
 
-def _taken(descriptor: Descriptor, result: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
+def _direct_inputs(descriptor: Descriptor, result: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
     """Return each input with its argument.
 
     None where one is not expected or not exactly one argument.

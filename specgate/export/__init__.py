@@ -11,7 +11,7 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FORMATS", "Wanted", "export"]
+__all__ = ["FORMATS", "ExportScope", "export"]
 
 #: Each module is imported on first use: ``MODULE:FUNCTION``, called with a Wanted; it returns lines to print.
 FORMATS: Final = {
@@ -24,7 +24,7 @@ _JUDGING: Final = frozenset({"cpp"})
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExportScope:
     """An export request: dialects, operators, and the file or folder.
 
     dialects, operators, levels: empty for all. output: None for standard output. levels and text (whether findings have
@@ -38,7 +38,7 @@ class Wanted:
     text: bool = True
 
 
-def export(name: str, result: Wanted) -> list[str]:
+def export(name: str, result: ExportScope) -> list[str]:
     """Write the export and return the lines to print.
 
     Raises InputError and NoTable.
@@ -46,6 +46,6 @@ def export(name: str, result: Wanted) -> list[str]:
     if name not in _JUDGING and (result.levels or not result.text):
         raise InputError(f"--level and --no-text are for {', '.join(sorted(_JUDGING))}")
     module, _, function = FORMATS[name].partition(":")
-    write: Callable[[Wanted], Any] = getattr(importlib.import_module(module), function)
+    write: Callable[[ExportScope], Any] = getattr(importlib.import_module(module), function)
     texts: list[str] = write(result)
     return texts

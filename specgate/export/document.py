@@ -14,7 +14,7 @@ from specgate.spec.view import field_facts, find_operators, observed, operator_n
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from specgate.export import Wanted
+    from specgate.export import ExportScope
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
@@ -35,7 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def chosen(outcome: Wanted) -> dict[str, list[str]]:
+def chosen(outcome: ExportScope) -> dict[str, list[str]]:
     """Return the requested operators per dialect, in order.
 
     Raises InputError or NoTable for unknown ones.
@@ -201,7 +201,7 @@ def heading() -> dict[str, Any]:
     }
 
 
-def document(result: Wanted) -> dict[str, Any]:
+def document(result: ExportScope) -> dict[str, Any]:
     """Return the requested tables; raise InputError or NoTable."""
     picked = chosen(result)
     return {**heading(), "dialects": {name: dialect_data(dialect(name), picked[name]) for name in picked}}

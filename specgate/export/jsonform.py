@@ -16,7 +16,7 @@ from specgate.files import write_text
 from specgate.report import plural
 
 if TYPE_CHECKING:
-    from specgate.export import Wanted
+    from specgate.export import ExportScope
 
 __all__ = ["INDEX", "export", "plain", "schema_text"]
 
@@ -24,7 +24,7 @@ INDEX: Final = "index.json"
 _SCHEMA_FILE: Final = "tables.schema.json"
 
 
-def export(result: Wanted) -> list[str]:
+def export(result: ExportScope) -> list[str]:
     """Write the tables and the schema; return the text without an output."""
     entries = document(result)
     if result.output is None:

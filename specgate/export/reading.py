@@ -45,7 +45,7 @@ _ABOUT: Final = (
     "type_from",
 )
 #: Members with texts, sources and examples.
-_TOLD: Final = ("summary", "source", "unknowns", "rules", "builds", "written")
+_TEXT_KEYS: Final = ("summary", "source", "unknowns", "rules", "builds", "written")
 _LISTS: Final = ("types", "values", "operators")
 
 
@@ -216,7 +216,7 @@ def _operator(data: Mapping[str, Any], order: tuple[str, ...]) -> ReadOperator:
         for value in one.get("values", {}).values()
     ]
     recipe = {"tolerance": data["written"].get("tolerance", "0")} | data["written"].get("execute", {})
-    return ReadOperator(order, at, data["define"], recipe, tuple(noted), {key: data.get(key) for key in _TOLD})
+    return ReadOperator(order, at, data["define"], recipe, tuple(noted), {key: data.get(key) for key in _TEXT_KEYS})
 
 
 def _form(rule: Mapping[str, Any]) -> tuple[str, str, str | None]:

@@ -90,8 +90,8 @@ def _readable(spec: OperatorSpec, info: FieldInfo, number: int) -> bool:
 def element_kind(dialect: Dialect, name: str | None) -> tuple[str, int]:
     """Return the kind and the bits of a type's elements.
 
-    The kind is numpy's letter (i, u, f, c, b, O), or x if numpy has none. Integers of ml_dtypes are i or u; its floats
-    are x.
+    The kind is numpy's letter (i, u, f, c, b, O), or x without a numpy type. Integers of ml_dtypes are i or u, its
+    floats x.
     """
     info = dialect.types.get(name or "", {})
     numpy = info.get("numpy") or info.get("ml_dtypes") or ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Feature", "condition", "features", "shown", "types_taken", "wanted"]
+__all__ = ["Feature", "condition", "features", "required_features", "shown", "types_taken"]
 
 #: An aspect (type, rank, word, given, count, layout, size), a field and the value. For a type or rank also the
 #: condition of the support row, if it has one.
@@ -89,7 +89,7 @@ def _of_tensor(name: str, tensor: TensorDesc) -> set[Feature]:
     return items
 
 
-def wanted(sides: Sequence[Resolved]) -> set[Feature]:
+def required_features(sides: Sequence[Resolved]) -> set[Feature]:
     """Return the features that the rows of all sides name.
 
     These are types, ranks, words, and the presence of optional parts.

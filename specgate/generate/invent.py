@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved
 
-__all__ = ["fused_operators", "given", "values_for"]
+__all__ = ["fused_operators", "values_for", "with_value"]
 
 _NUMBERS: Final = (1, 0, 2, 3, -1)
 _FLOATS: Final = (1.0, 0.0, 0.5)
@@ -46,10 +46,10 @@ def values_for(info: FieldInfo, descriptor: Descriptor, sides: Sequence[Resolved
     yield from ([value] * length for length in lengths for value in options[:3])
 
 
-def given(descriptor: Descriptor, info: FieldInfo, sides: Sequence[Resolved]) -> Descriptor:
+def with_value(descriptor: Descriptor, info: FieldInfo, sides: Sequence[Resolved]) -> Descriptor:
     """Return a descriptor with a value for the field of `info`.
 
-    The same descriptor if there is no candidate value.
+    Without a candidate value, returns the same descriptor.
     """
     if descriptor.fields.get(info.name) is not None:
         return descriptor

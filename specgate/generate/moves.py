@@ -87,11 +87,13 @@ def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -
     tensors = dict(descriptor.tensors())
     old = {tensors[place].type for place in places}
 
-    def made(ends: Iterable[TensorDesc]) -> tuple[TensorDesc, ...]:
+    def broadcast_ends(ends: Iterable[TensorDesc]) -> tuple[TensorDesc, ...]:
         return tuple(end._replace(type=kind) if end.type in old else end for end in ends)
 
     graphs = {name: value for name, value in descriptor.fields.items() if isinstance(value, GraphDesc)}
-    within = {name: GraphDesc(made(graph.inputs), made(graph.outputs)) for name, graph in graphs.items()}
+    within = {
+        name: GraphDesc(broadcast_ends(graph.inputs), broadcast_ends(graph.outputs)) for name, graph in graphs.items()
+    }
     return retyped(replace(descriptor, fields={**descriptor.fields, **within}), places, kind)
 
 

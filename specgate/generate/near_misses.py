@@ -12,7 +12,7 @@ from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
 from specgate.generate.domains import WILD, base_type
-from specgate.generate.invent import fused_operators, given
+from specgate.generate.invent import fused_operators, with_value
 from specgate.generate.moves import MAX_RANK, Mutator, alike, changed, put, reranked, resized, retyped
 from specgate.generate.repair import row_of
 from specgate.generate.seeds import concrete, counterexamples_at, one_of, rotated
@@ -56,34 +56,34 @@ def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
     Excludes those that only occur together with others.
     """
 
-    def made(kind: str, name: str, rule: str, scope: str = "operator") -> Aim:
+    def aim_of(kind: str, name: str, rule: str, scope: str = "operator") -> Aim:
         return Aim(kind, name, rule_id(spec.dialect.name, spec.name, rule, scope))
 
     if resolved.cases and not _exhaustive(resolved):
-        yield made("case", NO_CASE, NO_CASE)
+        yield aim_of("case", NO_CASE, NO_CASE)
     for name in dict.fromkeys(form.name for form in resolved.rules if not _of_one_type(form, resolved)):
-        yield made("rule", name, name)
+        yield aim_of("rule", name, name)
     for name in dict.fromkeys(form.name for form in resolved.tensor_rules):
-        yield made("tensor", name, name, "tensor")
+        yield aim_of("tensor", name, name, "tensor")
     for name, info in resolved.fields.items():
         cells = [cell for row in resolved.alternatives if (cell := row.cells.get(name)) is not None]
         if any(cell.types is not None and set(spec.dialect.types) - set(cell.types) for cell in cells):
-            yield made("type", name, f"{name}.type")
+            yield aim_of("type", name, f"{name}.type")
         if any(cell.ranks is not None and _breakable(cell.ranks, resolved) for cell in cells):
-            yield made("rank", name, f"{name}.rank")
+            yield aim_of("rank", name, f"{name}.rank")
         if info.words is not None or any(cell.values is not None or cell.range is not None for cell in cells):
-            yield made("value", name, f"{name}.value")
+            yield aim_of("value", name, f"{name}.value")
         if info.fuses:
-            yield made("operator", name, f"{name}.operator")
+            yield aim_of("operator", name, f"{name}.operator")
         if not spec.dialect.may_omit(info):
-            yield made("required", name, f"{name}.required")
+            yield aim_of("required", name, f"{name}.required")
         if info.kind == "attribute":
-            yield made("wrong-kind", name, f"{name}.wrong-kind")
+            yield aim_of("wrong-kind", name, f"{name}.wrong-kind")
     for name in spec.fields:
         if name not in resolved.fields:
-            yield made("exists", name, f"{name}.exists")
+            yield aim_of("exists", name, f"{name}.exists")
     if not spec.table.unchecked_attributes:
-        yield made("unknown-attribute", "", "unknown-attribute")
+        yield aim_of("unknown-attribute", "", "unknown-attribute")
 
 
 def _of_one_type(form: RuleForm, resolved: Resolved) -> bool:
@@ -143,7 +143,7 @@ def _tensors_of(name: str, base: Descriptor) -> dict[str, TensorDesc]:
 
 
 def _types(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    base = given(base, row.fields[aim.name], [row])
+    base = with_value(base, row.fields[aim.name], [row])
     cell = row.cells.get(aim.name)
     places = list(_tensors_of(aim.name, base))
     if cell is None or cell.types is None or not places:
@@ -156,7 +156,7 @@ def _types(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int],
 
 
 def _ranks(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    base = given(base, row.fields[aim.name], [row])
+    base = with_value(base, row.fields[aim.name], [row])
     cell = row.cells.get(aim.name)
     tensors = _tensors_of(aim.name, base)
     if cell is None or cell.ranks is None or not tensors:
@@ -169,7 +169,7 @@ def _ranks(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int],
 
 
 def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    base = given(base, row.fields[aim.name], [row])
+    base = with_value(base, row.fields[aim.name], [row])
     info, cell = row.fields[aim.name], row.cells.get(aim.name)
     legal = cell.values if cell is not None and cell.values is not None else info.words
     for value in rotated(pick, _candidates(info)):
@@ -252,7 +252,7 @@ def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
     mover = Mutator(row.spec, pick, [0, 1, 2, 3], [base])
     for _ in range(_TRIED):
         name = one_of(pick, names) if names else ""
-        descriptor = given(base, row.fields[name], [row]) if pick(0, 1) and names else base
+        descriptor = with_value(base, row.fields[name], [row]) if pick(0, 1) and names else base
         yield _touched(descriptor, row, name, mover, pick)
 
 
@@ -341,13 +341,13 @@ class BrokenDescriptors:
         self.aims = {aim.id: aim for aim in aims_of(spec, resolved)}
         self.valid = valid_descriptors(spec, resolved.level, proven=False)
         #: For each finding and grade (see `_grade`), the descriptors that have it.
-        self._found: dict[str, dict[int, list[NearMiss]]] = {}
-        if self.valid.found:
+        self._by_rule: dict[str, dict[int, list[NearMiss]]] = {}
+        if self.valid.descriptors:
             self._explore(Random(f"{spec.name} broken").randint)  # noqa: S311  # repeatable on purpose
 
     def reachable(self, breaks: str) -> bool:
         """Return whether a descriptor with only this finding was found."""
-        return bool(self._found.get(breaks))
+        return bool(self._by_rule.get(breaks))
 
     @property
     def ids(self) -> list[str]:
@@ -359,8 +359,8 @@ class BrokenDescriptors:
         if not self.reachable(breaks):
             return None
         aim = self.aims[breaks]
-        grade = min(self._found[breaks])
-        miss = one_of(pick, self._found[breaks][grade])
+        grade = min(self._by_rule[breaks])
+        miss = one_of(pick, self._by_rule[breaks][grade])
         if aim.kind in STRUCTURE:
             fresh = self._structure(aim, self.valid.draw(pick), pick)
             return (None if fresh is None else self._shown(aim, fresh, grade)) or miss
@@ -376,17 +376,17 @@ class BrokenDescriptors:
         return miss
 
     def _mover(self, pick: Callable[[int, int], int]) -> Mutator:
-        return Mutator(self.spec, pick, self.valid.numbers, self.valid.found, self.valid.types)
+        return Mutator(self.spec, pick, self.valid.numbers, self.valid.descriptors, self.valid.types)
 
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for descriptor in counterexamples_at(self.spec, self.resolved.level):
             self._sort_in(concrete(descriptor))
         for aim in self.aims.values():
             for attempt in range(_STRUCTURAL if aim.kind in STRUCTURE else _AIMED):
-                grades = self._found.get(aim.id, ())
+                grades = self._by_rule.get(aim.id, ())
                 if 0 in grades or (grades and attempt >= _ALONE[aim.kind not in _CELLS]):
                     break
-                base = one_of(pick, self.valid.found)
+                base = one_of(pick, self.valid.descriptors)
                 if aim.kind in STRUCTURE:
                     damaged = self._structure(aim, base, pick)
                     self._keep(aim, [] if damaged is None else [damaged])
@@ -399,15 +399,15 @@ class BrokenDescriptors:
 
         Stops when every finding has a descriptor and every rule has one with no other finding.
         """
-        wild = Mutator(self.spec, pick, self.valid.numbers, self.valid.found)
+        wild = Mutator(self.spec, pick, self.valid.numbers, self.valid.descriptors)
         sought = [aim for aim in self.aims.values() if aim.kind not in STRUCTURE]
         for _ in range(_EXPLORED):
             if all(map(self._is_shown, sought)):
                 return
-            self._sort_in(wild.moved(one_of(pick, self.valid.found), 1))
+            self._sort_in(wild.moved(one_of(pick, self.valid.descriptors), 1))
 
     def _is_shown(self, aim: Aim) -> bool:
-        grades = self._found.get(aim.id, {})
+        grades = self._by_rule.get(aim.id, {})
         return bool(grades) if aim.kind in _CELLS else 0 in grades
 
     def _sort_in(self, descriptor: Descriptor) -> None:
@@ -430,7 +430,7 @@ class BrokenDescriptors:
                     return
 
     def _add(self, aim: Aim, descriptor: Descriptor, failures: list[Failure], grade: int) -> None:
-        kept = self._found.setdefault(aim.id, {}).setdefault(grade, [])
+        kept = self._by_rule.setdefault(aim.id, {}).setdefault(grade, [])
         if len(kept) < _KEPT:
             kept.append(self._broken(aim, descriptor, failures))
 

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
-from specgate.generate.features import condition, shown, types_taken, wanted
-from specgate.generate.invent import given, values_for
+from specgate.generate.features import condition, required_features, shown, types_taken
+from specgate.generate.invent import values_for, with_value
 from specgate.generate.moves import (
     Mutator,
     alike,
@@ -79,14 +79,14 @@ class Walk:
         self.sides: list[Resolved] = list(spec.sides_at(level, basis).values())
         self.numbers = rule_numbers(self.sides[-1])
         self.types = types_taken(self.sides)
-        self.found: list[Descriptor] = []
-        self._wanted = wanted(self.sides)
+        self.descriptors: list[Descriptor] = []
+        self._missing = required_features(self.sides)
         self._covered: set[Feature] = set()
         self._refusals: Counter[str] = Counter()
         self._mends = _MENDS
         self._explore(Random(spec.name).randint)  # noqa: S311  # repeatable on purpose
         few = self._few_with_all()
-        self._starts = self.found + few * (len(self.found) // max(len(few), 1))
+        self._starts = self.descriptors + few * (len(self.descriptors) // max(len(few), 1))
 
     def takes(self, descriptor: Descriptor) -> bool:
         """Return whether a descriptor is small and accepted.
@@ -124,7 +124,7 @@ class Walk:
 
         The message names the operator and the rules that reject most.
         """
-        if self.found:
+        if self.descriptors:
             return
         blamed = ", ".join(f"{name} ({count} times)" for name, count in self._refusals.most_common(3))
         raise InputError(
@@ -133,7 +133,7 @@ class Walk:
         )
 
     def _mover(self, pick: Callable[[int, int], int]) -> Mutator:
-        return Mutator(self.spec, pick, self.numbers, self.found, self.types)
+        return Mutator(self.spec, pick, self.numbers, self.descriptors, self.types)
 
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for seed in self._seeds():
@@ -143,11 +143,11 @@ class Walk:
                 self._add(descriptor)
             else:
                 self._refusals.update(f.rule for side in self.sides for f in explain_at(seed, side))
-        if not self.found:
+        if not self.descriptors:
             return
         self._wander(pick, _EXPLORED // 2)
         failed: Counter[Any] = Counter()
-        for feature in sorted(self._wanted - self._covered, key=lambda f: (f[0] != "given", repr(f))):
+        for feature in sorted(self._missing - self._covered, key=lambda f: (f[0] != "given", repr(f))):
             kind = feature[:2] + feature[3:]
             if feature not in self._covered and not failed["given", kind[1]] and failed[kind] < _GIVEN_UP:
                 failed[kind] += not self._reach(feature, pick)
@@ -158,8 +158,8 @@ class Walk:
 
         Rare features are thereby drawn more often.
         """
-        every = [(descriptor, shown(descriptor, self.sides) & self._wanted) for descriptor in self.found]
-        left, chosen = self._wanted & self._covered, []
+        every = [(descriptor, shown(descriptor, self.sides) & self._missing) for descriptor in self.descriptors]
+        left, chosen = self._missing & self._covered, []
         while left:
             descriptor, has = max(every, key=lambda each: len(each[1] & left))
             chosen.append(descriptor)
@@ -168,9 +168,9 @@ class Walk:
 
     def _seeds(self) -> Iterator[Descriptor]:
         yield from map(concrete, examples_at(self.spec, self.level))
-        if not self.found:
+        if not self.descriptors:
             yield from map(concrete, counterexamples_at(self.spec, self.level))
-        if not self.found:
+        if not self.descriptors:
             yield self._blank()
 
     def _blank(self) -> Descriptor:
@@ -236,14 +236,14 @@ class Walk:
         Features of rows are always added, others until the collection is large.
         """
         new = shown(descriptor, self.sides) - self._covered
-        if new & self._wanted or (new and len(self.found) < _MOST):
+        if new & self._missing or (new and len(self.descriptors) < _MOST):
             self._covered |= new
-            self.found.append(descriptor)
+            self.descriptors.append(descriptor)
 
     def _wander(self, pick: Callable[[int, int], int], steps: int) -> None:
         mover = self._mover(pick)
         for _ in range(steps):
-            descriptor = mover.moved(one_of(pick, self.found), 1 + pick(0, 1))
+            descriptor = mover.moved(one_of(pick, self.descriptors), 1 + pick(0, 1))
             if self.takes(descriptor):
                 self._add(descriptor)
 
@@ -256,8 +256,8 @@ class Walk:
         def has(descriptor: Descriptor) -> bool:
             return feature in shown(descriptor, self.sides)
 
-        with_it = [descriptor for descriptor in self.found if descriptor.fields.get(feature[1]) is not None]
-        bases = with_it if with_it and feature[0] != "given" else self.found
+        with_it = [descriptor for descriptor in self.descriptors if descriptor.fields.get(feature[1]) is not None]
+        bases = with_it if with_it and feature[0] != "given" else self.descriptors
         if feature[3:]:
             bases = [descriptor for descriptor in bases if condition(descriptor, self.sides) == feature[3]] or bases
         step = max(1, len(bases) // _BASES)
@@ -304,7 +304,7 @@ class Walk:
             options = values_for(info, base, rows) if value else iter((None,))
             yield from (changed(base, self.spec, {name: option}) for option in options)
             return
-        base = given(base, info, rows)
+        base = with_value(base, info, rows)
         if base.fields.get(name) is None:
             return
         if aspect == "word":

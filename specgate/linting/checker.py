@@ -49,7 +49,7 @@ class _Known:
     difference: Any = None
 
     @property
-    def told(self) -> bool:
+    def is_reported(self) -> bool:
         """True if each node with this descriptor is reported."""
         return self.verdict.accepted is not True or bool(self.verdict.findings or self.needs)
 
@@ -74,8 +74,8 @@ class Judging:
         self.refused = False  # whether a node is rejected at its own import
         self.versions = Versions(target, basis, device)
         #: Everything that affects a result besides the descriptor.
-        self._asked = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
-        self._known = shelf(_SEEN, self._asked, _MOST_SEEN)
+        self._key = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
+        self._known = shelf(_SEEN, self._key, _MOST_SEEN)
 
     def units(self, units: Units | Sequence[Unit], report: Report) -> None:
         """Check the units of the target's dialect, each kind once."""
@@ -83,7 +83,7 @@ class Judging:
         for unit, count in kinds_of(units):
             descriptor = unit.descriptor
             if descriptor is None or (
-                descriptor.dialect == self.target.dialect and self._counted(descriptor, report, count).told
+                descriptor.dialect == self.target.dialect and self._counted(descriptor, report, count).is_reported
             ):
                 numbers.add(id(unit))
         for unit in units_of(units, numbers):
@@ -112,7 +112,7 @@ class Judging:
     def _of(self, descriptor: Descriptor) -> _Known:
         pair = self._known.get(id(descriptor))
         if pair is None:
-            known = _JUDGED.of(lambda: (self._asked, key_of(descriptor)), lambda: self._judged(descriptor))
+            known = _JUDGED.of(lambda: (self._key, key_of(descriptor)), lambda: self._judged(descriptor))
             pair = self._known[id(descriptor)] = descriptor, known
         return pair[1]
 

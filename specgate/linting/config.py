@@ -44,7 +44,7 @@ _EXPECTED = {
     "date_type": "a date such as 2027-01-31", "model_type": "a table",
     "entry_type": f"a table or {_TEXT}", "any_segments": "a * for each segment of the id",
 }  # fmt: skip
-_FOUND = {"missing": "nothing", "too_short": "an empty array"}
+_FOUND_TEXTS = {"missing": "nothing", "too_short": "an empty array"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
         expected = "one of " + error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
     if kind == "list_type" and key in {"paths", "ignore"}:
         expected = f"an array of tables, [[{key}]]"
-    return f"expected {expected}, found {_FOUND.get(kind, text)}"
+    return f"expected {expected}, found {_FOUND_TEXTS.get(kind, text)}"
 
 
 def described(value: object) -> str:

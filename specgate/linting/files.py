@@ -255,7 +255,7 @@ def _entries(directory: Path) -> list[tuple[str, bool]]:
 def _step(positions: frozenset[int], name: str, pattern: tuple[str, ...]) -> frozenset[int]:
     """Advance a pattern by one path segment.
 
-    All positions reached so far advance together, so there is no backtracking.
+    All positions reached so far advance together, without backtracking.
     """
     reached = set()
     for position in positions:

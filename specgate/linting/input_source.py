@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.verdict import Location
 
-__all__ = ["STDIN", "TEXT", "Given", "argument", "is_text", "kind_of", "named", "source_bytes", "standard_input"]
+__all__ = ["STDIN", "TEXT", "InputSource", "argument", "is_text", "kind_of", "named", "source_bytes", "standard_input"]
 
 #: The name of standard input in reports and messages.
 STDIN: Final = "<stdin>"
@@ -30,7 +30,7 @@ _BLOCK: Final = 2**20
 
 
 @slotted(frozen=True)
-class Given:
+class InputSource:
     """Input in memory.
 
     kind: the dialect of the model according to its first bytes, or `TEXT`. name: its name in messages.
@@ -53,11 +53,11 @@ class Given:
             raise not_utf8(error, self.name) from None
 
 
-def argument(text: str) -> Given | None:
+def argument(text: str) -> InputSource | None:
     """Return the JSON text of an argument as input; None for a file name."""
     if not is_text(text):
         return None
-    return Given(text.encode("utf-8", "surrogateescape"), TEXT, _ARGUMENT)
+    return InputSource(text.encode("utf-8", "surrogateescape"), TEXT, _ARGUMENT)
 
 
 def is_text(text: str) -> bool:
@@ -69,7 +69,7 @@ def is_text(text: str) -> bool:
     return start.startswith("{") or (start.startswith(("//", "/*", "[")) and "{" in start)
 
 
-def standard_input(begun: bytes = b"") -> Given:
+def standard_input(begun: bytes = b"") -> InputSource:
     """Read standard input to its end.
 
     begun: the part that was already read. Raises InputError if it is empty or too large.
@@ -88,7 +88,7 @@ def standard_input(begun: bytes = b"") -> Given:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=STDIN) from None
     if not data[:_SNIFFED].strip() and not data.strip():
         raise InputError("expected a descriptor or a model, found nothing", file=STDIN)
-    return Given(bytes(data), kind_of(bytes(data[:_SNIFFED])))
+    return InputSource(bytes(data), kind_of(bytes(data[:_SNIFFED])))
 
 
 def source_bytes() -> BinaryIO:
@@ -109,7 +109,7 @@ def kind_of(start: bytes | bytearray) -> str:
     return next((each.name for each in implementing(ModelFormat) if each.begins_model(plain[:_SNIFFED])), TEXT)
 
 
-def named(graph: Graph, result: Given) -> Graph:
+def named(graph: Graph, result: InputSource) -> Graph:
     """Set the input's name in the locations of a graph read from memory."""
     file = result.file
     graph.units = [replace(unit, at=partial(_moved, unit.at, file)) for unit in graph.units]

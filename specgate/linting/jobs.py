@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from specgate.linting.input_source import Given
+    from specgate.linting.input_source import InputSource
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Basis, Location, Report
 
@@ -42,7 +42,7 @@ class Job:
     device: frozenset[str] | None = None
     settings: LintSettings | None = None
     path: str | None = None
-    given: Given | None = None
+    source: InputSource | None = None
 
 
 def lint_job(job: Job) -> Report | str:
@@ -52,7 +52,7 @@ def lint_job(job: Job) -> Report | str:
     """
     path = job.path or job.file
     try:
-        report = lint_model(job.given or path, parse_targets(job.targets), job.basis, job.device, job.settings)
+        report = lint_model(job.source or path, parse_targets(job.targets), job.basis, job.device, job.settings)
     except Error as error:
         text = str(error).replace(path, job.file)
         return text if job.file in text else f"{job.file}: {text}"

@@ -16,7 +16,7 @@ from specgate.errors import InputError
 from specgate.linting.checker import Judging
 from specgate.linting.context import context_of
 from specgate.linting.coverage import unjudged
-from specgate.linting.input_source import TEXT, Given, named
+from specgate.linting.input_source import TEXT, InputSource, named
 from specgate.linting.modified_model import Edited
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
@@ -72,7 +72,7 @@ def _report(
         own = [target for target in targets if target.dialect in part.dialects()]
         report.extend(_inside(_of_graph(part, report.files, own, basis, device), place))
     report.findings.extend(unjudged(graph, targets, report))
-    add_lines(report, model if isinstance(model, Given) else None)
+    add_lines(report, model if isinstance(model, InputSource) else None)
     return report
 
 
@@ -128,7 +128,7 @@ def _inside(report: Report, place: Location) -> Report:
 
 
 def _files(model: Any) -> list[str]:
-    if isinstance(model, Given | Edited):
+    if isinstance(model, InputSource | Edited):
         return [model.name]
     return [os.fspath(model)] if isinstance(model, str | os.PathLike) else []
 
@@ -220,12 +220,12 @@ def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[
         yield replace(finding, edits=edits) if edits and not finding.edits and _names_output(finding) else finding
 
 
-def _names_output(found: Finding) -> bool:
+def _names_output(finding: Finding) -> bool:
     """Return whether a finding is about an output of its node."""
-    name, operator = found.id.partition("/")[0], found.location.operator if found.location is not None else None
+    name, operator = finding.id.partition("/")[0], finding.location.operator if finding.location is not None else None
     if not is_dialect(name) or operator not in dialect(name).tables.operators:
         return False
-    items = set(re.findall(r"\w+", f"{found.where} {found.rule or ''} {found.message}"))
+    items = set(re.findall(r"\w+", f"{finding.where} {finding.rule or ''} {finding.message}"))
     return any(info.name in items for info in dialect(name).operator(operator).outputs)
 
 
@@ -241,7 +241,7 @@ def _not_inferred(graph: Graph, count: int, files: list[str]) -> Finding:
     )
 
 
-def add_lines(report: Report, result: Given | None = None) -> None:
+def add_lines(report: Report, result: InputSource | None = None) -> None:
     """Set the line numbers of findings in JSON and YAML files.
 
     Files are parsed for line numbers only if there are findings. result: the input that was read from memory; findings
@@ -261,7 +261,7 @@ def add_lines(report: Report, result: Given | None = None) -> None:
             report.findings[index] = replace(finding, location=replace(place, line=line))
 
 
-def _lines_of(file: str, result: Given | None) -> Mapping[tuple[str | int, ...], int]:
+def _lines_of(file: str, result: InputSource | None) -> Mapping[tuple[str | int, ...], int]:
     if result is not None and file == result.file:
         return (lines(result.text(), file) if result.kind == TEXT else None) or {}
     if file.lower().endswith(LINED) or not holds_text(file):
@@ -270,7 +270,7 @@ def _lines_of(file: str, result: Given | None) -> Mapping[tuple[str | int, ...],
 
 
 def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str, containers: Sequence[str]) -> int | None:
-    """Return the line of a field; of its descriptor if it has none.
+    """Return the line of a field; of its descriptor if it does not have one.
 
     The location is the path from `read_descriptors`.
     """
@@ -293,8 +293,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     `Given`). settings: for type inference; without settings, nothing is inferred and referenced models are not read.
     """
     following, settings = settings, settings or LintSettings(infer=False)
-    if isinstance(model, Given):
-        return named(_given(model, settings), model)
+    if isinstance(model, InputSource):
+        return named(_graph_of_source(model, settings), model)
     if isinstance(model, Edited):
         return model.graph(settings)
     if not isinstance(model, str | os.PathLike):
@@ -302,7 +302,7 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     path = os.fspath(model)
     if holds_text(path):
         findings: list[Finding] = []
-        return _descriptors(read_placed(path, found=findings), path, findings, following)
+        return _descriptors(read_placed(path, findings=findings), path, findings, following)
     return package_of(path).graph(path, settings)
 
 
@@ -317,16 +317,16 @@ def _of_object(model: object, settings: LintSettings) -> Graph:
     raise InputError(f"expected a path or an {known}, found {type(model).__name__}")
 
 
-def _given(model: Given, settings: LintSettings) -> Graph:
+def _graph_of_source(model: InputSource, settings: LintSettings) -> Graph:
     """Read a model in memory; does not search for external data files."""
     if model.kind != TEXT:
         return capability(model.kind, ModelFormat).graph_of_bytes(model.data, model.name, settings)
     findings: list[Finding] = []
-    return _descriptors(placed(model.text(), model.name, found=findings), model.name, findings)
+    return _descriptors(placed(model.text(), model.name, findings=findings), model.name, findings)
 
 
 def _descriptors(
-    entries: Iterable[Placed], file: str, found: list[Finding], settings: LintSettings | None = None
+    entries: Iterable[Placed], file: str, findings: list[Finding], settings: LintSettings | None = None
 ) -> Graph:
     """Return the graph of a descriptor file.
 
@@ -342,4 +342,4 @@ def _descriptors(
             parts.append((place, package_of(entry.model).graph(entry.model, pinned)))
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
-    return Graph(DEFAULT, units, findings=found, parts=parts)
+    return Graph(DEFAULT, units, findings=findings, parts=parts)

@@ -82,7 +82,7 @@ class Units:
         """Return the first unit and the count of each kind, in order."""
         raise NotImplementedError
 
-    def made(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
+    def units_of(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
         """Yield the units in order.
 
         kinds: if given, only units of the kinds whose first unit has one of these id() values.
@@ -90,7 +90,7 @@ class Units:
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Unit]:
-        return self.made()
+        return self.units_of()
 
     def __len__(self) -> int:
         return sum(count for _, count in self.kinds())
@@ -109,7 +109,7 @@ def units_of(units: Units | Sequence[Unit], kinds: Collection[int]) -> Iterator[
 
     The id() is that of the unit from `kinds_of`.
     """
-    return units.made(kinds) if isinstance(units, Units) else (unit for unit in units if id(unit) in kinds)
+    return units.units_of(kinds) if isinstance(units, Units) else (unit for unit in units if id(unit) in kinds)
 
 
 @slotted()

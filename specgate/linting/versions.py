@@ -106,7 +106,7 @@ class Versions:
     def differences(self, descriptor: Descriptor, verdict: Verdict) -> tuple[_Key, tuple[str, ...]] | None:
         """Return the used fields in which the target's version differs.
 
-        None if there is no difference.
+        None without a difference.
         """
         spec, own, level = self._at(descriptor)
         if level is None or own not in spec.levels:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects import capability, owner_of_object, package_of
 from specgate.dialects.protocols import LowestLevel, Reader
-from specgate.linting.input_source import TEXT, Given
+from specgate.linting.input_source import TEXT, InputSource
 
 if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
@@ -26,7 +26,7 @@ def model_minimum(model: object, settings: LintSettings | None = None, basis: Ba
     owner: Reader | str
     if isinstance(model, str | os.PathLike):
         owner = package_of(os.fspath(model))
-    elif isinstance(model, Given) and model.kind != TEXT:
+    elif isinstance(model, InputSource) and model.kind != TEXT:
         owner = model.kind
     else:
         owner = owner_of_object(model) or package_of("")

@@ -48,7 +48,7 @@ class DomainMinimum:
     imported: int | None
     nodes: int = 0
     version: str | None = None
-    taken: list[str] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
     blocked: dict[str, list[Blocked]] = field(default_factory=dict)
     undecided: dict[str, int] = field(default_factory=dict)
     moved: list[Moved] = field(default_factory=list)

@@ -64,9 +64,9 @@ def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
         yield from _causes_text(minimum, [nearest], _causes(minimum, nearest), width, most=_EXAMPLES)
         return
     result = (
-        f"all {plural(minimum.nodes, 'node')} are valid {_opsets(minimum.taken)}"
+        f"all {plural(minimum.nodes, 'node')} are valid {_opsets(minimum.accepted)}"
         if minimum.nodes > 1
-        else f"its node is valid {_opsets(minimum.taken)}"
+        else f"its node is valid {_opsets(minimum.accepted)}"
     )
     text = f"{minimum.domain}: lowest opset {minimum.version} (the model {written}); {result}"
     yield from wrapped(text, width, hang="  ")
@@ -201,7 +201,7 @@ def _domain_json(minimum: DomainMinimum) -> dict[str, Any]:
         "domain": minimum.domain,
         "imported": minimum.imported,
         "minimum": None if minimum.version is None else int(minimum.version),
-        "taken": [int(version) for version in minimum.taken],
+        "taken": [int(version) for version in minimum.accepted],
         "nodes": minimum.nodes,
         "undecided": {version: count for version, count in minimum.undecided.items() if count},
         "kept_by": [blocked.location.node for blocked in minimum.keepers],

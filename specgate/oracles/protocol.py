@@ -19,7 +19,7 @@ class Reply(NamedTuple):
     """The reply of one implementation to a descriptor.
 
     word: ``accepted``, ``rejected``, ``crashed`` (its process died), ``timeout``, ``no kernel`` (valid, but it cannot
-    run the descriptor) or ``not asked`` (there is no way to ask). detail: the implementation's own reason, one short
+    run the descriptor) or ``not asked`` (it cannot be asked). detail: the implementation's own reason, one short
     line.
     """
 

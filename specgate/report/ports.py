@@ -1,4 +1,4 @@
-"""Text for a node's tensors: ``indices INT64 [batch, 3]``."""
+"""Text for a node's tensors: ``tokens (indices) INT64 [batch, 3]``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Location, NodeContext, Port, Report
 
-__all__ = ["context_at", "inputs_line", "port_words", "shape_words"]
+__all__ = ["context_at", "inputs_line", "port_name", "shape_words"]
 
 _MOST = 12
 
@@ -21,15 +21,17 @@ def context_at(report: Report, place: Location | None) -> NodeContext | None:
 
 def inputs_line(ports: Sequence[Port]) -> str:
     """Return the inputs in one line, not cleaned; "" without inputs."""
-    shown = [port_words(port) for port in ports[:_MOST]]
+    shown = [f"{port_name(port)} {shape_words(port)}" for port in ports[:_MOST]]
     if len(ports) > _MOST:
         shown.append(f"{len(ports) - _MOST} more")
     return ", ".join(shown)
 
 
-def port_words(port: Port) -> str:
-    """Return a tensor's field, or its name, with type and shape."""
-    return f"{port.field or port.name or 'a tensor'} {shape_words(port)}"
+def port_name(port: Port) -> str:
+    """Return a tensor's name in the model, with the operator's field."""
+    if port.name and port.field and port.name != port.field:
+        return f"{port.name} ({port.field})"
+    return port.name or port.field or "a tensor"
 
 
 def shape_words(port: Port) -> str:

@@ -104,7 +104,7 @@ def about(rule: str) -> About:
 
 
 def _from(rule: str, reference: Mapping[str, Any]) -> About:
-    holds = [_held(entry) for entry in reference["holds"]]
+    holds = [level_text(entry) for entry in reference["holds"]]
     sources = reference.get("source") or []
     lines = [*holds]
     if reference.get("fix"):
@@ -117,7 +117,7 @@ def _from(rule: str, reference: Mapping[str, Any]) -> About:
     return About(says, tuple(lines), next((url for url in map(_url, sources) if url), None))
 
 
-def _held(entry: Mapping[str, Any]) -> str:
+def level_text(entry: Mapping[str, Any]) -> str:
     by = f" ({entry['by']} only)" if "by" in entry else " (builds, not the documentation)" if entry.get("basis") else ""
     return f"{entry['levels']}{by}: {entry['text']}"
 

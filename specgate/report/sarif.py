@@ -1,7 +1,7 @@
 """The report as SARIF 2.1.0 (OASIS, errata 01).
 
 For code scanning and editors. All targets of a report are in one run, and each result names its target. Code scanning
-identifies alerts by tool and category. With a run per target, alerts of a target that is no longer checked would stay
+identifies alerts by tool and category. With a run per target, alerts of a target that was removed would stay
 open.
 """
 

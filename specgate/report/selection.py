@@ -122,10 +122,10 @@ def regraded(findings: Iterable[Finding], severities: Mapping[str, Severity]) ->
     """Return findings with the severities of the last matching patterns."""
 
     @cache
-    def given(rule: str) -> Severity | None:
+    def severity_of(rule: str) -> Severity | None:
         return next((severity for like, severity in reversed(list(severities.items())) if matches(like, rule)), None)
 
-    return [replace(finding, severity=given(finding.id) or finding.severity) for finding in findings]
+    return [replace(finding, severity=severity_of(finding.id) or finding.severity) for finding in findings]
 
 
 def statistics(findings: Iterable[Finding]) -> list[tuple[str, str, int, int]]:

@@ -91,18 +91,18 @@ class Rows:
         self.accepted = both(self.accepted, passed)
         return self.accepted is False or (self.accepted is not True and not self.accepted.any())
 
-    def _asked(self, where: Truth) -> Truth:
+    def _condition(self, where: Truth) -> Truth:
         for mask, negated in self.conditions:
             where = both(where, ~mask if negated else mask)
         return where
 
     def leave(self, where: Truth = True) -> None:
         """Mark evaluated rows for which the current check is undecided."""
-        self.open = either(self.open, self._asked(where))
+        self.open = either(self.open, self._condition(where))
 
     def refuse(self, where: Truth = True) -> None:
         """Mark evaluated rows for which a value is undefined."""
-        self.broken = either(self.broken, self._asked(where))
+        self.broken = either(self.broken, self._condition(where))
 
     def where(self, mask: NDArray[np.bool_], part: Callable[[], Any], *, negated: bool = False) -> Any:
         """Return `part` evaluated for the rows of `mask`, or the others.
@@ -267,7 +267,7 @@ class Rows:
     def bits(self, kind: Any) -> Any:
         """Return the bits of an element."""
         if kind.__class__ is not Words:
-            return _given(self.bit_counts.get(kind))
+            return _known_value(self.bit_counts.get(kind))
         self.refuse(kind.among(lambda word: self.bit_counts.get(word) is None))
         return kind.numbers(lambda word: self.bit_counts.get(word) or 0)
 
@@ -313,7 +313,7 @@ def _truth(value: Any) -> Truth:
     return bool(value) if isinstance(value, int) else value
 
 
-def _given(value: Any) -> Any:
+def _known_value(value: Any) -> Any:
     if value is None:
         raise ValueError
     return value
@@ -326,7 +326,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _single(value: Any) -> Any:
-    [item] = _given(_numbers(value))
+    [item] = _known_value(_numbers(value))
     return item
 
 
@@ -366,7 +366,7 @@ FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "power_of_two": _power_of_two,
 }
 _GLOBALS: Final[Mapping[str, Any]] = {
-    "_given": _given,
+    "_given": _known_value,
     "_numbers": _numbers,
     "_single": _single,
     "_items": items,

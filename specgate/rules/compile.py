@@ -63,7 +63,7 @@ def _numbers(value: Any) -> Any:
     return value if value is not None and all(isinstance(item, int | float) for item in value) else None
 
 
-def _given(value: Any) -> Any:
+def _present_value(value: Any) -> Any:
     if value is None:
         raise ValueError("left out")
     return value
@@ -74,7 +74,7 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_few": primitives.few,
     "_single": _single,
     "_numbers": _numbers,
-    "_given": _given,
+    "_given": _present_value,
 }
 
 

@@ -31,7 +31,7 @@ class Leaf(NamedTuple):
     """
 
     node: ast.expr
-    wanted: bool
+    expected: bool
 
 
 def explain(rule: Rule, context: Context) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
 def _explained(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
     explainer = _Explainer(context, closing=closing)
     with suppress(Undefined):  # keep the leaves collected so far
-        explainer.blame(rule.tree, rule.tree, {}, wanted=True)
+        explainer.blame(rule.tree, rule.tree, {}, expected=True)
     return explainer
 
 
@@ -107,30 +107,30 @@ class _Explainer:
         except Undefined:
             return None
 
-    def blame(self, node: ast.expr, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
+    def blame(self, node: ast.expr, closed: Any, variables: Mapping[str, Any], *, expected: bool) -> None:
         """Record the parts that prevent `node` from having the value `wanted`."""
         if isinstance(node, ast.BoolOp):
             whole = self.value(node, variables)
             for part, same in zip(node.values, closed.values, strict=True):  # the parts of its value decide it
                 if self.value(part, variables) is whole:
-                    self.blame(part, same, variables, wanted=wanted)
+                    self.blame(part, same, variables, expected=expected)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            self.blame(node.operand, closed.operand, variables, wanted=not wanted)
+            self.blame(node.operand, closed.operand, variables, expected=not expected)
         elif isinstance(node, ast.Call) and isinstance(node.args[0], ast.GeneratorExp):
-            self._blame_loop(node, closed, variables, wanted=wanted)
+            self._blame_loop(node, closed, variables, expected=expected)
         elif isinstance(node, ast.IfExp):
             test = self.value(node.test, variables)
             way = "test" if test is UNKNOWN else "body" if test else "orelse"
-            self.blame(getattr(node, way), getattr(closed, way), variables, wanted=wanted)
+            self.blame(getattr(node, way), getattr(closed, way), variables, expected=expected)
         elif isinstance(node, ast.Name) and self._condition(node.id, variables):
             tree = self.context.defines[node.id].tree
-            self.blame(tree, tree, {}, wanted=wanted)
+            self.blame(tree, tree, {}, expected=expected)
         else:
-            self._leaf(node, closed, variables, wanted=wanted)
+            self._leaf(node, closed, variables, expected=expected)
 
-    def _leaf(self, node: ast.expr, closed: ast.expr, variables: Mapping[str, Any], *, wanted: bool) -> None:
+    def _leaf(self, node: ast.expr, closed: ast.expr, variables: Mapping[str, Any], *, expected: bool) -> None:
         if self.closing:
-            self.leaves.append(Leaf(closed, wanted))
+            self.leaves.append(Leaf(closed, expected))
             return
         for part in (node.left, *node.comparators) if isinstance(node, ast.Compare) else (node,):
             value = self.value(part, variables) if self._says_more(part, variables) else None
@@ -151,33 +151,33 @@ class _Explainer:
         known_names = (variables, self.context.fields, self.context.numbers, self.context.defines)
         return any(name in group for name in _names(node) for group in known_names)
 
-    def _blame_loop(self, node: ast.Call, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
+    def _blame_loop(self, node: ast.Call, closed: Any, variables: Mapping[str, Any], *, expected: bool) -> None:
         loop: ast.GeneratorExp = node.args[0]  # type: ignore[assignment]  # checked by the caller
         same: ast.GeneratorExp = closed.args[0]
         decisive = node.func.id == "any"  # type: ignore[attr-defined]  # only all() and any() are truth values
         sequence = self.value(loop.generators[0].iter, variables)
         if sequence is UNKNOWN or sequence is None:
-            self._blame_count(loop.generators[0].iter, same.generators[0].iter, variables, wanted=wanted)
+            self._blame_count(loop.generators[0].iter, same.generators[0].iter, variables, expected=expected)
             return
         evaluator = Evaluator(self.context)
         whole = self.value(node, variables)
         for turn in self._turns(evaluator, loop, sequence, variables):
             if evaluator.turn(loop, turn.inner, turn.keep, decisive=decisive) is whole:
-                self._blame_turn(loop, same, turn, wanted=wanted)
+                self._blame_turn(loop, same, turn, expected=expected)
                 return
 
-    def _blame_count(self, node: Any, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
+    def _blame_count(self, node: Any, closed: Any, variables: Mapping[str, Any], *, expected: bool) -> None:
         """Record the unknown parts of a loop's length, as in ``range(min(…))``."""
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _COMBINING:
             pairs = list(zip(node.args, closed.args, strict=True))
         elif isinstance(node, ast.Tuple | ast.List):
             pairs = list(zip(node.elts, closed.elts, strict=True))
         else:
-            self.blame(node, closed, variables, wanted=wanted)
+            self.blame(node, closed, variables, expected=expected)
             return
         for part, same in pairs:
             if isinstance(part, ast.Tuple | ast.List) or self.value(part, variables) is UNKNOWN:
-                self._blame_count(part, same, variables, wanted=wanted)
+                self._blame_count(part, same, variables, expected=expected)
 
     @staticmethod
     def _turns(
@@ -198,7 +198,7 @@ class _Explainer:
         same: ast.GeneratorExp,
         turn: _Turn,
         *,
-        wanted: bool,
+        expected: bool,
     ) -> None:
         generator = loop.generators[0]
         name = generator.target.id  # type: ignore[attr-defined]  # checked by parse()
@@ -210,10 +210,10 @@ class _Explainer:
         if self.closing:
             closed = _written(closed, name, _item(same.generators[0].iter, turn))
         closed_body, *closed_tests = closed
-        self.blame(body, closed_body, turn.inner, wanted=wanted)
+        self.blame(body, closed_body, turn.inner, expected=expected)
         if turn.keep is UNKNOWN:
             for test, written in zip(tests, closed_tests, strict=True):
-                self.blame(test, written, turn.inner, wanted=not wanted)
+                self.blame(test, written, turn.inner, expected=not expected)
 
 
 def _text(node: ast.expr) -> str:

@@ -44,7 +44,7 @@ class Attribute(NamedTuple):
 class LayoutFunction(NamedTuple):
     """A function of a tensor's bits per element, sizes and strides.
 
-    Strides are None when packed. compute: may raise ValueError where there is no result; without `needs_bits` it
+    Strides are None when packed. compute: may raise ValueError without a result; without `needs_bits` it
     receives 0 for bits. columns: the columnar form, whose first argument is the rows (see `columns`); without it, calls
     are evaluated row by row. phrases: texts for messages; for a number its description ("the reach in elements of {}"),
     for a truth value the descriptions of tensors for which it is true and false. cpp: as in `Function`.

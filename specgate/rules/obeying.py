@@ -32,14 +32,14 @@ class TensorRules:
         self.forms: tuple[RuleForm, ...] = tuple(f for f in resolved.tensor_rules if f.on is None or f.on == kind)
         self.key = (*map(id, self.forms), *resolved.numbers.items())
         self._resolved = resolved
-        self._asked = 0
+        self._calls = 0
         self._check: Callable[[Mapping[str, Any]], bool] | None = None
 
     def surely_hold(self, tensor: TensorDesc) -> bool:
         """Return whether all rules certainly hold; False means undecided."""
         if self._check is None:
-            self._asked += 1
-            if self._asked <= WORTH:
+            self._calls += 1
+            if self._calls <= WORTH:
                 return False
             self._check = self._compiled()
         return tensor.concrete and self._check({"tensor": tensor})

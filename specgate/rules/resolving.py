@@ -67,7 +67,7 @@ def _simple_call(node: ast.expr) -> bool:
 
 
 def value_of(node: ast.expr, context: Context) -> Any:
-    """Return the value of a closed part, None where it has none."""
+    """Return the value of a closed part, None if it does not have a value."""
     try:
         return Evaluator(context).value(node, {})
     except (Undefined, StopIteration):

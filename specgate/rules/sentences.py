@@ -10,7 +10,7 @@ from specgate.rules.language import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["MAX_ITEMS", "NO_VALUE", "Fact", "joined", "sentences", "told"]
+__all__ = ["MAX_ITEMS", "NO_VALUE", "Fact", "joined", "sentences", "spell_value"]
 
 MAX_ITEMS: Final = 16
 MAX_WORD: Final = 60
@@ -55,11 +55,11 @@ class Fact(NamedTuple):
     at: str = ""
 
 
-def told(value: Any) -> str:
+def spell_value(value: Any) -> str:
     """Return a value as messages show it."""
     if isinstance(value, tuple | list | range):
         more = ", …" if len(value) > MAX_ITEMS else ""
-        return "[" + ", ".join(told(v) for v in value[:MAX_ITEMS]) + more + "]"
+        return "[" + ", ".join(spell_value(v) for v in value[:MAX_ITEMS]) + more + "]"
     if value is None or value is UNKNOWN:
         return "unknown"
     if isinstance(value, str):  # words and symbolic sizes are not quoted unless they contain line breaks

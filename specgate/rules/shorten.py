@@ -22,19 +22,19 @@ class Shortener(ast.NodeTransformer):
 
     def __init__(self, optional: Collection[str]) -> None:
         self.optional = optional
-        self.found: list[tuple[str, str]] = []
+        self.replacements: list[tuple[str, str]] = []
 
     def shortened(self, text: str) -> str:
         """Return the expression with short forms.
 
         Unchanged where none applies or the text is not an expression.
         """
-        before = len(self.found)
+        before = len(self.replacements)
         try:
             tree = self.visit(ast.parse(" ".join(text.split()), mode="eval").body)
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             return text
-        return text if len(self.found) == before else shown_tree(tree)
+        return text if len(self.replacements) == before else shown_tree(tree)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -43,7 +43,7 @@ class Shortener(ast.NodeTransformer):
         if index is None:
             return node
         subscript = ast.Subscript(node.value, index, ast.Load())
-        self.found.append((long, shown_tree(subscript)))
+        self.replacements.append((long, shown_tree(subscript)))
         return subscript
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
@@ -54,7 +54,7 @@ class Shortener(ast.NodeTransformer):
                 names = {part.id for part in ast.walk(node.body) if isinstance(part, ast.Name)}
                 if names & set(self.optional) == {field}:
                     call = ast.Call(ast.Name(DEFAULT, ast.Load()), [node.body, node.orelse], [])
-                    self.found.append((long, shown_tree(call)))
+                    self.replacements.append((long, shown_tree(call)))
                     return call
         return node
 

@@ -58,11 +58,11 @@ class Shorthand:
     """
 
     def __init__(
-        self, formulas: Mapping[str, Formula], optional: Collection[str] = (), taken: Collection[str] = ()
+        self, formulas: Mapping[str, Formula], optional: Collection[str] = (), reserved: Collection[str] = ()
     ) -> None:
         self.formulas = formulas
         self.optional = optional
-        self.taken = taken
+        self.reserved = reserved
         self._bodies: dict[str, ast.expr] = {}
         self._open: list[str] = []
         names = "|".join(map(re.escape, formulas))
@@ -112,7 +112,7 @@ class Shorthand:
         if formula.name in RESERVED:
             raise ShorthandError(f"the name {formula.name!r:.80} is already the name of a function")
         for name in (formula.name, *formula.parameters):
-            if name in self.taken or (name in self.formulas and name != formula.name):
+            if name in self.reserved or (name in self.formulas and name != formula.name):
                 raise ShorthandError(
                     f"the name {name!r:.80} is already the name of a field, a limit, a type or another define"
                 )
@@ -219,7 +219,7 @@ class _Calls(ast.NodeTransformer):
         hidden = (_free(body) - set(formula.parameters)) & self.bound
         if hidden:
             raise ShorthandError(f"the loop variable {min(hidden)!r:.80} hides a name that {name} reads; rename it")
-        result = _Arguments(dict(zip(formula.parameters, node.args, strict=True)), self.shorthand.taken).visit(
+        result = _Arguments(dict(zip(formula.parameters, node.args, strict=True)), self.shorthand.reserved).visit(
             _copy(body)
         )
         if sum(1 for _ in ast.walk(result)) > MAX_NODES:
@@ -233,9 +233,9 @@ class _Arguments(ast.NodeTransformer):
     Loop variables that would capture a name are renamed.
     """
 
-    def __init__(self, arguments: Mapping[str, ast.expr], taken: Collection[str]) -> None:
+    def __init__(self, arguments: Mapping[str, ast.expr], reserved: Collection[str]) -> None:
         self.arguments = dict(arguments)
-        self.taken = taken
+        self.reserved = reserved
         self.read = set().union(*map(_free, arguments.values()), set())
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -244,7 +244,7 @@ class _Arguments(ast.NodeTransformer):
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         for old in _targets(node) & self.read:
             new = old
-            while new in self.read or new in self.taken or new in _free(node):
+            while new in self.read or new in self.reserved or new in _free(node):
                 new += "_"
             renamed, loop = _Arguments({old: ast.Name(new, ast.Load())}, ()), node.generators[0]
             loop.target, loop.ifs = renamed.visit(loop.target), [renamed.visit(test) for test in loop.ifs]

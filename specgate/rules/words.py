@@ -13,7 +13,7 @@ from specgate.rules.evaluate import Evaluator
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import LAYOUT_FUNCTIONS, NUMBERS, UNKNOWN, Undefined
 from specgate.rules.resolving import dimension, resolved, value_of
-from specgate.rules.sentences import MAX_ITEMS, NO_VALUE, Fact, joined, sentences, told
+from specgate.rules.sentences import MAX_ITEMS, NO_VALUE, Fact, joined, sentences, spell_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +63,7 @@ class _Writer:
         """Return the actual and the required value of a computed comparison."""
         node = leaf.node
         match node:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if leaf.wanted:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if leaf.expected:
                 pass
             case _:
                 return None
@@ -75,7 +75,7 @@ class _Writer:
         facts = list(self.facts(tree))
         if value is None or value is UNKNOWN or isinstance(value, bool) or len(facts) != 1:
             return None
-        text = f"{joined(sentences(facts))}, expected {told(value)}"
+        text = f"{joined(sentences(facts))}, expected {spell_value(value)}"
         because = self.items(computed) or joined(sentences(dict.fromkeys(self.facts(computed))))
         return f"{text} ({because})" if because and len(because) <= _LONGEST_BESIDE else text
 
@@ -88,7 +88,7 @@ class _Writer:
                 except Undefined:
                     return ""
                 if isinstance(items, tuple) and 1 < len(items) <= MAX_ITEMS:
-                    return (" + " if name == "sum" else " * ").join(map(told, items))
+                    return (" + " if name == "sum" else " * ").join(map(spell_value, items))
         return ""
 
     def composed(self, node: ast.expr) -> bool:
@@ -148,7 +148,7 @@ class _Writer:
 
     def fact(self, kind: str, of: str, node: ast.expr, at: str = "") -> Fact:
         value = value_of(node, self.context)
-        return Fact(kind, of, NO_VALUE if value is None else told(value), at)
+        return Fact(kind, of, NO_VALUE if value is None else spell_value(value), at)
 
     def called(self, node: ast.expr) -> str:
         """Return the display name of a field, a part of one, or a define."""
@@ -158,7 +158,7 @@ class _Writer:
                 return self.names.get(name, name)
             case ast.Subscript():
                 index = value_of(node.slice, self.context)
-                return f"{self.called(node.value)}[{told(index)}]"
+                return f"{self.called(node.value)}[{spell_value(index)}]"
             case ast.Attribute():
                 return f"{self.called(node.value)}.{node.attr}"
             case ast.Call(func=ast.Name(id="values"), args=[argument]):
@@ -184,7 +184,7 @@ class _Writer:
                 return self.fact("size", self.called(owner), node, str(at))
             case ast.Attribute(attr="strides", value=owner):
                 index = value_of(node.slice, self.context)
-                return self.fact("is", f"stride {told(index)} of {self.called(owner)}", node)
+                return self.fact("is", f"stride {spell_value(index)} of {self.called(owner)}", node)
             case ast.Call(func=ast.Name(id="labelled" | "covered")) as call:
                 return self.fact("is", f"a size {self.named(call)}", node)
         return self.fact("is", self.called(node), node)
@@ -233,7 +233,7 @@ class _Writer:
         """Return how a term labels dimensions: by a letter, or by an ellipsis."""
         if isinstance(node.func, ast.Name) and node.func.id == "covered":
             return "that points stand for"
-        return f"called {told(value_of(node.args[-1], self.context))}"
+        return f"called {spell_value(value_of(node.args[-1], self.context))}"
 
     def of_group(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:
         """Return the value of a function of several numbers as a fact."""

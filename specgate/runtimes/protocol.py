@@ -31,11 +31,11 @@ class FileFindings(Protocol):
         """
         ...
 
-    def refuses(self, found: Finding) -> bool:
+    def refuses(self, finding: Finding) -> bool:
         """Return whether the release rejects models with a finding on the file."""
         ...
 
-    def as_warning(self, found: Finding) -> Finding:
+    def as_warning(self, finding: Finding) -> Finding:
         """Return a finding on the file that the release ignores, as a warning."""
         ...
 

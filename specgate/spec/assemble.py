@@ -142,7 +142,7 @@ class Part(NamedTuple):
     """The checked content of one operator or family, with source positions.
 
     relative: the path of its file in the dialect's folder. apart: the file with the examples, and its keys. likes: the
-    `like` operators, the nearest first. written: the content of its own file if it uses `like`.
+    `like` operators, the nearest first. written: the content of its file if it uses `like`.
     """
 
     path: Path

@@ -274,7 +274,7 @@ class Dialect:
     def by_release(self, name: str) -> str | None:
         """Return whose observations apply to a release, joined by ``+``.
 
-        None where there are no observations.
+        None without observations.
         """
         known = self.tables.about.get("implementations", {}).items()
         texts = [by for by, entry in known if not entry.get("target") and name in entry.get("releases", ())]

@@ -136,7 +136,7 @@ def _long_form(file: Written) -> Iterator[str]:
     for place, text in expressions(file.content):
         shortener = Shortener(file.optional)
         shortener.shortened(text)
-        yield from (f"{place}: expected {short} for {long}" for long, short in shortener.found)
+        yield from (f"{place}: expected {short} for {long}" for long, short in shortener.replacements)
 
 
 def expressions(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.spec.dialect_spec import Dialect
-    from specgate.spec.type_union import Taken
+    from specgate.spec.type_union import SupportUnion
     from specgate.verdict import Basis
 
 __all__ = ["REQUIRED", "OperatorSpec"]
@@ -272,11 +272,11 @@ class OperatorSpec:
         return {name: str(entry["title"]) for name, entry in known.items() if name in own}
 
     @cached_property
-    def taken(self) -> Taken:
+    def support_union(self) -> SupportUnion:
         """The union of the rows of all levels."""
-        from specgate.spec.type_union import Taken
+        from specgate.spec.type_union import SupportUnion
 
-        return Taken(self)
+        return SupportUnion(self)
 
     def resolve(self, level: str, side: SingleBasis = "documented", by: str | None = None) -> Resolved | None:
         """Return the operator at `level`, None where it does not exist.

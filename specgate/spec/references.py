@@ -87,7 +87,7 @@ def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -
     if len({form["kind"] for form in forms}) > 1:
         yield (
             path,
-            "expected one kind in all its forms; a field of another kind needs a name of its own, and `vendor_name`",
+            "expected one kind in all its forms; a field of another kind needs a different name, and `vendor_name`",
         )
     for index, (before, after) in enumerate(pairwise(forms), start=1):
         end, start = (dialect.position.get(level or "") for level in (before.get("until"), after.get("since")))

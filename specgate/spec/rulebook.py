@@ -186,7 +186,7 @@ def _enforced(overlays: Iterable[Overlay]) -> Iterator[_Stated]:
     yield from (_Stated(form, o.builds, "observed", o.by) for o in overlays for form in o.rules)
 
 
-def _held(stated: _Stated, table: Dialect) -> dict[str, Any]:
+def _level_data(stated: _Stated, table: Dialect) -> dict[str, Any]:
     form = stated.form
     levels = [at for at in stated.levels if table.holds(at, form.since, form.until)]
     texts_by_name = {"levels": str(LevelSet.of(table.levels, levels)), "text": form.require.text}
@@ -206,7 +206,7 @@ def _reference(
         near = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {rule_id.rpartition('/')[0]}/{near[0]}? " if near else ""
         raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(known) or 'none'}")
-    tables = [_held(stated, table) for stated in every if stated.form.name == name]
+    tables = [_level_data(stated, table) for stated in every if stated.form.name == name]
     entry = written.counterexamples.get(name)
     reference: dict[str, Any] = {
         "id": rule_id,

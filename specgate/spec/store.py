@@ -95,34 +95,34 @@ class _Operators(MutableMapping[str, Any]):
     """Tables of operators by name, parsed when they are first used."""
 
     def __init__(self, entries: dict[str, Any], data: bytes, file: Place) -> None:
-        self._held = entries
+        self._entries = entries
         self._data = data
         self._file = file
 
     def __getitem__(self, name: str) -> Any:
-        result = self._held[name]
+        result = self._entries[name]
         if result.__class__ is slice:
             try:
-                result = self._held[name] = json.loads(self._data[result])
+                result = self._entries[name] = json.loads(self._data[result])
             except (ValueError, RecursionError):
                 reason = f"the compiled table of {name} cannot be read; delete the file, or install again"
                 raise InputError(reason, file=os.fspath(self._file)) from None
         return result
 
     def __setitem__(self, name: str, table: Any) -> None:
-        self._held[name] = table
+        self._entries[name] = table
 
     def __delitem__(self, name: str) -> None:
-        del self._held[name]
+        del self._entries[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._held
+        return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._entries)
 
 
 def kept_tables(path: Place) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Taken"]
+__all__ = ["SupportUnion"]
 
 #: Maximum number of cached signatures; an operator has few.
 _REMEMBERED: Final = 4096
@@ -38,7 +38,7 @@ class _Row(NamedTuple):
         return cell.values if cell is not None and cell.values is not None else info.words
 
 
-class Taken:
+class SupportUnion:
     """The rows of one operator at all levels, in all cases and on both sides."""
 
     def __init__(self, spec: OperatorSpec) -> None:

@@ -144,10 +144,10 @@ def shown_cell(resolved: Resolved, name: str) -> dict[str, Any]:
             shown["default"] = info.default
     if info.optional:
         shown["optional"] = True
-    return shown | _taken(cell) if cell is not None else shown
+    return shown | _cell_data(cell) if cell is not None else shown
 
 
-def _taken(cell: Cell) -> dict[str, Any]:
+def _cell_data(cell: Cell) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for part in ("types", "ranks", "values", "range", "operators"):
         result: tuple[Any, ...] | Bounds | None = getattr(cell, part)
@@ -182,7 +182,7 @@ def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[
     tables = []
     for overlay, entry in zip(overlays, raw, strict=True):
         cells = {
-            name: ({"when": cell["when"]} if "when" in cell else {}) | _taken(Cell.make(cell, table.types))
+            name: ({"when": cell["when"]} if "when" in cell else {}) | _cell_data(Cell.make(cell, table.types))
             for name, cell in overlay.cells.items()
         }
         parts: dict[str, Any] = {

@@ -119,7 +119,7 @@ def at_level(text: str) -> str:
 
     Unknown targets are returned unchanged.
     """
-    target = _parsed.get(text) or _found(text)
+    target = _parsed.get(text) or _look_up(text)
     return text if target is None else target.at_level
 
 
@@ -189,7 +189,7 @@ def _only_one(text: str, result: str) -> Target:
     raise InputError(f"{_EXPECTED}, found {text!r:.60}{several}")
 
 
-def _found(text: str) -> Target | None:
+def _look_up(text: str) -> Target | None:
     """Return the target of a text, else None."""
     name, _, result = (part.strip() for part in text.partition(":"))
     try:

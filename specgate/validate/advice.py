@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.sentences import told
+from specgate.rules.sentences import spell_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ _PATTERNS: Final[Mapping[str, str]] = {
     "absent": "leave {owner} out",
     "given": "give {owner}",
     "strides": "leave the strides of {owner} out",
-    "size": "set dimension {told} of {owner} to {values}",
+    "size": "set dimension {label} of {owner} to {values}",
     "sizes": "set the sizes of {owner} to {values}",
     "rank": "give {owner} rank {values}",
     "type": "cast {owner} to {values}",
@@ -52,7 +52,7 @@ def advice(
     groups: dict[tuple[Any, ...], list[Step]] = {}
     for step in repair:
         kind = step.place.kind
-        alike = (kind, step.place.told, step.values, step.span) if kind in _TOGETHER else step
+        alike = (kind, step.place.label, step.values, step.span) if kind in _TOGETHER else step
         groups.setdefault((*alike,), []).append(step)
     for steps in groups.values():
         places = [step.place for step in steps]
@@ -76,15 +76,17 @@ def _phrase(step: Step, owner: str, fields: Mapping[str, FieldInfo]) -> str:
     noun = _NOUNS.get(place.kind, "")
     if noun and values != "1":
         noun += "s"
-    return pattern.format(owner=owner, at=place.at, told=place.told or place.at, values=values, noun=noun)
+    return pattern.format(owner=owner, at=place.at, label=place.label or place.at, values=values, noun=noun)
 
 
 def _choices(step: Step) -> str:
     if step.span:
         low, high = step.values
         if low is None:
-            return f"{told(high)} or less"
-        return f"{told(low)} or more" if high is None else f"a value from {told(low)} to {told(high)}"
+            return f"{spell_value(high)} or less"
+        return (
+            f"{spell_value(low)} or more" if high is None else f"a value from {spell_value(low)} to {spell_value(high)}"
+        )
     shown = [_value(value) for value in step.values[:MAX_CHOICES]]
     if len(step.values) > MAX_CHOICES:
         shown[-1] = f"another of {len(step.values)} values"
@@ -92,7 +94,7 @@ def _choices(step: Step) -> str:
 
 
 def _value(value: Any) -> str:
-    return told(tuple(value) if isinstance(value, tuple | list) else value)
+    return spell_value(tuple(value) if isinstance(value, tuple | list) else value)
 
 
 def _listed(parts: Iterable[str], word: str = "and") -> str:

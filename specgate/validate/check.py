@@ -38,7 +38,7 @@ __all__ = ["accepts", "check_at", "check_for", "compiled", "demanded", "forget",
 #: Compiling costs as much as this many evaluations.
 WORTH: Final = 24
 
-_asked: dict[tuple[str, str, str, Basis, str | None], int] = {}
+_counts: dict[tuple[str, str, str, Basis, str | None], int] = {}
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
 _accepted: dict[tuple[str, str, Basis, str, str], Verdict] = {}
@@ -47,7 +47,7 @@ _accepted: dict[tuple[str, str, Basis, str, str], Verdict] = {}
 @on_change
 def forget() -> None:
     """Clear compiled checks after the tables changed."""
-    _asked.clear()
+    _counts.clear()
     _fast.clear()
     _shared.clear()
     _accepted.clear()
@@ -150,7 +150,7 @@ def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[
     """
     fast = _fast.get(key)
     if fast is None:
-        number = _asked[key] = _asked.get(key, 0) + 1
+        number = _counts[key] = _counts.get(key, 0) + 1
         if number > WORTH and load_dialect(key[0]).operator(key[1]).is_written_for(key[2]):
             fast = _fast[key] = _compile(*key)
     return fast

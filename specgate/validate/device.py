@@ -55,7 +55,7 @@ def capabilities(dialect: str) -> list[str]:
     return sorted({name for info in types for gate in info.get("capability") or () for name in gate["any"]})
 
 
-def device_of(given: str | Iterable[str] | None, dialect: str | None = None) -> frozenset[str] | None:
+def device_of(device: str | Iterable[str] | None, dialect: str | None = None) -> frozenset[str] | None:
     """Return the capabilities of a device: names, ``all`` or ``none``.
 
     A string may hold several names separated by commas. None, an unknown device, stays None. dialect: the one whose
@@ -63,12 +63,12 @@ def device_of(given: str | Iterable[str] | None, dialect: str | None = None) -> 
 
     Raises InputError for an unknown capability.
     """
-    if given is None:
+    if device is None:
         return None
     known = capabilities(dialect or next(one.name for one in packages() if one.has_devices))
-    if not isinstance(given, Iterable):
-        raise InputError(f"expected a device as text or several texts, found {shown(given)}")
-    texts = [given] if isinstance(given, str) else list(given)
+    if not isinstance(device, Iterable):
+        raise InputError(f"expected a device as text or several texts, found {shown(device)}")
+    texts = [device] if isinstance(device, str) else list(device)
     names = {part.strip() for text in texts for part in str(text).split(",")} - {""}
     strange = sorted(names - set(known) - _WORDS)
     if strange or not names:

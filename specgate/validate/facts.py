@@ -26,7 +26,18 @@ class Facts:
     Keys are the identities of rule and context, which live as long as the tables and this object.
     """
 
-    __slots__ = ("_contexts", "_held", "_inner", "_leaves", "_tensors", "_told", "_values", "answers", "rows", "takes")
+    __slots__ = (
+        "_contexts",
+        "_failures",
+        "_holds",
+        "_inner",
+        "_leaves",
+        "_tensors",
+        "_values",
+        "answers",
+        "rows",
+        "takes",
+    )
 
     #: Whether a level accepts the descriptor, by the level's id.
     answers: dict[int, bool | None]
@@ -41,8 +52,8 @@ class Facts:
         self._tensors: dict[int, list[tuple[str, str, Context]]] = {}
         self._values: dict[tuple[int, int], Any] = {}
         self._leaves: dict[tuple[int, int], tuple[Leaf, ...]] = {}
-        self._held: dict[tuple[int, int], bool] = {}
-        self._told: dict[tuple[int, int, str], Failure] = {}
+        self._holds: dict[tuple[int, int], bool] = {}
+        self._failures: dict[tuple[int, int, str], Failure] = {}
         self.answers = {}
         self.rows = {}
         self.takes = None
@@ -96,12 +107,12 @@ class Facts:
     def hold(self, rules: TensorRules, context: Context) -> bool:
         """Return whether all rules of a tensor hold."""
         key = (id(rules), id(context))
-        result = self._held.get(key)
+        result = self._holds.get(key)
         if result is None:
             result = rules.surely_hold(context.fields["tensor"]) or all(
                 self.judge(form, context) is True for form in rules.forms
             )
-            self._held[key] = result
+            self._holds[key] = result
         return result
 
     def holds(self, when: Rule, context: Context) -> Any:
@@ -119,12 +130,12 @@ class Facts:
             self._values[key] = result
         return result
 
-    def told(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
+    def failure_of(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
         """Return the failure of a tensor rule at `where`, from the cache or `say`."""
         key = (id(form), id(context), where)
-        failure = self._told.get(key)
+        failure = self._failures.get(key)
         if failure is None:
-            failure = self._told[key] = say()
+            failure = self._failures[key] = say()
         return failure
 
     def decisive(self, rule: Rule, context: Context) -> tuple[Leaf, ...]:
@@ -163,14 +174,18 @@ class Changed(Facts):
     def hold(self, rules: TensorRules, context: Context) -> bool:
         return self._before.hold(rules, context)
 
-    def told(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
+    def failure_of(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
         same = self._same(form, context)
-        return super().told(form, context, where, say) if same is None else self._before.told(form, same, where, say)
+        return (
+            super().failure_of(form, context, where, say)
+            if same is None
+            else self._before.failure_of(form, same, where, say)
+        )
 
     def _same(self, form: RuleForm, context: Context) -> Context | None:
         """Return the earlier context in which a rule has the same value.
 
-        None where there is no such context.
+        None without such a context.
         """
         if form.scope == "tensor":
             return context

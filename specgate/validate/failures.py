@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.validate.facts import Facts
     from specgate.validate.remedy import Remedy
 
-__all__ = ["Failure", "Failures", "found", "plain"]
+__all__ = ["Failure", "Failures", "bounded", "plain"]
 
 #: Larger integers are described by their length: they can be too long to print or to write as JSON.
 PRINTABLE: Final = 10**40
@@ -62,7 +62,7 @@ class Failures(Protocol):
     ) -> list[Failure]: ...
 
 
-def found(value: Any) -> Any:
+def bounded(value: Any) -> Any:
     """Return a value for a message, replaced by a description if it is long."""
     if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < PRINTABLE):
         return value

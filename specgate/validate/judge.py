@@ -156,7 +156,7 @@ def verdict_with_reasons(
 def _excused(
     descriptor: Descriptor, reach: Reach, failures: dict[SingleBasis, list[Failure]], level: str, target: str
 ) -> list[Finding]:
-    """Return notes on rejections by the page that builds do not share.
+    """Return notes on documented rejections that builds do not share.
 
     The default verdict follows the builds there.
     """

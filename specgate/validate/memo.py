@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Memo", "key_of", "keys_of"]
 
-Made = TypeVar("Made")
+Item = TypeVar("Item")
 #: Entries per cache, more than the distinct nodes of the largest models.
 _MOST: Final = 4096
 _MOST_ELEMENTS: Final = 256
@@ -72,15 +72,15 @@ def keys_of(items: Iterable[tuple[str, Any]], most: int = _MOST_ELEMENTS) -> tup
 _PLAIN: Final = frozenset({int, bool, str, bytes, Symbol})
 
 
-class Memo(Generic[Made]):
+class Memo(Generic[Item]):
     """Cached answers by key, cleared when the tables change or it is full."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, Made | object] = {}
+        self._known: dict[Hashable, Item | object] = {}
         on_change(self._known.clear)
 
-    def of(self, key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
-        """Return the cached answer of `make`; compute it where there is no key."""
+    def of(self, key: Callable[[], Hashable], make: Callable[[], Item]) -> Item:
+        """Return the cached answer of `make`; compute it without a key."""
         try:
             hashable = key()
         except NoKey:

@@ -62,7 +62,7 @@ def finding(
             if side == "documented"
             else "undocumented rule that builds enforce"
         )
-        message += f" ({kind}{_asked(level, side, dialect)})"
+        message += f" ({kind}{_neighbor_note(level, side, dialect)})"
     if failure.aspect == "rule":
         message += "."
     return Finding(
@@ -81,7 +81,7 @@ def finding(
 
 
 def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> Finding:
-    """Return a note on a rejection by the page at a `row`.
+    """Return a note on a rejection by the documentation at a `row`.
 
     The verdict follows the builds there.
     """
@@ -115,7 +115,7 @@ def _page(spec: OperatorSpec, row: str) -> str | None:
     return next((page for page in pages if page.rpartition("-")[2] == number), pages[0] if pages else None)
 
 
-def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:
+def _neighbor_note(level: str, side: SingleBasis, dialect: Dialect) -> str:
     """Return a clause that names the builds of neighboring levels.
 
     It is empty where the level has builds, or for the documented side.

@@ -44,19 +44,19 @@ class _Passing:
     """Engine that tests whether a descriptor passes each step of a level."""
 
     def __init__(self, descriptor: Descriptor, resolved: Resolved, facts: Facts, context: Context) -> None:
-        self.given = descriptor.fields
+        self.fields = descriptor.fields
         self.resolved = resolved
         self.facts = facts
         self.context = context
 
     def presence(self, info: FieldInfo) -> bool:
-        value = self.given.get(info.name)
+        value = self.fields.get(info.name)
         if value is None:
             return self.resolved.spec.dialect.may_omit(info)
         return info.min_count is None or not isinstance(value, list | tuple) or len(value) >= info.min_count
 
     def absence(self, name: str) -> bool:
-        return self.given.get(name) is None
+        return self.fields.get(name) is None
 
     def cell(self, info: FieldInfo, cell: Cell | None) -> bool:
         value = self.context.fields[info.name]

@@ -22,15 +22,15 @@ class Place(NamedTuple):
 
     kind: of an attribute ``set``, ``element``, ``member`` or ``length``; of a tensor ``size``, ``sizes``, ``rank``,
     ``type``, ``elements``, ``strides``, ``value`` or ``entry`` (of its constant); of both ``given`` or ``absent``.
-    item: which tensor of an array. at: which dimension or element, from 0, or the name of a member. told: the dimension
-    in messages.
+    item: which tensor of an array. at: which dimension or element, from 0, or the name of a member. label: the
+    dimension in messages.
     """
 
     kind: str
     field: str
     item: int | None = None
     at: int | str | None = None
-    told: str = ""
+    label: str = ""
 
     @property
     def owner(self) -> str:
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 def value_of(node: ast.expr, context: Context) -> Any:
-    """Return the value of a closed expression, None where it has none."""
+    """Return the value of a closed expression, None without a value."""
     try:
         return Evaluator(context).value(node, {})
     except Undefined:
@@ -78,7 +78,7 @@ def _element_place(node: ast.Subscript, context: Context) -> Place | None:
                 _, number = dimension(written, context)
             except Undefined:
                 return None
-            return place._replace(at=index, told=str(number))
+            return place._replace(at=index, label=str(number))
         case ast.Call(func=ast.Name(id="values"), args=[owner]):
             place = _tensor_place("entry", owner, context)
             return None if place is None else place._replace(at=index)

@@ -86,4 +86,4 @@ def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
         answer: Any = Evaluator(Context(fields, context.numbers, context.bits, context.defines)).value(leaf.node, {})
     except (Undefined, TypeError):
         return False
-    return answer is leaf.wanted
+    return answer is leaf.expected

@@ -220,18 +220,18 @@ def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
     node = leaf.node
     match node:
         case ast.Compare():
-            if leaf.wanted:
+            if leaf.expected:
                 yield from _of_compare([node.left, *node.comparators], list(map(type, node.ops)), context)
             elif len(node.ops) == 1:
                 yield from _of_compare([node.left, *node.comparators], [_FLIPPED[type(node.ops[0])]], context)
         case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name)]) if (
-            function in LAYOUT_FUNCTIONS and not leaf.wanted
+            function in LAYOUT_FUNCTIONS and not leaf.expected
         ):
             yield (Step(Place("strides", name), (None,)),)
         case _:
             place = place_of(node, context)
             if place is not None and place.kind == "set":
-                yield (Step(place, (leaf.wanted,)),)
+                yield (Step(place, (leaf.expected,)),)
 
 
 def _inside(leaf: Leaf, context: Context) -> Iterator[Repair]:

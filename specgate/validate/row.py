@@ -9,7 +9,7 @@ from specgate.rules.evaluate import UNKNOWN
 from specgate.rules.walk import walk
 from specgate.slotted import replace
 from specgate.validate.facts import Facts
-from specgate.validate.failures import Failure, found, plain
+from specgate.validate.failures import Failure, bounded, plain
 from specgate.validate.message import field_elsewhere
 from specgate.validate.moved import moves_of
 from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
@@ -165,7 +165,7 @@ def _odd_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Fail
     if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level knows its attributes
         words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
         text += f" (supported: {', '.join(words) or 'none'})"
-    return Failure(name, where, text, {where: found(oddity.value)}, aspect="structure", structural=True)
+    return Failure(name, where, text, {where: bounded(oddity.value)}, aspect="structure", structural=True)
 
 
 def cell_failures(info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
@@ -186,7 +186,7 @@ def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) ->
         if isinstance(item, TensorDesc):
             for failure in _tensor_cell(name, where, cell, item) if cell is not None and item is not UNSTATED else ():
                 yield replace(
-                    failure, structural=not failure.unknown and not spec.taken.loose(name, failure.aspect, item)
+                    failure, structural=not failure.unknown and not spec.support_union.loose(name, failure.aspect, item)
                 )
         elif is_record(item):
             for member, number in item._asdict().items():
@@ -204,7 +204,7 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
-    """Yield the problems of fused operators; an absent one has none."""
+    """Yield the problems of fused operators, nothing for absent ones."""
     if value is None:
         return
     from specgate.rules.fused import Fusible
@@ -221,7 +221,8 @@ def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iter
                 {where: shown(item, 200)},
                 fix=f"{flaw.change} {place}" if flaw.change else None,
                 aspect="value",
-                structural=flaw.structural or (flaw.listed and not resolved.spec.taken.loose(name, "value", item)),
+                structural=flaw.structural
+                or (flaw.listed and not resolved.spec.support_union.loose(name, "value", item)),
                 allowed=(allowed or ()) if flaw.listed else (),
             )
 
@@ -256,7 +257,7 @@ def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec
             f"{where} is {shown(value, 80)}",
             {where: plain(value)},
             aspect="value",
-            structural=not spec.taken.loose(info.name, "value", value),
+            structural=not spec.support_union.loose(info.name, "value", value),
             allowed=allowed,
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.rules.explain import explain
-from specgate.rules.sentences import told
+from specgate.rules.sentences import spell_value
 from specgate.rules.words import words
 from specgate.validate.facts import applies
 from specgate.validate.failures import Failure, plain
@@ -71,10 +71,10 @@ def rule_failures(
         if judged.bare:
             yield Failure(form.name, where, "", unknown=answer is UNKNOWN, scope=form.scope), form
             continue
-        yield facts.told(form, context, where, partial(_said, form, context, where, judged, answer)), form
+        yield facts.failure_of(form, context, where, partial(_explain, form, context, where, judged, answer)), form
 
 
-def _said(form: RuleForm, context: Context, where: str, judged: Judged, answer: Any) -> Failure:
+def _explain(form: RuleForm, context: Context, where: str, judged: Judged, answer: Any) -> Failure:
     remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)
     return _failure(form, context, where, judged, remedy)
 
@@ -97,7 +97,7 @@ def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remed
         fields = judged.resolved.fields
         names = {"tensor": where} if where else {name: info.vendor_name for name, info in fields.items()}
         facts = words(judged.facts.decisive(rule, context), context, names)
-        facts = facts or " and ".join(f"{text} is {told(value)}" for text, value in values.items())
+        facts = facts or " and ".join(f"{text} is {spell_value(value)}" for text, value in values.items())
         text = result + (f": {facts}" if facts else "")
         return capital(text, context.fields) if form.because else text
 

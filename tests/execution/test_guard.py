@@ -39,7 +39,7 @@ def strangers(case: Any) -> list[tuple[str, str]]:
     """Return an input of an operator with each type that none of its rows takes there."""
     spec = dialect(case.dialect).operator(case.operator)
     names = [info.name for info in spec.layout(case.level).inputs if info.type == "tensor"]
-    held = {name: spec.taken.types(name) for name in names}
+    held = {name: spec.support_union.types(name) for name in names}
     carried = [name for name, info in spec.dialect.types.items() if info["numpy"] is not None]
     return [(name, kind) for name, types in held.items() if types is not None for kind in carried if kind not in types]
 

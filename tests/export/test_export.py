@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import specgate
 from specgate.cli import main
 from specgate.dialects import SHIPPED
-from specgate.export import FORMATS, Wanted
+from specgate.export import FORMATS, ExportScope
 from specgate.export.jsonform import export, schema_text
 from specgate.spec.tables import dialect
 
@@ -30,7 +30,7 @@ EVERY = [(name, operator) for name in SHIPPED for operator in dialect(name).oper
 
 @cache
 def whole() -> dict[str, Any]:
-    (text,) = export(Wanted(()))
+    (text,) = export(ExportScope(()))
     document: dict[str, Any] = json.loads(text)
     return document
 
@@ -73,7 +73,7 @@ BROKEN: dict[str, Any] = {
 
 @pytest.mark.parametrize("damage", BROKEN.values(), ids=BROKEN.keys())
 def test_the_schema_refuses_what_is_wrong(damage) -> None:
-    (text,) = export(Wanted(("directml",), ("ONE_HOT",)))
+    (text,) = export(ExportScope(("directml",), ("ONE_HOT",)))
     made = json.loads(text)
     assert problems("document", made) == []
     damage(made)

@@ -10,7 +10,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.generate.domains import objects
-from specgate.generate.features import features, shown, wanted
+from specgate.generate.features import features, required_features, shown
 from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.walk import MAX_ELEMENTS, Walk, valid_descriptors
 from specgate.spec.tables import dialect
@@ -39,13 +39,13 @@ def test_all_that_is_drawn_is_accepted_and_small(name, operator, level, basis) -
 def test_the_simplest_choices_give_the_first_example() -> None:
     spec = dialect("directml").operator("ONE_HOT")
     drawn = valid_descriptors(spec, "6.4").draw(lambda low, _: low)
-    assert drawn == valid_descriptors(spec, "6.4").found[0]
+    assert drawn == valid_descriptors(spec, "6.4").descriptors[0]
 
 
 def test_the_same_choices_give_the_same_descriptors() -> None:
     spec = dialect("directml").operator("CONVOLUTION")
     one, other = Walk(spec, "6.4", "documented"), Walk(spec, "6.4", "documented")
-    assert one.found == other.found
+    assert one.descriptors == other.descriptors
     pick, again = Random(9).randint, Random(9).randint
     assert [one.draw(pick) for _ in range(30)] == [other.draw(again) for _ in range(30)]
 
@@ -60,8 +60,8 @@ def test_draws_differ() -> None:
 @pytest.mark.parametrize("operator", ["ONE_HOT", "CONVOLUTION", "GEMM", "SLICE1", "PADDING", "MAX_POOLING2"])
 def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -> None:
     source = valid_descriptors(dialect("directml").operator(operator), "6.4")
-    found = set().union(*(features(made, source.spec) for made in source.found))
-    assert wanted(source.sides) - found == set()
+    found = set().union(*(features(made, source.spec) for made in source.descriptors))
+    assert required_features(source.sides) - found == set()
 
 
 @pytest.mark.slow
@@ -75,8 +75,8 @@ def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -
 )
 def test_all_types_that_rows_name_are_collected(name: str, operator: str, level: str) -> None:
     source = valid_descriptors(dialect(name).operator(operator), level)
-    found = set().union(*(shown(made, source.sides) for made in source.found))
-    assert {feature for feature in wanted(source.sides) - found if feature[0] == "type"} == set()
+    found = set().union(*(shown(made, source.sides) for made in source.descriptors))
+    assert {feature for feature in required_features(source.sides) - found if feature[0] == "type"} == set()
 
 
 def test_a_table_without_examples_is_walked_too() -> None:
@@ -84,7 +84,7 @@ def test_a_table_without_examples_is_walked_too() -> None:
     assert bare
     for name, operator in bare:
         spec = dialect(name).operator(operator)
-        assert valid_descriptors(spec, list(spec.levels)[-1]).found, operator
+        assert valid_descriptors(spec, list(spec.levels)[-1]).descriptors, operator
 
 
 def test_where_nothing_is_found_the_message_names_what_refuses_most(monkeypatch) -> None:

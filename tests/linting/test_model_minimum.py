@@ -46,7 +46,7 @@ def test_what_keeps_a_model_at_its_opset():
     assert names(found.blocked["8"]) == ["graph/first", "graph/deep"]
     assert [f.id for f in found.blocked["8"][0].findings] == ["onnx/OneHot/level"]
     assert [f.id for f in found.blocked["10"][0].findings] == ["onnx/OneHot/axis-range"]
-    assert found.taken[0] == "11"
+    assert found.accepted[0] == "11"
     assert found.moved == []
 
 
@@ -67,9 +67,9 @@ def test_a_node_is_judged_as_a_check_judges_it(kind, shape, axis):
     other = [{"elem_type": "INT64", "shape": [], "value": 4}, {"elem_type": "FLOAT", "shape": [2], "value": [0, 1]}]
     data = {"op_type": "OneHot", "inputs": [read, *other], "outputs": [None], "attributes": {"axis": axis}}
     answer = specgate.minimum(data)
-    taken = [level for level in found.taken if not found.undecided[level]]
+    taken = [level for level in found.accepted if not found.undecided[level]]
     assert taken == list(answer.levels)
-    assert [level for level in found.taken if found.undecided[level]] == list(answer.undecided)
+    assert [level for level in found.accepted if found.undecided[level]] == list(answer.undecided)
 
 
 def test_the_lowest_opset_may_be_above_the_one_that_is_imported():
@@ -81,7 +81,7 @@ def test_a_model_that_no_opset_takes():
     answer = model_minimum(of(one_hot("wrong", axis=7)), QUIET)
     assert not answer
     (found,) = answer.domains
-    assert (found.version, found.keepers, found.taken) == (None, [], [])
+    assert (found.version, found.keepers, found.accepted) == (None, [], [])
     assert list(found.blocked) == [str(level) for level in range(1, 29)]
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.errors import InputError, NoKernel, NoTable
-from specgate.linting.input_source import Given
+from specgate.linting.input_source import InputSource
 from specgate.runtimes.onnxruntime.conform.cases import fitting_feeds, graph_cases, node_cases, unfit
 from specgate.runtimes.onnxruntime.oracle.cpu_inputs import NotFed, feeds_of
 from specgate.spec.tables import dialect
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def contradiction(model: bytes, target: str) -> str | None:
     """Return how lint and place contradict each other on a serialised model, None where they agree."""
-    given = Given(model, "onnx", "model")
+    given = InputSource(model, "onnx", "model")
     placement = specgate.place(given, target)
     report = specgate.lint(given, [target])
     errors = [found for found in report.findings if found.severity == "error"]
@@ -63,7 +63,7 @@ def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None
     inputs need values that are not at hand, it need not compute; nor what breaks a structural rule of ONNX and the
     runtime runs (keepdims 3, pads beside auto_pad, slopes of a higher rank), because no specification defines the result.
     """
-    report = specgate.lint(Given(model, "onnx", "model"), [target])
+    report = specgate.lint(InputSource(model, "onnx", "model"), [target])
     if report.undecided or report.no_table or any(found.severity == "error" for found in report.findings):
         return None
     if _breaks_structural_rules(report, descriptor, level):

@@ -72,7 +72,7 @@ def draw(operator: str, count: int, valid: int, newest: int, useful: Callable[[D
         source = broken_descriptors(spec, level)
         pick = Random(f"{operator}/{level}").randint  # repeatable on purpose
         seen: set[bytes] = set()
-        if not source.valid.found:
+        if not source.valid.descriptors:
             continue
         for breaks in [*source.ids, *[_VALID] * bool(valid)]:
             wanted = valid if breaks == _VALID else 1 if aspect(breaks) in _OF_SCHEMAS else count

@@ -357,5 +357,5 @@ def test_a_campaign_counts_what_was_added():
     )
     answer = Answer("created", nodes=tuple(Placed(*one, "DirectML") for one in nodes), operators=operators)
     compared = compare(answer, found, "DirectML")
-    assert compared.found == []
+    assert compared.mismatches == []
     assert (compared.same["node"], compared.same["descriptor"]) == (6, 6)

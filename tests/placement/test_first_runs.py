@@ -104,7 +104,7 @@ def scattered(update, *places, mode="linear"):
 
 
 def mel(bins, points):
-    numbers = [(INT64, [], [one]) for one in (bins, points, 8192)]
+    numbers: list[Any] = [(INT64, [], [one]) for one in (bins, points, 8192)]
     return node("MelWeightMatrix", *numbers, (FLOAT, [], [0.0]), (FLOAT, [], [4096.0]), opset=17)
 
 

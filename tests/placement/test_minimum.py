@@ -116,7 +116,7 @@ def test_text_tells_levels_with_the_same_reasons_together(path, capsys):
     assert out.splitlines() == [
         path,
         f"DirectML: lowest feature level 5.1; creates the 1 node that {DML} places there",
-        "  there at 5.1..6.4",
+        "  at 5.1..6.4",
         "  1.0..5.0:",
         "    graph/y (Softmax): directml/ACTIVATION_SOFTMAX1/level: ACTIVATION_SOFTMAX1 does not exist at",
         "      feature level 1.0..5.0; it exists from 5.1 on",

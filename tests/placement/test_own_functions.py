@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.linting.input_source import Given
+from specgate.linting.input_source import InputSource
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.place import place_model
 from specgate.targets import parse_target
@@ -18,7 +18,7 @@ def placed(call, kind, target="onnxruntime-directml:1.24.4", opset=17):
         f"<ir_version: 8, opset_import: [{imports}]> g ({kind}[2,3] x, {kind}[3] b) => (y) {{y = com.microsoft.{call}}}"
     )
     data = onnx.parser.parse_model(text).SerializeToString()
-    return place_model(Given(data, "onnx", "model"), parse_target(target), None, LintSettings())
+    return place_model(InputSource(data, "onnx", "model"), parse_target(target), None, LintSettings())
 
 
 def operators(found):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specgate.errors import InputError
-from specgate.linting.input_source import Given
+from specgate.linting.input_source import InputSource
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.place import place_model
 from specgate.runtimes.onnxruntime.schemas import Parameter, own_schema, schema_of
@@ -80,7 +80,7 @@ def test_a_node_of_a_version_that_only_the_runtime_has_is_no_refused_one() -> No
     for opset in (14, 17):  # ONNX has LayerNormalization from 17 on, ONNX Runtime from 1 on
         data = onnx.parser.parse_model(text.format(opset)).SerializeToString()
         target = parse_target("onnxruntime-directml:1.24.4")
-        found = place_model(Given(data, "onnx", "model"), target, None, LintSettings())
+        found = place_model(InputSource(data, "onnx", "model"), target, None, LintSettings())
         assert (found.session, [node.provider for node in found]) == ("created", ["DirectML"])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
-from specgate.linting.input_source import Given
+from specgate.linting.input_source import InputSource
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.place import place_model
 from specgate.runtimes.onnxruntime.shape_inference import as_inferred
@@ -129,7 +129,7 @@ def test_of_sizes_that_are_stated_otherwise_none_is_known(stated, wanted):
 
 
 def placed(call, inputs, **more):
-    given = Given(model(call, inputs, **more), "onnx", "model")
+    given = InputSource(model(call, inputs, **more), "onnx", "model")
     return list(place_model(given, parse_target("onnxruntime-directml:1.24.4"), None, LintSettings()))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.generate.cases import cases_of
-from specgate.linting.input_source import Given
+from specgate.linting.input_source import InputSource
 from specgate.runtimes.onnxruntime.conform.cases import levels, one_node
 from specgate.spec.tables import dialect
 from tests.placement.agreement import drawn_node
@@ -79,7 +79,7 @@ def test_check_agrees_with_place(operator: str, data: st.DataObject) -> None:
     asked = one_node(made, newest, NEWEST)
     if asked is None or any(type(value).__name__ == "GraphDesc" for value in made.fields.values()):
         reject()
-    placement = specgate.place(Given(asked[1], "onnx", "model"), CPU)
+    placement = specgate.place(InputSource(asked[1], "onnx", "model"), CPU)
     # A wrong type of an output is stated by the file there, and by the node itself here.
     stated = any("/stated-" in found.id for node in placement for found in node.findings)
     if stated or placement.refusals or asked[0] != str(NEWEST):  # about the file that the node was put into

@@ -97,7 +97,7 @@ def empty_cases_of(
 def _emptied(spec: OperatorSpec, level: str, random: Random, *, every: bool) -> Iterator[Descriptor]:
     sides = [side for side in [spec.resolve(level)] if side is not None]
     shown = [made for made in map(concrete, examples_at(spec, level)) if accepts(made, level)]
-    bases = [made for made in shown if _small(made)] or valid_descriptors(spec, level, proven=False).found
+    bases = [made for made in shown if _small(made)] or valid_descriptors(spec, level, proven=False).descriptors
     pairs = [(made, *dimension) for made in bases for dimension in dimensions_of(made)]
     random.shuffle(pairs)
     second = [random.choice(list(emptied(made, spec, at, axis))) for made, at, axis in pairs[: None if every else 4]]

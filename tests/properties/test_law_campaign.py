@@ -103,7 +103,7 @@ def test_the_campaign_finds_what_is_computed_although_rejected(monkeypatch: pyte
 def test_what_is_loose_is_in_the_tables() -> None:
     spec = dialect("directml").operator("ONE_HOT")
     tensor = TensorDesc("INT64", (1, 1))
-    assert spec.taken.loose("IndicesTensor", "type", tensor)  # from 3.0 on
-    assert not spec.taken.loose("IndicesTensor", "type", tensor._replace(type="FLOAT32"))
-    assert not spec.taken.loose("IndicesTensor", "rank", tensor._replace(sizes=(1,) * 9))
+    assert spec.support_union.loose("IndicesTensor", "type", tensor)  # from 3.0 on
+    assert not spec.support_union.loose("IndicesTensor", "type", tensor._replace(type="FLOAT32"))
+    assert not spec.support_union.loose("IndicesTensor", "rank", tensor._replace(sizes=(1,) * 9))
     assert dialect("directml").tables.about["loose"] == ["type", "rank", "value"]

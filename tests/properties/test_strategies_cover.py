@@ -15,7 +15,7 @@ import pytest
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import InputError
-from specgate.generate.features import wanted
+from specgate.generate.features import required_features
 from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.repair import row_of
 from specgate.generate.walk import valid_descriptors
@@ -59,7 +59,7 @@ def drawn_until(
 
 def more_draws(case: Case) -> int:
     """Return how many draws the things that the rows of a case name are worth."""
-    return FOR_EACH * len(wanted(valid_descriptors(spec_of(case), case.level).sides))
+    return FOR_EACH * len(required_features(valid_descriptors(spec_of(case), case.level).sides))
 
 
 def impossible(resolved: Resolved, name: str, value: object) -> bool:

@@ -30,7 +30,7 @@ def chosen() -> list[tuple[str, str, str]]:
 
 def takes_texts(name: str, operator: str) -> bool:
     spec = dialect(name).operator(operator)
-    return any(spec.taken.takes_type(info.name, TEXTS[name]) for info in spec.inputs)
+    return any(spec.support_union.takes_type(info.name, TEXTS[name]) for info in spec.inputs)
 
 
 def groups(inputs: dict[str, TensorDesc]) -> Iterator[set[str]]:

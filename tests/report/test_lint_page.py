@@ -99,8 +99,8 @@ def test_neighbours_are_drawn_and_linked_where_they_are_on_the_page(sample: Repo
     read = Page(page(sample))
     (drawn,) = [said for _, said in read.all("div", class_="neighbours")]
     assert drawn == (
-        "Inputs fromindices INT64 [batch,3,?]graph/node[2] (Gather)depth INT64 []an input or a constant"
-        "values unknownan input or a constant (v)OneHotOutputs tooutput FLOAT [...]graph/node[5] (Reshape), and 1 more"
+        "Inputs fromids (indices) INT64 [batch,3,?]graph/node[2] (Gather)depth INT64 []an input or a constant"
+        "v (values) unknownan input or a constantOneHotOutputs tohot (output) FLOAT [...]graph/node[5] (Reshape), and 1 more"
     )
     (anchor,) = [found["id"] for found, said in read.all("article") if "graph/node[5]" in said and "undecided" in said]
     assert f'href="#{anchor}"' in page(sample)

@@ -27,7 +27,7 @@ def test_the_whole_document(sample: Report) -> None:
             <testcase name="graph/node[3] 'OneHot_3' onnx/OneHot/axis-range axis" classname="{a17}">
               <failure message="axis &lt; rank(indices) + 1, but axis is 4 and rank(indices) is 3" type="error">axis &lt; rank(indices) + 1, but axis is 4 and rank(indices) is 3
         fix: set axis to a value from -4 to 3
-        inputs: indices INT64 [batch,3,?], depth INT64 [], values unknown</failure>
+        inputs: ids (indices) INT64 [batch,3,?], depth INT64 [], v (values) unknown</failure>
             </testcase>
             <testcase name="graph/node[5] undecided" classname="{a17}">
               <skipped message="same-sizes: pin 'N' of data" />

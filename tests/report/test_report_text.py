@@ -20,8 +20,8 @@ def test_at_eighty_columns(sample: Report) -> None:
         models/a.onnx
             note     onnx:17       onnx/ir-version
                      the IR version is 11
-          graph/node[3] 'OneHot_3' (OneHot)   indices INT64 [batch,3,?], depth INT64 [],
-              values unknown
+          graph/node[3] 'OneHot_3' (OneHot)   ids (indices) INT64 [batch,3,?], depth
+              INT64 [], v (values) unknown
             error    onnx:17       onnx/OneHot/axis-range axis
                      axis < rank(indices) + 1, but axis is 4 and rank(indices) is 3
                      fix: set axis to a value from -4 to 3
@@ -46,9 +46,10 @@ def test_at_thirty_columns_and_below(sample: Report) -> None:
     expected = dedent("""\
         models/a.onnx
           graph/node[3] 'OneHot_3'
-              (OneHot)   indices INT64
-              [batch,3,?], depth INT64
-              [], values unknown
+              (OneHot)   ids (indices)
+              INT64 [batch,3,?], depth
+              INT64 [], v (values)
+              unknown
             error onnx:17
               onnx/OneHot/axis-range
               axis

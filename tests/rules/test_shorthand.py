@@ -150,5 +150,5 @@ def test_what_has_a_short_form_is_found(long: str, short: str | None) -> None:
     shortener = Shortener(OPTIONAL)
     made = shortener.shortened(long)
     assert made == (short or long)
-    assert bool(shortener.found) == (short is not None)
+    assert bool(shortener.replacements) == (short is not None)
     assert shorthand().written_out(made) == long

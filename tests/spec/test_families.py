@@ -165,7 +165,7 @@ def test_counterexamples_hold_for_every_operator_of_the_family(scratch, tmp_path
     wrong = SHARED.replace("[4, 3, 2, 1]", "[1, 2, 3, 4]")
     (tmp_path / "directml" / "families" / "sharing.yaml").write_text(wrong, encoding="utf-8")
     table = scratch()
-    complaint = "counterexamples.same-sizes: expected directml/GOOD/same-sizes alone at 6.4, found nothing"
+    complaint = "counterexamples.same-sizes: expected only directml/GOOD/same-sizes at 6.4, found nothing"
     assert list(LINTERS["examples-hold"](table.operator("GOOD"))) == [complaint]
 
 

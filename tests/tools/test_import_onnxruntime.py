@@ -82,7 +82,9 @@ def test_what_people_wrote_stays(runtime, wheel) -> None:
     assert rows_of(runtime, "1.24", "Shape", "DirectML")[0]["cpu_outputs"] == [0]
     assert [row["version"] for row in rows_of(runtime, "1.24", "If", "DirectML")] == [7, 11, 13, 16, 19]
     text = (runtime / "directml" / "ai.onnx.yaml").read_text(encoding="utf-8")
-    assert text.startswith("# Kernel registrations of ONNX Runtime's DirectML provider for ai.onnx. Keys: see specs/README.md.\n")
+    assert text.startswith(
+        "# Kernel registrations of ONNX Runtime's DirectML provider for ai.onnx. Keys: see specs/README.md.\n"
+    )
 
 
 def test_a_query_that_is_missing_is_reported(runtime, wheel) -> None:

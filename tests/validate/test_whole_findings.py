@@ -10,7 +10,7 @@ import specgate
 from specgate.descriptors.core import UNKNOWN
 from specgate.descriptors.read import read_dict
 from specgate.validate.explain import explain_at
-from specgate.validate.failures import PRINTABLE, found, plain
+from specgate.validate.failures import PRINTABLE, bounded, plain
 from specgate.verdict import Finding
 from tests.spec.conftest import REDUCE
 
@@ -125,14 +125,14 @@ def test_no_case_names_the_conditions_of_all(scratch) -> None:
 
 @pytest.mark.parametrize("value", [None, 1.5, 7, -7, PRINTABLE - 1, "x" * 200])
 def test_short_values_are_kept(value) -> None:
-    assert found(value) == value
+    assert bounded(value) == value
     assert plain(value) == value
 
 
 def test_long_values_are_described() -> None:
-    assert found(PRINTABLE) == plain(PRINTABLE) == "an integer of 133 bits"
-    assert found("x" * 201) == "'" + "x" * 198 + "…"
+    assert bounded(PRINTABLE) == plain(PRINTABLE) == "an integer of 133 bits"
+    assert bounded("x" * 201) == "'" + "x" * 198 + "…"
     assert plain("x" * 201) == "'" + "x" * 58 + "…"
-    assert found(["x"] * 300)[-1] == "…"
-    assert len(found(["x"] * 300)) == 200
+    assert bounded(["x"] * 300)[-1] == "…"
+    assert len(bounded(["x"] * 300)) == 200
     assert plain(UNKNOWN) is None

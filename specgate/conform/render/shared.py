@@ -58,10 +58,10 @@ def _dump(value: Any) -> str:
 
 
 _UNASKABLE: Final = "not testable"
-_TAKEN: Final = "known to be accepted"
+_ACCEPTED: Final = "known to be accepted"
 _WHY: Final = {
     _UNASKABLE: "not expressible in any implementation's input",
-    _TAKEN: "recorded as accepted by implementations",
+    _ACCEPTED: "recorded as accepted by implementations",
 }
 
 
@@ -142,7 +142,7 @@ def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
 def _explained(rule: RuleCount) -> str:
     if rule.unasked == rule.rejecting:
         return _UNASKABLE
-    return _TAKEN if rule.unasked + rule.waived == rule.rejecting else ""
+    return _ACCEPTED if rule.unasked + rule.waived == rule.rejecting else ""
 
 
 _VERDICTS: Final = ("accepted", "rejected")

@@ -78,10 +78,10 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
                 blocked[version].append(Blocked(unit.location, findings))
             elif accepted is None:
                 minimum.undecided[version] += 1
-    minimum.taken = [version for version in blocked if not blocked[version]]
+    minimum.accepted = [version for version in blocked if not blocked[version]]
     minimum.blocked = {version: nodes for version, nodes in blocked.items() if nodes}
-    if minimum.taken:
-        minimum.version = minimum.taken[0]
+    if minimum.accepted:
+        minimum.version = minimum.accepted[0]
         lowest = minimum.version
         minimum.moved = [
             moved for unit, descriptor in judged if (moved := _moved(unit, descriptor, lowest)) is not None

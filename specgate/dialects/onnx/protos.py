@@ -83,10 +83,10 @@ def _attribute(attribute: Any) -> Any:
         raise InputError(f"the attribute {attribute.name!r:.60} has no type")
     value = getattr(attribute, field)
     many = field.endswith("s") and field != "s"
-    return [_made(item, attribute.name) for item in value] if many else _made(value, attribute.name)
+    return [_restored(item, attribute.name) for item in value] if many else _restored(value, attribute.name)
 
 
-def _made(value: Any, name: str) -> Any:
+def _restored(value: Any, name: str) -> Any:
     """Return the description of a tensor, type or graph; other values as is."""
     if hasattr(value, "data_type"):
         return TensorDesc(_type(value.data_type, name), tuple(value.dims), value=_values(value))

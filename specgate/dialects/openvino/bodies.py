@@ -160,7 +160,7 @@ class _Map:
             number = data.get(key)
             if not isinstance(number, int) or (least is not None and number < least):
                 expected = "a whole number" if least is None else "a whole number from 0 on"
-                message = f"expected {expected} as {key} of an {entry.kind}, found {_given(entry, key)}"
+                message = f"expected {expected} as {key} of an {entry.kind}, found {_shown_value(entry, key)}"
                 yield self._wrong("port-map", message, entry)
                 return
             if not number and key in _NOT_ZERO and "axis" in data:
@@ -202,7 +202,7 @@ class _Map:
                     yield self._wrong("port-map-missing", f"input {number} is not mapped to a Parameter of the body")
         count = len({number for number in ports["output"] if number >= 0})
         if count < len(self.layer.outputs):
-            message = f"{len(self.layer.outputs)} outputs are declared, but {count} are mapped to Results of the body"
+            message = f"{count} of {len(self.layer.outputs)} declared outputs are mapped to Results of the body"
             yield self._wrong("port-map-missing", message)
         if self.layer.type == "Loop" and not any(
             e.kind == "output" and d.get("purpose") == _CONDITION for e, d in self.entries
@@ -279,7 +279,7 @@ class _Map:
             number = numbered(edge.data).get(key)
             inner = self.layers.get(str(number))
             if not isinstance(number, int):
-                rule, text = "back-edge", _given(edge, key)  # noqa: PLW2901  # both ends require a number
+                rule, text = "back-edge", _shown_value(edge, key)  # noqa: PLW2901  # both ends require a number
             elif inner is None or inner.type != kind:
                 text = f"{number}, which is " + ("none" if inner is None else f"a {shown(inner.type)}")
             else:
@@ -296,7 +296,7 @@ def _named(layer: IrLayer) -> str:
     return f"the {layer.type} {shown(layer.name or layer.id, 40)}"
 
 
-def _given(entry: IrEntry, key: str) -> str:
+def _shown_value(entry: IrEntry, key: str) -> str:
     return shown(entry.data[key], 40) if key in entry.data else "none"
 
 

@@ -46,4 +46,4 @@ def compare_model(
     version, theirs = values_of("specgate.dialects.openvino.oracle.whole", question, implementation, path, budget)
     judge = Judge(basis, target.by if target else None)
     outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, judge=judge, theirs=theirs, basis=basis)
-    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)
+    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.differences)

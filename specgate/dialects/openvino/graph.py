@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import GraphDesc, TensorDesc, shown
@@ -59,7 +60,9 @@ class _Walk:
     def net(self, net: IrNet, place: str) -> Iterator[Unit]:
         layers = {layer.id: layer for layer in net.layers}
         sources = {(edge.to_layer, edge.to_port): edge for edge in net.edges}
-        scope = _Scope(self.file, place, layers, sources)
+        counts = Counter(layer.name for layer in net.layers)
+        repeated = frozenset(name for name, count in counts.items() if count > 1)
+        scope = _Scope(self.file, place, layers, sources, repeated)
         for layer in net.layers:
             unit = self.unit(layer, scope)
             if layer.version not in self.table.position:
@@ -82,12 +85,12 @@ class _Walk:
         key = (layer.type, layer.version, *map(id, inputs), None, *map(id, outputs), None, *layer.data.items())
         first = self.alike.get(key) if not layer.bodies and not layer.maps else None
         if first is None:
-            first = self.made(layer, inputs, outputs)
+            first = self.units_of(layer, inputs, outputs)
             if not layer.bodies and not layer.maps:
                 self.alike[key] = first
         return Unit(at, layer.type, first.descriptor, first.reason, at, first.version)
 
-    def made(self, layer: IrLayer, inputs: list[TensorDesc], outputs: list[TensorDesc]) -> Unit:
+    def units_of(self, layer: IrLayer, inputs: list[TensorDesc], outputs: list[TensorDesc]) -> Unit:
         """Return a unit with a layer's descriptor, or with a reason.
 
         The reason names the missing table.
@@ -149,6 +152,14 @@ class _Scope(NamedTuple):
     place: str
     layers: dict[str, IrLayer]
     sources: dict[tuple[str, str], IrEdge]
+    repeated: frozenset[str]  # names of several layers
+
+    def value(self, layer_id: str, port: str) -> str:
+        """Return the unique name of an output: layer and port."""
+        layer = self.layers.get(layer_id)
+        if layer is None or not layer.name or layer.name in self.repeated:
+            return f"{self.place}/#{layer_id}:{port}"
+        return f"{self.place}/{layer.name}:{port}"
 
     def path(self, layer: IrLayer) -> str:
         return f"{self.place}/{layer.name or layer.id}"
@@ -173,11 +184,11 @@ class _Place:
         return Location(self.scope.file, layer.line, self.scope.path(layer), layer.type)
 
     def names(self) -> tuple[list[str], list[str]]:
-        layer, place = self.layer, self.scope.place
+        layer = self.layer
         read = [self.scope.sources.get((layer.id, port.id)) for port in layer.inputs]
         return (
-            ["" if edge is None else f"{place}:{edge.from_layer}:{edge.from_port}" for edge in read],
-            [f"{place}:{layer.id}:{port.id}" for port in layer.outputs],
+            ["" if edge is None else self.scope.value(edge.from_layer, edge.from_port) for edge in read],
+            [self.scope.value(layer.id, port.id) for port in layer.outputs],
         )
 
 

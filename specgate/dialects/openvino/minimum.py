@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.openvino.ir import IrLayer, IrNet
-    from specgate.linting.input_source import Given
+    from specgate.linting.input_source import InputSource
     from specgate.linting.nodes import Unit
     from specgate.verdict import Basis
 
 __all__ = ["ir_minimum"]
 
 
-def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") -> ModelMinimum:
+def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "both") -> ModelMinimum:
     """Return the minimum opset and release, checking layers at all opsets.
 
     A layer without a table counts by the opset that it states. source: the IR's path, or an IR read from memory.
@@ -63,9 +63,9 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
                 blocked[number].append(Blocked(unit.location, findings))
             elif accepted is None:
                 minimum.undecided[number] += 1
-    minimum.taken = [number for number, nodes in blocked.items() if not nodes]
+    minimum.accepted = [number for number, nodes in blocked.items() if not nodes]
     minimum.blocked = {number: nodes for number, nodes in blocked.items() if nodes}
-    minimum.version = minimum.taken[0] if minimum.taken else None
+    minimum.version = minimum.accepted[0] if minimum.accepted else None
     if not minimum.nodes:
         return ModelMinimum([], no_table, graph.findings, graph.dialect)
     descriptors = (unit.descriptor for unit in graph.units if unit.descriptor is not None and basis != "documented")
@@ -88,7 +88,7 @@ def _release(
         opset, newest = numbers[entry["level"]], entry.get("ir_version")
         reads = ir_version is None or newest is None or ir_version <= newest
         newer = tuple(sorted(types & newer_types(parse_target(f"openvino:{entry['name']}")).keys()))
-        result = opset in minimum.taken
+        result = opset in minimum.accepted
         alone = result and _refused(judged, entry["level"], basis, table.by_release(entry["name"]))
         release = Release(entry["name"], entry["title"], opset, newest, not result, reads, newer, alone)
         if release.takes:

@@ -45,9 +45,9 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
         yield wrong("ir-version", f"{text}, expected {' or '.join(known)}", place, where="ir_version")
     weights = _Weights(model.file)
     yield from _net(model, model.net, "net", weights)
-    if weights.problem and weights.asked:
+    if weights.problem and weights.const_count:
         place = Location(model.file, None, "model")
-        layers = f"{weights.asked} Const layer{'' if weights.asked == 1 else 's'}"
+        layers = f"{weights.const_count} Const layer{'' if weights.const_count == 1 else 's'}"
         message = f"the bytes of {layers} are in {weights.name}, which {weights.problem}"
         yield wrong("weights-missing", message, place)
 
@@ -84,7 +84,7 @@ class _Weights:
     def __init__(self, model: str | None) -> None:
         self.size: int | None = None
         self.problem = self.name = ""
-        self.asked = 0
+        self.const_count = 0
         if model is None:
             return
         file = Path(model).with_suffix(".bin")
@@ -179,24 +179,24 @@ def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) 
     port = layer.outputs[0] if layer.outputs else None
     kind = layer.data.get("element_type")
     if port is None or kind is None or port.element_type not in dialect("openvino").types:
-        text = _given(layer, "element_type")
+        text = _shown_value(layer, "element_type")
         yield wrong("constant", f"expected a known element_type, found {text}", place(), where="element_type")
         return
     sizes = port.shape
     if "shape" not in layer.data or sizes is None or min(sizes, default=0) < 0:
         yield wrong(
-            "constant", f"expected a shape of known sizes, found {_given(layer, 'shape')}", place(), where="shape"
+            "constant", f"expected a shape of known sizes, found {_shown_value(layer, 'shape')}", place(), where="shape"
         )
         return
     numbers = []
     for key in ("offset", "size"):
         number = whole_number(layer.data.get(key, ""))
         if number is None:
-            message = f"expected a number of bytes as {key}, found {_given(layer, key)}"
+            message = f"expected a number of bytes as {key}, found {_shown_value(layer, key)}"
             yield wrong("constant", message, place(), where=key)
             return
         numbers.append(number)
-    weights.asked += 1
+    weights.const_count += 1
     offset, size = numbers
     needed = _bytes(port.element_type, sizes)
     values = {"offset": offset, "size": size, "needed": needed, "file": weights.size}
@@ -210,7 +210,7 @@ def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) 
         yield wrong(rule, message, place(), where="size", values=values)
 
 
-def _given(layer: IrLayer, key: str) -> str:
+def _shown_value(layer: IrLayer, key: str) -> str:
     return shown(layer.data[key]) if key in layer.data else "none"
 
 

@@ -247,7 +247,7 @@ class _Run:
         self.values: dict[tuple[str, str], NDArray[Any]] = {}
         self.sources = {(e.to_layer, e.to_port): (e.from_layer, e.from_port) for e in net.edges}
         self.readers = Counter(self.sources.values())
-        self.given: dict[str, NDArray[Any]] = {}
+        self.parameters: dict[str, NDArray[Any]] = {}
         self.basis: Basis = "documented"
         self.by: str | None = None
         self.notes: Counter[str] = Counter()
@@ -267,9 +267,9 @@ class _Run:
                 known = ", ".join(shown(layer.name or layer.id) for layer in parameters[:8]) or "none"
                 raise InputError(f"the model has no input {shown(name)}; expected {known}")
             with at_place(f"input {shown(name)}"):
-                self.given[names[name].id] = self._input(names[name], value)
+                self.parameters[names[name].id] = self._input(names[name], value)
         for layer in parameters:
-            if layer.id not in self.given:
+            if layer.id not in self.parameters:
                 raise InputError(f"no array for the input {shown(layer.name or layer.id)}")
 
     def _input(self, layer: IrLayer, value: Any) -> NDArray[Any]:
@@ -334,7 +334,7 @@ class _Run:
 
     def _computed(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
         if layer.type == "Parameter":
-            return [self.given[layer.id]]
+            return [self.parameters[layer.id]]
         if layer.type == "Const":
             return [self.weights.array(layer, self.budget.left - self.alive())]
         if layer.type == "Result":
@@ -358,7 +358,7 @@ class _Run:
                     raise InputError(
                         f"the Parameter {shown(layer.name or layer.id)} of the body is not mapped to an input"
                     )
-                inner.given[layer.id] = inner.fitted(layer, stated_arrays_by_name[layer.id])
+                inner.parameters[layer.id] = inner.fitted(layer, stated_arrays_by_name[layer.id])
         for layer in _in_order(net):
             with at_node(_label(layer), self.path):
                 inner.layer(layer, None)

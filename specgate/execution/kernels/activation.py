@@ -17,13 +17,13 @@ from specgate.execution.kernels.arithmetic import chosen, is_float, require_shap
 from specgate.execution.kernels.elementwise import (
     called,
     error_function,
-    held,
     in_place,
     odd_polynomial,
     paired,
     prepared,
     quiet,
     rounded,
+    store_as,
     unary,
     want_float,
 )
@@ -272,7 +272,7 @@ def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = Fals
     with quiet():
         by, limit = (np.asarray(number).astype(values.dtype) for number in (bias, threshold))
         moved = np.where(values > limit, values - by, np.where(values < -limit, values + by, _ZERO))
-        return round_to(moved, x.dtype) if is_float(x.dtype) else held(np.rint(moved), x.dtype)
+        return round_to(moved, x.dtype) if is_float(x.dtype) else store_as(np.rint(moved), x.dtype)
 
 
 def _shrunk_integers(x: NDArray[Any], bias: float, threshold: float) -> NDArray[Any]:
@@ -282,7 +282,7 @@ def _shrunk_integers(x: NDArray[Any], bias: float, threshold: float) -> NDArray[
             by = np.asarray(int(bias)).astype(x.dtype)
             less, more = x - by, x + by
         else:
-            less, more = (held(np.trunc(moved), x.dtype) for moved in (wide - bias, wide + bias))
+            less, more = (store_as(np.trunc(moved), x.dtype) for moved in (wide - bias, wide + bias))
         return np.asarray(np.where(wide > threshold, less, np.where(wide < -threshold, more, x.dtype.type(0))))
 
 
@@ -348,7 +348,7 @@ def _bound(value: float, dtype: np.dtype[Any], *, finite: bool, nan_is_sign: boo
         number = np.asarray(value)
         if number.dtype.kind == "O" or number.dtype.kind in "iu":  # Python integers of any size
             return np.asarray(min(max(int(value), np.iinfo(dtype).min), np.iinfo(dtype).max), dtype)
-        return held(np.asarray(np.float32(value)), dtype)
+        return store_as(np.asarray(np.float32(value)), dtype)
     with quiet():
         number = np.asarray(value, np.float64).astype(np.float64 if dtype == np.float64 else np.float32)
         if dtype == np.float16:

@@ -584,7 +584,7 @@ def attend_cached(
 
     query: [batch, time, heads * size]; key, value: [batch, time, shared_heads * size], or neither, and the query holds
     them after its own columns. If key has time 0, the past holds all keys. lengths: [batch], past plus new, less one;
-    total: the maximum length; where it equals the query's time, there is no past. past_key, past_value: [batch,
+    total: the maximum length; where it equals the query's time, the past is empty. past_key, past_value: [batch,
     shared_heads, room, size]; the result has as much room, or `total` if that is more, and zeros where nothing is
     written. cosines, sines: [positions, pairs], the rotary caches, used if `rotated`. positions: [batch, time], of a
     first prompt the first one only. score_bias: broadcasts to [batch, heads, time, total]. sinks: [heads], an extra

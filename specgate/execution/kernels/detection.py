@@ -103,7 +103,7 @@ def detect_boxes(
             boxes = np.clip(boxes, one(0), one(1)) if clip_before else boxes
     rules = _Rules(overlap, score_threshold, candidates, kept, background, one_list)
     limit = kept if kept > 0 else candidates * many if kept == -1 and candidates > 0 else many * count
-    return _written(_found(boxes, array, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
+    return _written(_detections(boxes, array, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
 
 
 def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -137,7 +137,7 @@ def _moved(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDAr
     return np.concatenate([middles - reach, middles + reach], axis=-1)
 
 
-def _found(boxes: NDArray[Any], scores: NDArray[Any], rules: _Rules) -> Iterator[tuple[Any, ...]]:
+def _detections(boxes: NDArray[Any], scores: NDArray[Any], rules: _Rules) -> Iterator[tuple[Any, ...]]:
     """Yield batch, classes, scores and corners of the selection of each batch.
 
     Selected class by class. boxes: [batches, priors, 1 or classes, 4]. scores: [batches, priors, classes].

@@ -32,17 +32,94 @@ if TYPE_CHECKING:
     Function = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 __all__ = [
-    "Broadcast", "absolute", "add", "add_activated", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin",
-    "arcsinh", "arcsinh_from_logarithm", "arctan", "arctan2", "arctan_of_nan_as_one", "arctanh", "average",
-    "bit_count", "bits_of", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "called", "cast", "ceil",
-    "cos", "cosh", "cosh_from_exponentials", "difference_squared", "divide", "equal", "erf", "error_function",
-    "error_function_of_singles", "exp", "floor", "greater", "greater_equal", "held", "identity", "in_place",
-    "inverse_error_function", "is_finite", "is_infinite", "is_not_a_number", "left_shift", "less", "less_equal",
-    "log", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "maximum_of_all", "mean_of_all",
-    "minimum", "minimum_of_all", "multiply", "negative", "not_equal", "odd_polynomial", "paired", "power",
-    "power_by_logarithm", "power_to_constant", "prepared", "quiet", "quotient", "reciprocal", "remainder",
-    "right_shift", "round_to_integer", "rounded", "select", "shift", "sign", "sin", "sinh", "sinh_from_exponentials",
-    "sqrt", "subtract", "sum_of_all", "tan", "tanh", "unary", "undefined", "want_float", "whole",
+    "Broadcast",
+    "absolute",
+    "add",
+    "add_activated",
+    "arccos",
+    "arccosh",
+    "arccosh_from_logarithm",
+    "arcsin",
+    "arcsinh",
+    "arcsinh_from_logarithm",
+    "arctan",
+    "arctan2",
+    "arctan_of_nan_as_one",
+    "arctanh",
+    "average",
+    "bit_count",
+    "bits_of",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "called",
+    "cast",
+    "ceil",
+    "cos",
+    "cosh",
+    "cosh_from_exponentials",
+    "difference_squared",
+    "divide",
+    "equal",
+    "erf",
+    "error_function",
+    "error_function_of_singles",
+    "exp",
+    "floor",
+    "greater",
+    "greater_equal",
+    "identity",
+    "in_place",
+    "inverse_error_function",
+    "is_finite",
+    "is_infinite",
+    "is_not_a_number",
+    "left_shift",
+    "less",
+    "less_equal",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "maximum_of_all",
+    "mean_of_all",
+    "minimum",
+    "minimum_of_all",
+    "multiply",
+    "negative",
+    "not_equal",
+    "odd_polynomial",
+    "paired",
+    "power",
+    "power_by_logarithm",
+    "power_to_constant",
+    "prepared",
+    "quiet",
+    "quotient",
+    "reciprocal",
+    "remainder",
+    "right_shift",
+    "round_to_integer",
+    "rounded",
+    "select",
+    "shift",
+    "sign",
+    "sin",
+    "sinh",
+    "sinh_from_exponentials",
+    "sqrt",
+    "store_as",
+    "subtract",
+    "sum_of_all",
+    "tan",
+    "tanh",
+    "unary",
+    "undefined",
+    "want_float",
+    "whole",
 ]  # fmt: skip
 
 #: numpy's iterator supports at most this many arrays.
@@ -83,7 +160,7 @@ def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDA
         return rows_by(function, *flat, dtype=first.dtype).reshape(first.shape)
 
 
-def held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def store_as(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers truncated and clamped to the integer type, nan as 0."""
     limits = np.iinfo(dtype)
     if not is_float(x.dtype):
@@ -110,7 +187,7 @@ def prepared(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray
     scale, bias = (np.asarray(number).astype(work) for number in scale_bias)
     with quiet():
         values = values.astype(work, copy=False) * scale + bias
-    return held(values, x.dtype) if integer else values
+    return store_as(values, x.dtype) if integer else values
 
 
 def want_float(name: str, *arrays: NDArray[Any]) -> None:
@@ -412,7 +489,7 @@ def absolute(
     if scale_bias is None or x.dtype.itemsize * 8 >= saturate_below:
         return _signed(prepared(x, scale_bias), np.abs, saturate_below)
     with quiet():
-        return held(np.abs(prepared(x.astype(f"i{saturate_below // 8}"), scale_bias)), x.dtype)
+        return store_as(np.abs(prepared(x.astype(f"i{saturate_below // 8}"), scale_bias)), x.dtype)
 
 
 def negative(x: NDArray[Any], *, saturate_below: int = 0) -> NDArray[Any]:
@@ -427,7 +504,7 @@ def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], s
     """
     with quiet():
         if x.dtype.itemsize * 8 < saturate_below:
-            return held(function(x.astype(np.int64)), x.dtype)
+            return store_as(function(x.astype(np.int64)), x.dtype)
         return function(x).astype(x.dtype, copy=False)
 
 
@@ -858,7 +935,7 @@ def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) 
             return round_to(np.square(to_float32(base, base.dtype)), base.dtype)
         if is_float(base.dtype) or is_float(exponent.dtype):
             result = np.power(base.astype(np.float64), exponent.astype(np.float64))
-            return round_to(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
+            return round_to(result, base.dtype) if is_float(base.dtype) else store_as(result, base.dtype)
         whole("power", base)
         whole("power", exponent)
         return _integer_power(base, exponent).astype(base.dtype)
@@ -882,10 +959,10 @@ def power_by_logarithm(
         if is_float(base.dtype) or is_float(exponent.dtype):
             work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)
             result = _real_power(x.astype(work), y)
-            return round_to(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
+            return round_to(result, base.dtype) if is_float(base.dtype) else store_as(result, base.dtype)
         whole("power_by_logarithm", base)
         whole("power_by_logarithm", exponent)
-        return held(_integer_power(x, y), base.dtype)
+        return store_as(_integer_power(x, y), base.dtype)
 
 
 def _word(x: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import held, quiet
+from specgate.execution.kernels.elementwise import quiet, store_as
 from specgate.execution.kernels.pad_transpose import one_place
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _one(name: str, array: NDArray[Any]) -> Any:
 
 def _typed(values: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
     kind = np.dtype(np.float32) if dtype is None else dtype
-    return round_to(values, kind) if is_float(kind) else held(values, kind)
+    return round_to(values, kind) if is_float(kind) else store_as(values, kind)
 
 
 def cosine_window(

@@ -16,7 +16,7 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import chosen, is_float, require_shape, round_to, to_float64
 from specgate.execution.kernels.attention import working
 from specgate.execution.kernels.conv import slide_over
-from specgate.execution.kernels.elementwise import held, quiet, want_float
+from specgate.execution.kernels.elementwise import quiet, store_as, want_float
 from specgate.execution.kernels.matmul import multiply_matrices
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def sample_places(
             ats = [_unnormalized_places(flat[:, rank - 1 - d], data.shape[d + 2], align_corners) for d in range(rank)]
             result[at] = _interpolated(data[at].astype(kind, copy=False), ats, mode, padding, bool(align_corners))
         array = result if mode == "nearest" else round_to(result, data.dtype) if is_float(data.dtype) else None
-        return (held(result, data.dtype) if array is None else array).reshape(shape)
+        return (store_as(result, data.dtype) if array is None else array).reshape(shape)
 
 
 def _unnormalized_places(at: NDArray[Any], size: int, align_corners: int) -> NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import held, quiet, want_float
+from specgate.execution.kernels.elementwise import quiet, store_as, want_float
 from specgate.execution.kernels.matmul import multiply_matrices
 from specgate.execution.kernels.quantize import quantize_over_range
 from specgate.execution.kernels.quantized_conv_matmul import integer_product, quantized_windows
@@ -63,7 +63,7 @@ def product_of_scaled(
         if scale.size != 1 or zero.size != 1:
             raise InputError("matrix product: expected one scale and zero point for the product")
         result = np.rint(total.astype(np.float32) * (factor / scale.reshape(()))) + np.float32(zero.reshape(()))
-        return held(np.where(np.isnan(result), np.float32(np.iinfo(zero.dtype).min), result), zero.dtype)
+        return store_as(np.where(np.isnan(result), np.float32(np.iinfo(zero.dtype).min), result), zero.dtype)
 
 
 def _by_columns(what: str, array: NDArray[Any], columns: int) -> NDArray[Any]:

@@ -409,18 +409,18 @@ def _apart_turned(corners: NDArray[Any]) -> Overlaps:
     return lambda box, others: turned_overlaps(corners[box], corners[others])
 
 
-class _Found(NamedTuple):
+class _Selection(NamedTuple):
     """Selected boxes: batch, class and box of each [n, 3], and scores [n]."""
 
     places: NDArray[np.int64]
     scores: NDArray[Any]
 
-    def sorted(self) -> _Found:
+    def sorted(self) -> _Selection:
         order = by_score(self.scores)
-        return _Found(self.places[order], self.scores[order])
+        return _Selection(self.places[order], self.scores[order])
 
 
-def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[int], Overlaps]) -> _Found:
+def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[int], Overlaps]) -> _Selection:
     """Return the selected boxes of all classes of all batches, in this order."""
     places: list[int] = []
     kept: list[Any] = []
@@ -429,11 +429,11 @@ def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[in
         for box in chosen.tolist():
             places += (batch, label, box)
         kept += left.tolist()
-    return _Found(np.array(places, np.int64).reshape(-1, 3), np.array(kept, scores.dtype))
+    return _Selection(np.array(places, np.int64).reshape(-1, 3), np.array(kept, scores.dtype))
 
 
 def _written(
-    result: _Found, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
+    result: _Selection, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the outputs with `room` rows, the unused ones filled with -1."""
     count = len(result.scores)

@@ -66,7 +66,7 @@ def normalize_mean_variance(
 
     The result is activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`. axes:
     the dimensions of mean and variance. scale, bias: of the rank of `inputs`, with its sizes or 1. Without use_mean the
-    mean is 0 (and the variance the mean square), without use_variance there is no division. element_as_variance: each
+    mean is 0 (and the variance the mean square), without use_variance nothing is divided. element_as_variance: each
     element is its own variance. activation: function of float32.
     """
     numbers = check_axes(axes, inputs.ndim, "normalization")

@@ -16,7 +16,7 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, is_float, require_shape, round_to, to_float32
 from specgate.execution.kernels.arithmetic import quiet as with_quiet_nans
 from specgate.execution.kernels.cast import cast_elements
-from specgate.execution.kernels.elementwise import held, paired, quiet, want_float, whole
+from specgate.execution.kernels.elementwise import paired, quiet, store_as, want_float, whole
 from specgate.execution.kernels.narrow_types import is_stored, widened
 from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 from specgate.execution.types import integer_range
@@ -47,13 +47,13 @@ def quantize_linear(
         scaled = np.asarray(_single(x) / _single(once(scale)))
         np.rint(scaled, out=scaled)
         scaled += point
-        return _held(scaled, dtype)
+        return _stored(scaled, dtype)
 
 
-def _held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _stored(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return integral float32 numbers clamped to an integer type."""
     if dtype.kind not in "iu" or dtype.itemsize > 2:
-        return held(x, dtype)
+        return store_as(x, dtype)
     limits = np.iinfo(dtype)
     np.clip(x, limits.min, limits.max, out=x)
     if x.size and np.isnan(x.max()):
@@ -113,7 +113,7 @@ def quantized_add(
         total = _real(a, a_scale, a_zero_point) + _real(b, b_scale, b_zero_point)
         point = 0 if output_zero_point is None else int(_one("output_zero_point", output_zero_point, dtype))
         result = np.rint(total / _one("output_scale", output_scale)) + np.float32(point)
-        return held(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
+        return store_as(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
 
 def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[Any]:
@@ -396,7 +396,7 @@ def _middle(dtype: np.dtype[Any], bits: int) -> int:
 
 def _clipped(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers clamped to integers of `dtype`, nan as the minimum."""
-    return held(np.where(np.isnan(x), np.float32(np.iinfo(dtype).min), x), dtype)
+    return store_as(np.where(np.isnan(x), np.float32(np.iinfo(dtype).min), x), dtype)
 
 
 def fake_quantize(

@@ -15,7 +15,7 @@ from specgate.execution import memory
 from specgate.execution.kernels.activation import exact_sigmoid, leaky_relu
 from specgate.execution.kernels.arithmetic import check_axis, round_to
 from specgate.execution.kernels.concat_split import join
-from specgate.execution.kernels.elementwise import held, paired, quiet, select, want_float, whole
+from specgate.execution.kernels.elementwise import paired, quiet, select, store_as, want_float, whole
 from specgate.execution.kernels.gather import places_and_outside
 from specgate.execution.kernels.matmul_n_bits import unpacked
 from specgate.execution.kernels.narrow_types import widened
@@ -68,7 +68,7 @@ def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, d
 def _rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers as integers of `dtype`, half to even, nan as the minimum."""
     result = np.rint(array)
-    return held(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
+    return store_as(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
 
 def sum_of_quantized(

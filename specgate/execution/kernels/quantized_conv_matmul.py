@@ -15,7 +15,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.conv import convolution, convolve
-from specgate.execution.kernels.elementwise import held, quiet, undefined, whole
+from specgate.execution.kernels.elementwise import quiet, store_as, undefined, whole
 from specgate.execution.kernels.matmul import multiply_matrices
 from specgate.execution.kernels.pool import average_pool
 
@@ -453,7 +453,7 @@ def _requantized(
         divisor = _factor("an output's scales", scale, count, axis, array.ndim)
         result = np.rint(array / divisor if factor is None else array * (factor / divisor))
         if point_wraps and point is not None:
-            total: NDArray[Any] = (held(result, np.dtype(np.int32)).astype(np.int64) + point).astype(np.int32)
+            total: NDArray[Any] = (store_as(result, np.dtype(np.int32)).astype(np.int64) + point).astype(np.int32)
         else:
             total = result if point is None else result + point.astype(np.float32)
-        return undefined(held(total, dtype), np.isnan(result))
+        return undefined(store_as(total, dtype), np.isnan(result))

@@ -223,9 +223,9 @@ def reduce_dimensions(
 
     keep: 1 keeps them with size 1, 0 drops them. axes: all dimensions if None or empty, or none with none_of_none; the
     function is then applied to single elements. function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY,
-    SUM, SUM_SQUARE, or MAX_NUMBER and MIN_NUMBER, which ignore nan and of float32 return finite maxima. Floats are summed in float64 and rounded once, integers wrap around. Over no elements sums are 0,
-    products 1, the maximum is the minimum of the type and vice versa; undefined results (means, and logarithms as
-    integers) are masked.
+    SUM, SUM_SQUARE, or MAX_NUMBER and MIN_NUMBER, which ignore nan and return finite maxima of float32. Floats are
+    summed in float64 and rounded once, integers wrap around. Over no elements sums are 0, products 1, the maximum is
+    the minimum of the type and vice versa; undefined results (means, and logarithms as integers) are masked.
     """
     if function not in _AXES_FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
@@ -364,7 +364,7 @@ def arg_reduce_dimension(
     """Return the index of the largest (or smallest) element along `axis`.
 
     keep: 1 keeps the axis with size 1, 0 drops it. last: of equal elements the last instead of the first. The first nan
-    counts as both largest and smallest. Masked where there is no element.
+    counts as both largest and smallest. Empty reductions are masked.
     """
     check_axis(axis, inputs.ndim, "arg_reduce")
     _hold_keep("arg_reduce", keep)

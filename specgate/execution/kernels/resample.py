@@ -49,7 +49,7 @@ def resample(
     weights; positions outside are clamped. halved: where any scale is below 0.5, linear uses the quotients of sizes as
     scales, and reaches those below 0.5 in steps: the largest power of two, then halvings. in_singles: with linear,
     every step is rounded to float32, scales are their rounded reciprocals, and dimensions with scale 1 are skipped,
-    except for the first if there are no others.
+    except for the first if all have scale 1.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets

@@ -14,7 +14,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
 from specgate.execution.kernels.attention import working
-from specgate.execution.kernels.elementwise import held, quiet
+from specgate.execution.kernels.elementwise import quiet, store_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -171,7 +171,7 @@ def resize(
             else:
                 result = _along(result, each, at, (mode, bool(antialias), bool(exclude), cube))
         if mode != "nearest":
-            result = round_to(result, data.dtype) if is_float(data.dtype) else held(result, data.dtype)
+            result = round_to(result, data.dtype) if is_float(data.dtype) else store_as(result, data.dtype)
         return _outside(result, data, axis, ats, beyond) if cropped else result
 
 

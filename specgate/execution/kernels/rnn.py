@@ -117,7 +117,7 @@ def layer_of(
     rows = gates * width
     require_shape(name, "inputs", inputs.shape, (1, time, batch, size))
 
-    def given(array: NDArray[Any] | None, shape: tuple[int, ...], what: str) -> NDArray[Any]:
+    def expect_shape(array: NDArray[Any] | None, shape: tuple[int, ...], what: str) -> NDArray[Any]:
         if array is None:
             return np.zeros(shape)
         require_shape(name, f"{what} of {inputs.dtype}", array.shape if array.dtype == inputs.dtype else (), shape)
@@ -127,10 +127,10 @@ def layer_of(
         require_shape(name, "lengths", lengths.shape, (1, 1, 1, batch))
     return Layer(
         inputs[0],
-        given(weights, (1, count, rows, size), "weights")[0],
-        given(recurrence, (1, count, rows, width), "a recurrence")[0],
-        given(bias, (1, 1, count, 2 * rows), "a bias")[0, 0].reshape(count, 2, rows),
-        [None if state is None else given(state, (1, count, batch, width), "a state")[0] for state in states],
+        expect_shape(weights, (1, count, rows, size), "weights")[0],
+        expect_shape(recurrence, (1, count, rows, width), "a recurrence")[0],
+        expect_shape(bias, (1, 1, count, 2 * rows), "a bias")[0, 0].reshape(count, 2, rows),
+        [None if state is None else expect_shape(state, (1, count, batch, width), "a state")[0] for state in states],
         np.full(batch, time) if lengths is None else lengths.reshape(-1).astype(np.int64),
         backwards,
         [activations[functions * index : functions * (index + 1)] for index in range(count)],
@@ -272,7 +272,7 @@ def _run(
     return [state for state in states if state is not None]
 
 
-class _Held(Lstm):
+class _ClippedLstm(Lstm):
     """Gates whose clip maps nan to the lower bound."""
 
     def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
@@ -351,7 +351,7 @@ def lstm(
         functions = [partial(applied, each) for each in layer.activations[index]]
         own, state_bias = layer.bias[index]
         seen = None if peephole is None else to_float64(peephole[0, 0, index])
-        network = _Held(begun(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
+        network = _ClippedLstm(begun(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
         cells.append(_Cell(layer.weights[index], own, network))
     every, last, last_cell = layer.run(cells)
     return every, last, last_cell

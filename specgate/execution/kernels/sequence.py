@@ -12,7 +12,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.containers import Held
+from specgate.execution.containers import ArrayList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,20 +156,20 @@ def split_to_sequence(
     ]
 
 
-def hold_value(value: Any = None) -> Held:
+def hold_value(value: Any = None) -> ArrayList:
     """Return an optional that holds `value`, or is empty."""
-    return Held(value)
+    return ArrayList(value)
 
 
 def held_value(value: Any) -> Any:
     """Return the content of an optional; other values are returned as is."""
-    result = value.value if isinstance(value, Held) else value
+    result = value.value if isinstance(value, ArrayList) else value
     if result is None:
-        raise InputError("the optional holds nothing, so there is no element to get")
+        raise InputError("the optional is empty")
     return result
 
 
 def has_value(value: Any = None) -> NDArray[Any]:
     """Return whether an optional holds a value, a scalar of bool."""
-    result = value.value if isinstance(value, Held) else value
+    result = value.value if isinstance(value, ArrayList) else value
     return np.array(result is not None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from specgate.report import counts, details, markup, nodes_in_order, place_order, plural, sort_findings, without_table
 from specgate.report.markup import Markup, breakable, document, own_file, tag, text
 from specgate.report.merging import asked_targets, merged, named_targets
-from specgate.report.ports import context_at, shape_words
+from specgate.report.ports import context_at, port_name, shape_words
 from specgate.report.rule_links import about, rule_address
 from specgate.slotted import replace
 from specgate.verdict import Location
@@ -124,7 +124,7 @@ def _neighbours(context: NodeContext, file: str, operator: str, anchors: Mapping
 
 
 def _port(port: Port, side: str, file: str, anchors: Mapping[tuple[str, str], str]) -> Markup:
-    name = tag("span", breakable(port.field or port.name or "a tensor"), class_="field")
+    name = tag("span", breakable(port_name(port)), class_="field")
     shape = tag("code", shape_words(port))
     nodes = [_peer(node, operator, anchors.get((file, node))) for node, operator in port.nodes]
     if port.more:
@@ -138,8 +138,7 @@ def _no_node(port: Port, side: str) -> list[str]:
     """Return notes on a tensor without a producer or consumer node."""
     if port.name is None:
         return ["unknown node"]
-    result = "an input or a constant" if side == "from" else "not read by any node"
-    return [result, *([Markup(" ("), breakable(port.name), ")"] if port.name != port.field else [])]
+    return ["an input or a constant" if side == "from" else "not read by any node"]
 
 
 def _peer(node: str, operator: str, anchor: str | None) -> Markup:

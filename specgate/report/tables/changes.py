@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from specgate.export.compare import DialectChange, OperatorChange, Stretch, TablesDifference
     from specgate.spec.changes import Change, Detail
 
-__all__ = ["changes_text", "said", "tables_changes_markdown", "tables_changes_text"]
+__all__ = ["changes_text", "detail_lines", "tables_changes_markdown", "tables_changes_text"]
 
 _TITLES: Final = (("new operators", "added"), ("changed operators", "changed"), ("removed operators", "removed"))
 
@@ -34,7 +34,7 @@ def changes_text(heading: str, changes: Sequence[Change], total: int, width: int
             continue
         for names, details in sorted(_alike(mine).items(), key=lambda group: _only_rules(group[1])):
             lines += _names(names, width)
-            for line in said(details):
+            for line in detail_lines(details):
                 lines += wrapped(line, width, first="      ", hang="        ")
     return "\n".join(lines) + "\n"
 
@@ -55,7 +55,7 @@ def _only_rules(details: Iterable[Detail]) -> bool:
     return all(detail.field is None and detail.when is None for detail in details)
 
 
-def said(details: Sequence[Detail]) -> Iterator[str]:
+def detail_lines(details: Sequence[Detail]) -> Iterator[str]:
     """Yield a line per set of fields with equal changes, then the rules.
 
     Observed behaviour comes last.
@@ -96,7 +96,7 @@ def _dialect_text(change: DialectChange, width: int) -> Iterator[str]:
             levels = f" ({first.levels})" if first.levels else ""
             yield from wrapped(f"{', '.join(names)}{levels}", width, first="    ", hang="    ")
             for stretch in first.stretches:
-                for line in said(stretch.details):
+                for line in detail_lines(stretch.details):
                     yield from wrapped(f"{_where(stretch)}: {line}", width, first="      ", hang="        ")
 
 
@@ -126,7 +126,7 @@ def _dialect_markdown(change: DialectChange) -> Iterator[str]:
             levels = f" ({first.levels})" if first.levels else ""
             yield f"- {', '.join(f'`{name}`' for name in names)}{levels}"
             for stretch in first.stretches:
-                yield from (f"  - {_where(stretch)}: {_code(line)}" for line in said(stretch.details))
+                yield from (f"  - {_where(stretch)}: {_code(line)}" for line in detail_lines(stretch.details))
         yield ""
 
 

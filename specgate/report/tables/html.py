@@ -107,7 +107,7 @@ def operator_details(table: Dialect, operator: str, level: str | None) -> Markup
 
 
 def tensor_rules(table: Dialect) -> Markup:
-    """Return the rules of every tensor; empty if the dialect has none."""
+    """Return the rules of every tensor; empty if the dialect does not have any."""
     if not table.tensor_rules:
         return Markup()
     whole = LevelSet.of(table.levels, table.levels)

@@ -59,7 +59,7 @@ def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lo
             holds = bool(node.inputs) and node.inputs[0] is not None and _sized(node.inputs[0].sizes)
         else:
             holds = all(body.constants.get(name) or name in new_names or name in stated_names for name in names)
-            holds = holds and cpu.of(node).taken
+            holds = holds and cpu.of(node).accepted
         if holds:
             nodes.add(node)
             new_names.update(name for name in node.proto.outputs if name)
@@ -170,7 +170,7 @@ class Fusing:
             return False
         if creation == "created":
             return self._looked(one.node)[0]
-        return creation == "deferred" and all(self._looked(one.node)) and _given(one, row)
+        return creation == "deferred" and all(self._looked(one.node)) and _inputs_known(one, row)
 
     def _plain(self, body: Body) -> bool:
         """Return whether no node of a body contains bodies.
@@ -191,7 +191,7 @@ class Fusing:
         return answers
 
 
-def _given(one: Assigned, row: Registration) -> bool:
+def _inputs_known(one: Assigned, row: Registration) -> bool:
     """Return whether the kernel's constant inputs that exist are constants."""
     names = one.node.proto.inputs
     texts = (names[at] for at in row.constant_inputs if at < len(names) and names[at])

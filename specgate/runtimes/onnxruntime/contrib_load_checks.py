@@ -30,7 +30,7 @@ _SCHEMA: Final = ("structure", "type")
 
 
 def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu: bool) -> Iterator[Finding]:
-    """Yield why a release rejects a node of one of its own operators.
+    """Yield why a release rejects a node of one of the contrib operators.
 
     known: the operator's entry of loading.yaml in the release. on_cpu: whether the checks of the CPU kernel apply.
     """
@@ -50,7 +50,7 @@ def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:
         return
-    names = known.asked(version, on_cpu=on_cpu)
+    names = known.checks_of(version, on_cpu=on_cpu)
     for finding in verdict.findings:
         if aspect(finding.id) in _SCHEMA or finding.id.rpartition("/")[2] in names:
             yield finding

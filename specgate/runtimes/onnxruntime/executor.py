@@ -193,7 +193,7 @@ def _computed(
     stated_entries = {}
     for info in spec.inputs:
         if (result := step.descriptor.fields.get(info.name)) is not None:
-            stated_entries[info.name] = _each(info, result, lambda tensor: _taken(tensor, step, arrays))
+            stated_entries[info.name] = _each(info, result, lambda tensor: _input_array(tensor, step, arrays))
     results = compute(step.descriptor, stated_entries)
     entries = {name: (list(v) if isinstance(v, list) else v) for name, v in ours.items()}
     for info in spec.outputs:
@@ -210,7 +210,7 @@ def _each(info: FieldInfo, result: Any, of: Callable[[TensorDesc], NDArray[Any]]
     return [of(tensor) for tensor in result] if info.type == "tensor[]" else of(result)
 
 
-def _taken(tensor: TensorDesc, step: _Step, arrays: Mapping[str, Any]) -> NDArray[Any]:
+def _input_array(tensor: TensorDesc, step: _Step, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return the operator's input, read from the node's array by strides."""
     name, at = step.origin(tensor)
     array = arrays[name] if at is None else arrays[name][at]

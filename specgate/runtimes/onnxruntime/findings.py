@@ -59,19 +59,19 @@ class RuntimeFindings:
         failing = {finding.node for finding in settled if finding.severity == "error"}
         return [*settled, *_findings_of(self.placement, failing)]
 
-    def refuses(self, found: Finding) -> bool:
+    def refuses(self, finding: Finding) -> bool:
         """Return whether the release rejects models with a finding on the file."""
-        placed = self._placed.get(found.node or "")
-        without_kernel = found.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
-        return without_kernel or (found.node, found.id) in self._refusing or self._fails_by(found)
+        placed = self._placed.get(finding.node or "")
+        without_kernel = finding.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
+        return without_kernel or (finding.node, finding.id) in self._refusing or self._fails_by(finding)
 
     def unknown(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
         """Return the nodes without a table whose operator the release lacks too."""
         return [node for node in nodes if not ((at := self._placed.get(node.location.node or "")) and at.version)]
 
-    def as_warning(self, found: Finding) -> Finding:
+    def as_warning(self, finding: Finding) -> Finding:
         """Return a finding on the file that the release ignores, as a warning."""
-        return replace(found, severity="warning", message=f"{found.message}; {self._title} does not reject it")
+        return replace(finding, severity="warning", message=f"{finding.message}; {self._title} does not reject it")
 
     @cached_property
     def _placed(self) -> Mapping[str, PlacedNode]:
@@ -109,10 +109,10 @@ class RuntimeFindings:
 
     def _as_warning(self, finding: Finding) -> Finding:
         return replace(
-            finding, severity="warning", message=f"{finding.message.removesuffix('.')}; {self._said(finding)}"
+            finding, severity="warning", message=f"{finding.message.removesuffix('.')}; {self._spec_note(finding)}"
         )
 
-    def _said(self, finding: Finding) -> str:
+    def _spec_note(self, finding: Finding) -> str:
         """Return the text for a node that the release runs against ONNX's rules."""
         placed = self._placed.get(finding.node or "")
         runs = placed is not None and self._outcome(placed, finding) == "runs"

@@ -115,8 +115,8 @@ def _since(operator: str, opset: int) -> int:
 class _Standing:
     """Decides whether the nodes of ai.onnx are valid at another opset."""
 
-    def __init__(self, found: Sequence[Assigned]) -> None:
-        descriptors = (one.node.descriptor for one in found if not one.node.proto.domain)
+    def __init__(self, bodies: Sequence[Assigned]) -> None:
+        descriptors = (one.node.descriptor for one in bodies if not one.node.proto.domain)
         self._known = list({id(one): one for one in descriptors if one is not None}.values())
         self._refused: dict[int, bool] = {}
 
@@ -155,7 +155,7 @@ def _alike(operator: str, version: str, opset: str) -> bool:
 
 @on_change
 def _forget() -> None:
-    """Clear the caches of tables that are no longer in use."""
+    """Clear the caches of unused tables."""
     _versions.cache_clear()
     _since.cache_clear()
     _alike.cache_clear()

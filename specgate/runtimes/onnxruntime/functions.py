@@ -108,7 +108,7 @@ class Functions:
         self._domains, self._release = opsets, release
         #: Whether the model's opset selects the body; otherwise the operator's version does.
         self._by_opset = not release or function_bodies(release) == "opset"
-        self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
+        self._bodies: dict[tuple[object, ...], OnnxFunction | None] = {}
         #: Whether a body was requested that only the onnx package knows.
         self.missing = False
 
@@ -128,11 +128,11 @@ class Functions:
         attributes = tuple(map(id, node.proto.attributes.values()))
         shapes = tuple((tensor.type, _numbers(tensor)) if tensor else None for tensor in (*node.inputs, *node.outputs))
         key = (node.operator, node.opset, len(node.inputs), shapes, attributes)
-        if key not in self._made:
-            self._made[key] = self._asked(node, model)
-        return self._made[key]
+        if key not in self._bodies:
+            self._bodies[key] = self._build(node, model)
+        return self._bodies[key]
 
-    def _asked(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+    def _build(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
         """Return the body of one call as a function of positional arguments.
 
         Equal calls share the result.

@@ -54,7 +54,7 @@ class Alike:
     outputs: Tensors
     kinds: tuple[Kinds, Kinds]
     descriptor: Descriptor | None
-    told: bool
+    has_own_type: bool
     graphs: bool
 
 
@@ -206,7 +206,7 @@ class _Reader:
             if alike is None:
                 known_ends = _tensors(names, tensors_by_name, scope), _tensors(outputs, tensors_by_name, scope)
                 alike = self.alike[key] = self._settled(proto, known_ends, descriptor)
-            if alike.told:
+            if alike.has_own_type:
                 message = zip(outputs, alike.outputs, strict=True)
                 tensors_by_name.update((name, one) for name, one in message if one is not None)
             node = Node(at, f"{place}/{proto.name or label(proto, index)}", proto, alike)
@@ -237,16 +237,16 @@ class _Reader:
         kinds = _kinds(inputs), _kinds(outputs)
         return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, result, not proto.plain)
 
-    def _inside(self, node: Node, body: Body, found: Types, scope: Scope) -> None:
+    def _inside(self, node: Node, body: Body, types_inside: Types, scope: Scope) -> None:
         bodies = []
         implicit: dict[str, None] = {}
         for name, graph in subgraphs(node.proto):
-            inner = self.body(graph, f"{node.path}/{name}", body.sizes, body.constants, found)
+            inner = self.body(graph, f"{node.path}/{name}", body.sizes, body.constants, types_inside)
             bodies.append(inner)
             own = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
             implicit.update((read, None) for read in (*inner.readers, *inner.outputs) if read not in own)
         node.bodies, node.implicit = bodies, tuple(implicit)
-        node.implicit_kinds = _kinds(_tensors(node.implicit, found, scope))
+        node.implicit_kinds = _kinds(_tensors(node.implicit, types_inside, scope))
         for read in implicit:
             seen = body.readers[read]
             if not seen or seen[-1] is not node:

@@ -65,7 +65,7 @@ class Loading(NamedTuple):
     schema: Schema | None
     checks: tuple[Check, ...]
 
-    def asked(self, version: int, *, on_cpu: bool) -> set[str]:
+    def checks_of(self, version: int, *, on_cpu: bool) -> set[str]:
         """Return the rules that are always enforced at a version.
 
         on_cpu: whether the checks of the CPU kernel apply.
@@ -327,7 +327,7 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
             if sure and not of_outputs(spec, finding.id, observed=True):  # inference overrides a stated shape
                 yielded.add(finding.id)
                 yield finding
-    always = known.asked(int(descriptor.version), on_cpu=on_cpu)
+    always = known.checks_of(int(descriptor.version), on_cpu=on_cpu)
     if always and accepts(descriptor, descriptor.version, "documented") is False:
         for finding in check_at(descriptor, descriptor.version, "documented").findings:
             if finding.id not in yielded and finding.id.rpartition("/")[2] in always:

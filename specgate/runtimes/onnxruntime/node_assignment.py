@@ -18,7 +18,7 @@ from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.cpu_preferred import MOST_ELEMENTS, preferred
 from specgate.runtimes.onnxruntime.functions import inlined
 from specgate.runtimes.onnxruntime.graph import Body, body_of
-from specgate.runtimes.onnxruntime.provider_choice import Found, Lookup, lacking
+from specgate.runtimes.onnxruntime.provider_choice import KernelLookup, Lookup, lacking
 from specgate.runtimes.onnxruntime.qdq_duplication import duplicated, duplicating
 from specgate.runtimes.onnxruntime.registrations import registrations
 from specgate.runtimes.onnxruntime.shape_inference import as_inferred, completed
@@ -40,7 +40,7 @@ CPU: Final = "CPU"
 _MOST_ROUNDS: Final = 100
 #: Maximum number of nodes of all expanded calls; nested calls can double it with every level.
 _MOST_NODES: Final = 500_000
-_NOT_ASKED: Final = Found(None)
+_NOT_ASKED: Final = KernelLookup(None)
 _PREFERRED: Final = (
     f"shape arithmetic on tensors of at most {MOST_ELEMENTS} elements, which ONNX Runtime keeps on the CPU on "
     "purpose (GetCpuPreferredNodes)"
@@ -59,7 +59,7 @@ class Assigned:
     body: Body
     provider: str | None
     row: Registration | None
-    found: Found
+    lookup: KernelLookup
     reason: str = ""
     why: str = ""
     casts: bool = False
@@ -105,14 +105,14 @@ class Assigner:
             for inside in node.bodies:
                 self._body(inside, assigned_bodies)
 
-    def _on_cpu(self, node: Node, body: Body, first: Found, reason: str, why: str) -> Assigned:
+    def _on_cpu(self, node: Node, body: Body, first: KernelLookup, reason: str, why: str) -> Assigned:
         """Return a node on the CPU, or without a provider.
 
         The latter applies if the CPU does not have a kernel for it.
         """
         result = self.lookups[CPU].of(node)
         open_ = first if first.open else result
-        if result.taken:
+        if result.accepted:
             return Assigned(node, body, CPU, result.registration, open_, reason, why)
         says = "; ".join(text for text in (why, result.says) if text)
         return Assigned(node, body, None, None, open_, reason or result.reason, says, has_kernel=False)

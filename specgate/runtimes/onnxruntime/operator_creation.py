@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.registrations import Registration
     from specgate.runtimes.release import Runtime
 
-    Made = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
+    CreationResult = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
     Outlined = tuple[str, tuple[Descriptor, ...], tuple[Finding, ...]]
 
 __all__ = ["Creator"]
 
 Answer = TypeVar("Answer")
 
-_MADE: Final[Memo[Made]] = Memo()
+_CREATIONS: Final[Memo[CreationResult]] = Memo()
 _OUTLINED: Final[Memo[Outlined]] = Memo()
 #: Maximum elements of a constant in a cache key; for larger ones, hashing costs more than lowering.
 _MOST_ELEMENTS: Final = 4096
@@ -67,7 +67,7 @@ class Creator:
         self.runtime, self.computed = runtime, computed
         self.stated = stated
         self.device = device
-        self._known: dict[object, Made] = {}
+        self._known: dict[object, CreationResult] = {}
         self._outlines: dict[Alike, Outlined] = {}
         self._first = runtime.providers[0] if runtime.below else None
         self._last = runtime.providers[-1]
@@ -130,7 +130,7 @@ class Creator:
     def _look(self, one: Assigned) -> None:
         """Record values whose sizes only the runtime may know.
 
-        Such values come from operators of its own domains.
+        Such values come from operators of its additional domains.
         """
         proto = one.node.proto
         foreign = proto.domain not in STANDARD_DOMAINS and not inferred_here(proto)
@@ -164,7 +164,7 @@ class Creator:
                 return f"the sizes of {_named(node, index)}{depends}"
         return ""
 
-    def _alike(self, one: Assigned, row: Registration) -> Made:
+    def _alike(self, one: Assigned, row: Registration) -> CreationResult:
         """Return the creation of a node, cached for equal nodes.
 
         Equal nodes have the same types, attributes and constants.
@@ -178,7 +178,7 @@ class Creator:
         if parts is None:
             late = self._late(one)
             parts = self._known[key] = (
-                ("deferred", late, None, ()) if late else self._remembered(_MADE, node, self._lowered)
+                ("deferred", late, None, ()) if late else self._remembered(_CREATIONS, node, self._lowered)
             )
         return parts
 
@@ -195,7 +195,7 @@ class Creator:
 
         return answers.of(key, lambda: make(node, attributes))
 
-    def _lowered(self, node: Node, attributes: Mapping[str, Any]) -> Made:
+    def _lowered(self, node: Node, attributes: Mapping[str, Any]) -> CreationResult:
         if node.opset is None:
             return "unknown", "", None, ()
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
@@ -237,7 +237,7 @@ class Creator:
         reasons = lowering.warnings(descriptor, version, self.runtime.release)
         return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
 
-    def _judged(self, descriptors: Sequence[Descriptor]) -> Made:
+    def _judged(self, descriptors: Sequence[Descriptor]) -> CreationResult:
         """Judge a node's descriptors by the dialect below, as observed in builds."""
         findings: list[Finding] = []
         refused: list[str] = []

@@ -49,7 +49,7 @@ class _Group:
         self.closed = False
         self.root: _Group | None = None
 
-    def found(self) -> _Group:
+    def find_root(self) -> _Group:
         """Return the group into which this one was finally merged."""
         group = self
         while group.root is not None:
@@ -77,7 +77,7 @@ def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
     groups: list[_Group] = []
     for node in body.nodes:
         names = (*node.proto.inputs, *node.implicit) if node.implicit else node.proto.inputs
-        read = [group.found() for name in names if (group := by_value.get(name)) is not None]
+        read = [group.find_root() for name in names if (group := by_value.get(name)) is not None]
         if not inside(node):
             for group in read:
                 group.closed = True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects import holds_text
 from specgate.errors import InputError
-from specgate.linting.input_source import TEXT, Given
+from specgate.linting.input_source import TEXT, InputSource
 from specgate.linting.model import graph_of
 from specgate.loading import gc_paused
 from specgate.runtimes.onnxruntime.constant_folding import Fusing, folding, removing
@@ -106,7 +106,7 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
             one.casts,
             has_kernel=one.has_kernel,
             function=None if call is None else call[0],
-            open=one.found.open,
+            open=one.lookup.open,
             descriptor=alike.descriptor,
         )
         creator.create(one, placed)
@@ -190,7 +190,11 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
     if target.runtime is None:
         raise InputError(f"{target} does not place nodes; use a runtime release such as onnxruntime-directml:1.24.4")
     file = (
-        model.name if isinstance(model, Given) else os.fspath(model) if isinstance(model, str | os.PathLike) else None
+        model.name
+        if isinstance(model, InputSource)
+        else os.fspath(model)
+        if isinstance(model, str | os.PathLike)
+        else None
     )
     with gc_paused():  # objects are freed at the end, so that collection is useless
         return _placed(model, target, device, settings, file)
@@ -208,6 +212,6 @@ def _placed(
 
 
 def _is_text(model: Any, file: str | None) -> bool:
-    if isinstance(model, Given):
+    if isinstance(model, InputSource):
         return model.kind == TEXT
     return file is not None and os.path.isfile(file) and holds_text(file)  # noqa: PTH113

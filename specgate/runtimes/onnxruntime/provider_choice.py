@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.release import Runtime
     from specgate.spec.fields import FieldInfo
 
-__all__ = ["Found", "Lookup", "Reason", "answered", "lacking", "lowered_types"]
+__all__ = ["KernelLookup", "Lookup", "Reason", "answered", "lacking", "lowered_types"]
 
 
 def lowered_types(below: str) -> dict[str, str]:
@@ -120,7 +120,7 @@ _MOST_FOUND: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KernelLookup:
     """A provider's answer about a node.
 
     registration: the one that matches by version and types, or None. reason: why the provider does not support the
@@ -133,7 +133,7 @@ class Found:
     open: str = ""
 
     @property
-    def taken(self) -> bool:
+    def accepted(self) -> bool:
         """Return whether the provider supports the node."""
         return not self.reason
 
@@ -157,50 +157,50 @@ class Lookup:
         self.provider = provider
         self.lacking = lacking or {}
         self.device = device
-        self._known: dict[Alike, Found] = {}
+        self._known: dict[Alike, KernelLookup] = {}
 
-    def of(self, node: Node) -> Found:
+    def of(self, node: Node) -> KernelLookup:
         """Return the provider's answer about a node."""
         result = self._known.get(node.alike)
         if result is None:
             result = self._known[node.alike] = self._looked(node)
-        if node.implicit_kinds and result.taken and result.registration is not None:
+        if node.implicit_kinds and result.accepted and result.registration is not None:
             return self._lacks(node.implicit_kinds, result.registration, "a tensor that its subgraphs read") or result
         return result
 
-    def kernel(self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> Found:
+    def kernel(self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> KernelLookup:
         """Return the answer for a node with these types."""
         if self.registry is None:
-            return Found(None, open=f"the kernels of {self.provider} in this release are unknown")
+            return KernelLookup(None, open=f"the kernels of {self.provider} in this release are unknown")
         key = node.operator, None if node.schema is None else node.schema.since, inputs, outputs
-        known = self.registry.found.get(key)
+        known = self.registry.lookups.get(key)
         if known is None:
-            if len(self.registry.found) >= _MOST_FOUND:
-                self.registry.found.clear()
-            known = self.registry.found[key] = self._kernel(self.registry, node, inputs, outputs)
+            if len(self.registry.lookups) >= _MOST_FOUND:
+                self.registry.lookups.clear()
+            known = self.registry.lookups[key] = self._kernel(self.registry, node, inputs, outputs)
         return known
 
     def _kernel(
         self, registry: Registry, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]
-    ) -> Found:
+    ) -> KernelLookup:
         domain, op_type = node.proto.domain, node.proto.op_type
         rows = registry.of(domain, op_type)
         if not rows:
-            return Found(None, "unregistered", f"no kernel of {node.operator} is registered for {self.provider}")
+            return KernelLookup(None, "unregistered", f"no kernel of {node.operator} is registered for {self.provider}")
         if node.schema is None:
-            return Found(None, "unregistered", f"the imported opset has no known version of {node.operator}")
+            return KernelLookup(None, "unregistered", f"the imported opset has no known version of {node.operator}")
         since = node.schema.since
         same = [row for row in rows if row.holds(since)]
         if not same:
             return self._other_version(node, rows)
-        why = Found(None)
+        why = KernelLookup(None)
         for row in same:
             why = self._types(node, row, inputs, outputs)
             if why.registration is not None:
                 return why
         return why
 
-    def _looked(self, node: Node) -> Found:
+    def _looked(self, node: Node) -> KernelLookup:
         result = self.kernel(node, *node.kinds)
         row = result.registration
         if row is None:
@@ -209,24 +209,24 @@ class Lookup:
             answer = answered(row.query, node)
             if answer is False:
                 asks = f"{self.provider} accepts {node.operator}-{row.version} only if {row.query.text}"
-                return Found(row, "query", asks)
+                return KernelLookup(row, "query", asks)
             if answer is None:
-                result = Found(row, open=result.open or f"unknown whether {row.query.text}")
+                result = KernelLookup(row, open=result.open or f"unknown whether {row.query.text}")
         refused = self._device(node, row)
         return refused or result
 
-    def _other_version(self, node: Node, rows: Sequence[Registration]) -> Found:
+    def _other_version(self, node: Node, rows: Sequence[Registration]) -> KernelLookup:
         assert node.schema is not None  # noqa: S101  # checked by the caller
         since = node.schema.since
         versions = sorted({row.version for row in rows})
         newest = max(row.until or row.version for row in rows)
         is_newer = since > newest
         has = f"{self.provider} has {several('version', len(versions))} {listed(versions)}"
-        return Found(None, "newer" if is_newer else "older", f"{node.operator}-{since}, but {has}")
+        return KernelLookup(None, "newer" if is_newer else "older", f"{node.operator}-{since}, but {has}")
 
     def _types(
         self, node: Node, row: Registration, inputs: Sequence[str | None], outputs: Sequence[str | None]
-    ) -> Found:
+    ) -> KernelLookup:
         """Return the registration that accepts the argument types.
 
         Each constraint name is compared with the first argument that it limits.
@@ -241,12 +241,12 @@ class Lookup:
                 unknown = unknown or f"the type of {name} is unknown"
                 continue
             some = listed(sorted(types))
-            return Found(
+            return KernelLookup(
                 None, "type", f"{name} is {kind}, but {self.provider} supports {node.operator} only for {some}"
             )
-        return Found(row, open=unknown)
+        return KernelLookup(row, open=unknown)
 
-    def _device(self, node: Node, row: Registration) -> Found | None:
+    def _device(self, node: Node, row: Registration) -> KernelLookup | None:
         """Return why the device lacks support for a node's types, or None.
 
         Only tensors are in device memory; lists of tensors are not.
@@ -254,7 +254,7 @@ class Lookup:
         inputs, outputs = node.kinds
         return self._lacks((*inputs, *outputs), row, "a tensor", len(inputs))
 
-    def _lacks(self, kinds: Sequence[str | None], row: Registration, what: str, inputs: int = 0) -> Found | None:
+    def _lacks(self, kinds: Sequence[str | None], row: Registration, what: str, inputs: int = 0) -> KernelLookup | None:
         """Return why the device lacks support for tensors of these types.
 
         inputs: the number of leading types that belong to inputs.
@@ -264,10 +264,10 @@ class Lookup:
             if not kind or kind.startswith("seq("):
                 continue
             if "(" in kind:
-                return Found(row, "device", f"{self.provider} does not support tensors of type {kind}")
+                return KernelLookup(row, "device", f"{self.provider} does not support tensors of type {kind}")
             if kind in self.lacking and not (index < inputs and index in constant):
-                return Found(row, "device", f"{what} is {kind}, {self.lacking[kind]}")
+                return KernelLookup(row, "device", f"{what} is {kind}, {self.lacking[kind]}")
             if self.device is not None and kind in row.needs and self.device.isdisjoint(row.needs[kind]):
                 needed = " or ".join(row.needs[kind])
-                return Found(row, "device", f"its kernel for {kind} requires a device with {needed}")
+                return KernelLookup(row, "device", f"its kernel for {kind} requires a device with {needed}")
         return None

@@ -78,7 +78,7 @@ def duplicating(release: str) -> Duplicating | None:
 
 @on_change
 def _forget() -> None:
-    """Clear the cache of tables that are no longer in use."""
+    """Clear the cache of unused tables."""
     duplicating.cache_clear()
 
 
@@ -109,7 +109,7 @@ class _Model:
     added: dict[int, Added] = field(default_factory=dict)
     units: dict[int, Unit] = field(default_factory=dict)
     named: dict[int, tuple[OnnxGraph, dict[str, str]]] = field(default_factory=dict)
-    made: list[OnnxNode] = field(default_factory=list)
+    copies: list[OnnxNode] = field(default_factory=list)
 
     def source(self, graph: OnnxGraph) -> Source:
         """Return the model with its new main graph."""
@@ -159,7 +159,7 @@ class _Model:
         unit = self.unit(node)
         if unit is not None:
             self.units[id(new)] = unit
-        self.made.append(new)
+        self.copies.append(new)
         if self.calls is not None and id(node) in self.calls.origin:
             self.calls.origin[id(new)] = self.calls.origin[id(node)]
         return new

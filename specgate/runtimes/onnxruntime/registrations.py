@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from specgate.rules.language import Rule
-    from specgate.runtimes.onnxruntime.provider_choice import Found
+    from specgate.runtimes.onnxruntime.provider_choice import KernelLookup
 
 __all__ = [
     "RUNTIME", "KnownRelease", "Registration", "Registry", "function_bodies", "known_releases", "minor_release",
@@ -104,8 +104,8 @@ class Registry:
         self._tables = tables
         self._at = list(tables["releases"]).index(release)
         self._rows: Mapping[str, Mapping[str, list[Any]]] = tables["registrations"][provider]
-        self._made: dict[tuple[str, str], tuple[Registration, ...]] = {}
-        self.found: dict[Hashable, Found] = {}
+        self._by_operator: dict[tuple[str, str], tuple[Registration, ...]] = {}
+        self.lookups: dict[Hashable, KernelLookup] = {}
 
     @property
     def domains(self) -> tuple[str, ...]:
@@ -127,11 +127,11 @@ class Registry:
         The domain "" is ai.onnx.
         """
         key = (domain or MAIN_DOMAIN, operator)
-        matching_registrations = self._made.get(key)
+        matching_registrations = self._by_operator.get(key)
         if matching_registrations is None:
             rows = self._rows.get(key[0], {}).get(operator, ())
             items = [row for row in rows if row["first"] <= self._at <= row["last"]]
-            matching_registrations = self._made[key] = tuple(self._registration(*key, row) for row in items)
+            matching_registrations = self._by_operator[key] = tuple(self._registration(*key, row) for row in items)
         return matching_registrations
 
     def __iter__(self) -> Iterator[Registration]:
@@ -301,7 +301,7 @@ def _registered(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
 
 @on_change
 def _forget() -> None:
-    """Clear the caches of tables that are no longer in use."""
+    """Clear the caches of unused tables."""
     _registry.cache_clear()
     _released.cache_clear()
 

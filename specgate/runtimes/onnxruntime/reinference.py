@@ -54,14 +54,14 @@ class Renewal:
         self.model, self.stated = model, stated
         self.nodes = model.graph.nodes
         self.questions = Questions(model)
-        self.told: StatedTypes = {}
+        self.facts: StatedTypes = {}
         kinds = {id(kind): kind for known in types.values() for kind in known.values()}  # types are often shared
         without = {key: nameless(kind) for key, kind in kinds.items()}
         self.types = {
             graph: {name: without[id(kind)] for name, kind in known.items()} for graph, known in types.items()
         }
         self.main = self.types.setdefault(id(model.graph), {})
-        self.given = {info.name: info.type for info in model.graph.inputs if info.type is not None}
+        self.input_types = {info.name: info.type for info in model.graph.inputs if info.type is not None}
         self.readers: dict[str, list[int]] = {}
         for index, node in enumerate(self.nodes):
             for name in reads(node):
@@ -86,18 +86,18 @@ class Renewal:
         numbers: indices of these nodes. surely: indices of nodes whose types certainly change. Raises Failed without an
         answer.
         """
-        self.told = entries
+        self.facts = entries
         for name, one in entries.items():
             self.main[name] = tensor_type(one) if isinstance(one, OnnxTensor) else one
         nodes = self._behind(surely, len(self.nodes)).union(numbers)
         steps = _FIRST_STEPS
         while nodes:  # ends even for cycles, because no consumer is added twice
-            changed = self._ask([index for index in sorted(nodes) if not self._told(self.nodes[index])])
+            changed = self._ask([index for index in sorted(nodes) if not self._has_facts(self.nodes[index])])
             nodes = self._behind(self.reading(changed) - nodes, steps)
             steps *= _MORE_STEPS
 
-    def _told(self, node: OnnxNode) -> bool:
-        return all(name in self.told for name in node.outputs if name)
+    def _has_facts(self, node: OnnxNode) -> bool:
+        return all(name in self.facts for name in node.outputs if name)
 
     def _behind(self, nodes: Iterable[int], steps: int) -> set[int]:
         """Return nodes and their consumers, up to a number of steps."""
@@ -105,7 +105,7 @@ class Renewal:
         edge = numbers
         while edge and steps:
             steps -= 1
-            names = {name for index in edge for name in self.nodes[index].outputs if name not in self.told}
+            names = {name for index in edge for name in self.nodes[index].outputs if name not in self.facts}
             edge = self.reading(names) - numbers
             numbers |= edge
         return numbers
@@ -115,16 +115,16 @@ class Renewal:
         nodes = [self.nodes[index] for index in chosen]
         new_entries = dict.fromkeys(name for node in nodes for name in node.outputs if name)
         read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in new_entries)
-        before = [self.constants[name] for name in read if name in self.constants and name not in self.told]
+        before = [self.constants[name] for name in read if name in self.constants and name not in self.facts]
         known = {name: self._known(name) for name in read} | {
-            name: self._stated(name) for name in new_entries if name in self.told or name in self.stated
+            name: self._stated(name) for name in new_entries if name in self.facts or name in self.stated
         }
         types = {name: kind for name, kind in known.items() if kind.kind != _UNKNOWN.kind}
         constants = [one for name in read if (one := self._constant(name)) is not None]
         entries = inferred(self.questions.about([*before, *nodes], types, constants))
         answer = entries.pop(id(self.model.graph), {})
         self.types.update(entries)
-        changed = {name for name in new_entries if name not in self.told and answer.get(name) != self.main.get(name)}
+        changed = {name for name in new_entries if name not in self.facts and answer.get(name) != self.main.get(name)}
         for name in changed:
             if name in answer:
                 self.main[name] = answer[name]
@@ -134,13 +134,13 @@ class Renewal:
 
     def _known(self, name: str) -> OnnxType:
         """Return the known type of an input of a node."""
-        return self.main.get(name) or self.given.get(name) or self.weights.get(name) or _UNKNOWN
+        return self.main.get(name) or self.input_types.get(name) or self.weights.get(name) or _UNKNOWN
 
     def _stated(self, name: str) -> OnnxType:
-        return self.main[name] if name in self.told else self.stated[name]
+        return self.main[name] if name in self.facts else self.stated[name]
 
     def _constant(self, name: str) -> OnnxTensor | None:
-        result = self.told.get(name)
+        result = self.facts.get(name)
         return result if isinstance(result, OnnxTensor) else self.small.get(name)
 
 
@@ -177,7 +177,7 @@ class OwnSizes:
     def __init__(self, release: str, imports: Mapping[str, int]) -> None:
         self.release = release
         self.imports = imports
-        self._found: dict[int, tuple[tuple[TensorDesc | None, ...], dict[str, OnnxType]]] = {}
+        self._inferred: dict[int, tuple[tuple[TensorDesc | None, ...], dict[str, OnnxType]]] = {}
 
     def has(self, node: OnnxNode) -> bool:
         """Return whether the runtime's inference of a node is known."""
@@ -190,9 +190,9 @@ class OwnSizes:
         object.
         """
         inputs = tuple([(tensor(name) or _BLANK) if name else None for name in node.inputs])
-        pair = self._found.get(id(node))
+        pair = self._inferred.get(id(node))
         if pair is None or pair[0] != inputs:
-            pair = self._found[id(node)] = inputs, self._types(node, inputs)
+            pair = self._inferred[id(node)] = inputs, self._types(node, inputs)
         return pair[1]
 
     def _types(self, node: OnnxNode, inputs: tuple[TensorDesc | None, ...]) -> dict[str, OnnxType]:

@@ -1,6 +1,6 @@
 """Schemas that only the runtime defines.
 
-They are operators of its own domains, and experimental operators of early ai.onnx.
+They are operators of its additional domains, and experimental operators of early ai.onnx.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def word(kind: str | None) -> str:
 
 @on_change
 def _forget() -> None:
-    """Clear the caches of tables that are no longer in use."""
+    """Clear the caches of unused tables."""
     _SPELT.clear()
     schema_of.cache_clear()
 

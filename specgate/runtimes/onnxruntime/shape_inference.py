@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.verdict import Finding
 
     Types = Mapping[int, Mapping[str, OnnxType]]
-    Told = dict[str, OnnxType | OnnxTensor]
+    KnownTypes = dict[str, OnnxType | OnnxTensor]
 
 __all__ = ["as_inferred", "completed", "computed_descriptors"]
 
@@ -88,7 +88,7 @@ def _renewed(source: Source, known: Types, release: str, *, doubting: bool = Fal
     teller = Teller(source.model, known, release, source.scopes[id(source.model.graph)])
     if not teller.may_differ():
         return None, True
-    entries, renewal = teller.told(known, doubting=doubting), _renewal(source.model, known, teller)
+    entries, renewal = teller.known_types(known, doubting=doubting), _renewal(source.model, known, teller)
     numbers = renewal.reading(chain(teller.lists, entries) if doubting else entries) | renewal.making(teller.better)
     settled = _settled(teller, renewal, entries, numbers, renewal.making(teller.doubtful) if doubting else ())
     return renewal.types, settled
@@ -107,11 +107,11 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
     It is None for a failed inference. types: known types of most values.
     """
     tensors_by_name = {
-        node.outputs[0]: tensor for node in model.graph.nodes if (tensor := before.known.held(node)) is not None
+        node.outputs[0]: tensor for node in model.graph.nodes if (tensor := before.known.constant_of(node)) is not None
     }
     scope = ChainMap(tensors_by_name, dict(before.scopes[id(before.model.graph)]))
     teller = Teller(model, types, release, scope)
-    entries, renewal = teller.told(types), _renewal(model, types, teller)
+    entries, renewal = teller.known_types(types), _renewal(model, types, teller)
     old = set(map(id, before.model.graph.nodes))
     new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
     known = (name for index in new for name in model.graph.nodes[index].outputs if name in entries)
@@ -122,7 +122,9 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
     return reread(before, renewal.types, model)
 
 
-def _settled(teller: Teller, renewal: Renewal, entries: Told, numbers: set[int], doubted: Collection[int] = ()) -> bool:
+def _settled(
+    teller: Teller, renewal: Renewal, entries: KnownTypes, numbers: set[int], doubted: Collection[int] = ()
+) -> bool:
     """Infer types until the known values do not change.
 
     Return whether that happens. entries: values known at the start. numbers: nodes to infer first. doubted: nodes whose
@@ -130,7 +132,7 @@ def _settled(teller: Teller, renewal: Renewal, entries: Told, numbers: set[int],
     """
     renewal.renew(entries, numbers, doubted)
     for _ in range(_MOST_ROUNDS - 1):
-        before, entries = entries, teller.told(renewal.types)
+        before, entries = entries, teller.known_types(renewal.types)
         if entries == before:
             return True
         changed = {name for name in chain(before, entries) if before.get(name) != entries.get(name)}

@@ -75,7 +75,7 @@ class Inference(NamedTuple):
                 continue
             texts = [row.of] * len(node.inputs) if isinstance(row.of, str) else row.of
             used_items = [
-                _taken(kind, name, known, sizes, constant) for kind, name in zip(texts, node.inputs, strict=False)
+                _select(kind, name, known, sizes, constant) for kind, name in zip(texts, node.inputs, strict=False)
             ]
             items = [one for one in used_items if one is not None]
             if not used_items or len(items) < len(used_items):
@@ -91,7 +91,7 @@ def _within(opset: int, first: int, last: int | None) -> bool:
     return first <= opset and (last is None or opset <= last)
 
 
-def _taken(
+def _select(
     kind: str, name: str, known: Mapping[str, Value], sizes: Callable[[str], Sizes],
     constant: Callable[[str], Sequence[Any] | None],
 ) -> Sequence[Any] | None:  # fmt: skip

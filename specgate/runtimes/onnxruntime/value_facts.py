@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.size_lists import Sizes, Value
 
     Types = Mapping[int, Mapping[str, OnnxType]]
-    Told = dict[str, OnnxType | OnnxTensor]
+    KnownTypes = dict[str, OnnxType | OnnxTensor]
 
 __all__ = ["Teller", "inference_of", "known_sizes"]
 
@@ -58,7 +58,7 @@ class Teller:
         self.named: dict[str, OnnxType] = {}  # values for which the file adds only a symbolic size
         self.doubtful: set[str] = set()  # values that lint may know better than the runtime
         self.stated: dict[str, OnnxType] = {}
-        self.fixed: Told = {}
+        self.fixed: KnownTypes = {}
         self._stated()
         unsized = self.facts.unsized_at(self.opset)
         if unsized and unsized & {node.op_type for node in graph.nodes}:
@@ -107,13 +107,13 @@ class Teller:
                 names.update(name for name, kind in types.items() if id(kind) in counting)
         return frozenset(names - constants)
 
-    def told(self, types: Types, *, doubting: bool = False) -> Told:
+    def known_types(self, types: Types, *, doubting: bool = False) -> KnownTypes:
         """Return known types and constants that replace computed ones.
 
         types: the last inferred types. doubting: they are lint's, and may depend on a list of sizes that is unknown to
         the runtime.
         """
-        result = _Held(self, types.get(id(self.graph), {}))
+        result = _Round(self, types.get(id(self.graph), {}))
         for node in self.graph.nodes if doubting else self.valued:
             value = None
             if node.op_type in self.facts.values:
@@ -124,9 +124,9 @@ class Teller:
                 result.doubtful.update(node.outputs)
             elif id(node) in self.foreign:
                 for name, kind in self.sizes.types(node, result.tensor).items():
-                    result.told.setdefault(name, self._with_stated(name, kind))
+                    result.known_types.setdefault(name, self._with_stated(name, kind))
         self.doubtful = result.doubtful
-        return result.told
+        return result.known_types
 
     @cached_property
     def infos(self) -> dict[str, OnnxType]:
@@ -142,7 +142,7 @@ class Teller:
         return _shared(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
 
 
-class _Held:
+class _Round:
     """Known values of a model's main graph in one round.
 
     types: the last inferred types. doubtful: values that lint may know better.
@@ -150,7 +150,7 @@ class _Held:
 
     def __init__(self, teller: Teller, types: Mapping[str, OnnxType]) -> None:
         self.types, self.scope, self.lists, self.tensors = types, teller.scope, teller.lists, teller.tensors
-        self.told: Told = dict(teller.fixed)
+        self.known_types: KnownTypes = dict(teller.fixed)
         self.known: dict[str, Value] = {}
         self.doubtful = set(teller.fixed)
 
@@ -173,7 +173,7 @@ class _Held:
 
     def tensor(self, name: str) -> TensorDesc | None:
         """Return the full description of a value."""
-        result = self.told.get(name)
+        result = self.known_types.get(name)
         kind = tensor_type(result) if isinstance(result, OnnxTensor) else result or self.types.get(name)
         tensor = self.scope.get(name)
         if kind is None or kind.kind != "tensor":
@@ -193,8 +193,8 @@ class _Held:
         """Record a list of sizes, or a single size, that a node computes."""
         self.known[name] = value
         kind = self.types.get(name)
-        if kind is not None and kind.elem_type in _COUNTING and name not in self.told:
-            self.told[name] = _constant(name, kind, value)
+        if kind is not None and kind.elem_type in _COUNTING and name not in self.known_types:
+            self.known_types[name] = _constant(name, kind, value)
 
 
 def _counts(kind: OnnxType) -> bool:

@@ -118,8 +118,8 @@ IN, OUT = entry("input", 1, 1), entry("output", 2, 3)
 OF_IF, FROM_IF = entry("input", 1, 0), entry("output", 2, 2)
 WRONG = {  # the model, what is changed in it, and the rules and messages of what is found
     "if-map-none": (IF, (f"<else_port_map>{BRANCH_MAP}</else_port_map>", ""),
-                    {"port-map-missing": "1 outputs are declared, 0 are mapped to Results of the body"}),
-    "if-output-none": (IF, (FROM_IF, ""), {"port-map-missing": "1 outputs are declared, 0 are mapped"}),
+                    {"port-map-missing": "0 of 1 declared outputs are mapped to Results of the body"}),
+    "if-output-none": (IF, (FROM_IF, ""), {"port-map-missing": "0 of 1 declared outputs are mapped"}),
     "if-layer": (IF, (OF_IF, entry("input", 1, 77)),
                  {"port-map-layer": "expected a Parameter as layer 77 of the body, found none"}),
     "if-layer-kind": (IF, (FROM_IF, entry("output", 2, 1)),
@@ -131,8 +131,8 @@ WRONG = {  # the model, what is changed in it, and the rules and messages of wha
     "if-number-none": (IF, (OF_IF, '<input external_port_id="1"/>'),
                        {"port-map": "expected a whole number from 0 on as internal_layer_id of an input, found none"}),
     "input-none": (TENSOR_ITERATOR, (IN, ""), {"port-map-missing": "input 1 is not mapped to a Parameter of the body"}),
-    "output-none": (TENSOR_ITERATOR, (OUT, ""), {"port-map-missing": "2 outputs are declared, 1 are mapped"}),
-    "output-twice": (TENSOR_ITERATOR, (OUT, entry("output", 3, 3)), {"port-map-missing": "2 outputs are declared, 1 are"}),
+    "output-none": (TENSOR_ITERATOR, (OUT, ""), {"port-map-missing": "1 of 2 declared outputs are mapped"}),
+    "output-twice": (TENSOR_ITERATOR, (OUT, entry("output", 3, 3)), {"port-map-missing": "1 of 2 declared outputs are"}),
     "port": (TENSOR_ITERATOR, (IN, entry("input", 2, 1)), {"port-map-port": "counted from 0, found 2"}),
     "port-negative": (TENSOR_ITERATOR, (IN, entry("input", -1, 1)), {"port-map-port": "counted from 0, found -1"}),
     "axis": (TENSOR_ITERATOR, ('axis="0"', 'axis="2"'), {"port-map-axis": "axis 2 of an input is out of range for a tensor of 2"}),
@@ -192,10 +192,10 @@ DOUBTFUL = {  # what read_model takes, as it reads what goes into a body and com
     "back-edge-type": (TENSOR_ITERATOR,
                        (parameter(1) + SUM, parameter(1, (1, 4), "i32", "I32") + SUM, IN, ""),
                        {"port-map-missing": "input 1 is not mapped to a Parameter",
-                        "back-edge-type": "the Parameter 'l1' is i32, but what the Result 'l3' gives back is f32"}),
+                        "back-edge-type": "the Parameter 'l1' is i32, but the back edge of the Result 'l3' is f32"}),
     "back-edge-sizes": (TENSOR_ITERATOR, (parameter(1) + SUM, parameter(1, (2, 4)) + SUM, IN, ""),
                         {"port-map-missing": "input 1 is not mapped to a Parameter",
-                         "back-edge-shape": "'l1' has the shape [2, 4], but what the Result 'l3' gives back [1, 4]"}),
+                         "back-edge-shape": "'l1' has the shape [2, 4], but the back edge of the Result 'l3' [1, 4]"}),
 }  # fmt: skip
 
 

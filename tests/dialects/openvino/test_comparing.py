@@ -28,7 +28,7 @@ def path(tmp_path):
 
 def test_no_layer_differs(path):
     found = compare_model(str(path), {"pixels": X}, "cpu", None, budget=budget_of())
-    assert (found.count, found.missing, list(found.found)) == (2, 0, [])
+    assert (found.count, found.missing, list(found.differences)) == (2, 0, [])
     assert np.array_equal(found.outputs["sum_of_sizes"], abs(X) + BIAS)
 
 
@@ -85,12 +85,12 @@ def test_it_computes_what_all_builds_compute(tmp_path, operator, data):
     path = written(tmp_path, operator, data, filters=operator == "Convolution")
     x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     found = compare_model(path, {"x": x}, "cpu", None, budget=budget_of())
-    assert (found.count, list(found.found)) == (1, [])
-    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").found) == 0
+    assert (found.count, list(found.differences)) == (1, [])
+    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").differences) == 0
 
 
 def test_the_tolerance_is_that_of_the_type_that_builds_compute_in(tmp_path):
     path = written(tmp_path, "Exp", "", "f64")
     x = np.linspace(-1, 1, 16).reshape(1, 1, 4, 4)
-    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="documented").found) == 1
-    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").found) == 0
+    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="documented").differences) == 1
+    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").differences) == 0

@@ -19,7 +19,7 @@ def reverse(mode: str, *axis: Any) -> dict[str, Any]:
 
 
 def steps(step: float, output_type: str) -> dict[str, Any]:
-    inputs = [("i32", [], 2), ("i32", [], 23), ("f32", [], step)]
+    inputs: list[Any] = [("i32", [], 2), ("i32", [], 23), ("f32", [], step)]
     return layer("Range", "opset4", inputs, output_type=output_type)
 
 

@@ -29,11 +29,11 @@ CONST = 'element_type="f32" shape="2" offset="0" size="8"'
 FIRST = '<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>'
 WRONG: dict[str, Any] = {  # what is changed, the .bin file, and the rules and messages of what is found
     "bin-short": ((), bytes(4), {"weights-range": "ends at byte 8 of 'm.bin', which has 4 bytes"}),
-    "bin-missing": ((), None, {"weights-missing": "the bytes of 1 Const layer lie in 'm.bin', which does not exist"}),
+    "bin-missing": ((), None, {"weights-missing": "the bytes of 1 Const layer are in 'm.bin', which does not exist"}),
     "offset": (('offset="0"', 'offset="100"'), bytes(8), {"weights-range": "ends at byte 108 of 'm.bin'"}),
     "offset-negative": (('offset="0"', 'offset="-1"'), bytes(8), {"constant": "bytes as offset, found '-1'"}),
     "offset-none": (('offset="0"', ""), bytes(8), {"constant": "expected a number of bytes as offset, found none"}),
-    "size-small": (('size="8"', 'size="4"'), bytes(8), {"weights-size": "has 4 bytes, but f32 of 2 takes 8"}),
+    "size-small": (('size="8"', 'size="4"'), bytes(8), {"weights-size": "has 4 bytes, but f32 of 2 needs 8"}),
     "size-none": (('size="8"', ""), bytes(8), {"constant": "expected a number of bytes as size, found none"}),
     "shape": ((CONST, CONST.replace('"2"', '"?"')), bytes(8), {"constant": "a shape of known sizes, found '?'"}),
     "shape-none": ((CONST, CONST.replace('shape="2"', "")), bytes(8), {"constant": "known sizes, found none"}),

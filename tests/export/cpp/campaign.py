@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 def drawn(spec: OperatorSpec, level: str, count: int, random: Random) -> Iterator[Descriptor]:
     """Yield descriptors: a third of them valid, the others with one to three random changes."""
     walk = valid_descriptors(spec, level, "both", proven=False)
-    if not walk.found:
+    if not walk.descriptors:
         walk = valid_descriptors(spec, level, "documented", proven=False)
-    if not walk.found:
+    if not walk.descriptors:
         return
     mover = walk._mover(random.randint)
     for number in range(count):

@@ -13,7 +13,7 @@ from specgate.cli import main
 from specgate.descriptors.read import read_dict
 from specgate.runtimes.onnxruntime.conform import run as running
 from specgate.runtimes.onnxruntime.conform.cases import NODE, file_cases, graph_cases, levels, node_cases
-from specgate.runtimes.onnxruntime.conform.compare import Found, _plain, compare, explaining, imported
+from specgate.runtimes.onnxruntime.conform.compare import Mismatch, _plain, compare, explaining, imported
 from specgate.runtimes.onnxruntime.conform.render import FORMATS
 from specgate.runtimes.onnxruntime.conform.result import Plan
 from specgate.runtimes.onnxruntime.oracle.answer import Answer, Created, Placed
@@ -59,8 +59,8 @@ ONE = (NODE, "Relu", "DirectML")
 
 def test_what_is_alike_is_counted():
     made = compare(answer(ONE), Ours([placed()]), "DirectML")  # type: ignore[arg-type]
-    assert made.found == []
-    assert made.same == made.asked == {"session": 1, "kernel": 1, "node": 1, "descriptor": 1}
+    assert made.mismatches == []
+    assert made.same == made.comparisons == {"session": 1, "kernel": 1, "node": 1, "descriptor": 1}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_is_alike_is_counted():
     ],
 )  # fmt: skip
 def test_each_difference_has_its_aspect(theirs, ours, aspects):
-    found = compare(theirs, Ours(ours), "DirectML").found  # type: ignore[arg-type]
+    found = compare(theirs, Ours(ours), "DirectML").mismatches  # type: ignore[arg-type]
     assert [each.aspect for each in found] == aspects
 
 
@@ -98,14 +98,14 @@ LATE: dict[str, Any] = {"creation": "fails", "at_run": True, "created_by": "fail
 )
 def test_a_first_run_is_held_against_what_is_said_of_it(run, ours, found):
     made = compare(answer(ONE, operators=(), run=run), Ours(ours), "")  # type: ignore[arg-type]
-    assert [(each.aspect, each.ours, each.theirs) for each in made.found] == found
-    assert made.asked["run"] == (run != "")
+    assert [(each.aspect, each.ours, each.theirs) for each in made.mismatches] == found
+    assert made.comparisons["run"] == (run != "")
     assert made.same["session"] == 1
 
 
 def test_a_session_that_was_not_run_is_left_out():
     made = compare(answer(ONE, run="not run: no input of type x"), Ours([placed()]), "DirectML")  # type: ignore[arg-type]
-    assert "run" not in made.asked
+    assert "run" not in made.comparisons
     assert made.left_out == ["the session was not run"]
 
 
@@ -113,7 +113,7 @@ def test_names_tell_nodes_apart():
     """Two nodes of one operator whose providers are swapped: counts alone are the same."""
     theirs = answer(("a", "Relu", "CPU"), ("b", "Relu", "DirectML"))
     ours = Ours([placed("a"), placed("b", provider="CPU", lowered=())])
-    assert [each.aspect for each in compare(theirs, ours, "DirectML").found] == ["node", "node"]  # type: ignore[arg-type]
+    assert [each.aspect for each in compare(theirs, ours, "DirectML").mismatches] == ["node", "node"]  # type: ignore[arg-type]
 
 
 def test_names_with_slashes_are_whole():
@@ -121,13 +121,13 @@ def test_names_with_slashes_are_whole():
     theirs = answer(("/deep/Cast", "Cast", "DirectML"), operators=())
     gone = placed("/Cast", "Cast", "CPU", lowered=())
     kept = placed("/deep/Cast", "Cast", lowered=())
-    found = compare(theirs, Ours([gone, kept]), "DirectML").found  # type: ignore[arg-type]
-    assert found == [Found("node", "Cast", "CPU", "no such node")]
+    found = compare(theirs, Ours([gone, kept]), "DirectML").mismatches  # type: ignore[arg-type]
+    assert found == [Mismatch("node", "Cast", "CPU", "no such node")]
 
 
 def test_copies_and_casts_that_the_runtime_adds_are_no_differences():
     added = (("MemcpyToHost_1", "MemcpyToHost", "DirectML"), ("InsertedPrecisionFreeCast_x", "Cast", "CPU"))
-    assert compare(answer(ONE, *added), Ours([placed()]), "DirectML").found == []  # type: ignore[arg-type]
+    assert compare(answer(ONE, *added), Ours([placed()]), "DirectML").mismatches == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_ranges_of_opsets(opset, wanted, is_one):
 def test_an_entry_explains_what_all_of_its_words_name():
     runtime = parse_target(TARGET).runtime
     assert runtime is not None
-    found = Found("session", "Relu", "created", "fails: no locale")
+    found = Mismatch("session", "Relu", "created", "fails: no locale")
     entry = {"name": "x", "aspects": ["session"], "operators": ["Relu"], "theirs": "locale"}
     assert explaining(found, "13", runtime, [entry]) is entry
     others: list[dict[str, Any]] = [
@@ -246,7 +246,7 @@ def test_differences_are_classes_with_their_smallest_model(result):
     nodes = [each for each in result.differences if each.aspect == "node" and each.node]
     assert all(each.command.endswith(f"--case {each.case} --keep DIR") for each in nodes)
     for tally in result.tallies:
-        assert 0 <= tally.same <= tally.asked
+        assert 0 <= tally.same <= tally.comparisons
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -116,7 +116,7 @@ class Cells:
         rows = []
         for number, info in enumerate(spec.fields.values()):
             cells = grouped(
-                {stretch: _asked(resolved.cells.get(info.name), info) for stretch, resolved in sides.items()}
+                {stretch: _limits(resolved.cells.get(info.name), info) for stretch, resolved in sides.items()}
             )
             for cell, where in cells.items():
                 initializer = None if cell is None else self._cell(info, cell)
@@ -169,7 +169,7 @@ class OperatorCells(NamedTuple):
             number += count
 
 
-def _asked(cell: Cell | None, info: FieldInfo) -> tuple[object, ...] | None:
+def _limits(cell: Cell | None, info: FieldInfo) -> tuple[object, ...] | None:
     """Return the constraints of a cell on a field, None without any."""
     types, ranks = (None, None) if cell is None else (cell.types, cell.ranks)
     values = cell.values if cell is not None and cell.values is not None else info.words

@@ -64,7 +64,7 @@ class Rules:
             parts = [] if mask == self.levels.mask(self.every, self.every) else [f"(now & {mask:#x}) != 0"]
             if form.on is not None:
                 parts.append("output" if form.on == "output" else "!output")
-            parts += [text for path in sorted(form.needs) if (text := self._given(path)) is not None]
+            parts += [text for path in sorted(form.needs) if (text := self._presence(path)) is not None]
             result = self.translate(form.require.tree)
             if form.when is not None:
                 parts.append(joined(self.translate(form.when.tree), "&&"))
@@ -95,7 +95,7 @@ class Rules:
         after = sum(1 << self.names.index(name) for name in set(form.after) if name in self.names)
         return after, 0 if self.of_tensors else sum(1 << self.fields.index(name) for name in form.fields)
 
-    def _given(self, path: str) -> str | None:
+    def _presence(self, path: str) -> str | None:
         """Return the presence condition of a rule's fields, None for always."""
         text = self.translate.present(ast.parse(path, mode="eval").body)
         return None if text == "true" else text

@@ -201,7 +201,7 @@ class Translator(Calls):
 
 
 def _refused(node: ast.expr) -> Untranslatable:
-    return Untranslatable(f"there is no C++ for {ast.unparse(node)}")
+    return Untranslatable(f"C++ is not implemented for {ast.unparse(node)}")
 
 
 def _typed(value: Value) -> str:

@@ -26,7 +26,7 @@ def as_dispatched(descriptor: Descriptor) -> Descriptor:
     It drops empty Strides, computes a TotalTensorSizeInBytes of 0, omits the tensors of fused operators, and rounds
     FLOAT16 scalars toward zero. Returns the same object if nothing changes.
     """
-    fields = _given(descriptor)
+    fields = _normal_fields(descriptor)
     return descriptor if fields == descriptor.fields else replace(descriptor, fields=fields)
 
 
@@ -43,7 +43,7 @@ def bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]
     return tensors_by_name
 
 
-def _given(descriptor: Descriptor) -> dict[str, Any]:
+def _normal_fields(descriptor: Descriptor) -> dict[str, Any]:
     infos = dialect("directml").operator(descriptor.operator).fields
     return {name: _value(value, infos[name], descriptor) for name, value in descriptor.fields.items()}
 
@@ -55,7 +55,9 @@ def _value(value: Any, info: FieldInfo, of: Descriptor) -> Any:
         return value._replace(strides=value.strides or None, size_in_bytes=value.size_in_bytes or None)
     if isinstance(value, Descriptor):
         infos = dialect("directml").operator(value.operator).fields
-        return replace(value, fields={n: part for n, part in _given(value).items() if infos[n].kind == "attribute"})
+        return replace(
+            value, fields={n: part for n, part in _normal_fields(value).items() if infos[n].kind == "attribute"}
+        )
     if info.type_from is not None and of.fields.get(info.type_from) == "FLOAT16":
         return _half(value)
     return value

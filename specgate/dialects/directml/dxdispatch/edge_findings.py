@@ -163,8 +163,8 @@ class _Graph:
         self.nodes = nodes
         self.inputs = [_slots(node.descriptor, "input") for node in nodes]
         self.outputs = [_slots(node.descriptor, "output") for node in nodes]
-        self.given = [edge for edge in edges if edge.source is None]
-        self.taken = [edge for edge in edges if edge.goal is None]
+        self.input_edges = [edge for edge in edges if edge.source is None]
+        self.output_edges = [edge for edge in edges if edge.goal is None]
         self.between = [edge for edge in edges if edge.source is not None and edge.goal is not None]
 
     def broken(self) -> Iterator[tuple[str, str, str]]:
@@ -196,7 +196,7 @@ class _Graph:
 
     def _inputs_of_the_graph(self) -> Iterator[tuple[str, str, str]]:
         first: dict[int, tuple[str, _Slot]] = {}
-        for edge in self.given:
+        for edge in self.input_edges:
             goal = self._slot(edge.goal, self.inputs)
             if goal is None:
                 continue
@@ -209,8 +209,8 @@ class _Graph:
 
     def _counts(self) -> Iterator[tuple[str, str, str]]:
         """Yield unconnected tensors, and inputs and outputs with several edges."""
-        read = Counter(edge.goal for edge in (*self.given, *self.between) if edge.goal is not None)
-        written = {edge.source for edge in (*self.taken, *self.between)}
+        read = Counter(edge.goal for edge in (*self.input_edges, *self.between) if edge.goal is not None)
+        written = {edge.source for edge in (*self.output_edges, *self.between)}
         for index, known in enumerate(self.inputs):
             for place, slot in enumerate(known or ()):
                 if (slot.tensor is not None or not slot.optional) and (index, place) not in read:
@@ -227,7 +227,7 @@ class _Graph:
         for (index, place), count in sorted(read.items()):
             if count > 1:
                 yield self._of_node("edge-twice", index, f"several edges fill input {place}")
-        ends = Counter(edge.end for edge in self.taken)
+        ends = Counter(edge.end for edge in self.output_edges)
         for end in sorted(one for one, count in ends.items() if count > 1):
             yield "edge-twice", "OutputEdges", f"several edges fill output {end} of the graph"
 

@@ -158,7 +158,7 @@ def levels() -> list[str]:
 def find_builds(level: str, system: System | None = None) -> list[Build]:
     """Return a level's builds, the ones that run without Wine first.
 
-    Raises InputError with the available levels if there is no build.
+    Raises InputError with the available levels if no build exists.
     """
     builds = [b for b in BUILDS if b.level == level and system in {None, b.system}]
     if not builds:

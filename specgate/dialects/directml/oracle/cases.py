@@ -41,7 +41,7 @@ def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, m
     """
     random = Random(f"{operator} {level} {seed}")  # noqa: S311  # repeatable on purpose
     source = valid_descriptors(find_operator("directml", operator, level), level, "both")
-    drawn = [*source.found, *(source.draw(random.randint) for _ in range(_POOL * count))]
+    drawn = [*source.descriptors, *(source.draw(random.randint) for _ in range(_POOL * count))]
     pool = [descriptor for descriptor in drawn if descriptor.known_elements <= max_elements]
     for descriptor in _covering(pool, count):
         arrays = [tame_arrays(descriptor, random)]

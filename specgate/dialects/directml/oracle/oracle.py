@@ -155,7 +155,7 @@ class DirectMLOracle(Renewing[Worker]):
         while len(answers) < len(images):
             worker = self._ready()
             first = len(answers)
-            outcome = worker.ask(images[first : first + _FRESH_AFTER - worker.asked], self.timeout)
+            outcome = worker.ask(images[first : first + _FRESH_AFTER - worker.question_count], self.timeout)
             usual = next((i for i, code in enumerate(outcome.codes) if not _usual(code)), len(outcome.codes))
             answers += map(_answer, outcome.codes[:usual])
             if usual < len(outcome.codes) or outcome.end:
@@ -174,7 +174,7 @@ class DirectMLOracle(Renewing[Worker]):
         return Worker(self._command, self._environment)
 
     def _worn(self, process: Worker) -> bool:
-        return process.asked >= _FRESH_AFTER
+        return process.question_count >= _FRESH_AFTER
 
     def close(self) -> None:
         """End the processes; the oracle cannot be used afterwards."""

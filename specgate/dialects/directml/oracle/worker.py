@@ -100,7 +100,7 @@ class Worker(HostProcess):
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, start_timeout: float = 60.0) -> None:
-        self.asked = 0
+        self.question_count = 0
         self._rest = b""  # a partially received answer
         super().__init__(command, environment, b"SGDM", start_timeout=start_timeout)
 
@@ -110,8 +110,8 @@ class Worker(HostProcess):
         timeout: seconds per operator. After a timeout the process is killed.
         """
         outcome = Outcome()
-        first = self.asked
-        self.asked += len(images)  # before sending, so that no number is used twice after an interrupt
+        first = self.question_count
+        self.question_count += len(images)  # before sending, so that no number is used twice after an interrupt
         try:
             with self.within(timeout):
                 self.send(b"".join(_question(first + i, image) for i, image in enumerate(images)))
@@ -127,8 +127,8 @@ class Worker(HostProcess):
 
         Raises WorkerLost without an answer.
         """
-        self.asked += 1
-        data = self.exchange(_question(_TIMED | self.asked, image), _ANSWER.size, timeout)
+        self.question_count += 1
+        data = self.exchange(_question(_TIMED | self.question_count, image), _ANSWER.size, timeout)
         return float(_ANSWER.unpack(data)[1]) * 1e-9
 
     def _collect(self, outcome: Outcome, first: int, expected_number: int) -> None:

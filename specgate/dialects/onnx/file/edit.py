@@ -61,7 +61,7 @@ def cuts(file: BinaryIO, size: int, edits: Iterable[Edit]) -> list[Cut]:
     """
     cutter = _Cutter(Reader(file, size))
     cutter.message((0, size), PROTO["ModelProto"], _planned(edits), "")
-    return sorted(cutter.found, key=lambda cut: cut[:2])  # at the same offset, inner cuts were found first
+    return sorted(cutter.cuts, key=lambda cut: cut[:2])  # at the same offset, inner cuts were found first
 
 
 def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
@@ -92,7 +92,7 @@ def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
 class _Cutter:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
-        self.found: list[Cut] = []
+        self.cuts: list[Cut] = []
 
     def message(self, span: tuple[int, int], message: Message, plan: Mapping[Step, Any], place: str) -> int:
         """Collect the cuts in a message; return by how many bytes it grows."""
@@ -121,7 +121,7 @@ class _Cutter:
                 more = self.message((content, stop), inner, result, self._place(place, name, number, (content, stop)))
                 length = varint_bytes(stop - content + more)
                 if more:
-                    self.found.append(Cut(value, content, length))
+                    self.cuts.append(Cut(value, content, length))
                 grown += more + (len(length) - (content - value) if more else 0)
         grown += sum(self.add(edit, end, place) for edit in added if not edit.ahead)
         if left:
@@ -130,7 +130,7 @@ class _Cutter:
 
     def add(self, edit: Edit, at: int, place: str) -> int:
         """Insert fields at an offset; return their size in bytes."""
-        self.found.append(Cut(at, at, edit.added or b"", place, "", edit.text or ""))
+        self.cuts.append(Cut(at, at, edit.added or b"", place, "", edit.text or ""))
         return len(edit.added or b"")
 
     def edit(self, edit: Edit, field: tuple[int, int, int, int], message: Message, place: str) -> int:
@@ -141,20 +141,20 @@ class _Cutter:
                 raise WireError(f"expected {shown(edit.expected)}, found something else", at)
             content = edit.text.encode()
             data = varint_bytes(len(content)) + content
-            self.found.append(
+            self.cuts.append(
                 Cut(value, stop, data, place, before, f"{message.fields[key >> 3][0]}: {shown(edit.text)}")
             )
             return len(data) - (stop - value)
         if edit.number is None:
             if self.name(message, (at, stop)) != edit.expected:
                 raise WireError(f"expected what is called {shown(edit.expected)}, found something else", at)
-            self.found.append(Cut(at, stop, b"", place, before))
+            self.cuts.append(Cut(at, stop, b"", place, before))
             return at - stop
         if key & 7 != VARINT:
             raise WireError("expected a number", at)
         data = varint_bytes(edit.number)
         after = f"{message.fields[key >> 3][0]}: {edit.number}"
-        self.found.append(Cut(value, stop, data, place, before, after))
+        self.cuts.append(Cut(value, stop, data, place, before, after))
         return len(data) - (stop - value)
 
     def name(self, message: Message, field: tuple[int, int]) -> str:

@@ -76,7 +76,7 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
             graph.name = value
     if len(spans) == 1:  # the nodes' bytes are contiguous only if the graph is one span
         runs.close()
-        graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.found]
+        graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.spans]
     return graph
 
 

@@ -34,7 +34,7 @@ class Plain(NamedTuple):
     """
 
     node: OnnxNode
-    held: Sequence[tuple[bytes, int]]
+    attributes: Sequence[tuple[bytes, int]]
     bare: bool
     end: bytes | None
 
@@ -104,10 +104,10 @@ class Runs:
     See `OnnxGraph.runs`.
     """
 
-    __slots__ = ("_begin", "_end", "_first", "_past", "found")
+    __slots__ = ("_begin", "_end", "_first", "_past", "spans")
 
     def __init__(self) -> None:
-        self.found: list[tuple[int, int, int, int]] = []  # first node, end of the run (exclusive), and their span
+        self.spans: list[tuple[int, int, int, int]] = []  # first node, end of the run (exclusive), and their span
         self._begin = self._end = self._first = self._past = -1
 
     def add(self, index: int, begin: int, end: int) -> None:
@@ -123,7 +123,7 @@ class Runs:
     def close(self) -> None:
         """End the current run."""
         if self._first < self._past:
-            self.found.append((self._first, self._past, self._begin, self._end))
+            self.spans.append((self._first, self._past, self._begin, self._end))
 
 
 def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] | None:

@@ -69,7 +69,7 @@ class Source(Reader):
         """Return the attribute in `data`, cached if it is small and complete."""
         attribute = _attributes.get(data) or self._attributes.get(data)
         if attribute is None:
-            before = self._said()
+            before = self._oddity_counts()
             attribute = read()
             if len(data) <= MAX_SHARED_BYTES and attribute.whole:
                 keep(_attributes if self._silent(before) else self._attributes, data, attribute, MAX_SHARED)
@@ -79,7 +79,7 @@ class Source(Reader):
         """Return the type in `data`, cached."""
         type_ = _types.get(data) or self._types.get(data)
         if type_ is None:
-            before = self._said()
+            before = self._oddity_counts()
             type_ = read()
             if not self._silent(before):
                 keep(self._types, data, type_, MAX_SHARED)
@@ -92,7 +92,7 @@ class Source(Reader):
         if len(end) <= MAX_END_BYTES and not node.duplicates and all(data in _attributes for data in attributes):
             keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare), MAX_SHARED)
 
-    def _said(self) -> tuple[int, int, int]:
+    def _oddity_counts(self) -> tuple[int, int, int]:
         return len(self.oddities), len(self.pending), len(self.negative_sizes)
 
     def _silent(self, before: tuple[int, int, int]) -> bool:
@@ -100,4 +100,4 @@ class Source(Reader):
 
         The number of oddities is capped, so at the cap the answer is False.
         """
-        return self._said() == before and len(self.oddities) < MAX_ODDITIES
+        return self._oddity_counts() == before and len(self.oddities) < MAX_ODDITIES

@@ -42,7 +42,7 @@ class OnnxTensor:
     external: dict[str, str] = field(default_factory=dict)
     data: bytes | list[Any] | None = None
     sparse: tuple[OnnxTensor, OnnxTensor] | None = None
-    held: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+    stored_counts: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     segment: bool = field(default=False, compare=False, repr=False)
     spans: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
 

@@ -98,14 +98,14 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
                 items.append((value, end) if end else value)
     tensor.dims = tuple(dims)
     tensor.segment = segment
-    tensor.held = {name: count for name, count in counts.items() if count} | (
+    tensor.stored_counts = {name: count for name, count in counts.items() if count} | (
         {"raw_data": raw[1] - raw[0]} if raw else {}
     )
     if raw and not segment and tensor.location == "inline":
         tensor.data = reader.keep(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
     elif not segment and tensor.location == "inline" and (stored := STORED.get(tensor.elem_type)):
         tensor.data = _typed_data(reader, stored, typed.get(stored, []))
-    if tensor.data is None and tensor.held and not segment and tensor.location == "inline":
+    if tensor.data is None and tensor.stored_counts and not segment and tensor.location == "inline":
         tensor.spans = tuple(spans)
     return tensor
 

@@ -78,7 +78,7 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
     """
     if expands_too_far(model, walked):
         reason = f"with functions inlined, the model has more than {MOST_NODES} nodes"
-        return lambda: Inferred(findings=[_told(model, Failed(reason), None)])
+        return lambda: Inferred(findings=[_missing_types(model, Failed(reason), None)])
     stated = Stated.of(model, walked) if values else None
     requested_question = question(model) if stated is None else stated.question
     budget = Budget(len(requested_question.data))
@@ -145,7 +145,7 @@ def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, 
             culprit = None
             if not error.slow and len(left_out) < MOST_CULPRITS:
                 culprit = _culprit(model, left_out, budget, values=values)
-            inferred.findings.append(_told(model, error, culprit))
+            inferred.findings.append(_missing_types(model, error, culprit))
             if culprit is None:
                 return inferred
             left_out.add(culprit)
@@ -154,7 +154,7 @@ def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, 
             return inferred
 
 
-def _told(model: OnnxModel, error: Failed, culprit: int | None) -> Finding:
+def _missing_types(model: OnnxModel, error: Failed, culprit: int | None) -> Finding:
     if culprit is None:
         message = f"missing types and shapes stay unknown: {error}"
         return finding("not-inferred", "note", message, (model.file, "graph", None))
@@ -244,7 +244,7 @@ class Stated:
         self.question = question
         self.types = types
         self.kinds = kinds
-        self._asked = texts
+        self._names = texts
 
     @classmethod
     def of(cls, model: OnnxModel, walked: Sequence[Body]) -> Stated | None:
@@ -255,14 +255,14 @@ class Stated:
         if types is None:
             return None
         kinds = _Kinds(model.graph, types)
-        if not kinds.found():
+        if not kinds.group_nodes():
             return None
         question, texts = kinds.question(model)
         return cls(question, types, kinds.numbers, texts)
 
     def confirmed(self, types_by_name: Mapping[str, OnnxType]) -> bool:
         """Return True if the inferred types equal the stated ones."""
-        return all(types_by_name.get(name) == self.types[name] for name in self._asked)
+        return all(types_by_name.get(name) == self.types[name] for name in self._names)
 
 
 def _complete(graph: OnnxGraph) -> dict[str, OnnxType] | None:
@@ -299,7 +299,7 @@ class _Kinds:
         self.known: dict[str, object] = {"": None}
         self.numbers: list[int] = []
 
-    def found(self) -> bool:
+    def group_nodes(self) -> bool:
         """Group all nodes; return True if the stated types are sufficient."""
         known, types = self.known, self.types
         if not self.begin():

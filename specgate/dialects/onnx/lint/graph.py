@@ -85,7 +85,7 @@ class Source:
     model: OnnxModel
     settings: LintSettings
     scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
-    found: NodeUnits = field(default_factory=NodeUnits)
+    node_units: NodeUnits = field(default_factory=NodeUnits)
     types: Mapping[int, Mapping[str, OnnxType]] | None = None
     known: Known = field(default_factory=Known, repr=False)
     more: Mapping[int, Unit] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Source:
         visited.
         """
         if self._units is None:
-            self._units = {**self.found.by_node(), **self.more}
+            self._units = {**self.node_units.by_node(), **self.more}
         return self._units
 
 
@@ -132,7 +132,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     walker = _Walker(model, inferred.types, graph.findings, source, units=not settings.placing)
     walker.numbers = inferred.kinds
     walker.whole(model)
-    graph.units = source.found
+    graph.units = source.node_units
     return graph
 
 
@@ -246,7 +246,7 @@ class _Walker:
 
     def nodes(self, nodes: Sequence[OnnxNode], body: _Body) -> None:
         for node in nodes:
-            if node.op_type == "Constant" and (tensor := self.known.held(node)) is not None:
+            if node.op_type == "Constant" and (tensor := self.known.constant_of(node)) is not None:
                 body.types[node.outputs[0]] = tensor
         if not self.units:
             for index, node in enumerate(nodes):
@@ -290,7 +290,7 @@ class _Walker:
     def row(self, body: _Body, nodes: Sequence[OnnxNode], first: int) -> list[Unit | None]:
         """Start a row of nodes; return its list of kinds, which the caller fills."""
         row = Row(self.file, body.place, nodes, first, [], body.names)
-        self.source.found.rows.append(row)
+        self.source.node_units.rows.append(row)
         return row.kinds
 
     def stated(self, nodes: Sequence[OnnxNode], body: _Body) -> Mapping[str, TensorDesc]:

@@ -87,7 +87,7 @@ class Known:
             known = keep(_elements, key, known_tensor if valued else known_tensor._replace(value=None), _MOST)
         return known
 
-    def held(self, node: OnnxNode) -> TensorDesc | None:
+    def constant_of(self, node: OnnxNode) -> TensorDesc | None:
         """Return the value of a Constant node, None for other nodes."""
         if node.op_type != "Constant":
             return None

@@ -64,7 +64,7 @@ class _Scope:
 
     nodes: list[OnnxNode]
     defined: dict[str, str] = field(default_factory=dict)
-    given: int = 0
+    outer_count: int = 0
     ordered: bool = True
 
     @cached_property
@@ -98,7 +98,7 @@ class _Names:
         if not graph.name:
             yield finding("graph-name", "note", "the graph has no name, which onnx.checker rejects", at, fix="name it")
         yield from self.begin(graph, scope, at, outer)
-        scope.given = len(scope.defined)
+        scope.outer_count = len(scope.defined)
         yield from self.nodes(graph.nodes, place, scope, outer)
         for info in graph.outputs:
             yield from self.output(info.name, scope, at, outer)
@@ -262,7 +262,7 @@ class _Names:
     def unread(self, graph: OnnxGraph, scope: _Scope, place: str, outer: list[_Scope]) -> Iterator[Finding]:
         """Yield notes about values that are never read."""
         at = (self.file, place, None)
-        for name, kind in islice(scope.defined.items(), scope.given):
+        for name, kind in islice(scope.defined.items(), scope.outer_count):
             if kind == "node" or name in self.read_within(graph):
                 continue
             if kind == "input" and outer:  # the body of a loop must declare its inputs
@@ -286,7 +286,7 @@ class _Names:
         In topological order, no node is unused then.
         """
         outputs = [node.outputs for node in graph.nodes]
-        once = sum(map(len, outputs)) == len(scope.defined) - scope.given
+        once = sum(map(len, outputs)) == len(scope.defined) - scope.outer_count
         return once and not any(map(self.read_within(graph).isdisjoint, outputs))
 
     def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:

@@ -273,7 +273,7 @@ def _descriptors(graph: Graph, places: set[str | None]) -> dict[str | None, Desc
     """Return the descriptors of nodes by path."""
     return {
         place: kind.descriptor
-        for row in graph.source.found.rows
+        for row in graph.source.node_units.rows
         for at, kind in enumerate(row.kinds)
         if kind is not None
         and kind.descriptor is not None

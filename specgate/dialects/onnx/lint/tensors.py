@@ -113,13 +113,13 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
         yield finding("tensor-size", "error", message, at, where="dims")
     elif tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
         message = f"{what} {shown(name)} {wrong}"
-        yield finding("tensor-data", "error", message, at, where=next(iter(tensor.held), ""))
+        yield finding("tensor-data", "error", message, at, where=next(iter(tensor.stored_counts), ""))
 
 
 def _wrong_data(tensor: OnnxTensor) -> str | None:
     """Return what is wrong with a tensor's data, or None."""
     count = _elements(tensor)
-    numbers_by_name = tensor.held
+    numbers_by_name = tensor.stored_counts
     if not count:
         return f"has data, but {_named(tensor)} has no elements" if any(numbers_by_name.values()) else None
     if len(numbers_by_name) != 1:

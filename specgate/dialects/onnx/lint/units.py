@@ -287,7 +287,7 @@ class NodeUnits(Units):
         firsts = {id(kind): kind for row in self.rows for kind in row.kinds}
         return [(kind, counted[key]) for key, kind in firsts.items() if kind is not None]
 
-    def made(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
+    def units_of(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
         for row in self.rows:
             for at, kind in enumerate(row.kinds):
                 if kind is None or (kinds is not None and id(kind) not in kinds):

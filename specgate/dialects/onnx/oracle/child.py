@@ -79,10 +79,10 @@ def _versions() -> dict[str, str]:
 
 def _verdicts(names: Sequence[str], question: Question) -> dict[str, Word]:
     ways = {"checker": _checked, "inference": _inferred, "onnxruntime": _created}
-    return {name: _said(ways[name], question) for name in names}
+    return {name: _answer(ways[name], question) for name in names}
 
 
-def _said(way: Callable[[Question], Word | None], question: Question) -> Word:
+def _answer(way: Callable[[Question], Word | None], question: Question) -> Word:
     try:
         return way(question) or ("accepted", "")
     except NotExpressible as error:

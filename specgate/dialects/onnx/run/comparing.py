@@ -71,4 +71,4 @@ def compare_model(
     outputs = run_model(
         path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done, model=model, basis=basis
     )
-    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)
+    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.differences)

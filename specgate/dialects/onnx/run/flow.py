@@ -37,7 +37,7 @@ class Flow(NamedTuple):
     run: Run
     outputs: Mapping[str, Sequence[OnnxValueInfo]]
     body: Callable[[str, Sequence[Any]], list[Any]]
-    given: Sequence[Any]
+    values: Sequence[Any]
     attributes: Mapping[str, Any]
     version: int
 
@@ -49,9 +49,9 @@ def _one(value: Any, name: str) -> Any:
 
 
 def _if(flow: Flow) -> list[Any]:
-    if len(flow.given) != 1 or flow.given[0] is None:
-        raise InputError(f"expected one input, the condition, found {len(flow.given)}")
-    return flow.body("then_branch" if bool(_one(flow.given[0], "cond")) else "else_branch", [])
+    if len(flow.values) != 1 or flow.values[0] is None:
+        raise InputError(f"expected one input, the condition, found {len(flow.values)}")
+    return flow.body("then_branch" if bool(_one(flow.values[0], "cond")) else "else_branch", [])
 
 
 class _Collected:
@@ -63,7 +63,7 @@ class _Collected:
     def __init__(self, flow: Flow, infos: Sequence[OnnxValueInfo]) -> None:
         self.run, self.infos = flow.run, infos
         self.parts: list[list[Any]] = [[] for _ in infos]
-        self.taken = 0
+        self.reserved = 0
 
     def add(self, values: Sequence[Any]) -> None:
         """Append the values of one iteration."""
@@ -75,21 +75,21 @@ class _Collected:
                 raise InputError(f"expected iterations to produce tensors of the same type and shape, found {shapes}")
             kept.append(value)
             number = memory.held_bytes(value)
-            self.taken += number
-            self.run.held += number
-        self.run.budget.hold(self.run.held, "the set of live values")
+            self.reserved += number
+            self.run.live_bytes += number
+        self.run.budget.hold(self.run.live_bytes, "the set of live values")
 
     def joined(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
         """Stack the iterations of each value along an axis, by default 0."""
         arrays = []
         for index, (kept, info) in enumerate(zip(self.parts, self.infos, strict=True)):
-            self.run.budget.hold(self.run.held + sum(map(memory.held_bytes, kept)), "the set of live values")
+            self.run.budget.hold(self.run.live_bytes + sum(map(memory.held_bytes, kept)), "the set of live values")
             whole = np.stack(kept) if kept else self._without_turns(info)
             axis = axes[index] if axes else 0
             if not -whole.ndim <= axis < whole.ndim:
                 raise InputError(f"expected an axis from {-whole.ndim} to {whole.ndim - 1}, found {axis}")
             arrays.append(np.moveaxis(whole, 0, axis))
-        self.run.held -= self.taken
+        self.run.live_bytes -= self.reserved
         return arrays
 
     def _without_turns(self, info: OnnxValueInfo) -> NDArray[Any]:
@@ -101,9 +101,9 @@ class _Collected:
 
 
 def _loop(flow: Flow) -> list[Any]:
-    if len(flow.given) < 2:
-        raise InputError(f"expected a trip count and a condition, found {len(flow.given)} inputs")
-    trips, cond, *state = flow.given
+    if len(flow.values) < 2:
+        raise InputError(f"expected a trip count and a condition, found {len(flow.values)} inputs")
+    trips, cond, *state = flow.values
     most = None if trips is None else int(_one(trips, "M"))
     goes_on = True if cond is None else bool(_one(cond, "cond"))
     infos = flow.outputs["body"]
@@ -127,7 +127,7 @@ def _turns(run: Run, most: int | None) -> Iterator[int]:
 
 
 def _scan(flow: Flow) -> list[Any]:
-    items = list(flow.given)
+    items = list(flow.values)
     lengths = items.pop(0) if flow.version < 9 else None
     if any(value is None for value in items):
         raise InputError("expected every state and scan input, but one is missing")
@@ -201,7 +201,7 @@ def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: 
 
 
 def _sequence_map(flow: Flow) -> list[Any]:
-    first, *rest = flow.given
+    first, *rest = flow.values
     if not isinstance(first, list):
         raise InputError("expected a sequence", place="input_sequence")
     if any(isinstance(value, list) and len(value) != len(first) for value in rest):

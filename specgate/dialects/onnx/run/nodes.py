@@ -68,11 +68,11 @@ def described(
 
     body: computes a subgraph from the values of its inputs, at a path in the model.
     """
-    result = _Asked(*table_of(scope.run.tables, node, str(scope.imports[node.domain])), node, items, attributes)
+    result = _Call(*table_of(scope.run.tables, node, str(scope.imports[node.domain])), node, items, attributes)
     key = _key(result)
     descriptor = None if key is None else _known.get(key)
     if descriptor is None:
-        descriptor = _made(result, scope, place, body)
+        descriptor = _build_descriptor(result, scope, place, body)
         if key is not None:
             if len(_known) >= _REMEMBERED:
                 _known.clear()
@@ -80,23 +80,23 @@ def described(
     return descriptor
 
 
-class _Asked(NamedTuple):
+class _Call(NamedTuple):
     """A node with its table, version, input values and resolved attributes."""
 
     spec: OperatorSpec
     version: str
     node: OnnxNode
-    given: Sequence[Any]
+    values: Sequence[Any]
     attributes: Mapping[str, OnnxAttribute]
 
 
-def _key(result: _Asked) -> Hashable | None:
+def _key(result: _Call) -> Hashable | None:
     """Return a cache key for a descriptor, or None.
 
     None if the descriptor depends on more than types, shapes, numbers and strings.
     """
     kinds: list[Hashable] = []
-    for value in result.given:
+    for value in result.values:
         if value.__class__ is not np.ndarray and value is not None:
             return None
         kinds.append(None if value is None else (value.dtype, value.shape))
@@ -121,7 +121,7 @@ def _hashable(value: Any) -> Hashable | None:
     return None
 
 
-def _made(result: _Asked, scope: Scope, place: str, body: Body) -> Descriptor:
+def _build_descriptor(result: _Call, scope: Scope, place: str, body: Body) -> Descriptor:
     spec, version, node, items, attributes = result
     tensors = [None if value is None else _tensor(value, spec.name, scope.run.tables) for value in items]
     # The kernel needs the number of outputs. For an old BatchNormalization it decides whether the node trains.
@@ -245,7 +245,7 @@ def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
         return [constant_value(scope, attributes, len(node.outputs))]
     function = _called(scope.run, node)
     flow = function is None and (node.domain, node.op_type) in FLOW
-    items = [(_given if flow else Scope.read)(scope, name) if name else None for name in node.inputs]
+    items = [(_input_value if flow else Scope.read)(scope, name) if name else None for name in node.inputs]
     if function is not None:
         return _call(scope, node, function, items, attributes, place)
     if flow:
@@ -253,7 +253,7 @@ def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
     return _computed(scope, node, items, attributes, place)
 
 
-def _given(scope: Scope, name: str) -> Any:
+def _input_value(scope: Scope, name: str) -> Any:
     value = scope.read(name)
     if is_undefined(value):
         raise _undefined(name)
@@ -351,7 +351,7 @@ def _body(scope: Scope, graph: OnnxGraph, values: Sequence[Any], place: str) -> 
         for info, value in zip(graph.inputs, values, strict=True):
             inner.give(info.name, value)
         execute_nodes(inner)
-        return [_given(inner, info.name) for info in graph.outputs]
+        return [_input_value(inner, info.name) for info in graph.outputs]
     finally:
         inner.close()
 

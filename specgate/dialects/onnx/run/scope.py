@@ -63,7 +63,7 @@ class Run:
         self.functions: dict[tuple[str, str, str], OnnxFunction] = {
             function_key(function): function for function in model.functions
         }
-        self.held = 0
+        self.live_bytes = 0
         self.notes: Counter[str] = Counter()
         self.watch, self.step = watch, step
         self._evaluate = evaluate or _evaluated
@@ -83,7 +83,7 @@ class Run:
 
     def left(self) -> memory.Budget:
         """Return the budget that live values leave."""
-        return self.budget.less(self.held)
+        return self.budget.less(self.live_bytes)
 
     def constant(self, tensor: OnnxTensor, *, keep: bool) -> Any:
         """Return a tensor's elements; `keep` caches them, for loop bodies."""
@@ -92,7 +92,7 @@ class Run:
         array = self.weights.array(tensor)
         if keep:
             self._kept[id(tensor)] = array
-            self.held += memory.held_bytes(array)
+            self.live_bytes += memory.held_bytes(array)
         return array
 
     def last_use(self, nodes: Sequence[OnnxNode]) -> Mapping[str, int]:
@@ -160,7 +160,7 @@ class Scope:
             value = self.run.watch(name, value)
         self.values[name] = value
         self._bytes[name] = number = memory.held_bytes(value)
-        self.run.held += number
+        self.run.live_bytes += number
 
     def drop(self, index: int, names: Iterable[str]) -> None:
         """Drop named values without a reader after node `index`.
@@ -170,12 +170,12 @@ class Scope:
         for name in names:
             if self.last_use.get(name, -1) <= index and name not in self.kept and name in self.values:
                 del self.values[name]
-                self.run.held -= self._bytes.pop(name)
-        self.run.budget.hold(self.run.held, "the set of live values")
+                self.run.live_bytes -= self._bytes.pop(name)
+        self.run.budget.hold(self.run.live_bytes, "the set of live values")
         self.run.budget.hold_time()
 
     def close(self) -> None:
         """Drop all values."""
-        self.run.held -= sum(self._bytes.values())
+        self.run.live_bytes -= sum(self._bytes.values())
         self.values.clear()
         self._bytes.clear()

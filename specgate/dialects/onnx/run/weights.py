@@ -199,7 +199,7 @@ def _misfit(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any
     if isinstance(tensor.data, bytes):
         return _decoded(tensor.data, tensor.elem_type, dtype, count)
     field = STORED.get(tensor.elem_type, "int32_data")
-    if not tensor.data and field not in tensor.held:
+    if not tensor.data and field not in tensor.stored_counts:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
     counted = f"{len(tensor.data or ())} numbers of {field}"
     raise InputError(f"a tensor of sizes {list(tensor.dims)} has {counted}, expected {count} elements of {dtype}")

@@ -61,8 +61,8 @@ class OpenVINOOracle:
         if find_spec("openvino") is None:
             raise InputError("OpenVINO is not installed; try: pip install openvino")
         self.level = level
-        self.asked = tuple(texts)
-        self.versions: Mapping[str, str] = dict.fromkeys(self.asked, version())
+        self.names = tuple(texts)
+        self.versions: Mapping[str, str] = dict.fromkeys(self.names, version())
         self.timeout = timeout
         #: The plugin may corrupt memory at run time, so the others use a separate subprocess.
         self._children = {"cpu": self._child()}
@@ -80,11 +80,11 @@ class OpenVINOOracle:
             try:
                 layer = layer_of(descriptor, self.level)
             except NotExpressibleError as error:
-                replies[at] = dict.fromkeys(self.asked, Reply("not asked", str(error)))
+                replies[at] = dict.fromkeys(self.names, Reply("not asked", str(error)))
                 continue
-            questions += [(column, layer, []) for column in self.asked]
-            places += [(at, column) for column in self.asked]
-        process = "cpu" if "cpu" in self.asked else "factory"
+            questions += [(column, layer, []) for column in self.names]
+            places += [(at, column) for column in self.names]
+        process = "cpu" if "cpu" in self.names else "factory"
         for (at, column), answer in zip(places, self._answers(process, questions), strict=True):
             replies[at][column] = answer if isinstance(answer, Reply) else Reply(*answer)
         return replies

@@ -23,11 +23,16 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
     from specgate.runtimes.release import Runtime
 
-__all__ = ["ASPECTS", "Aspect", "Compared", "Found", "compare", "explaining", "imported", "normal"]
+__all__ = ["ASPECTS", "Aspect", "Compared", "Mismatch", "compare", "explaining", "imported", "normal"]
 
 
 def explaining(
-    result: Found, opset: str, runtime: Runtime, entries: Sequence[Mapping[str, Any]] | None = None, *, model: str = ""
+    result: Mismatch,
+    opset: str,
+    runtime: Runtime,
+    entries: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    model: str = "",
 ) -> Mapping[str, Any] | None:
     """Return the first observed entry that matches a difference, or None.
 
@@ -95,7 +100,7 @@ _RUNNING: Final = re.compile(
 _VARYING: Final = re.compile(r"0x[0-9A-Fa-f]+|\d+|'[^']*'|\"[^\"]*\"")
 
 
-class Found(NamedTuple):
+class Mismatch(NamedTuple):
     """A difference between specgate and the runtime.
 
     operator: the operator of the node, "" for a whole model.
@@ -111,18 +116,18 @@ class Found(NamedTuple):
 class Compared:
     """Comparisons of one model: counts, matches, differences and omissions."""
 
-    asked: Counter[Aspect] = field(default_factory=Counter)
+    comparisons: Counter[Aspect] = field(default_factory=Counter)
     same: Counter[Aspect] = field(default_factory=Counter)
-    found: list[Found] = field(default_factory=list)
+    mismatches: list[Mismatch] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
     def hold(self, aspect: Aspect, operator: str, ours: str, theirs: str, *, same: bool) -> None:
         """Count one comparison."""
-        self.asked[aspect] += 1
+        self.comparisons[aspect] += 1
         if same:
             self.same[aspect] += 1
         else:
-            self.found.append(Found(aspect, operator, ours, theirs))
+            self.mismatches.append(Mismatch(aspect, operator, ours, theirs))
 
 
 def compare(answer: Answer, ours: Placement, first: str) -> Compared:

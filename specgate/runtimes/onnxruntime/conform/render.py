@@ -33,7 +33,7 @@ def text(result: Result) -> str:
     """Return the result as printable text that ends with a newline."""
     lines = [f"{result.package}: {headline(result)}", ""]
     for target in result.versions:
-        lines += [f"  {line}" for line in [target, *map(_said, result.totals(target))]]
+        lines += [f"  {line}" for line in [target, *map(tally_line, result.totals(target))]]
     for title, differences in _groups(result):
         lines += ["", f"{title}: {count(len(differences), 'class', 'classes')}"]
         for each in differences:
@@ -47,10 +47,10 @@ def text(result: Result) -> str:
     return "".join(clean(line, None) + "\n" for line in lines)
 
 
-def _said(tally: Tally) -> str:
+def tally_line(tally: Tally) -> str:
     named = f", {tally.explained:,} more are explained" if tally.explained else ""
-    of = f"{tally.same:,} of {tally.asked:,}"
-    return f"  {KINDS[tally.kind]}, {tally.aspect}: {of} alike ({percent(tally.same, tally.asked)} %){named}"
+    of = f"{tally.same:,} of {tally.comparisons:,}"
+    return f"  {KINDS[tally.kind]}, {tally.aspect}: {of} alike ({percent(tally.same, tally.comparisons)} %){named}"
 
 
 def _groups(result: Result) -> Iterator[tuple[str, list[Difference]]]:
@@ -89,8 +89,8 @@ def _tables(result: Result) -> Iterator[str]:
     for target, versions in result.versions.items():
         requested_text = ", ".join(f"{name} {version}" for name, version in versions.items())
         for t in result.totals(target):
-            both = percent(t.same + t.explained, t.asked)
-            numbers = f"{t.asked:,} | {t.same:,} | {percent(t.same, t.asked)} | {t.explained:,} | {both}"
+            both = percent(t.same + t.explained, t.comparisons)
+            numbers = f"{t.comparisons:,} | {t.same:,} | {percent(t.same, t.comparisons)} | {t.explained:,} | {both}"
             rows.append(f"| `{target}` ({requested_text}) | {KINDS[t.kind]} | {t.aspect} | {numbers} |")
     yield head + "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n" + "\n".join(rows)
     ended = ", ended by the time limit" if result.capped else ""

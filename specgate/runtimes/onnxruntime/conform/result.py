@@ -86,7 +86,7 @@ class Tally:
     target: str
     kind: CaseKind
     aspect: Aspect
-    asked: int
+    comparisons: int
     same: int
     explained: int
 
@@ -149,5 +149,5 @@ class Result:
             for aspect in ASPECTS:
                 of = [t for t in self.tallies if (t.kind, t.aspect) == (kind, aspect) and target in {None, t.target}]
                 if of:
-                    counts = (sum(t.asked for t in of), sum(t.same for t in of), sum(t.explained for t in of))
+                    counts = (sum(t.comparisons for t in of), sum(t.same for t in of), sum(t.explained for t in of))
                     yield Tally(target or "", kind, aspect, *counts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.descriptors.read import write_dict
 from specgate.errors import InputError
-from specgate.linting.input_source import Given
+from specgate.linting.input_source import InputSource
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.conform.cases import file_cases, fitting_feeds, graph_cases, node_cases, unfit
 from specgate.runtimes.onnxruntime.conform.compare import ASPECTS, Compared, compare, explaining
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from specgate.runtimes.onnxruntime.conform.cases import Case, CaseKind
-    from specgate.runtimes.onnxruntime.conform.compare import Aspect, Found
+    from specgate.runtimes.onnxruntime.conform.compare import Aspect, Mismatch
     from specgate.runtimes.onnxruntime.conform.result import Plan
     from specgate.runtimes.onnxruntime.oracle.answer import Answer
     from specgate.targets import Target
 
     Progress = Callable[[int, int, str], object]
 
-__all__ = ["Asked", "run"]
+__all__ = ["RuntimeOracle", "run"]
 
 #: Models between two checks of the time limit.
 _BATCH: Final = 50
@@ -43,7 +43,7 @@ _BATCH: Final = 50
 _TIMEOUT: Final = 20.0
 
 
-class Asked(Protocol):
+class RuntimeOracle(Protocol):
     """A runtime that reports placements."""
 
     @property
@@ -68,16 +68,18 @@ class _Class:
 class _Counts:
     """Counts so far."""
 
-    asked: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
+    comparisons: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
     same: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
     explained: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
     models: Counter[CaseKind] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
-    classes: dict[tuple[Found, str], _Class] = field(default_factory=dict)
+    classes: dict[tuple[Mismatch, str], _Class] = field(default_factory=dict)
     capped: bool = False
 
 
-def run(plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Target], Asked] | None = None) -> Result:
+def run(
+    plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Target], RuntimeOracle] | None = None
+) -> Result:
     """Return the result of a campaign.
 
     progress: called with finished cases, all cases, and the current item. opened: opens a target, by default an
@@ -107,14 +109,14 @@ def run(plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Targ
         versions=versions,
         models=dict(counts.models),
         tallies=tuple(
-            Tally(*key, number, counts.same[key], counts.explained[key]) for key, number in counts.asked.items()
+            Tally(*key, number, counts.same[key], counts.explained[key]) for key, number in counts.comparisons.items()
         ),
         differences=tuple(_differences(plan, counts)),
         left_out=dict(counts.left_out.most_common()),
     )
 
 
-def _oracle(target: Target) -> Asked:
+def _oracle(target: Target) -> RuntimeOracle:
     runtime = target.runtime
     if runtime is not None and runtime.package == CPU_PACKAGE:
         return CpuPlacementOracle(runtime.release, run=True, timeout=_TIMEOUT)
@@ -124,7 +126,9 @@ def _oracle(target: Target) -> Asked:
     return PlacementOracle(runtime.release, level=level or None, timeout=_TIMEOUT)
 
 
-def _piece(plan: Plan, target: Target, oracle: Asked, cases: Iterator[Case], counts: _Counts, until: float) -> None:
+def _piece(
+    plan: Plan, target: Target, oracle: RuntimeOracle, cases: Iterator[Case], counts: _Counts, until: float
+) -> None:
     """Run the cases of one item on a target until the time limit."""
     batch: list[Case] = []
     for case in cases:
@@ -153,7 +157,7 @@ def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
     return pairs
 
 
-def _judge(plan: Plan, target: Target, oracle: Asked, batch: Sequence[Case], counts: _Counts) -> None:
+def _judge(plan: Plan, target: Target, oracle: RuntimeOracle, batch: Sequence[Case], counts: _Counts) -> None:
     cases = [case for case in batch if plan.case in {None, case.id}]
     for case, first in zip(cases, oracle.ask([case.model for case in cases]), strict=True):
         answer = _fed(target, oracle, case, first)
@@ -165,7 +169,7 @@ def _judge(plan: Plan, target: Target, oracle: Asked, batch: Sequence[Case], cou
             plan.kept(case)
 
 
-def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
+def _fed(target: Target, oracle: RuntimeOracle, case: Case, answer: Answer) -> Answer:
     """Return the answer for inputs that fit the descriptor.
 
     It replaces `answer` if the default inputs could not be computed.
@@ -187,7 +191,7 @@ def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
 
 def _compared(target: Target, case: Case, answer: Answer) -> Compared:
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
-    result = case.drawn if case.kind == "file" else Given(case.model, MODELS, case.id)
+    result = case.drawn if case.kind == "file" else InputSource(case.model, MODELS, case.id)
     try:
         ours = place_model(result, target, None, LintSettings())
     except Exception as error:  # noqa: BLE001  # any exception is a finding of the campaign
@@ -201,10 +205,10 @@ def _compared(target: Target, case: Case, answer: Answer) -> Compared:
 def _count(target: Target, case: Case, compared: Compared, counts: _Counts) -> None:
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     word = str(target)
-    for aspect, number in compared.asked.items():
-        counts.asked[word, case.kind, aspect] += number
+    for aspect, number in compared.comparisons.items():
+        counts.comparisons[word, case.kind, aspect] += number
         counts.same[word, case.kind, aspect] += compared.same[aspect]
-    for result in compared.found:
+    for result in compared.mismatches:
         entry = explaining(result, case.opset, target.runtime, model=case.operator)
         counts.explained[word, case.kind, result.aspect] += entry is not None
         key = (result, entry["name"] if entry else "")

@@ -9,9 +9,9 @@ from specgate.runtimes.onnxruntime.lowering.state import Refused
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
     constant,
-    given,
     number,
     operator,
+    optional_tensor,
     plain,
     sizes_of,
     spread,
@@ -29,7 +29,7 @@ __all__ = ["as_is", "attended", "grouped_attention", "heads_of", "multihead_atte
 
 def as_is(state: State, name: str) -> TensorDesc | None:
     """Return a tensor of the node without leading ones, None if omitted."""
-    tensor = given(state, name)
+    tensor = optional_tensor(state, name)
     return None if tensor is None else plain(state, tensor, least=1)
 
 
@@ -38,7 +38,7 @@ def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dic
 
     A mask has lengths per batch, starts and ends per batch, or a Boolean per key.
     """
-    mask = given(state, "key_padding_mask")
+    mask = optional_tensor(state, "key_padding_mask")
     if mask is None:
         return {"MaskType": "NONE"}
     sizes, word, heads = sizes_of(mask), state.dml_type(mask), heads_of(state)
@@ -95,7 +95,7 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
     fields |= _masked(state, sizes[0], sizes[1], *_lengths(state, sizes[1]))
     fields["RelativePositionBiasTensor"] = as_is(state, "attention_bias")
     for name, field in (("past_key", "PastKeyTensor"), ("past_value", "PastValueTensor")):
-        if given(state, name) is not None:
+        if optional_tensor(state, name) is not None:
             fields[field] = as_is(state, name)
     fields["OutputPresentKeyTensor"] = as_is(state, "present_key")
     fields["OutputPresentValueTensor"] = as_is(state, "present_value")
@@ -104,7 +104,7 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
 
 def _lengths(state: State, queries: int) -> tuple[int, int]:
     """Return the numbers of keys and of past keys."""
-    key, past = given(state, "key"), given(state, "past_key")
+    key, past = optional_tensor(state, "key"), optional_tensor(state, "past_key")
     numbers = None if key is None else sizes_of(key)
     if numbers is not None and len(numbers) == 4:  # a rank of 4 means past keys
         return numbers[2], numbers[2]
@@ -116,7 +116,7 @@ def _keys(state: State) -> dict[str, Any]:
 
     They are stacked, separate, or past tensors of rank 4.
     """
-    key, value = given(state, "key"), given(state, "value")
+    key, value = optional_tensor(state, "key"), optional_tensor(state, "value")
     if key is None:
         return {}
     if len(sizes_of(key)) == 5:
@@ -134,7 +134,7 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
     """
     batch, length, width = sizes_of(tensor_of(state, "query"))
     heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")
-    past, total = given(state, "past_key"), constant(state, "total_sequence_length") or (0,)
+    past, total = optional_tensor(state, "past_key"), constant(state, "total_sequence_length") or (0,)
     most = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
     present = (batch, groups, most, sizes_of(tensor_of(state, "key"))[2] // groups)
     word = state.dml_type(tensor_of(state, "query"))

@@ -12,9 +12,9 @@ from specgate.descriptors.core import TensorDesc
 from specgate.runtimes.onnxruntime.lowering.state import Refused
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     constant,
-    given,
     number,
     operator,
+    optional_tensor,
     plain,
     sizes_of,
     tensor_of,
@@ -142,7 +142,7 @@ def _pads(state: State) -> list[int]:
 
 
 def _value(state: State, word: str) -> int | float:
-    items: Sequence[Any] | None = constant(state, "input2") if given(state, "input2") is not None else None
+    items: Sequence[Any] | None = constant(state, "input2") if optional_tensor(state, "input2") is not None else None
     if items is not None and len(items) != 1:
         raise Refused("value", "the padding must be a single number")
     value = items[0] if items else (state.get("value") or state.get("value_attribute") or 0)

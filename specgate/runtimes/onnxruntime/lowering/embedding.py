@@ -9,8 +9,8 @@ from specgate.dialects.directml.vocabulary import ScaleBias
 from specgate.runtimes.onnxruntime.lowering.state import Refused
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
-    given,
     operator,
+    optional_tensor,
     plain,
     sizes_of,
     spread,
@@ -58,8 +58,8 @@ def embedding(state: State) -> Iterator[Descriptor]:
     if len(sizes_of(ids)) != 2:
         raise Refused("input-rank", "the indices must have two dimensions")
     batch, length = sizes_of(ids)
-    mask, positions, segments = (given(state, name) for name in ("mask", "position_ids", "segment_ids"))
-    for table in (words, tensor_of(state, "position_embedding"), given(state, "segment_embedding")):
+    mask, positions, segments = (optional_tensor(state, name) for name in ("mask", "position_ids", "segment_ids"))
+    for table in (words, tensor_of(state, "position_embedding"), optional_tensor(state, "segment_embedding")):
         if table is not None and len(sizes_of(table)) != 2:
             raise Refused("table-rank", "a table must have two dimensions")
     word = state.dml_type(words)

@@ -89,7 +89,7 @@ class LoweringFile(_File):
     operators without an ONNX table. use: the shared parts of `general.yaml` that it uses. lists: named lists of
     numbers, in the form of a numeric field; later lists may read earlier ones. outputs: sizes that the kernel computes
     for outputs whose sizes the model does not state.
-    inferred: sizes that the runtime infers for outputs of its own operators. The kernel computes the same sizes unless
+    inferred: sizes that the runtime infers for outputs of contrib operators. The kernel computes the same sizes unless
     `outputs` overrides them; they are unknown if one is below 0. An entry with `releases` has its `sizes` in a separate
     key.
     """

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.runtimes.onnxruntime.lowering.attention import as_is, attended, heads_of
 from specgate.runtimes.onnxruntime.lowering.state import Refused
-from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, given, operator, sizes_of, spread, tensor_of
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
+    bare,
+    operator,
+    optional_tensor,
+    sizes_of,
+    spread,
+    tensor_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +36,7 @@ class _Past(NamedTuple):
     Present keys and values are one tensor, too.
     """
 
-    held: TensorDesc
+    packed: TensorDesc
     word: str
     batch: int
     heads: int
@@ -57,7 +64,7 @@ class _Past(NamedTuple):
         for start in (0, 1):
             yield operator(
                 "SLICE1",
-                InputTensor=bare(self.word, sizes_of(self.held)),
+                InputTensor=bare(self.word, sizes_of(self.packed)),
                 OutputTensor=bare(self.word, numbers),
                 InputWindowOffsets=[start, 0, 0, 0, 0],
                 InputWindowSizes=list(numbers),
@@ -121,7 +128,7 @@ class _Stack:
 
         A mask has ends per batch, ends and starts per batch, or a Boolean per key.
         """
-        mask = given(self.state, "mask_index")
+        mask = optional_tensor(self.state, "mask_index")
         if mask is None:
             return self._causal(0 if past is None else past.length)
         sizes, word = sizes_of(mask), self.state.dml_type(mask)
@@ -167,7 +174,7 @@ class _Stack:
 
     def _shorter(self, mask: dict[str, Any]) -> Descriptor | None:
         """Add the used part of a longer mask to `mask`; return its slice."""
-        tensor = given(self.state, "mask_index")
+        tensor = optional_tensor(self.state, "mask_index")
         numbers = (self.batch, self.heads, self.length, self.length)
         if tensor is None or len(sizes_of(tensor)) != len(numbers) or sizes_of(tensor)[2] == self.length:
             return None
@@ -201,7 +208,7 @@ def attention(state: State) -> Iterator[Descriptor]:
     """Yield the operators of an Attention without a past."""
     stack = _Stack(state, "weights")
     word = state.dml_type(tensor_of(state, "input"))
-    bias = given(state, "bias")
+    bias = optional_tensor(state, "bias")
     yield operator(
         "GEMM",
         ATensor=as_is(state, "input"),
@@ -221,8 +228,8 @@ def quantized_attention(state: State) -> Iterator[Descriptor]:
     stack = _Stack(state, "weight")
     word = state.dml_type(tensor_of(state, "bias"))
     weights = state.dml_type(tensor_of(state, "weight"))
-    tensor = given(state, "past")
-    if (tensor is None) != (given(state, "present") is None):
+    tensor = optional_tensor(state, "past")
+    if (tensor is None) != (optional_tensor(state, "present") is None):
         raise Refused("present", "past and present must be given together")
     past = None
     if tensor is not None:
@@ -243,5 +250,5 @@ def quantized_attention(state: State) -> Iterator[Descriptor]:
     yield from stack.attended(word, past)
     if past is not None:
         yield from past.around()
-    if state.get("unidirectional") and given(state, "mask_index") is None:
+    if state.get("unidirectional") and optional_tensor(state, "mask_index") is None:
         yield stack.triangle(0 if past is None else past.length)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.runtimes.onnxruntime.lowering.state import Refused
-from specgate.runtimes.onnxruntime.lowering.tensor_builder import given, operator, plain
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import operator, optional_tensor, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ def recurrent(state: State) -> Iterator[Descriptor]:
 
 
 def _tensor(state: State, name: str) -> TensorDesc | None:
-    tensor = given(state, name)
+    tensor = optional_tensor(state, name)
     return None if tensor is None else plain(state, tensor)
 
 

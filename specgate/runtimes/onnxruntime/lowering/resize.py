@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.runtimes.onnxruntime.lowering.data_movement import without_ones
 from specgate.runtimes.onnxruntime.lowering.state import Open, Refused
-from specgate.runtimes.onnxruntime.lowering.tensor_builder import constant, given, operator, plain, sizes_of, tensor_of
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
+    constant,
+    operator,
+    optional_tensor,
+    plain,
+    sizes_of,
+    tensor_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -128,7 +135,9 @@ def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_
     if mode not in _TRANSFORMATIONS:
         raise Refused("transformation", f"the kernel does not support the transformation {mode}")
     scales = _scales(state, sizes, target)
-    crop = constant(state, "roi") if given(state, "roi") is not None and mode == "tf_crop_and_resize" else None
+    crop = (
+        constant(state, "roi") if optional_tensor(state, "roi") is not None and mode == "tf_crop_and_resize" else None
+    )
     if mode == "tf_crop_and_resize" and not crop:
         raise Refused("region", "tf_crop_and_resize requires roi")
     region = _region(state, crop, len(sizes))
@@ -153,10 +162,12 @@ def _scales(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[f
     rank = len(sizes)
     if len(target) != rank:
         raise Refused("rank-changed", "input and output must have as many dimensions")
-    stated = constant(state, "scales") if given(state, "scales") is not None else state.get("scales_attribute")
+    stated = (
+        constant(state, "scales") if optional_tensor(state, "scales") is not None else state.get("scales_attribute")
+    )
     if not stated and state.get("scales_attribute"):
         stated = state.get("scales_attribute")
-    if given(state, "sizes") is not None and not stated:
+    if optional_tensor(state, "sizes") is not None and not stated:
         if 0 in sizes:
             raise Open("a size of 0 does not have a scale")
         return [ours / theirs for ours, theirs in zip(target, sizes, strict=True)]

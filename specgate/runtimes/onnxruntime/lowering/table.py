@@ -110,7 +110,7 @@ class Table:
         for row in self.rows:
             result = holds_at(row.since, row.until, version) and released(row.releases, release)
             if result and state.holds(row.when):
-                descriptors = _without_empty(list(_made(row, state)))
+                descriptors = _without_empty(list(_lowered_rows(row, state)))
                 if origins is not None:
                     origins += state.origins
                 return descriptors
@@ -236,7 +236,7 @@ def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tup
                 yield info.name, tensor
 
 
-def _made(row: Row, state: State) -> Iterator[Descriptor]:
+def _lowered_rows(row: Row, state: State) -> Iterator[Descriptor]:
     if row.deferred is not None:
         raise Open(row.deferred)
     if row.function is not None:

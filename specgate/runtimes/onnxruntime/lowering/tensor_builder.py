@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["bare", "constant", "given", "number", "operator", "over", "plain", "sizes_of", "spread", "tensor_of"]
+__all__ = [
+    "bare",
+    "constant",
+    "number",
+    "operator",
+    "optional_tensor",
+    "over",
+    "plain",
+    "sizes_of",
+    "spread",
+    "tensor_of",
+]
 
 Sizes = tuple[int, ...]
 
@@ -28,21 +39,23 @@ def operator(name: str, **fields: Any) -> Descriptor:
     counts = {info.name: len(fields[info.counts[0]]) for info in spec.fields.values() if info.counts}
     entries = {**counts, **fields}
     known_entries = {
-        name: _held(info.type, entries[name]) for name, info in spec.fields.items() if entries.get(name) is not None
+        name: _checked_value(info.type, entries[name])
+        for name, info in spec.fields.items()
+        if entries.get(name) is not None
     }
     if len(known_entries) < sum(value is not None for value in entries.values()):
         raise KeyError(f"{name} does not have the field {', '.join(sorted(entries.keys() - set(spec.fields)))}")
     return Descriptor("directml", name, known_entries)
 
 
-def _held(kind: str, value: Any) -> Any:
+def _checked_value(kind: str, value: Any) -> Any:
     """Return an attribute in the form of descriptors."""
     if kind == "uint":
         return as_uint(value)
     return [as_uint(item) for item in value] if kind == "uint[]" else value
 
 
-def given(state: State, name: str) -> TensorDesc | None:
+def optional_tensor(state: State, name: str) -> TensorDesc | None:
     """Return a tensor of the node, None if it is omitted."""
     result = state.get(name)
     return result if isinstance(result, TensorDesc) else None
@@ -50,7 +63,7 @@ def given(state: State, name: str) -> TensorDesc | None:
 
 def tensor_of(state: State, name: str) -> TensorDesc:
     """Return a tensor of the node; raise Refused if it is omitted."""
-    tensor = given(state, name)
+    tensor = optional_tensor(state, name)
     if tensor is None:
         raise Refused("missing", f"{name} is missing, but the kernel reads it")
     return tensor
@@ -79,7 +92,7 @@ def over(
 ) -> TensorDesc:
     """Return a tensor broadcast to `expected_numbers`.
 
-    numbers: sizes to use instead of its own.
+    numbers: sizes to use instead of the tensor's sizes.
     """
     sizes, target = sizes_of(tensor) if numbers is None else tuple(numbers), tuple(expected_numbers)
     if sizes == target:
@@ -101,7 +114,7 @@ def constant(state: State, name: str) -> tuple[Any, ...] | None:
 
     Raises Open if they are unknown.
     """
-    tensor = given(state, name)
+    tensor = optional_tensor(state, name)
     if tensor is None:
         return None
     if tensor.value is None:

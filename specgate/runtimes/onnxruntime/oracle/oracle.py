@@ -63,7 +63,7 @@ class PlacementProcess(HostProcess):
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        self.asked = 0
+        self.question_count = 0
         super().__init__(command, environment, b"SGDP", start_timeout=_START, group=True)
         self._layout = _NUMBER.pack(_LAYOUT) + pointer_layout()
 
@@ -71,8 +71,8 @@ class PlacementProcess(HostProcess):
         self, model: bytes, optimisation: int, timeout: float, *, fused: bool = False, run: bool = False
     ) -> Outcome:
         """Return the outcome of a serialized model; kill a late process."""
-        layout = b"" if self.asked else self._layout
-        self.asked += 1
+        layout = b"" if self.question_count else self._layout
+        self.question_count += 1
         outcome = Outcome()
         try:
             with self.within(timeout):
@@ -156,7 +156,7 @@ class PlacementOracle(Renewing[PlacementProcess]):
         self.timeout = timeout
         self.fused, self.run = fused, run
         self._optimisation = optimisation_number(optimisation)
-        self._made = ready(release, level)
+        self._build = ready(release, level)
         self.versions: Mapping[str, str] = {PACKAGE: release, "directml": self.level}
         number, reports = self._ready().level, find_builds(self.level, "windows")[0].reports
         if f"{number >> 12}.{number >> 8 & 15}" != reports:
@@ -172,7 +172,7 @@ class PlacementOracle(Renewing[PlacementProcess]):
 
     def _one(self, model: bytes) -> Answer:
         process = self._ready()
-        fresh = process.asked == 0
+        fresh = process.question_count == 0
         began = time.perf_counter()
         outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused, run=self.run)
         number = time.perf_counter() - began
@@ -184,10 +184,10 @@ class PlacementOracle(Renewing[PlacementProcess]):
         return _answer(outcome, number)
 
     def _start(self) -> PlacementProcess:
-        return PlacementProcess(_command(self._made, self.device), self._made.place.environment())
+        return PlacementProcess(_command(self._build, self.device), self._build.place.environment())
 
     def _worn(self, process: PlacementProcess) -> bool:
-        return process.asked >= _FRESH_AFTER
+        return process.question_count >= _FRESH_AFTER
 
 
 def optimisation_number(word: str) -> int:

@@ -90,10 +90,10 @@ def test_confirming_finds_answers_that_depend_on_the_order(fake_oracle, monkeypa
 
 def test_nothing_is_asked_when_one_descriptor_cannot_be(fake_oracle, changed, one_hot):
     with fake_oracle({}) as oracle:
-        before = oracle._process.asked
+        before = oracle._process.question_count
         with pytest.raises(InputError, match="Axis"):
             oracle.accepts_many([one_hot, changed(Axis=None)])
-        assert oracle._process.asked == before
+        assert oracle._process.question_count == before
 
 
 def test_no_questions_no_answers(fake_oracle):

@@ -40,7 +40,7 @@ def test_answers_come_in_the_order_of_the_questions(worker):
     for _ in range(2):
         outcome = host.ask([question(n) for n in range(100)], 10)
         assert (outcome.codes, outcome.end) == (list(range(100)), "")
-    assert host.asked == 200
+    assert host.question_count == 200
 
 
 def test_a_crash_keeps_the_answers_before_it(worker):

@@ -42,7 +42,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("name", ["onnxruntime", "reference"])
 def test_no_node_differs(path, name):
     found = compare_model(str(path), {"x": X, "c": np.array(True)}, name, None, budget=budget_of())
-    assert (found.count, found.missing, list(found.found)) == (4, 0, [])
+    assert (found.count, found.missing, list(found.differences)) == (4, 0, [])
     assert found.outputs["e"].shape == (1, 3)
 
 
@@ -105,7 +105,7 @@ def cancelling(tmp_path):
 def test_sums_in_which_large_products_cancel_are_not_different(cancelling):
     path, array = cancelling
     found = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
-    assert (found.count, list(found.found)) == (1, [])
+    assert (found.count, list(found.differences)) == (1, [])
 
 
 def test_a_wrong_sum_of_large_products_is_different(cancelling, monkeypatch):
@@ -122,5 +122,5 @@ def test_a_wrong_sum_of_large_products_is_different(cancelling, monkeypatch):
 
     monkeypatch.setattr(comparing, "values_of", wrong)
     found = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
-    assert [each.node for each in found.found] == ["graph/conv"]
-    assert found.found[0].text.startswith("1 of 64 elements")
+    assert [each.node for each in found.differences] == ["graph/conv"]
+    assert found.differences[0].text.startswith("1 of 64 elements")

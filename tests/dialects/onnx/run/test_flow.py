@@ -229,7 +229,7 @@ def test_optionals(run, given):
         assert found["held"].tolist() == X.tolist()
     else:
         nodes = [helper.make_node("OptionalGetElement", ["o"], ["held"])]
-        with pytest.raises(InputError, match="the optional holds nothing"):
+        with pytest.raises(InputError, match="the optional is empty"):
             run(nodes, [taken], [info("held")], {"o": None}, opset=18, judge=False)
 
 
