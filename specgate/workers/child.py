@@ -12,10 +12,10 @@ import pickle
 import struct
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.workers.piped import PipedProcess, WorkerLost
-from specgate.workers.processes import receive
+from specgate.workers.processes import Closing, receive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ _LENGTH: Final = struct.Struct("<Q")
 _START: Final = "import sys; sys.path[:] = {path!r}; from specgate.workers.child import serve; serve()"
 
 
-class Child:
+class Child(Closing):
     """Calls the result of ``module.maker(argument)`` in a subprocess.
 
     module: a dotted name. maker: the name of a function that returns a function of one question. timeout: seconds per
@@ -98,12 +98,6 @@ class Child:
         process, self._process = self._process, None
         if process is not None:
             process.disown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _framed(data: bytes) -> bytes:

@@ -16,8 +16,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
-__all__ = ["be_worker", "receive", "send", "start"]
+__all__ = ["Closing", "be_worker", "receive", "send", "start"]
 
 try:
     import fcntl
@@ -28,6 +29,20 @@ except ImportError:  # Windows
 
 _PART: Final = 1 << 20  # bytes: read in parts, so that a wrong length does not allocate memory
 _lifelines: set[int] = set()  # descriptors; the process is killed when the last copy is closed
+
+
+class Closing:
+    """A context that calls `close` at its end."""
+
+    def close(self) -> None:
+        """Release what is held."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def start(

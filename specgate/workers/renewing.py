@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from specgate.errors import InputError
 from specgate.workers.piped import PipedProcess
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from specgate.workers.processes import Closing
 
 __all__ = ["Renewing"]
 
 Process = TypeVar("Process", bound=PipedProcess)
 
 
-class Renewing(ABC, Generic[Process]):
+class Renewing(ABC, Closing, Generic[Process]):
     """Owner of such processes, one at a time.
 
     A context manager that closes itself. Not thread-safe.
@@ -61,11 +59,3 @@ class Renewing(ABC, Generic[Process]):
         """End the process; no further questions are possible."""
         self._closed = True
         self._retire()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

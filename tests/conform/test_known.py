@@ -106,7 +106,7 @@ def test_an_entry_speaks_of_the_elements_at_the_same_place():
     as_built = np.where(np.isnan(x), np.float32(0.7854), ours)
     kind, what, _ = judged("ELEMENT_WISE_ATAN", ours, as_built, kind="FLOAT32")
     assert kind == "bug"
-    assert "nan" in what
+    assert "NaN" in what
     kind, _, left = judged("ELEMENT_WISE_ATAN", ours, np.full(3, 0.7854), kind="FLOAT32")
     assert kind == "unexplained"
     assert left[0].wrong.tolist() == [False, True, True]

@@ -36,7 +36,7 @@ NAN = np.array([1, np.nan, 3], np.float32)
         ("scaled_matrix_product", [MATRIX, MATRIX.T, ROW], {}, "does not broadcast"),
         ("reduce_dimensions", [ROW, [1]], {"function": "SUM", "keep": True}, "axis 1 is not a position"),
         ("softmax_along", [ROW], {"axis": 1, "to_end": True}, "axis 1 is not a position"),
-        ("hold_between", [ROW, np.zeros(1, np.float32)], {}, "without dimensions"),
+        ("hold_between", [ROW, np.zeros(2, np.float32)], {}, "expected a bound of one float32"),
         ("pad_ends", [ROW, [-2, -2]], {"mode": "constant"}, "at most the existing elements"),
         ("quantize_by_axis", [MATRIX, ROW[:2]], {"axis": 1}, "scales along an axis"),
         ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "does not fit into 3 places"),

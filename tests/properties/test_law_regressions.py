@@ -158,3 +158,42 @@ def test_lines_along_axes_that_keep_their_sizes_are_computed_although_the_page_n
         for each in (every, last)
     )
     assert found["output"].tolist() == expected["output"].tolist()
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("symmetric", [2, 3, 3, 2, 1]), ("reflect", [2, 3, 2, 1, 0])], ids=str)
+def test_elements_are_mirrored_before_the_other_end_is_cropped(mode, expected):
+    """The values of OpenVINO 2026.4.1."""
+    inputs = [("f32", [4]), ("i64", [1]), ("i64", [1])]
+    made = constant(constant(layer("Pad", "opset12", inputs, [], {"pad_mode": mode}), 1, [-2]), 2, [3])
+    assert specgate.check(made, target="openvino:opset17").accepted
+    data = np.arange(4, dtype=np.float32)
+    assert specgate.execute(made, {"data": data}, target="openvino:opset17")["output"].tolist() == expected
+
+
+def test_a_bound_of_one_element_is_computed_although_it_is_no_scalar():
+    tensors = [{"elem_type": "FLOAT", "shape": shape} for shape in ([3], [1])]
+    clip = {"op_type": "Clip", "inputs": tensors, "outputs": []}
+    assert specgate.check(clip, target="onnx:13").accepted is False
+    arrays = {"input": np.array([-1, 0, 1], np.float32), "min": np.zeros(1, np.float32)}
+    assert specgate.execute(clip, arrays, target="onnx:13")["output"].tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(("operator", "count"), [("Adagrad", 3), ("Adam", 4), ("Momentum", 3)])
+def test_optimizers_keep_the_type_of_each_tensor(operator, count):
+    tensors = [{"elem_type": word, "shape": [2]} for word in ("FLOAT",) * count]
+    tensors[-1] = {"elem_type": "DOUBLE", "shape": [2]}
+    heads = [{"elem_type": "FLOAT", "shape": []}, {"elem_type": "INT64", "shape": []}]
+    node = {
+        "op_type": operator,
+        "domain": "ai.onnx.preview.training",
+        "inputs": [*heads, *tensors],
+        "outputs": [{"elem_type": "FLOAT", "shape": [2]}] * (count - 1),
+        "attributes": {"alpha": 0.9, "beta": 0.9, "mode": "standard", "norm_coefficient": 0.0}
+        if operator == "Momentum"
+        else {},
+    }
+    rejected = specgate.check(node, target="onnx:17")
+    assert [finding.rule for finding in rejected.findings if "types" in finding.id]
+    assert rejected.accepted is False
+    node["outputs"] = [*node["outputs"][1:], tensors[-1]]
+    assert specgate.check(node, target="onnx:17").accepted

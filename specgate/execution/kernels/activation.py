@@ -413,11 +413,9 @@ def _edge(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) 
         return np.asarray(limits.min if place < 0 else limits.max, dtype)
     if not isinstance(bound, np.ndarray):
         return _bound(bound, dtype, finite=False).astype(dtype)
-    if bound.dtype != dtype or bound.ndim:
-        raise InputError(
-            f"clip: expected a bound of {dtype} without dimensions, found {bound.dtype} {list(bound.shape)}"
-        )
-    return bound
+    if bound.dtype != dtype or bound.size != 1:
+        raise InputError(f"clip: expected a bound of one {dtype}, found {bound.dtype} {list(bound.shape)}")
+    return bound.reshape(())
 
 
 def _most(dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -304,12 +304,13 @@ def pad_between(
     *,
     mode: str,
     crop_negative: bool,
+    overcrop: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` padded along each dimension, as in OpenVINO Pad.
 
     mode: constant (`value`, of the type of `inputs`, default 0 or ""), edge, reflect or symmetric, which mirror
-    elements of `inputs` once, even where the other end is cropped. crop_negative: negative paddings crop; a dimension
-    that loses more elements than it has becomes empty.
+    elements of `inputs` once, before the other end is cropped. crop_negative: negative paddings crop. overcrop: a
+    dimension that loses more elements than it has becomes empty; otherwise InputError is raised.
     """
     first, last = integers("pad", "begin", begin), integers("pad", "end", end)
     same_length("pad", inputs.ndim, begin=first, end=last)
@@ -317,13 +318,14 @@ def pad_between(
         raise InputError("pad: expected no negative numbers")
     if inputs.dtype.kind == "O" and mode != "constant":
         raise InputError(f"pad: expected the mode constant for text, found {mode!r:.60}")
+    pads = [*first, *last]
     if mode in {"reflect", "symmetric"}:
         for size, before, behind in zip(inputs.shape, first, last, strict=True):
-            left = size + min(0, before, behind) - (mode == "reflect")
-            if max(before, behind) > max(0, left):
+            if max(before, behind) > max(0, size - (mode == "reflect")):
                 raise InputError(f"pad: {max(before, behind)} elements cannot be mirrored in {size}")
+        inputs = pad_ends(inputs, [max(0, count) for count in pads], mode=mode)
+        pads = [min(0, count) for count in pads]
     shape = [size + before + behind for size, before, behind in zip(inputs.shape, first, last, strict=True)]
-    if any(size < 0 for size in shape):
+    if overcrop and any(size < 0 for size in shape):
         return memory.empty(tuple(max(0, size) for size in shape), inputs.dtype)
-    pads = np.array([*first, *last], np.int64)
     return pad_ends(inputs, pads, mode=mode, value=0.0 if value is None or mode != "constant" else value)

@@ -507,13 +507,13 @@ def largest_of_windows(
     if not inputs.size:
         nothing, nowhere = (memory.empty(shape, np.dtype(kind)) for kind in (inputs.dtype, np.int64))
         return np.ma.array(nothing, mask=True), np.ma.array(nowhere, mask=True)
-    placing: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "strides": slide.strides, "window": window, "start_padding": slide.start,
         "end_padding": _ends(inputs, window, slide), "dilations": slide.dilations, "finite": False,
     }  # fmt: skip
     if not places_too:
-        return max_pool_values(inputs, **placing), None
-    values, places = max_pool(inputs, **placing)
+        return max_pool_values(inputs, **arguments), None
+    values, places = max_pool(inputs, **arguments)
     return values, _by_columns(places, inputs.shape[2:]) if columns_first else places
 
 

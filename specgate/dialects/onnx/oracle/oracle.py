@@ -8,13 +8,14 @@ Each implementation's verdict is reported separately. They run in a subprocess, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.oracle.question import make_question
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
 from specgate.spec.tables import dialect
 from specgate.workers.child import Child
+from specgate.workers.processes import Closing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ _VALUES: Final = {"onnxruntime": "onnxruntime", "reference": "onnx"}
 _INSTALL: Final = "pip install 'specgate-ml[oracles]'"
 
 
-class ONNXOracle:
+class ONNXOracle(Closing):
     """The installed onnx and onnxruntime packages at one opset.
 
     checker: ``onnx.checker.check_model``, which checks the node only, not types or sizes. inference: strict
@@ -124,12 +125,6 @@ class ONNXOracle:
     def close(self) -> None:
         """Stop the subprocess; the next question restarts it."""
         self._child.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _feed(arrays: Mapping[str, Any]) -> dict[str, Any]:

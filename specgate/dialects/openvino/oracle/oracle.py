@@ -19,7 +19,7 @@ of bounds, because it does not check, for example, for a negative depth of OneHo
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from specgate.dialects.openvino.oracle.exchange import version
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError, layer_of
@@ -27,6 +27,7 @@ from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
 from specgate.spec.tables import dialect
 from specgate.workers.child import Child
+from specgate.workers.processes import Closing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +47,7 @@ _FAILURES: Final = {
 _CHILD: Final = "specgate.dialects.openvino.oracle.child"
 
 
-class OpenVINOOracle:
+class OpenVINOOracle(Closing):
     """The installed OpenVINO at one opset.
 
     level: ``opset1`` and so on. asked: the implementations for verdicts, of factory, ir and cpu. timeout: seconds per
@@ -169,12 +170,6 @@ class OpenVINOOracle:
         """Stop the subprocesses; the next question restarts them."""
         for child in self._children.values():
             child.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _unasked(reason: str) -> Values:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.dialects.directml.oracle import cache
 from specgate.dialects.directml.oracle.install import appearing, run_program
@@ -17,6 +17,7 @@ from specgate.runtimes.onnxruntime.oracle.answer import Answer, Placed, error_te
 from specgate.runtimes.onnxruntime.oracle.cpu_child import CpuQuestion
 from specgate.runtimes.onnxruntime.oracle.oracle import optimisation_number
 from specgate.workers.child import Child
+from specgate.workers.processes import Closing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +35,7 @@ _OLDER_NUMPY: Final = "numpy<2"
 _CHECK: Final = "import sys; sys.path.insert(0, sys.argv[1]); import onnxruntime"
 
 
-class CpuPlacementOracle:
+class CpuPlacementOracle(Closing):
     """One release of the package onnxruntime, in a restartable subprocess.
 
     A crash restarts the subprocess.
@@ -87,12 +88,6 @@ class CpuPlacementOracle:
     def close(self) -> None:
         """Stop the subprocess; the next question starts another."""
         self._child.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _own_release() -> str | None:

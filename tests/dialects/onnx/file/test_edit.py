@@ -87,9 +87,9 @@ def test_additions_are_not_compared_with_each_other(monkeypatch):
     compared = []
     equal = Edit.__eq__
 
-    def counted(self, other):
-        compared.append(1)
-        return equal(self, other)
+    def counted(edit, other):
+        compared.append(edit)
+        return equal(edit, other)
 
     monkeypatch.setattr(Edit, "__eq__", counted)
     additions = [Edit((("graph", 0),), added=bytes(f"\x0a\x03n{number:02}", "ascii")) for number in range(50)]

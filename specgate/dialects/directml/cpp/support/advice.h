@@ -44,9 +44,6 @@ class Advice {
     return spot.item < 0 ? name : arena_.text({name, "[", arena_.number(spot.item), "]"});
   }
 
-  const Member* member_of(const Spot& spot) const {
-    return context_.tensor != nullptr ? context_.judged : context_.member(spot.field);
-  }
   std::string_view phrase(const std::vector<const Step*>& steps) const {
     const Step& step = *steps[0];
     const Spot& spot = step.spot;
@@ -68,7 +65,7 @@ class Advice {
       case Of::elements: return arena_.text({"give ", owner, " ", values, " element", plural});
       case Of::type: break;
     }
-    const bool output = is_output(member_of(spot)->shape);
+    const bool output = is_output(context_.member(spot.field)->shape);
     const std::string loss = losses(steps);
     const std::string_view words = arena_.text({output ? "give " : "cast ", owner, output ? " the type " : " to ", values});
     return loss.empty() ? words : arena_.text({words, " (", loss, ")"});
@@ -78,7 +75,7 @@ class Advice {
     std::vector<std::string> known;
     for (const Step* one : steps) {
       const Value* held = context_.field(one->spot.field);
-      if (held == nullptr || is_output(member_of(one->spot)->shape) || one->values.empty() || one->values[0].is != Value::Is::word) continue;
+      if (held == nullptr || is_output(context_.member(one->spot.field)->shape) || one->values.empty() || one->values[0].is != Value::Is::word) continue;
       const Tensor* tensor = one->spot.item < 0 ? held->tensor : held->item(one->spot.item).tensor;
       if (tensor == nullptr || tensor->type == no_type) continue;
       const char* found = word_of(enum_TENSOR_DATA_TYPE, tensor->type);

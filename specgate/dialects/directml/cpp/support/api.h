@@ -49,11 +49,11 @@ inline uint32_t place_below(uint32_t level) {
 inline bool exists(const Layout& layout, uint32_t place) { return (layout.levels >> place & 1) != 0; }
 // The types that a device does not take, as bits.
 inline uint32_t lacking_types(uint32_t place, const Device& device) {
-  uint32_t found = 0;
+  uint32_t types = 0;
   for (const Need& need : needs)
     if (device.known && (need.levels >> place & 1) != 0 && (need.capabilities & device.capabilities) == 0)
-      found |= uint32_t(1) << need.type;
-  return found;
+      types |= uint32_t(1) << need.type;
+  return types;
 }
 
 // What the evaluator says of a description.
@@ -66,7 +66,7 @@ inline Evaluated evaluated(const Layout& layout, const void* description, uint32
   Notes notes;
   const Context context = context_of(memory, &layout, description, place);
   Judge(memory, context, now, notes).all(description, lacking);
-  return {notes.found.empty() && notes.broken.empty() && notes.lacked.empty() && !notes.undecided, notes.harmful};
+  return {notes.violations.empty() && notes.broken.empty() && notes.lacked.empty() && !notes.undecided, notes.harmful};
 }
 inline bool accepted(const Layout& layout, const void* description, uint32_t place, const Options& options) {
   if (layout.accepts == nullptr || description == nullptr || !exists(layout, place)) return false;

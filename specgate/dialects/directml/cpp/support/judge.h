@@ -10,10 +10,10 @@ struct Place {
   Place element(int64_t at) const { return Place{field, number, at, nullptr}; }
   std::string_view text(Arena& arena) const {
     if (index < 0 && member == nullptr) return field;
-    std::string made = field;
-    if (index >= 0) made += "[" + std::to_string(index) + "]";
-    if (member != nullptr) made += std::string(".") + member;
-    return arena.text(made);
+    std::string path = field;
+    if (index >= 0) path += "[" + std::to_string(index) + "]";
+    if (member != nullptr) path += std::string(".") + member;
+    return arena.text(path);
   }
 };
 
@@ -37,23 +37,23 @@ inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
 // lost: fields that cannot be read, as bits. hidden: rules whose violation is no news, as bits. harmful: a library may
 // crash.
 struct Notes {
-  std::vector<Noted> found, broken, lacked;
+  std::vector<Noted> violations, broken, lacked;
   uint64_t lost = 0, hidden = 0, hidden_ranks = 0;
   bool harmful = false, undecided = false;
 
   // Causes without their echoes, in order; rules without a value where there is nothing else.
   std::vector<Noted> told() const {
     uint64_t fields = 0;
-    for (const Noted& one : found)
+    for (const Noted& one : violations)
       if (one.part == Part::structure || one.part == Part::row || one.part == Part::tensor) fields |= uint64_t(1) << one.field;
-    std::vector<Noted> made;
+    std::vector<Noted> causes;
     for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
-      for (const Noted& one : found) {
+      for (const Noted& one : violations) {
         const bool hides = one.rank && (hidden_ranks >> one.field & 1) != 0;
         const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
-        if (one.part == part && !hides && !echo) made.push_back(one);
+        if (one.part == part && !hides && !echo) causes.push_back(one);
       }
-    return made.empty() ? broken : made;
+    return causes.empty() ? broken : causes;
   }
 };
 
@@ -129,9 +129,9 @@ class Judge {
     }
     if (cases.count == 0) return;
     const Place place{layout_.members[layout_.case_field].name, layout_.case_field};
-    Noted made{Part::row_choice, arena_.text({layout_.name, "/support-case"}), place.field, ""};
-    made.field = place.number;
-    notes_.found.push_back(made);
+    Noted noted{Part::row_choice, arena_.text({layout_.name, "/support-case"}), place.field, ""};
+    noted.field = place.number;
+    notes_.violations.push_back(noted);
   }
 
   // lacking: the types that the device does not support, as bits.
@@ -171,30 +171,30 @@ class Judge {
   template <class F>
   void note(Part part, const char* aspect, const Place& place, F message, bool listed = false) {
     if (part == Part::structure) notes_.lost |= uint64_t(1) << place.number;
-    Noted made{part, arena_.text({layout_.name, "/", place.field, ".", aspect}), place.text(arena_), ""};
-    made.field = place.number;
-    made.rank = std::strcmp(aspect, "rank") == 0;
-    made.listed = listed;
-    if (has_text) message(made);
-    notes_.found.push_back(made);
+    Noted noted{part, arena_.text({layout_.name, "/", place.field, ".", aspect}), place.text(arena_), ""};
+    noted.field = place.number;
+    noted.rank = std::strcmp(aspect, "rank") == 0;
+    noted.listed = listed;
+    if (has_text) message(noted);
+    notes_.violations.push_back(noted);
   }
   void missing(const Place& place) {
-    note(Part::structure, "required", place, [&](Noted& made) {
-      made.message = arena_.text({place.field, " is required, but missing"});
-      made.fix = arena_.text({"give ", place.field});
+    note(Part::structure, "required", place, [&](Noted& noted) {
+      noted.message = arena_.text({place.field, " is required, but missing"});
+      noted.fix = arena_.text({"give ", place.field});
     });
   }
   void unreadable(const char* what, const Place& place) {
     notes_.harmful = true;
-    note(Part::structure, "unreadable", place, [&](Noted& made) { made.message = arena_.text({made.where, " ", what}); });
+    note(Part::structure, "unreadable", place, [&](Noted& noted) { noted.message = arena_.text({noted.where, " ", what}); });
   }
   void readable(const Tensor& tensor, bool optional, const Place& place) {
     notes_.harmful = notes_.harmful || tensor.hollow || (!tensor.given && !optional);
     if (!tensor.given) return optional ? void() : missing(place);
     if (!tensor.readable) return unreadable("is no buffer tensor of at most 64 dimensions", place);
     if (known_type(tensor.type)) return;
-    note(Part::structure, "unknown-word", place, [&](Noted& made) {
-      made.message = arena_.text({made.where, ".DataType is ", arena_.number(tensor.type), no_known_type});
+    note(Part::structure, "unknown-word", place, [&](Noted& noted) {
+      noted.message = arena_.text({noted.where, ".DataType is ", arena_.number(tensor.type), no_known_type});
     });
   }
   void readable(const Tensors& tensors, const Place& place) {
@@ -230,59 +230,59 @@ class Judge {
     }
   }
   // Many of what a row supports are counted.
-  std::string_view not_taken(List<std::string_view> found, std::vector<std::string> taken) const {
+  std::string_view not_supported(List<std::string_view> start, std::vector<std::string> choices) const {
     constexpr size_t most = 12;
-    if (taken.size() > most) {
-      const size_t more = taken.size() - most + 1;
-      taken.resize(most - 1);
-      taken.push_back(std::to_string(more) + " more");
+    if (choices.size() > most) {
+      const size_t more = choices.size() - most + 1;
+      choices.resize(most - 1);
+      choices.push_back(std::to_string(more) + " more");
     }
     const std::string level = level_text(every_level[context_.place]);
-    return arena_.text({arena_.text(found), ", which is not supported at feature level ", level, " (supported: ", listed(taken, ", "), ")"});
+    return arena_.text({arena_.text(start), ", which is not supported at feature level ", level, " (supported: ", listed(choices, ", "), ")"});
   }
   // What a cell supports, by the names that `name` gives.
   template <class F>
   static std::vector<std::string> names(const Cell& cell, F name) {
-    std::vector<std::string> made;
-    for (size_t i = 0; i < cell.count; ++i) made.push_back(name(cell.words[i]));
-    return made;
+    std::vector<std::string> words;
+    for (size_t i = 0; i < cell.count; ++i) words.push_back(name(cell.words[i]));
+    return words;
   }
   void row(const Tensor& tensor, const Cell& cell, const Place& place) {
     if (!tensor.given || !tensor.readable || !stated(tensor)) return;
     if (!among(tensor.type, cell.bits) && known_type(tensor.type)) {
-      const auto message = [&](Noted& made) {
-        const std::vector<std::string> taken = names(cell, type_text);
-        const std::string found = type_text(tensor.type);
-        made.message = not_taken({made.where, " is ", found}, taken);
-        made.fix = arena_.text(type_fix(made.where, found, taken, is_output(layout_.members[place.number].shape)));
+      const auto message = [&](Noted& noted) {
+        const std::vector<std::string> choices = names(cell, type_text);
+        const std::string type = type_text(tensor.type);
+        noted.message = not_supported({noted.where, " is ", type}, choices);
+        noted.fix = arena_.text(type_fix(noted.where, type, choices, is_output(layout_.members[place.number].shape)));
       };
       note(Part::row, "type", place, message, true);
     }
     if (has_rank(cell.ranks, rank(tensor))) return;
-    note(Part::row, "rank", place, [&](Noted& made) {
-      const std::string taken = ranks_text(cell.ranks);
-      made.message = not_taken({made.where, " has rank ", arena_.number(rank(tensor))}, {taken});
-      made.fix = arena_.text({"give ", made.where, " rank ", taken});
+    note(Part::row, "rank", place, [&](Noted& noted) {
+      const std::string choices = ranks_text(cell.ranks);
+      noted.message = not_supported({noted.where, " has rank ", arena_.number(rank(tensor))}, {choices});
+      noted.fix = arena_.text({"give ", noted.where, " rank ", choices});
     }, true);
   }
   void word(const Value& value, const Cell& cell, const Place& place) {
     const Enum& words = *layout_.members[place.number].words;
     const bool named = value.is == Value::Is::word;
     const auto name = [&](uint32_t number) { return std::string(word_of(words, number)); };
-    const std::vector<std::string> taken = names(cell, name);
-    if (named && std::find(taken.begin(), taken.end(), value.word) != taken.end()) return;
-    note(Part::row, "value", place, [&](Noted& made) {
+    const std::vector<std::string> choices = names(cell, name);
+    if (named && std::find(choices.begin(), choices.end(), value.word) != choices.end()) return;
+    note(Part::row, "value", place, [&](Noted& noted) {
       const char* const quote = named ? "'" : "";
-      made.message = not_taken({made.where, " is ", quote, named ? value.word : arena_.text(value.whole.text()), quote}, taken);
-      made.fix = arena_.text(value_fix(made.where, taken));
+      noted.message = not_supported({noted.where, " is ", quote, named ? value.word : arena_.text(value.whole.text()), quote}, choices);
+      noted.fix = arena_.text(value_fix(noted.where, choices));
     }, true);
   }
   void fuses(const Operator& fused, const Cell& cell, const Place& place) {
     if (std::find(cell.words, cell.words + cell.count, fused.type) == cell.words + cell.count)
-      note(Part::row, "operator", place, [&](Noted& made) {
-        const std::vector<std::string> taken = names(cell, operator_text);
-        made.message = not_taken({made.where, " is ", operator_text(fused.type)}, taken);
-        made.fix = arena_.text(value_fix(made.where, taken));
+      note(Part::row, "operator", place, [&](Noted& noted) {
+        const std::vector<std::string> choices = names(cell, operator_text);
+        noted.message = not_supported({noted.where, " is ", operator_text(fused.type)}, choices);
+        noted.fix = arena_.text(value_fix(noted.where, choices));
       }, true);
     flaws(fused, [&](Flaw flaw, const Member* member) { return this->flaw(flaw, member, fused, place), false; });
   }
@@ -290,19 +290,19 @@ class Judge {
     notes_.harmful = true;
     const std::string_view holder = place.text(arena_), name = member == nullptr ? "" : member->name;
     if (member != nullptr) place.member = member->name;
-    note(Part::row, "operator", place, [&](Noted& made) {
+    note(Part::row, "operator", place, [&](Noted& noted) {
       switch (flaw) {
-        case Flaw::no_description: made.message = arena_.text({holder, " has no description"}); break;
+        case Flaw::no_description: noted.message = arena_.text({holder, " has no description"}); break;
         case Flaw::tensor:
-          made.message = arena_.text({holder, " states ", name, ", but a fused operator has no separate tensors"});
-          made.fix = arena_.text({"leave out ", made.where});
+          noted.message = arena_.text({holder, " states ", name, ", but a fused operator has no separate tensors"});
+          noted.fix = arena_.text({"leave out ", noted.where});
           break;
         case Flaw::missing:
-          made.message = arena_.text({holder, " does not state ", name, ", which ", operator_text(fused.type), " requires"});
-          made.fix = arena_.text({"state ", made.where});
+          noted.message = arena_.text({holder, " does not state ", name, ", which ", operator_text(fused.type), " requires"});
+          noted.fix = arena_.text({"state ", noted.where});
           break;
-        case Flaw::too_many: made.message = arena_.text({holder, " has too many elements in ", name}); break;
-        case Flaw::no_truth: made.message = arena_.text({holder, " states ", name, ", which is neither 0 nor 1"}); break;
+        case Flaw::too_many: noted.message = arena_.text({holder, " has too many elements in ", name}); break;
+        case Flaw::no_truth: noted.message = arena_.text({holder, " states ", name, ", which is neither 0 nor 1"}); break;
       }
     });
   }
@@ -313,11 +313,11 @@ class Judge {
     if (!tensor.given || !tensor.readable || !stated(tensor)) return;
     if (among(tensor.type, lacking)) {
       const std::string_view where = place.text(arena_);
-      Noted made{Part::tensor, "tensor/device-capability", arena_.text({where, ".DataType"}), ""};
+      Noted noted{Part::tensor, "tensor/device-capability", arena_.text({where, ".DataType"}), ""};
       if (has_text)
-        made.message = arena_.text({where, " is ", type_text(tensor.type), ", which requires a device with ",
+        noted.message = arena_.text({where, " is ", type_text(tensor.type), ", which requires a device with ",
                                     needs_of(tensor.type, context_.place), "; this device lacks it"});
-      notes_.lacked.push_back(made);
+      notes_.lacked.push_back(noted);
     }
     Context alone{context_.layout, context_.place};
     alone.tensor = &value;
@@ -336,25 +336,25 @@ class Judge {
       if (place == nullptr && (rule.after & notes_.hidden) != 0) notes_.hidden |= bit;
       const bool repeats = (rule.after & failed) != 0;
       if (repeats && !rule.crashes) continue;
-      const Value held = evaluator.judged(rule);
-      notes_.undecided = notes_.undecided || held.open();
-      if (held.true_() || held.open()) continue;
+      const Value answer = evaluator.judged(rule);
+      notes_.undecided = notes_.undecided || answer.open();
+      if (answer.true_() || answer.open()) continue;
       notes_.harmful = notes_.harmful || rule.crashes;
       if (repeats) continue;
       failed |= bit;
-      Noted made{place == nullptr ? Part::rule : Part::tensor, rule.id, "", rule.sentence};
-      made.rule = &rule;
-      made.undefined = held.none();
+      Noted noted{place == nullptr ? Part::rule : Part::tensor, rule.id, "", rule.sentence};
+      noted.rule = &rule;
+      noted.undefined = answer.none();
       if (place != nullptr) {
-        made.where = place->text(arena_);
-        made.field = place->number;
-        made.index = place->index;
-        if (rule.hides_rank && !made.undefined) notes_.hidden_ranks |= uint64_t(1) << place->number;
-      } else if (!made.undefined) {
-        made.where = decisive_field(rule);
+        noted.where = place->text(arena_);
+        noted.field = place->number;
+        noted.index = place->index;
+        if (rule.hides_rank && !noted.undefined) notes_.hidden_ranks |= uint64_t(1) << place->number;
+      } else if (!noted.undefined) {
+        noted.where = decisive_field(rule);
       }
       if (place == nullptr && (notes_.hidden & bit) != 0) continue;
-      (made.undefined ? notes_.broken : notes_.found).push_back(made);
+      (noted.undefined ? notes_.broken : notes_.violations).push_back(noted);
     }
   }
 
@@ -372,10 +372,10 @@ class Judge {
         alone = alone || value.first == field;
         within = within || value.first.find(field) != std::string::npos;
       }
-      const size_t found = text.find(field) + 1;  // 0 for what a short name stands for
+      const size_t position = text.find(field) + 1;  // 0 for what a short name stands for
       for (int rank = alone ? 0 : within ? 1 : 2; rank < 3; ++rank)
-        if (best[rank].empty() || found < at[rank] || (found == at[rank] && field < best[rank]))
-          best[rank] = field, at[rank] = found;
+        if (best[rank].empty() || position < at[rank] || (position == at[rank] && field < best[rank]))
+          best[rank] = field, at[rank] = position;
     }
     return !best[0].empty() ? best[0] : !best[1].empty() ? best[1] : best[2];
   }

@@ -30,10 +30,6 @@ class Search {
   const Rule& rule_;
   const Context& context_;
 
-  const Member* info(const Spot& spot) const {
-    return context_.tensor != nullptr ? context_.judged : context_.member(spot.field);
-  }
-
   // Whether the rule holds, or does not apply any more.
   bool holds(const Done& done) {
     Context then;
@@ -124,7 +120,7 @@ class Search {
              compare(value.whole, Whole(most)) <= 0;
     }
     if (spot.kind != Of::set && spot.kind != Of::element) return true;
-    const Member* held = info(spot);
+    const Member* held = context_.member(spot.field);
     const bool natural = held != nullptr && (held->shape == Shape::number || held->shape == Shape::numbers);
     return !(natural && value.is == Value::Is::whole && value.whole.negative());
   }
@@ -151,7 +147,7 @@ class Search {
     return found;
   }
   Value unstated(const Spot& spot) {
-    const Member* held = info(spot);
+    const Member* held = context_.member(spot.field);
     if (held == nullptr || !is_tensor(held->shape)) return Value::unknown();
     Tensor made;
     made.given = true;
@@ -179,7 +175,7 @@ class Search {
   std::pair<double, double> cost(const Step& step, const Context& context) {
     using Of = Spot::Kind;
     const Spot& spot = step.spot;
-    const Member* held = info(spot);
+    const Member* held = context_.member(spot.field);
     double later = 0;
     if (held != nullptr && context_.tensor == nullptr) later = -double(held - context_.layout->members.data);
     later -= spot.item > 0 ? double(spot.item) / 10000 : 0;

@@ -207,19 +207,19 @@ class Telling {
   }
   // What the rows of no level take.
   std::vector<Noted> untaken(Basis side) const {
-    std::vector<Noted> found;
+    std::vector<Noted> everywhere;
     bool first = true;
-    for (uint32_t place = 0; place < count_of_levels && (first || !found.empty()); ++place) {
+    for (uint32_t place = 0; place < count_of_levels && (first || !everywhere.empty()); ++place) {
       if ((context_.layout->levels >> place & 1) == 0) continue;
       Context then = context_;
       then.place = place;
       Notes notes;
       Judge(memory_, then, now_of(place, side, 0), notes).rows();
-      if (first) found = notes.found;
-      found.erase(std::remove_if(found.begin(), found.end(), [&](const Noted& one) { return !has(notes.found, one); }),
-                  found.end());
+      if (first) everywhere = notes.violations;
+      everywhere.erase(std::remove_if(everywhere.begin(), everywhere.end(), [&](const Noted& one) { return !has(notes.violations, one); }),
+                  everywhere.end());
       first = false;
     }
-    return found;
+    return everywhere;
   }
 };

@@ -150,7 +150,7 @@ struct Context {
     const Member* const found = member(name);
     return found == nullptr ? nullptr : &fields[size_t(found - layout->members.data)];
   }
-  const Member* member(std::string_view name) const { return named(layout->members, name); }
+  const Member* member(std::string_view name) const { return tensor != nullptr ? judged : named(layout->members, name); }
   const Node* define(std::string_view name) const {
     const Define* const found = named(layout->defines, name);
     return found == nullptr ? nullptr : found->meaning;
