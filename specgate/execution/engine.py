@@ -144,8 +144,8 @@ def _converted(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
     """Return floats in another type.
 
     Integers are rounded, or truncated with conversion cut. With odd_up, bfloat16 is the upper half of float32, rounded
-    up only if it is odd and at least half a unit remains. Integers below 32 bits are clamped to their range. Wider
-    ones beyond it, and integers of nan, are masked: conversion instructions and languages leave them undefined.
+    up only if it is odd and at least half a unit remains. Integers of up to 8 bits are clamped to their range. Numbers
+    beyond 32 bits or the range of a wider type, and nan, are masked: conversion instructions leave them undefined.
     """
     if isinstance(value, list):
         return [_converted(each, dtype, conversion) for each in value]
@@ -167,8 +167,8 @@ def _converted(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
         with np.errstate(invalid="ignore"):
             wide = np.trunc(wide) if cut else np.rint(wide)
             mask |= np.isnan(wide)
-            if dtype.itemsize >= 4:
-                mask |= ~((wide >= limits[0]) & (wide < limits[1] + 1.0))
+            low, high = limits if dtype.itemsize > 1 else (-(2**31), 2**31 - 1)  # converted by way of 32 bits
+            mask |= ~((wide >= low) & (wide < high + 1.0))
             whole = store_as(wide, dtype if dtype.kind in "iu" else np.dtype(np.int64))
         result = whole if dtype.kind in "iu" else np.clip(whole, *limits).astype(np.int8).astype(dtype)
     return np.ma.array(result, mask=mask) if mask.any() else result

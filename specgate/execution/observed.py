@@ -109,6 +109,10 @@ def other_types(
         for info in spec.outputs:
             if info.name in group:
                 results[info.name] = _type_of(descriptor.fields.get(info.name)) or own
+    for info in spec.outputs:  # without a declared type, an output has that of the first field
+        if info.name in values.types and info.name not in results and fields:
+            own = next((kind for name in fields if (kind := _type_of(descriptor.fields.get(name))) is not None), None)
+            results.update({} if own is None else {info.name: own})
     return OtherTypes(fields, results, values.conversion) if fields else None
 
 

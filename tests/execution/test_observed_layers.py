@@ -398,6 +398,21 @@ OF_PLUGIN: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
         {"output": [1, np.finfo(np.float32).min]},
     ),
     (
+        "quotients of short integers",
+        layer("Divide", "opset1", [port("i8", 2), port("i8", 2)], {}),
+        {"a": [-7, -1], "b": [2, 5]},
+        {"output": [-3, 0]},
+    ),
+    (
+        "a filter at the row -0.25",
+        layer("DeformableConvolution", "opset8",
+              [port("f32", 1, 1, 1, 2), port("f32", 1, 2, 1, 2), port("f32", 1, 1, 1, 1)],
+              {"strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "dilations": [1, 1], "group": 1,
+               "deformable_group": 1}),
+        {"data": [[[[1, 2]]]], "offsets": [[[[-0.25, 0.25]], [[0, 0.25]]]], "filters": [[[[1]]]]},
+        {"output": [[[[0, 2]]]]},
+    ),
+    (
         "an arc sine of integers",
         layer("Asin", "opset1", [port("i32", 2)], {}),
         {"data": [1, -1]},
@@ -460,6 +475,9 @@ def test_integers_of_what_is_not_a_number_are_masked() -> None:
         made, {"data": np.array([-1, 0, 5], np.int32)}, target="openvino:opset1", basis="observed"
     )
     assert values["output"].tolist() == [None, None, 1]
+    made = layer("Atanh", "opset4", [port("u16", 2)], {})
+    values = specgate.execute(made, {"data": np.array([0, 1], np.uint16)}, target="openvino:opset4", basis="observed")
+    assert values["output"].tolist() == [0, None]
 
 
 @pytest.mark.parametrize("value", [-2, 3])
@@ -486,3 +504,27 @@ def test_bf16_is_rounded_as_the_implementation_does_it(target: str, expected: fl
     made = layer("Multiply", "opset1", [port("bf16", 1), port("bf16", 1)], {})
     arrays = {"a": np.array([0.96875], kind), "b": np.array([0.90625], kind)}
     assert specgate.execute(made, arrays, target=target, basis="observed")["output"] == expected
+
+
+def test_an_undeclared_output_has_the_type_of_the_data() -> None:
+    kind = pytest.importorskip("ml_dtypes").float8_e4m3fn
+    made = layer("GridSample", "opset9", [port("f8e4m3", 1, 1, 1, 1), port("f32", 1, 1, 1, 2)], {})
+    arrays = {"data": np.ones((1, 1, 1, 1), kind), "grid": np.zeros((1, 1, 1, 2), np.float32)}
+    assert specgate.execute(made, arrays, target="openvino:opset9", basis="observed")["output"].dtype == kind
+
+
+#: Layers that OpenVINO constructs and reads, against their pages.
+ACCEPTED = [
+    layer("Squeeze", "opset1", [port("i8", 1, 2), port("i4", 1) | {"value": [0]}], {}),
+    layer("AdaptiveAvgPool", "opset8", [port("f32", 2, 3, 7), port("i32", 1, 1) | {"value": [[3]]}], {}),
+    layer("AdaptiveMaxPool", "opset8", [port("f32", 2, 3, 7), port("i32", 1, 1)], {}, 2),
+    layer("PriorBox", "opset8", [port("i64", 2) | {"value": [2, -1]}, port("i64", 2)],
+          {"min_size": [4.0], "offset": 0.5}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", ACCEPTED, ids=[each["type"] for each in ACCEPTED])
+def test_layers_that_builds_accept_against_the_page(made: Any) -> None:
+    target = f"openvino:{made['version']}"
+    assert specgate.check(made, target, basis="observed").accepted
+    assert not specgate.check(made, target, basis="documented").accepted

@@ -26,6 +26,8 @@ __all__ = ["slide_deformed"]
 
 #: Positions farther away all read zeros.
 _FAR = 2**40
+#: The smallest distance between positions.
+_TINY = 2.0**-149
 
 
 def slide_deformed(
@@ -42,6 +44,7 @@ def slide_deformed(
     group: int = 1,
     offset_group: int = 1,
     zeros_around: bool | None = None,
+    from_zero: bool = False,
 ) -> NDArray[Any]:
     """Return the deformable convolution of [batch, channels, rows, columns].
 
@@ -50,7 +53,8 @@ def slide_deformed(
     i-th part of the output channels. mask: [batch, offset_group * filter positions, rows, columns], factors. begins,
     ends: the paddings, ignored unless auto_pad is explicit. Positions between elements are interpolated, outside is 0.
     Within one element outside, the border element is used, or with zeros_around its interpolation with 0; where
-    zeros_around is None, results that need it are masked. Integers wrap around.
+    zeros_around is None, results that need it are masked. from_zero: before the first row and column everything is 0.
+    Integers wrap around.
     """
     slide = _slide(data, filters, strides, dilations, begins, ends, auto_pad)
     _hold_shapes(data, offsets, filters, mask, slide, (group, offset_group))
@@ -71,7 +75,7 @@ def slide_deformed(
             planes = data[batch, first * filters.shape[1] : last * filters.shape[1]]
             for place, at in memory.in_time(enumerate(np.ndindex(*window))):
                 y, x = (_moved(slide, axis, at[axis], moves[batch, part, place, axis]) for axis in (0, 1))
-                array, unclear = _sampled(planes, y, x, zeros_around)
+                array, unclear = _sampled(planes, y, x, zeros_around, -_TINY if from_zero else -1)
                 if factors is not None:
                     array = array * factors[batch, part, place]
                 for block in blocks:
@@ -157,16 +161,16 @@ def _moved(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[A
 
 
 def _sampled(
-    planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], zeros_around: bool | None
+    planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], zeros_around: bool | None, above: float
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return planes [channels, rows, columns] sampled at points.
 
-    The result is [channels, points], and which points are undefined.
+    The result is [channels, points], and which points are undefined. above: positions up to it are outside.
     """
     rows, columns = planes.shape[1:]
     unclear = np.isnan(y) | np.isnan(x)
     y, x = np.where(unclear, -_FAR, y), np.where(unclear, -_FAR, x)
-    near = (y > -1) & (y < rows) & (x > -1) & (x < columns)
+    near = (y > above) & (y < rows) & (x > above) & (x < columns)
     beyond = near & ((y < 0) | (y > rows - 1) | (x < 0) | (x > columns - 1))
     if zeros_around is None:
         unclear = unclear | beyond
