@@ -51,7 +51,7 @@ def first_page() -> Page:
 def _questions() -> Markup:
     rows = [
         (
-            "Does ONE_HOT take INT64 indices at 2.1?",
+            "Does ONE_HOT support INT64 indices at 2.1?",
             tag(
                 "a",
                 "Matrix: ONE_HOT, INT64, DirectML 2.1",
@@ -59,7 +59,7 @@ def _questions() -> Markup:
             ),
         ),
         (
-            "Who takes INT64 at DirectML 4.1?",
+            "Which operators support INT64 at DirectML 4.1?",
             link("matrix.html#dialect=directml&type=INT64&level=4.1", "Matrix: INT64 at 4.1"),
         ),
         (

@@ -23,11 +23,11 @@ def matrix_page() -> Page:
         tag("label", "rank", tag("input", type="number", name="rank", min="1", max="99")),
         tag("label", "level", tag("select", name="level")),
     ]
-    heads = ("operator", "tensors", "at the level", "taken at", "by level")
-    shown = table("Tensors that take it", heads, [("", "", "", "", "")])
+    heads = ("operator", "tensors", "at the level", "supported at", "by level")
+    shown = table("Tensors that support it", heads, [("", "", "", "", "")])
     parts = [
         trail("Matrix"),
-        tag("h1", "Who takes it?"),
+        tag("h1", "Which operators support it?"),
         tag(
             "p",
             "Operators by type, rank and level. The address of this page holds what is asked, to be sent to others.",
@@ -46,10 +46,10 @@ def matrix_page() -> Page:
 
 def _key() -> Markup:
     signs = (
-        ("page", "by the page"),
-        ("builds", "builds alone"),
-        ("refused", "by the page, but builds refuse it"),
-        ("no", "not taken"),
+        ("page", "documented"),
+        ("builds", "undocumented, but works"),
+        ("refused", "documented, but rejected by real builds"),
+        ("no", "not supported"),
     )
     items = [
         tag("li", tag("span", tag("span", class_=f"is-{kind}"), class_="strip"), text(said)) for kind, said in signs

@@ -83,10 +83,10 @@ def _facts(spec: OperatorSpec, data: Mapping[str, Any]) -> Markup:
 
 def _legend() -> Markup:
     signs = (
-        ("● ", "taken"),
-        ("◐ ", "undocumented, but builds take it"),
+        ("● ", "supported"),
+        ("◐ ", "undocumented, but works"),
         ("○ ", "documented, but builds refuse it"),
-        ("blank ", "not taken"),
+        ("blank ", "not supported"),
     )
     return listing((tag("span", tag("b", sign), said) for sign, said in signs), "legend")
 

@@ -140,7 +140,7 @@ def opset_table() -> Markup:
         count = f"{sum(had.values())} of {len(had)}"
         page = link(f"runtime/opset-{opset}.html", f"{len(gone)} leave") if gone else text("none leaves")
         taken = (
-            "yes" if int(opset) <= most else f"newer than {most}, the newest that the release takes without a warning"
+            "yes" if int(opset) <= most else f"newer than {most}, the newest that the release accepts without a warning"
         )
         rows.append((f"opset {opset}", count, page, taken))
     heads = ("export at", "operators with a DirectML kernel", "against the opset before", "loaded")

@@ -23,10 +23,10 @@ __all__ = ["Stretch", "stretches", "support_matrices", "taken_words"]
 
 #: Symbol, words and class of a cell by (documented, observed).
 _SIGNS: Final = {
-    (True, True): ("●", "taken", "full"),
-    (False, True): ("◐", "undocumented, but builds take it", "limited"),
+    (True, True): ("●", "supported", "full"),
+    (False, True): ("◐", "undocumented, but works", "limited"),
     (True, False): ("○", "documented, but builds refuse it", "limited"),
-    (False, False): ("", "not taken", "absent"),
+    (False, False): ("", "not supported", "absent"),
 }
 #: Parts of a cell that list words, each with its prefix.
 _LISTS: Final = (("types", ""), ("values", "= "), ("operators", "fuses "))
@@ -68,7 +68,7 @@ def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
     for when, _ in spec.support:
         found = stretches(spec, when)
         rows = list(_rows(spec, found))
-        caption = "What each field takes, by level" + (f", where {when}" if when else "")
+        caption = "Support of each field, by level" + (f", where {when}" if when else "")
         if rows:
             yield table(caption, ["field", *(str(stretch.levels) for stretch in found)], rows, "support")
         else:

@@ -20,7 +20,7 @@
     select.value = names.includes(chosen) ? chosen : "";
   };
   const strip = (states, at, data) => {
-    const made = specgate.make("div", "", { class: "strip", role: "img", "aria-label": `taken at ${support.ranges(states, ["page", "builds"], data) || "no level"}` });
+    const made = specgate.make("div", "", { class: "strip", role: "img", "aria-label": `supported at ${support.ranges(states, ["page", "builds"], data) || "no level"}` });
     states.forEach((state, index) => {
       made.append(specgate.make("span", "", { class: `is-${state || "absent"}${index === at ? " here" : ""}`, title: `${data.levels[index]}: ${support.words[state]}` }));
     });

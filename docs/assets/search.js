@@ -122,7 +122,7 @@
       if (level) item.append(specgate.make("strong", support.words[states[data.levels.indexOf(level)]]), "; ");
       const page = support.ranges(states, ["page", "refused"], data);
       const builds = support.ranges(states, ["builds"], data);
-      item.append(page ? `by the page at ${page}` : "at no level by the page", builds ? `; builds alone at ${builds}` : "");
+      item.append(page ? `documented at ${page}` : "documented at no level", builds ? `; undocumented, but works at ${builds}` : "");
       items.append(item);
     }
     const more = specgate.make("p");

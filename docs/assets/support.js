@@ -23,7 +23,7 @@ specgate.support = {
     return found;
   },
   words: {
-    page: "yes", builds: "not by the page, but builds take it", refused: "by the page, but builds refuse it",
+    page: "yes", builds: "undocumented, but works", refused: "documented, but rejected by real builds",
     no: "no", "": "the operator is not there",
   },
   // Levels in a state as ranges: 3.0..6.4.

@@ -25,7 +25,7 @@ __all__ = ["Changing", "refuse_others"]
 def refuse_others(arguments: argparse.Namespace, *, has_stdin: bool) -> None:
     """Raise InputError for conflicting options.
 
-    given: whether standard input is linted.
+    has_stdin: whether standard input is linted.
     """
     option = "--fix" if arguments.fix else "--diff"
     if has_stdin:
@@ -40,7 +40,7 @@ def refuse_others(arguments: argparse.Namespace, *, has_stdin: bool) -> None:
 class Changing:
     """Applies fixes to files. only_shown: collect diffs, write no files.
 
-    wanted: selects the findings to fix.
+    selected_findings: selects the findings to fix.
     """
 
     selected_findings: Callable[[Report], list[Finding]]

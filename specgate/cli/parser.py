@@ -45,8 +45,8 @@ def make_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 def _parser(command: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="specgate",
-        description="Check whether an operator runs on a DirectML feature level, ONNX opset or OpenVINO opset, what "
-        "will it compute, and if not, why not and from which level on?",
+        description="Check whether an operator or model runs on a DirectML feature level, ONNX opset or OpenVINO "
+        "opset, explain why not, and compute its results.",
         epilog=EPILOG,
         formatter_class=Help,
     )

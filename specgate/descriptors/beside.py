@@ -10,7 +10,9 @@ import stat
 
 from specgate.descriptors.core import shown
 
-__all__ = ["size_in_folder", "unusable_location"]
+__all__ = ["LEAVES_FOLDER", "size_in_folder", "unusable_location"]
+
+LEAVES_FOLDER = "leaves the model's folder through a link"
 
 
 def unusable_location(location: str) -> str | None:
@@ -19,7 +21,7 @@ def unusable_location(location: str) -> str | None:
     It does not access the file system.
     """
     if not location:
-        return "not a file: its location is missing"
+        return "missing"
     parts = location.replace("\\", "/").split("/")
     if "\0" in location:
         return f"{shown(location)}, which is not a valid file name"
@@ -43,7 +45,7 @@ def size_in_folder(folder: str, location: str) -> int | str:
     try:
         home, real = os.path.realpath(folder), os.path.realpath(path)
         if os.path.commonpath([home, real]) != home:
-            return "leaves the model's folder through a link"
+            return LEAVES_FOLDER
         status = os.stat(real)  # noqa: PTH116
     except FileNotFoundError:
         return "does not exist"

@@ -44,7 +44,7 @@ class NoTableEntry:
     """An entry of a file without a table, neither accepted nor rejected.
 
     operator: in its dialect's spelling, or the kind of a dispatchable other than a DirectML operator (``hlsl``). model:
-    the file that contains the entry's model, None where it names none. pins: fixed sizes of dimensions.
+    the file that contains the entry's model, or None. pins: fixed sizes of dimensions.
     """
 
     dialect: str
@@ -96,7 +96,7 @@ def read_placed(
 ) -> Iterator[Placed]:
     """Yield the descriptors of a file with their places and lines.
 
-    Only files with one descriptor per line have lines. found: receives remarks on the document as a whole. Raises
+    Only files with one descriptor per line have lines. findings: receives remarks on the document as a whole. Raises
     InputError.
     """
     name = os.fspath(path)

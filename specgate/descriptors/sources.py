@@ -169,7 +169,7 @@ class Listed:
 class Ragged:
     """Rows with absent values or lists of different lengths.
 
-    keys: equal for rows of equal structure, None for an absent value. made: returns the source of rows of equal
+    keys: equal for rows of equal structure, None for an absent value. build_rows: returns the source of rows of equal
     structure from their items.
     """
 

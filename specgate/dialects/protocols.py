@@ -285,7 +285,7 @@ class LowestLevel(Reader):
     def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
         """Return the minimum level of a model.
 
-        model: a path, an object, or an input that is already read (`Given`).
+        model: a path, an object, or an input that is already read (`InputSource`).
         """
         raise NotImplementedError
 

@@ -50,7 +50,7 @@ class Compared:
     """Result of comparing a model with one version of an implementation.
 
     outputs: specgate's, by name. count: number of values compared; missing: number of values that the implementation
-    does not provide. found: the differing values, in node order.
+    does not provide. differences: the differing values, in node order.
     """
 
     implementation: str

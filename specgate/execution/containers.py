@@ -1,6 +1,6 @@
 """Values that are not arrays: sequences, optionals and maps.
 
-A sequence is a list, an optional a `Held`, a map a dict for users and an `ArrayMap` here. Types are spelled as in
+A sequence is a list, an optional a `ArrayList`, a map a dict for users and an `ArrayMap` here. Types are spelled as in
 operator schemas: ``seq(tensor(float))``, ``map(int64, float)``, ``optional(tensor(float))``.
 """
 

@@ -33,16 +33,16 @@ __all__ = ["Settled", "declared_elements", "keep", "needed", "settled", "shape_o
 class Settled(NamedTuple):
     """Facts that hold for every execution of a descriptor at `level`.
 
-    read: the descriptor as read there, None for itself, to which nothing here may keep a reference. asked: the
+    read: the descriptor as read there, None for itself, to which nothing here may keep a reference. question: the
     requested level, basis and implementation. fields: the descriptor's content then. arguments: of the kernel, except
     its arrays; elements, item_size: of the arrays among them. places: the field of each array argument of the kernel.
     outputs: the field of each result. declared: number of declared output elements. expected: type and shape of each
     input where the descriptor states them. guards: whether guards must be evaluated again for other arrays. needs:
     bytes that the kernel works with for its inputs, bytes per output element, and total bytes with the declared
     outputs; None where the descriptor does not state the type and shape of all arrays. kernel: its name. recorded: the
-    differences of builds that apply. taken: argument, field and `expected` of each input; None where an input is not
-    exactly one argument, and where guards or `needs` depend on the arrays. stated: type and shape of an output that
-    needs no further check, or None for any array.
+    differences of builds that apply. direct_inputs: argument, field and `expected` of each input; None where an input
+    is not exactly one argument, and where guards or `needs` depend on the arrays. stated: type and shape of an output
+    that needs no further check, or None for any array.
     """
 
     spec: OperatorSpec

@@ -33,7 +33,7 @@ class Job:
     """One file to lint.
 
     file: as the user gave it. path: where to read it; absolute if another process reads it. settings: lint settings.
-    given: the input, if it is not a file.
+    source: the input, if it is not a file.
     """
 
     file: str

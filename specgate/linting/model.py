@@ -290,7 +290,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     """Read a model into a graph.
 
     model: a model file of a dialect, a JSON or YAML file, an object of a vendor's library, or input in memory (see
-    `Given`). settings: for type inference; without settings, nothing is inferred and referenced models are not read.
+    `InputSource`). settings: for type inference; without settings, nothing is inferred and referenced models are not
+    read.
     """
     following, settings = settings, settings or LintSettings(infer=False)
     if isinstance(model, InputSource):

@@ -21,7 +21,7 @@ def model_minimum(model: object, settings: LintSettings | None = None, basis: Ba
     """Return the lowest versions of a model.
 
     Every node is checked at every level, as if written for it. model: a path, an object of a vendor's library, or
-    another source (`Given`). Raises InputError for an unusable file.
+    another source (`InputSource`). Raises InputError for an unusable file.
     """
     owner: Reader | str
     if isinstance(model, str | os.PathLike):

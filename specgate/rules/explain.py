@@ -27,7 +27,7 @@ class Leaf(NamedTuple):
     """A comparison, or another atomic part, that decides a rule.
 
     node: the part, with every loop variable replaced by its value in the deciding iteration: ``X.sizes[1]`` instead of
-    ``X.sizes[d]``. wanted: the required value; the actual one is the opposite or unknown.
+    ``X.sizes[d]``. expected: the required value; the actual one is the opposite or unknown.
     """
 
     node: ast.expr
@@ -108,7 +108,7 @@ class _Explainer:
             return None
 
     def blame(self, node: ast.expr, closed: Any, variables: Mapping[str, Any], *, expected: bool) -> None:
-        """Record the parts that prevent `node` from having the value `wanted`."""
+        """Record the parts that prevent `node` from having the value `expected`."""
         if isinstance(node, ast.BoolOp):
             whole = self.value(node, variables)
             for part, same in zip(node.values, closed.values, strict=True):  # the parts of its value decide it

@@ -17,7 +17,8 @@ __all__ = ["Shortener"]
 class Shortener(ast.NodeTransformer):
     """Replaces expressions by their short forms.
 
-    `found` holds each pair of long and short form. optional: the fields without a default that a descriptor may omit.
+    `replacements` holds each pair of long and short form. optional: the fields without a default that a descriptor may
+    omit.
     """
 
     def __init__(self, optional: Collection[str]) -> None:

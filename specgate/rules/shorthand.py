@@ -53,8 +53,8 @@ def formula_of(key: str, body: str) -> Formula | None:
 class Shorthand:
     """Expands the short forms in an operator's expressions.
 
-    formulas: its defines with parameters. optional: the fields that a descriptor may omit. taken: names that parameters
-    and renamed loop variables must not have.
+    formulas: its defines with parameters. optional: the fields that a descriptor may omit. reserved: names that
+    parameters and renamed loop variables must not have.
     """
 
     def __init__(

@@ -74,18 +74,18 @@ def model_rule_reference(rule_id: str) -> dict[str, Any] | None:
 
 
 OWN_RULES: Final = {
-    "no-target": "a file is judged for at least one target of its dialect",
-    "nothing-judged": "of a file at least one node is judged",
-    "target-idle": "a target judges something in the files that it is given for",
-    "ignore-expired": "an ignore holds until its date; after that it silences nothing and is to be removed",
-    "ignore-stale": "an ignore silences something; one that matches nothing is to be removed",
-    "baseline-stale": "a baseline knows only findings that still occur; otherwise it is to be written again",
+    "no-target": "a file is checked for at least one target of its dialect",
+    "nothing-judged": "at least one node of a file is checked",
+    "target-idle": "a target checks at least one node of the files",
+    "ignore-expired": "an ignore applies until its date; remove it afterwards",
+    "ignore-stale": "an ignore matches at least one finding; otherwise remove it",
+    "baseline-stale": "a baseline lists only findings that still occur; otherwise write it again",
 }
 NODE_RULES: Final = {
-    "changed": "what a node uses is the same at the target's version of the operator as at the model's",
-    "version": "a node is written for a level that the target has",
-    "type-release": "the release that a target names knows a tensor's type",
-    "device-capability": "the device reports the capability that a tensor's type needs",
+    "changed": "the features of an operator that a node uses are equal at the target's version",
+    "version": "the level of a node exists at the target",
+    "type-release": "the target's release supports a tensor's type",
+    "device-capability": "the device has the capability that a tensor's type requires",
 }
 
 
@@ -147,22 +147,22 @@ def rule_names(table: Dialect, operator: str) -> Iterator[str]:
 
 
 _GENERAL = {
-    "level": "the operator exists at the level that the target has",
-    "version": "the descriptor was written for a level that the target has",
-    "unknown-attribute": "every attribute is one that the operator defines",
-    "too-many-inputs": "no more inputs are given than the operator defines",
-    "support-case": "the descriptor is one of those that the level's support rows cover",
-    "too-many-outputs": "no more outputs are given than the operator defines",
+    "level": "the operator exists at the target's level",
+    "version": "the level of the descriptor exists at the target",
+    "unknown-attribute": "the operator defines every attribute",
+    "too-many-inputs": "the operator defines at least as many inputs",
+    "support-case": "a support row of the level covers the descriptor",
+    "too-many-outputs": "the operator defines at least as many outputs",
 }
 _ASPECTS = {
-    "type": "the type is one that the level's support row lists",
-    "rank": "the number of dimensions is one that the level's support row lists",
-    "value": "the value is one that the level's support row lists",
-    "operator": "the operator fused into the field is one that the level's support row lists, and is whole",
-    "required": "the field is given",
-    "exists": "the field is one that the operator has at the level",
-    "unknown-word": "the word, or the number of one, for a type, a flag or a kind is one that the dialect has",
-    "wrong-kind": "the attribute's value is of the kind that the operator defines",
+    "type": "the level's support row lists the type",
+    "rank": "the level's support row lists the number of dimensions",
+    "value": "the level's support row lists the value",
+    "operator": "the level's support row lists the fused operator, and its description is complete",
+    "required": "the field is present",
+    "exists": "the operator has the field at the level",
+    "unknown-word": "the dialect defines the name or number of a type, flag or kind",
+    "wrong-kind": "the attribute's value has the kind that the operator defines",
 }
 
 

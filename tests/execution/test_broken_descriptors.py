@@ -97,5 +97,5 @@ def test_arrays_have_a_rank_of_the_rows_where_the_descriptor_does_not_know_it() 
     arrays = {"InputTensor": np.ones((1, 1, 2, 2), np.uint8), "FilterTensor": np.ones((1, 1, 1, 1), np.uint8)}
     outputs = [specgate.execute(each, arrays)["OutputTensor"].tolist() for each in (known, unknown, unknown)]
     assert outputs[0] == outputs[1] == outputs[2]
-    with pytest.raises(specgate.InputError, match="has 0 dimensions, which no row"):
+    with pytest.raises(specgate.InputError, match="has 0 dimensions, which no version"):
         specgate.execute(unknown, arrays | {"InputTensor": np.array(1, np.uint8)})

@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_refused(change: dict[str, Any]) -> None:
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="alone"):
+    with pytest.raises(InputError, match="only"):
         slide_deformed(PLANE, moved(0).astype(np.float32), ONE, **PLAIN)
     with pytest.raises(InputError, match="a mask"):
         slide_deformed(PLANE, moved(0), ONE, np.ones((1, 2, 2, 2)), **PLAIN)

@@ -48,7 +48,7 @@ def test_expressions(operator):
     with pytest.raises(InputError, match="must be a known number"):
         tolerance("SCALED")
     operator("TRUE", "present(Alpha)")
-    with pytest.raises(InputError, match="must be a number"):
+    with pytest.raises(InputError, match="must be a known number"):
         tolerance("TRUE")
     operator("NONE", None)
     assert tolerance("NONE") == 0

@@ -26,7 +26,7 @@ NAN = np.array([1, np.nan, 3], np.float32)
         ("scatter_tuples", [ROW, np.array([[4]]), ROW[:1]], {}, "out of range for size 3"),
         ("slice_between", [ROW, [0], [1, 2]], {}, "expected 1 ends"),
         ("slice_between", [ROW, [0], [2], [0], [0]], {}, "steps other than 0"),
-        ("tile_by", [ROW, np.array([-1])], {}, "below 0"),
+        ("tile_by", [ROW, np.array([-1])], {}, "negative"),
         ("split_along", [ROW, [1, 1]], {"axis": 0, "parts": 2}, "make up 3"),
         ("reshape", [ROW, np.array([2, -1])], {}, "no shape"),
         ("transpose", [MATRIX], {"order": [0, 0]}, "each of 2 dimensions once"),

@@ -108,6 +108,15 @@ def mel(bins, points):
     return node("MelWeightMatrix", *numbers, (FLOAT, [], [0.0]), (FLOAT, [], [4096.0]), opset=17)
 
 
+def resized(*scales, **attributes):
+    inputs = [1, 1, 2, 2], None, (FLOAT, [4], [1.0, 1.0, 2.0, 2.0]) if not scales else scales[0]
+    return node("Resize", *inputs, *([(INT64, [4], [1, 1, 4, 3])] if scales else []), **attributes)
+
+
+def spectrum(length, frame):
+    return node("STFT", [2, length, 1], (INT64, [], [4]), None, (INT64, [], [frame]), opset=17)
+
+
 def transposed(padding, stride):
     return node("ConvTranspose", [1, 2, 7], [2, 3, 3], output_padding=[padding], strides=[stride])
 
@@ -130,6 +139,8 @@ MODELS = {
     "Col2Im with pads": (blocks(15, 5, 5, pads=[0, 1, 0, 1]), None),
     "Col2Im with strides and dilations": (blocks(3, 5, 9, strides=[2, 1], dilations=[1, 2]), None),
     "DequantizeLinear along no axis": (dequantized(3, [3]), EVERY),
+    "DequantizeLinear with four scales": (
+        node("DequantizeLinear", (INT8, [2, 3, 5]), [4], (INT8, [4]), domain=OWN, axis=1), EVERY),
     "DequantizeLinear with one scale and no axis": (dequantized(3, [1]), None),
     "Gather of nothing": (node("Gather", [2, 0, 3], (INT64, [2]), axis=1), EVERY),
     "Gather nothing": (node("Gather", [2, 0, 3], (INT64, [0]), axis=1), None),
@@ -151,6 +162,8 @@ MODELS = {
     "MultiHeadAttention with other values": (multi_head_attention(12, 6), EVERY),
     "MultiHeadAttention": (multi_head_attention(8, 4), None),
     "ReduceMax of nothing": (node("ReduceMax", [2, 3, 0], opset=12), ("1.20.1", "1.20.1")),
+    "ReduceMin of nothing": (node("ReduceMin", [2, 3, 0], opset=18), None),
+    "QuantizeLinear with a matrix of zero points": (node("QuantizeLinear", [2, 3], [], (INT8, [1, 1]), output=INT8), EVERY),
     "ReduceMax beside nothing": (node("ReduceMax", [2, 3, 0], opset=12, axes=[0]), None),
     "ReduceMax of no truth": (node("ReduceMax", (BOOL, [2, 3, 0]), opset=20, output=BOOL), EVERY),
     "ReduceSum without axes": (node("ReduceSum", [2, 3, 4], noop_with_empty_axes=1), ("1.20.1", "1.20.1")),
@@ -174,12 +187,15 @@ MODELS = {
     "DeformConv without channels": (node("DeformConv", [1, 0, 7, 4], [1, 0, 3, 2], [1, 12, 5, 3], opset=19), EVERY),
     "FeatureVectorizer of other batches": (learned("FeatureVectorizer", [3, 2], [2, 1], inputdimensions=[2, 1]), ("1.31.1", "1.32.0")),
     "FeatureVectorizer of one batch": (learned("FeatureVectorizer", [3, 2, 1], [3, 1], inputdimensions=[2, 1]), None),
+    "FusedMatMul of batches and a matrix": (node("FusedMatMul", [4, 3], [3, 5], domain=OWN, transBatchB=1), EVERY),
+    "FastGelu of a scalar": (node("FastGelu", [], domain=OWN), EVERY),
     "GatherND of too many batch dimensions": (node("GatherND", [4, 2, 3], (INT64, [4, 1]), batch_dims=2), EVERY),
     "GroupNormalization of other groups": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=3), EVERY),
     "GroupNormalization": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=2), None),
     "LabelEncoder without classes": (learned("LabelEncoder", (INT64, [2]), output=STRING), EVERY),
     "LabelEncoder with classes": (learned("LabelEncoder", (INT64, [2]), output=STRING, classes_strings=["a"]), None),
     "LayerNormalization with few biases": (node("LayerNormalization", [2, 3, 4], [3, 4], [4], opset=17, axis=1), ("1.20.1", "1.20.1")),
+    "LayerNormalization with another stash": (node("LayerNormalization", [2, 4], [4], opset=17, stash_type=10), None),
     "LinearClassifier without intercepts": (classified([0, 1], [1.0, 2.0, 3.0, 4.0], None), EVERY),
     "LinearClassifier with a row for two intercepts": (classified([0, 1], [1.0, 2.0], [1.0, 2.0]), ("1.31.1", "1.32.0")),
     "LinearClassifier with more intercepts than labels": (classified([0, 1], [1.0, 2.0], [1.0, 2.0, 3.0]), ("1.31.1", "1.32.0")),
@@ -203,16 +219,25 @@ MODELS = {
     "PRelu with other slopes": (node("PRelu", [2, 3], [2]), EVERY),
     "PRelu with more slopes": (node("PRelu", [2, 3], [2, 2, 3]), None),
     "QuantizeLinear along no axis": (node("QuantizeLinear", [2, 3, 5], [3], (UINT8, [3]), axis=3, output=UINT8), EVERY),
+    "Resize with an odd word of another mode": (resized(mode="linear", nearest_mode="odd"), None),
+    "Resize with an odd word": (resized(nearest_mode="odd"), EVERY),
+    "Resize with empty scales that are given": (resized([0]), EVERY),
+    "Resize with empty scales": (resized((FLOAT, [0], [])), None),
     "RoiAlign of two regions": (node("RoiAlign", [2, 3, 8, 8], [2, 5], (INT64, [3]), opset=16), EVERY),
     "RoiAlign to a negative size": (node("RoiAlign", [2, 3, 8, 8], [2, 4], (INT64, [2]), opset=16, output_height=-1), EVERY),
     "Scaler of a scalar": (learned("Scaler", [], scale=[1.0], offset=[1.0]), EVERY),
     "Slice of a scalar": (node("Slice", [], (INT64, [0], []), (INT64, [0], [])), EVERY),
+    "Split into more outputs": (node("Split", [2, 6], opset=11, outputs=3, axis=1, split=[2, 4]), EVERY),
+    "Split into more outputs than parts": (node("Split", [2, 6], (INT64, [2], [2, 4]), outputs=3, axis=1), EVERY),
+    "STFT of a short signal": (spectrum(2, 8), EVERY),
+    "STFT of one frame": (spectrum(8, 8), None),
     "SVMRegressor without parameters": (vectors(None), EVERY),
     "SVMRegressor with no parameters": (vectors([]), None),
     "SVMRegressor with two parameters": (vectors([1.0, 2.0]), EVERY),
     "SVMRegressor with four parameters": (vectors([1.0, 2.0, 3.0, 4.0]), ("1.31.1", "1.32.0")),
     "SVMRegressor with two numbers to add": (vectors([], rho=[1.0, 2.0]), None),
     "SVMRegressor with another feature": (vectors([], coefficients=[1.0, 2.0, 3.0]), EVERY),
+    "Transpose with few dimensions": (node("Transpose", [1, 3, 4], perm=[1, 0]), EVERY),
     "TreeEnsembleRegressor": (tree(), None),
     "TreeEnsembleRegressor with a node twice": (tree(nodes=[0, 2, 2]), EVERY),
     "TreeEnsembleRegressor with a lost branch": (tree(branches=[3, 0, 0]), EVERY),

@@ -23,7 +23,7 @@ def test_a_rule_of_a_table_says_what_it_asks_for_and_at_which_levels() -> None:
 
 def test_a_support_cell() -> None:
     known = about("onnx/OneHot/values.type")
-    assert known.says == "the type is one that the level's support row lists"
+    assert known.says == "the level's support row lists the type"
     assert known.lines[0].startswith("9..27: UINT8, ")
     assert not any(line.startswith("specgate rule") for line in known.lines)
 

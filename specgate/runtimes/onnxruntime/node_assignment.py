@@ -51,8 +51,8 @@ _PREFERRED: Final = (
 class Assigned:
     """One node and its provider.
 
-    row: the registration that it runs by, or None. found: the first provider's answer. has_kernel: whether its provider
-    has a kernel for it.
+    row: the registration that it runs by, or None. lookup: the first provider's answer. has_kernel: whether its
+    provider has a kernel for it.
     """
 
     node: Node

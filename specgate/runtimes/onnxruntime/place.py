@@ -184,8 +184,8 @@ def _unloadable(graph: Graph, release: str) -> list[str]:
 def place_model(model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings) -> Placement:
     """Return the placement of a model.
 
-    model: a path, an ``onnx.ModelProto``, or a `Given`. Raises InputError for an invalid file, and for a target that
-    does not place nodes.
+    model: a path, an ``onnx.ModelProto``, or an `InputSource`. Raises InputError for an invalid file, and for a target
+    that does not place nodes.
     """
     if target.runtime is None:
         raise InputError(f"{target} does not place nodes; use a runtime release such as onnxruntime-directml:1.24.4")

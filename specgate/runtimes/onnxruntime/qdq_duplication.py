@@ -100,7 +100,7 @@ class _Model:
     """Changes to one model.
 
     units: by id of a new node. named: by id of a new graph, its original, and for each added value the value that it
-    repeats. made: new nodes, kept alive so that ids are not reused.
+    repeats. copies: new nodes, kept alive so that ids are not reused.
     """
 
     before: Source

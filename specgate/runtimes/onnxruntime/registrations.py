@@ -95,7 +95,7 @@ class KnownRelease:
 class Registry:
     """The registrations of one provider in one release.
 
-    found: cached answers by operator, version, and types of inputs and outputs.
+    lookups: cached answers by operator, version, and types of inputs and outputs.
     """
 
     def __init__(self, provider: str, release: str, tables: Mapping[str, Any]) -> None:

@@ -46,7 +46,7 @@ class Renewal:
     """The types of the values in one model, updated by inference.
 
     types: initial types by graph id; symbolic sizes that inference generated are dropped. stated: types that the file
-    states and that are consistent with inference, by name. told: known types and constants, which replace the nodes
+    states and that are consistent with inference, by name. facts: known types and constants, which replace the nodes
     that compute them.
     """
 

@@ -80,7 +80,7 @@ def test_weights_that_end_too_early_or_are_missing_are_named(model):
     with pytest.raises(InputError, match=r"line \d+, Const 'bias': ends at byte 16 of 'sums.bin', which has 15 bytes"):
         specgate.execute(str(model), {"x": X})
     weights.unlink()
-    with pytest.raises(InputError, match=r"lie in 'sums.bin', which cannot be read"):
+    with pytest.raises(InputError, match=r"are in 'sums.bin', which cannot be read"):
         specgate.execute(str(model), {"x": X})
 
 

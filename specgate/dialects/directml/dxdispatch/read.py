@@ -136,7 +136,7 @@ def _model(document: Any, file: str | None) -> DxModel:
         text = command.dispatchable or command.resource
         if text not in known:
             word = "dispatchable" if command.kind == "dispatch" else "resource"
-            raise InputError(f"the model has no {word} {text!r:.60}", place=f"commands[{i}]")
+            raise InputError(f"the model does not have a {word} {text!r:.60}", place=f"commands[{i}]")
     check_graphs(model)
     return model
 

@@ -277,7 +277,7 @@ def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool
         raise InputError("an empty array cannot be distinguished from a missing one", place=place)
     if result is None:
         if len(set(lengths.values())) > 1:
-            raise InputError(f"expected lists of one length, found {shown(lengths)}", place=place)
+            raise InputError(f"expected lists of the same length, found {shown(lengths)}", place=place)
         return next(iter(lengths.values()), 0)
     count = integer("uint", result, place)
     for name, length in lengths.items():

@@ -96,7 +96,7 @@ class Outcome:
 class Worker(HostProcess):
     """A running host that only creates operators.
 
-    asked: the number of questions so far.
+    question_count: the number of questions so far.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, start_timeout: float = 60.0) -> None:

@@ -78,7 +78,7 @@ def read_open(file: BinaryIO, size: int, name: str) -> OnnxModel:
 def read_model_bytes(data: bytes, name: str = "<bytes>") -> OnnxModel:
     """Read a model's structure from a serialized ModelProto.
 
-    Raise InputError, with `name` as the file, if it is not one.
+    Raises InputError, with `name` as the file, for other data.
     """
     return _read(BytesIO(data), len(data), name)
 

@@ -30,9 +30,9 @@ class OnnxTensor:
 
     `data` is raw_data as bytes or the list of the typed field. It is None if the data is external, sparse, in segments
     or larger than MAX_CONSTANT_BYTES. `external` has the entries of external_data (location, offset, length ...).
-    `sparse` has values and indices of a SparseTensorProto. `held` has the amount of data by field, read or not: bytes
-    of raw_data, elements of the other fields. `segment` is True for one of several segments. `spans` has begin and end
-    of each part of the message in the file if its elements were skipped.
+    `sparse` has values and indices of a SparseTensorProto. `stored_counts` has the amount of data by field, read or
+    not: bytes of raw_data, elements of the other fields. `segment` is True for one of several segments. `spans` has
+    begin and end of each part of the message in the file if its elements were skipped.
     """
 
     name: str = ""

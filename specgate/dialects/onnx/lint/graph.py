@@ -78,8 +78,8 @@ class Source:
     """A model as read, for checks that need more than its units.
 
     `scopes` has the known values by graph id, including those of outer graphs; an inferred type overrides a
-    contradicting stated type. `found` has the units of the nodes. `types` has the inferred types by graph id, None
-    without inference. `more` has units by node id that override those in `found`.
+    contradicting stated type. `node_units` has the units of the nodes. `types` has the inferred types by graph id, None
+    without inference. `more` has units by node id that override those in `node_units`.
     """
 
     model: OnnxModel

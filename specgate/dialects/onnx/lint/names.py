@@ -58,7 +58,7 @@ def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
 class _Scope:
     """Names of one graph, defined so far (with their origin) and overall.
 
-    `given` is the number of inputs and initializers, which come first. `parents` are the nodes with subgraphs.
+    `outer_count` is the number of inputs and initializers, which come first. `parents` are the nodes with subgraphs.
     `ordered` is True while no node, including those in subgraphs, has read a name before its definition.
     """
 

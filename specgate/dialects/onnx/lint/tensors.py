@@ -10,7 +10,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from specgate.descriptors.beside import size_in_folder, unusable_location
+from specgate.descriptors.beside import LEAVES_FOLDER, size_in_folder, unusable_location
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.file.schema import PLAIN_KINDS, STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
@@ -208,7 +208,7 @@ class _Files:
             numbers[key] = number
         size = self.size(location)
         if isinstance(size, str):
-            rule = "external-location" if size.startswith("leads") else "external-missing"
+            rule = "external-location" if size == LEAVES_FOLDER else "external-missing"
             message = f"the data of {what} is in {shown(location)}, which {size}"
             yield finding(rule, "error", message, at, where="location")
             return

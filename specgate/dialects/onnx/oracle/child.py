@@ -199,7 +199,7 @@ def _values(names: Sequence[str], question: Question, feeds: Sequence[Mapping[st
         try:
             filled = [{**{n: constant_array(t) for n, t in constants.items()}, **feed} for feed in feeds]
             run = ways[name](question, fed)
-        except Exception as error:  # noqa: BLE001  # as in `_said`
+        except Exception as error:  # noqa: BLE001  # as in `_answer`
             answers[name] = [(None, _unrunnable(error))] * len(feeds)
         else:
             answers[name] = [_ran(run, feed) for feed in filled]
@@ -213,7 +213,7 @@ def _unrunnable(error: Exception) -> Word:
 def _ran(run: Callable[[dict[str, Any]], dict[str, Any]], feed: dict[str, Any]) -> tuple[dict[str, Any] | None, Word]:
     try:
         return {name: _plain(array) for name, array in run(feed).items()}, ("accepted", "")
-    except Exception as error:  # noqa: BLE001  # as in `_said`
+    except Exception as error:  # noqa: BLE001  # as in `_answer`
         return None, _unrunnable(error)
 
 

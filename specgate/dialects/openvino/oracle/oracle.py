@@ -50,7 +50,7 @@ _CHILD: Final = "specgate.dialects.openvino.oracle.child"
 class OpenVINOOracle(Closing):
     """The installed OpenVINO at one opset.
 
-    level: ``opset1`` and so on. asked: the implementations for verdicts, of factory, ir and cpu. timeout: seconds per
+    level: ``opset1`` and so on. names: the implementations for verdicts, of factory, ir and cpu. timeout: seconds per
     question. A crash is only reported if the question alone causes it in a fresh subprocess. Not thread-safe. Raises
     InputError for an unknown level, or if OpenVINO is not installed or does not start.
     """

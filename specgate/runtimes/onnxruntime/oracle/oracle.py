@@ -59,7 +59,7 @@ class Outcome:
 class PlacementProcess(HostProcess):
     """A running host process.
 
-    asked: number of models that it received.
+    question_count: number of models that it received.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:

@@ -59,11 +59,11 @@ def test_a_file_that_only_names_a_model_is_judged(tmp_path: Path) -> None:
     ("source", "said"),
     [
         ("gone.onnx", "which does not exist"),
-        ("../net.onnx", "outside of the model's folder"),
+        ("../net.onnx", "outside the model's folder"),
         ("/net.onnx", "an absolute path"),
         ("link.onnx", "leaves the model's folder through a link"),
         ("sub", "is not a regular file"),
-        ("", "no file"),
+        ("", "its location is missing"),
     ],
 )
 def test_models_elsewhere_are_not_read(tmp_path: Path, source: str, said: str) -> None:

@@ -272,7 +272,7 @@ def test_the_command_reads_files_outside_where_that_is_asked_for(tmp_path, capsy
     path = tmp_path / "inside" / "model.json"
     path.write_text(json.dumps(document))
     assert main(["run", str(path)]) == 2
-    assert "outside of the model's folder" in capsys.readouterr().err
+    assert "outside the model's folder" in capsys.readouterr().err
     assert main(["run", str(path), "--read-outside"]) == 0
     assert "1, 2, 3, 4" in capsys.readouterr().out
 
@@ -284,8 +284,8 @@ def test_a_source_path_stays_in_the_models_folder(tmp_path):
     (inside / "way").symlink_to(tmp_path)
     for source, problem in (
         (str(tmp_path / "x.dat"), "an absolute path"),
-        ("../x.dat", "outside of the model's folder"),
-        ("way/../../x.dat", "outside of the model's folder"),
+        ("../x.dat", "outside the model's folder"),
+        ("way/../../x.dat", "outside the model's folder"),
         ("way/x.dat", "through a link"),
     ):
         resource = {"initialValues": {"sourcePath": source}, "initialValuesDataType": "UINT8"}
@@ -406,8 +406,8 @@ def changed(**bindings):
             changed(Indices="i"),
             r"commands\[0\] bindings: 'Indices' is not a tensor of this ONE_HOT; expected IndicesTensor",
         ),
-        (changed(IndicesTensor=["i", "i"]), r"commands\[0\] IndicesTensor: takes 1 resources, but 2 are bound"),
-        (changed(IndicesTensor=[]), r"commands\[0\] IndicesTensor: takes 1 resources, but 0 are bound"),
+        (changed(IndicesTensor=["i", "i"]), r"commands\[0\] IndicesTensor: accepts 1 resources, but 2 are bound"),
+        (changed(IndicesTensor=[]), r"commands\[0\] IndicesTensor: accepts 1 resources, but 0 are bound"),
         (changed(OutputTensor="v"), r"commands\[0\] OutputTensor: takes 36 bytes, but 'v' has 8 from byte 0 on"),
         (changed(IndicesTensor="nowhere"), r"commands\[0\].IndicesTensor: the model has no resource 'nowhere'"),
     ],

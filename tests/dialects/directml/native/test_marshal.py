@@ -235,7 +235,7 @@ def test_a_float_too_large_is_infinite():
         ({"OutputTensor_Sizes": [1, 1, "N", 4], "OutputTensor_TotalTensorSizeInBytes": 4}, "numbers that fit"),
         ({"OutputTensor_Strides": [4, 1]}, "OutputTensor: the number of strides must equal the number of sizes"),
         ({"OutputTensor_Strides": [4, 1], "OutputTensor_TotalTensorSizeInBytes": 48}, "expected 4 strides"),
-        ({"OutputTensor_DataType": "FLOAT12"}, "is no DML_TENSOR_DATA_TYPE"),
+        ({"OutputTensor_DataType": "FLOAT12"}, "is not a valid DML_TENSOR_DATA_TYPE"),
         ({"OutputTensor": 3}, "expected a tensor description, found 3"),
     ],
 )

@@ -38,8 +38,8 @@ WRONG: dict[str, Any] = {
     "ir-zero": ({"ir_version": 0}, "ir-version", "has IR version 0, expected one from 1 to"),
     "ir-negative": ({"ir_version": -1}, "ir-version", "has IR version -1"),
     "ir-unknown": ({"ir_version": 999}, "ir-version", "has IR version 999"),
-    "raw-short": ({"raw_data": b"1234"}, "tensor-data", "has 4 bytes in raw_data, but FLOAT of 2 takes 8"),
-    "raw-long": ({"raw_data": b"1" * 12}, "tensor-data", "has 12 bytes in raw_data, but FLOAT of 2 takes 8"),
+    "raw-short": ({"raw_data": b"1234"}, "tensor-data", "has 4 bytes in raw_data, but FLOAT of 2 needs 8"),
+    "raw-long": ({"raw_data": b"1" * 12}, "tensor-data", "has 12 bytes in raw_data, but FLOAT of 2 needs 8"),
     "raw-odd": ({"raw_data": b"1" * 9}, "tensor-data", "has 9 bytes"),
     "raw-of-none": ({"dims": [0]}, "tensor-data", "has data, but FLOAT of 0 has no elements"),
     "none": ({"raw_data": None}, "tensor-data", "has its data in none, expected one field"),
@@ -113,5 +113,5 @@ def test_a_constant_in_a_node_and_the_parts_of_a_sparse_tensor():
     messages = [f.message for f in specgate.lint(made, targets=["onnx:17"]).findings if "/tensor-" in f.id]
     assert messages == [
         "the indices of the sparse initializer 's' has the unknown element type DataType(99)",
-        "the attribute 'value' has 12 bytes in raw_data, but FLOAT of 2 takes 8",
+        "the attribute 'value' has 12 bytes in raw_data, but FLOAT of 2 needs 8",
     ]

@@ -75,7 +75,7 @@ def test_where_data_lies(folder, entries, expected):
 
 def test_messages_have_the_numbers(folder):
     _, (length, end) = findings(folder, outside(location="data.bin", offset=60, length=400))
-    assert length == "the data of the initializer 'w' has a length of 400 bytes, but FLOAT of 2 takes 8"
+    assert length == "the data of the initializer 'w' has a length of 400 bytes, but FLOAT of 2 needs 8"
     assert end == "the data of the initializer 'w' ends at byte 460 of 'data.bin', which has 64 bytes"
 
 

@@ -91,7 +91,7 @@ def test_a_body_has_an_output_for_each_state(tmp_path):
 def test_without_turns_the_type_must_be_declared(tmp_path):
     node = loop(onnx.ValueInfoProto(name="t"))
     said = refused(tmp_path, node, LOOPED, {"m": np.array(0), "x": X}, outputs=("last", "all"))
-    assert "the type of 't' is not declared, and the loop has no iteration that gives it" in said
+    assert "the type of 't' is not declared, and no iteration produces it" in said
 
 
 def scan(given=("x",), results=("y",), infos=None, nodes=COPY, **attributes):

@@ -120,8 +120,8 @@ class Telling {
   }
   std::string device_fix(const Noted& one) const {
     const std::string message(one.message);
-    const size_t is = message.find(" is "), from = message.find("reports "), to = message.find("; this one");
-    return "use a device that " + message.substr(from, to - from) + ", or another type for " + message.substr(0, is);
+    const size_t is = message.find(" is "), from = message.find("device with "), to = message.find("; this device");
+    return "use a " + message.substr(from, to - from) + ", or another type for " + message.substr(0, is);
   }
   std::string lacked(const Noted& one) const {
     return std::string(one.message) + (taken_.empty() ? "" : "; not required at " + ranges_text(taken_));
