@@ -268,7 +268,7 @@ def test_two_outputs_have_two_files(folder: Path) -> None:
         (folder / "hard").hardlink_to(folder / "a")
         os.mkfifo(folder / "pipe")
         for other in ("link", "hard"):
-            with pytest.raises(InputError, match="different file"):
+            with pytest.raises(InputError, match="a different file for each output"):
                 refuse_shared([folder / "a", folder / other])
         refuse_shared([folder / "pipe", folder / "pipe"])
 

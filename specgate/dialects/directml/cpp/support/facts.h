@@ -193,7 +193,7 @@ class Words : Resolving {
     if (name == "abs" || name == "int" || name == "power_of_two") return facts(argument);
     if (name == "operator") return only(fact(Says::is, called(argument), node));
     if (name == "present")
-      return only(Fact{Says::given, called(argument), value_of(node).true_() ? "given" : "not given"});
+      return only(Fact{Says::given, called(argument), value_of(node).true_() ? "given" : "missing"});
     if (grouping(name) && argument->kind == Kind::list) return facts(argument);
     return only(grouping(name) ? of_group(name, node, argument) : of_tensor(name, node, argument));
   }
