@@ -141,6 +141,7 @@ MODELS = {
     "DequantizeLinear along no axis": (dequantized(3, [3]), EVERY),
     "DequantizeLinear with four scales": (
         node("DequantizeLinear", (INT8, [2, 3, 5]), [4], (INT8, [4]), domain=OWN, axis=1), EVERY),
+    "DequantizeLinear with a scalar": (node("DequantizeLinear", (INT8, [2, 3, 5]), [], (INT8, []), domain=OWN, axis=1), None),
     "DequantizeLinear with one scale and no axis": (dequantized(3, [1]), None),
     "Gather of nothing": (node("Gather", [2, 0, 3], (INT64, [2]), axis=1), EVERY),
     "Gather nothing": (node("Gather", [2, 0, 3], (INT64, [0]), axis=1), None),
@@ -160,6 +161,7 @@ MODELS = {
     "MatMul of no batch": (node("MatMul", [0, 5, 3, 4], [5, 4, 6]), ("1.20.1", "1.31.1")),
     "MatMul of no batch and a matrix": (node("MatMul", [0, 3, 4], [1, 4, 6]), None),
     "MultiHeadAttention with other values": (multi_head_attention(12, 6), EVERY),
+    "MultiHeadAttention, packed": (node("MultiHeadAttention", [2, 3, 2, 3, 4], domain=OWN, num_heads=2), EVERY),
     "MultiHeadAttention": (multi_head_attention(8, 4), None),
     "ReduceMax of nothing": (node("ReduceMax", [2, 3, 0], opset=12), ("1.20.1", "1.20.1")),
     "ReduceMin of nothing": (node("ReduceMin", [2, 3, 0], opset=18), None),
