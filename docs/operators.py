@@ -17,7 +17,7 @@ from specgate.report.rule_links import operator_page, rule_page
 from specgate.report.tables import words
 from specgate.report.tables.html import fields_table, source_link
 from specgate.report.tables.text import observed_facts
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.spec.view import resolved_table
 

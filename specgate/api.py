@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from specgate.lowest import descriptor as lowest_descriptor
     from specgate.lowest import model as lowest_model
     from specgate.lowest.descriptor import Minimum
-    from specgate.lowest.result import ModelMinimum
+    from specgate.lowest.text import ModelMinimum
     from specgate.rulebook import Rule
     from specgate.runtimes.onnxruntime import minimum as onnxruntime_minimum
     from specgate.runtimes.onnxruntime import place as onnxruntime_place

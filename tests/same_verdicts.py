@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from specgate.conform.drawing import shown_descriptors
+from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.dialects import dialect_names
 from specgate.errors import Error

@@ -10,7 +10,7 @@ import pytest
 import specgate
 from specgate.cli import main
 from specgate.descriptors.core import TensorDesc
-from specgate.lowest.result import ModelMinimum
+from specgate.lowest.text import ModelMinimum
 from specgate.pytest_plugin import assert_supported
 from specgate.targets import parse_target
 from specgate.verdict import Location, NodeRef

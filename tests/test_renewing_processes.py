@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from specgate.errors import InputError
-from specgate.workers.piped import PipedProcess
-from specgate.workers.renewing import Renewing
+from specgate.workers.piped import PipedProcess, Renewing
 
 ECHO = [sys.executable, "-c", "import os\nwhile data := os.read(0, 1): os.write(1, data)"]
 

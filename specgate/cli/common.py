@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from specgate.cli.terminal import columns
+from specgate.cli.options import columns
 from specgate.errors import InputError
 from specgate.files import write_text
 from specgate.loading import lazy
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
-    from specgate.linting import input_source, rule_patterns
+    from specgate.linting import ignores as rule_patterns
+    from specgate.linting import input_source
     from specgate.linting.config import Config
     from specgate.report import jsonreport
     from specgate.targets import Target
 else:
     input_source = lazy("specgate.linting.input_source")
-    rule_patterns = lazy("specgate.linting.rule_patterns")
+    rule_patterns = lazy("specgate.linting.ignores")
     jsonreport = lazy("specgate.report.jsonreport")
 
 __all__ = [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import emit
-from specgate.cli.terminal import progress
+from specgate.cli.options import progress
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
 from specgate.files import refuse_unwritable
@@ -94,8 +94,7 @@ def conform_runtime(
     """
     try:
         from specgate.runtimes.onnxruntime.conform.render import FORMATS
-        from specgate.runtimes.onnxruntime.conform.result import Plan
-        from specgate.runtimes.onnxruntime.conform.run import run
+        from specgate.runtimes.onnxruntime.conform.run import Plan, run
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: pip install 'specgate-ml[oracles]'") from None
     _check(arguments, tuple(FORMATS))

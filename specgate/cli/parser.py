@@ -7,8 +7,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.cli.options import executed, inferring, judged, lowest, placed
-from specgate.cli.terminal import Help
+from specgate.cli.options import Help, executed, inferring, judged, lowest, placed
 from specgate.dialects import SHIPPED
 from specgate.loading import lazy
 from specgate.report import FORMATS
@@ -16,12 +15,15 @@ from specgate.report import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from specgate.cli import completion, conform_options, oracle_options, table_options
+    from specgate.cli import command_options as conform_options
+    from specgate.cli import command_options as oracle_options
+    from specgate.cli import command_options as table_options
+    from specgate.cli import completion
 else:
     completion = lazy("specgate.cli.completion")
-    conform_options = lazy("specgate.cli.conform_options")
-    oracle_options = lazy("specgate.cli.oracle_options")
-    table_options = lazy("specgate.cli.table_options")
+    conform_options = lazy("specgate.cli.command_options")
+    oracle_options = lazy("specgate.cli.command_options")
+    table_options = lazy("specgate.cli.command_options")
 
 __all__ = ["make_parser"]
 

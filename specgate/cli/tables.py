@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from specgate.cli import place
     from specgate.descriptors import files
     from specgate.export import compare as export_compare
-    from specgate.export import reading
+    from specgate.export import compare as reading
     from specgate.linting import input_source
     from specgate.linting import settings as linting_settings
     from specgate.linting.input_source import InputSource
@@ -44,7 +44,7 @@ else:
     codes = lazy("specgate.codes")
     files = lazy("specgate.descriptors.files")
     export_compare = lazy("specgate.export.compare")
-    reading = lazy("specgate.export.reading")
+    reading = lazy("specgate.export.compare")
     input_source = lazy("specgate.linting.input_source")
     linting_settings = lazy("specgate.linting.settings")
     lowest_descriptor = lazy("specgate.lowest.descriptor")

@@ -9,12 +9,12 @@ import numpy as np
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import reordered_for
-from specgate.execution.tolerance import differing
+from specgate.execution.observed import differing
+from specgate.validate.accepting_levels import UNSURE, about, entries_of, looked_at, named_rules
 from specgate.validate.check import compiled
-from specgate.validate.explain import explain_at
-from specgate.validate.looking import UNSURE, about, entries_of, looked_at, named_rules
 from specgate.validate.message import rule_id
 from specgate.validate.releases import RELEASE_RULE, newer_than, places_of
+from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from specgate.conform.cases import draw_cases, fill, size_of
 from specgate.conform.compare import compare_outputs
-from specgate.conform.drawing import draw_cases, fill
 from specgate.conform.result import Difference, ValueTally
-from specgate.conform.shrink import size_of
 from specgate.descriptors.core import TensorDesc, is_record
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import write_dict
@@ -25,11 +24,11 @@ from specgate.dialects import package
 from specgate.dialects.protocols import Backend
 from specgate.errors import Error, NoKernel
 from specgate.execution.engine import execute_at
-from specgate.execution.tolerance import tolerance_of
+from specgate.execution.observed import tolerance_of
 from specgate.execution.types import numpy_type
 from specgate.generate.cases import reproduce
 from specgate.rules.evaluate import Context, Undefined, evaluate
-from specgate.rules.primitives import extent, overlapping
+from specgate.rules.functions import extent, overlapping
 from specgate.spec.tables import dialect as tables
 from specgate.validate.check import accepts
 

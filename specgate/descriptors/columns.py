@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.descriptors.column_sources import (
+    Listed,
+    Numbers,
+    Parts,
+    Ragged,
+    Same,
+    Source,
+    WordRows,
+    number_column,
+    word_column,
+)
 from specgate.descriptors.core import RECORDS, Descriptor, GraphDesc, TensorDesc, shown
-from specgate.descriptors.number_columns import number_column
 from specgate.descriptors.read import read_dict
-from specgate.descriptors.sources import Listed, Numbers, Parts, Ragged, Same, Source, WordRows
-from specgate.descriptors.word_columns import word_column
 from specgate.descriptors.words import numbered
 from specgate.dialects import package
 from specgate.dialects.protocols import Positional

@@ -1,35 +1,79 @@
-"""Comparison of a model's nodes with another implementation.
-
-Each node is computed from the other implementation's input values, so a difference is caused by that node only.
-"""
+"""Execution of models, and comparison of nodes with another implementation."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution.containers import arrays_in
-from specgate.execution.filled import filled
 from specgate.execution.kernels import SUMS_OF_PRODUCTS
 from specgate.execution.memory import held_bytes
-from specgate.execution.tolerance import differing, tolerance_of
+from specgate.execution.observed import differing, tolerance_of
+from specgate.execution.plan import filled
 from specgate.spec.tables import dialect
 from specgate.workers.child import Child
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
     from specgate.execution.memory import Budget
+    from specgate.spec.fields import FieldInfo
     from specgate.verdict import Basis
 
-__all__ = ["Compared", "Different", "Judge", "values_of"]
+__all__ = ["Compared", "Different", "Judge", "arrays_by_name", "at_node", "at_place", "in_file", "values_of"]
+
+
+def arrays_by_name(infos: Sequence[FieldInfo], arrays: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
+    """Return a node's arrays by the operator's input names.
+
+    The last input may be a list of all remaining arrays.
+    """
+    entries: dict[str, Any] = {i.name: a for i, a in zip(infos, arrays, strict=False) if a is not None}
+    if infos and infos[-1].type == "tensor[]":
+        entries[infos[-1].name] = [array for array in arrays[len(infos) - 1 :] if array is not None]
+    return entries
+
+
+@contextmanager
+def at_node(label: str, path: str) -> Iterator[None]:
+    """Add a node of the file at `path` to errors raised here."""
+    try:
+        yield
+    except InputError as error:
+        place = label if error.place is None else f"{label}: {error.place}"
+        raise InputError(error.message, file=error.file or path, place=place) from None
+    except (NoTable, NoKernel) as error:
+        raise type(error)(f"{label}: {error}") from None
+
+
+@contextmanager
+def at_place(place: str) -> Iterator[None]:
+    """Add the place of an input, output or body to errors raised here."""
+    try:
+        yield
+    except (NoTable, NoKernel) as error:
+        raise type(error)(f"{place}: {error}") from None
+    except InputError as error:
+        raise InputError(
+            error.message, file=error.file, place=f"{place}: {error.place}" if error.place else place
+        ) from None
+
+
+@contextmanager
+def in_file(path: str) -> Iterator[None]:
+    """Add the file to errors raised here without one."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.message, file=error.file or path, place=error.place) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
-"""Execution plan of a descriptor: results independent of its arrays.
-
-Later executions of the same descriptor reuse it.
-"""
+"""Execution plan of a descriptor, which is completed from the arrays."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import ref
@@ -14,10 +12,11 @@ import numpy as np
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.execution import memory
 from specgate.execution.arguments import array_fields, output_fields
+from specgate.execution.containers import type_of
 from specgate.execution.guard import asks_arrays
 from specgate.execution.kernels import needs_of
 from specgate.execution.types import numpy_type
-from specgate.spec.tables import on_change
+from specgate.spec.tables import dialect, on_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +26,28 @@ if TYPE_CHECKING:
 
     _Kind = tuple[np.dtype[Any], tuple[int, ...]]
 
-__all__ = ["Settled", "declared_elements", "keep", "needed", "settled", "shape_of"]
+__all__ = ["Settled", "declared_elements", "filled", "keep", "needed", "settled", "shape_of"]
+
+#: Larger constants stay unknown: rules read the elements of axes, sizes and scales only.
+_MOST_ELEMENTS: Final = 4096
+
+
+def filled(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> Descriptor:
+    """Return a descriptor with all types, sizes and small inputs' elements."""
+    fields = dict(descriptor.fields)
+    tables = dialect(descriptor.dialect)
+
+    def known(value: Any, *, valued: bool) -> TensorDesc:
+        if not isinstance(value, np.ndarray):
+            return TensorDesc(type_of(value, tables), None)
+        elements = tuple(np.ma.getdata(value).ravel().tolist()) if valued and value.size <= _MOST_ELEMENTS else None
+        return TensorDesc(type_of(value, tables), value.shape, value=elements)
+
+    for values, valued in ((arrays, True), (outputs, False)):
+        for name, value in values.items():
+            several = isinstance(value, list) and isinstance(fields.get(name), list)
+            fields[name] = [known(each, valued=valued) for each in value] if several else known(value, valued=valued)
+    return replace(descriptor, fields=fields)
 
 
 class Settled(NamedTuple):

@@ -15,9 +15,9 @@ __all__ = ["FORMATS", "ExportScope", "export"]
 
 #: Each module is imported on first use: ``MODULE:FUNCTION``, called with a Wanted; it returns lines to print.
 FORMATS: Final = {
-    "json": "specgate.export.jsonform:export",
-    "csharp": "specgate.export.sources:csharp",
-    "cpp": "specgate.export.sources:cpp",
+    "json": "specgate.export.document:export",
+    "csharp": "specgate.export.document:csharp",
+    "cpp": "specgate.export.document:cpp",
 }
 #: Formats that are programs with validation.
 _JUDGING: Final = frozenset({"cpp"})

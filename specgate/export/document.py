@@ -1,12 +1,17 @@
-"""The operators to export, and their tables as data."""
+"""The operators to export, and their tables as data, JSON and source files."""
 
 from __future__ import annotations
 
 import json
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.dialects import dialect_names, is_dialect
+from specgate.dialects import dialect_names, implementing, is_dialect, package
+from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
+from specgate.files import write_text
+from specgate.report import plural
 from specgate.spec.tables import dialect
 from specgate.spec.version import tables_version, version_of
 from specgate.spec.view import field_facts, find_operators, observed, operator_named
@@ -21,18 +26,53 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
+    "INDEX",
     "LICENCE",
     "REVISION",
     "SCHEMA",
     "RuleKeys",
     "bounds_data",
     "chosen",
+    "cpp",
+    "csharp",
     "dialect_data",
     "document",
+    "export",
     "heading",
     "operator_data",
+    "plain",
     "rule_data",
+    "schema_text",
 ]  # fmt: skip
+
+
+def csharp(result: ExportScope) -> list[str]:
+    """Write the C# file that prints descriptions as JSON; InputError."""
+    if result.operators:
+        raise InputError("the C# file contains every operator; remove --operator")
+    return _written(result, "csharp", "C#")
+
+
+def cpp(result: ExportScope) -> list[str]:
+    """Write the C++ header that validates descriptions in-process.
+
+    Raises InputError and NoTable.
+    """
+    return _written(result, "cpp", "C++")
+
+
+def _written(scope: ExportScope, language: str, title: str) -> list[str]:
+    """Write the file and return a message, or the text without a file."""
+    owners = map(package, scope.dialects) if scope.dialects else implementing(Exporter)
+    exporters = (each for each in owners if isinstance(each, Exporter))
+    sources = (each.source_for(language, scope.operators, scope.levels, text=scope.text) for each in exporters)
+    texts = [text for text in sources if text is not None]
+    if not texts:
+        raise InputError(f"{' and '.join(scope.dialects)} has no structures that programs in {title} hold")
+    if scope.output is None:
+        return texts
+    write_text(scope.output, "".join(texts))
+    return [f"{scope.output} written\n"]
 
 
 def chosen(outcome: ExportScope) -> dict[str, list[str]]:
@@ -248,3 +288,80 @@ def _tensor_rules(table: Dialect) -> dict[str, Any]:
         for key in keys.of(table.tensor_rules_at(level, "observed")):
             builds[key].append(level)
     return {key: {**rule, "documented": page[key], "observed": builds[key]} for key, rule in keys.rules.items()}
+
+
+INDEX: Final = "index.json"
+_SCHEMA_FILE: Final = "tables.schema.json"
+
+
+def export(result: ExportScope) -> list[str]:
+    """Write the tables and the schema; return the text without an output."""
+    entries = document(result)
+    if result.output is None:
+        return [_text(entries)]
+    place = Path(result.output)
+    counted = plural(sum(len(part["operators"]) for part in entries["dialects"].values()), "operator")
+    if place.suffix == ".json" and not place.is_dir():
+        write_text(place, _text(entries))
+        write_text(place.with_suffix(".schema.json"), schema_text())
+    else:
+        _folder(entries, place)
+    return [f"{counted}, tables {entries['tables_version']}: {result.output}\n"]
+
+
+def schema_text() -> str:
+    """Return the schema of the export."""
+    return files("specgate.export").joinpath(_SCHEMA_FILE).read_text(encoding="utf-8")
+
+
+def _folder(entries: dict[str, Any], folder: Path) -> None:
+    before = _written_before(folder)
+    try:
+        for name in entries["dialects"]:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from None
+    head = heading()
+    listed: dict[str, Any] = {}
+    for name, part in entries["dialects"].items():
+        paths = {operator: f"{name}/{operator}.json" for operator in part["operators"]}
+        for operator, data in part["operators"].items():
+            write_text(folder / paths[operator], _text({**head, "dialect": name, **data}))
+        listed[name] = {**part, "operators": paths}
+    write_text(folder / INDEX, _text({**entries, "dialects": listed}))
+    write_text(folder / _SCHEMA_FILE, schema_text())
+    now = {path for part in listed.values() for path in part["operators"].values()}
+    for path in before - now:  # of operators that the tables no longer have
+        (folder / path).unlink(missing_ok=True)
+
+
+def _written_before(folder: Path) -> set[str]:
+    """Return the operator files of an earlier export to this folder.
+
+    Raises InputError for a folder that is not an export.
+    """
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return set()
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        if index["schema"] != SCHEMA:
+            raise ValueError
+        listed = {path for part in index["dialects"].values() for path in part["operators"].values()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        reason = "expected FILE.json, a new or empty folder, or one that an earlier export wrote"
+        raise InputError(reason, file=str(folder)) from None
+    shape = {path for path in listed if isinstance(path, str) and len(Path(path).parts) == 2 and ".." not in path}
+    return {path for path in shape if not Path(path).is_absolute() and path.endswith(".json")}
+
+
+def _text(data: dict[str, Any]) -> str:
+    return json.dumps(plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Return JSON data; infinity and NaN become text as in reports."""
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return str(value) if isinstance(value, float) and value - value != 0 else value

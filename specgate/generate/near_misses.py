@@ -20,10 +20,10 @@ from specgate.generate.walk import valid_descriptors
 from specgate.rules.evaluate import Context, evaluate
 from specgate.spec.tables import dialect as tables
 from specgate.spec.variables import SAME_TYPE
-from specgate.validate.cases import NO_CASE
 from specgate.validate.check import accepts
-from specgate.validate.explain import explain_at
+from specgate.validate.conditional_rows import NO_CASE
 from specgate.validate.message import rule_id
+from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

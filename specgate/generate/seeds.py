@@ -14,7 +14,7 @@ from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, shown
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
-from specgate.spec.examples import counterexample
+from specgate.spec.lint import counterexample
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:

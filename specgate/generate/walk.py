@@ -33,7 +33,7 @@ from specgate.generate.moves import (
 from specgate.generate.repair import mended, row_of
 from specgate.generate.seeds import concrete, counterexamples_at, examples_at, one_of, rule_numbers
 from specgate.validate.check import accepts
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

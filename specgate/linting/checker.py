@@ -18,8 +18,8 @@ from specgate.linting.versions import Versions
 from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect, on_change
 from specgate.validate.check import check_at, check_for, spelt_for
-from specgate.validate.memo import Memo, key_of
 from specgate.validate.releases import with_release_findings
+from specgate.validate.verdict_cache import Memo, key_of
 from specgate.verdict import Finding, NodeRef
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from specgate.errors import Error, InputError
 from specgate.linting.model import lint_model
 from specgate.spec.tables import use_specs
 from specgate.targets import parse_targets
-from specgate.workers.lost import Lost, PoolClosed
-from specgate.workers.pool import bounded_map
+from specgate.workers.pool import Lost, PoolClosed, bounded_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

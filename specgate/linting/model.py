@@ -14,11 +14,10 @@ from specgate.dialects import DEFAULT, capability, holds_text, implementing, is_
 from specgate.dialects.protocols import LibraryObjects, ModelFixes, ModelFormat
 from specgate.errors import InputError
 from specgate.linting.checker import Judging
-from specgate.linting.context import context_of
 from specgate.linting.coverage import unjudged
 from specgate.linting.input_source import TEXT, InputSource, named
 from specgate.linting.modified_model import Edited
-from specgate.linting.nodes import Graph, Unit
+from specgate.linting.nodes import Graph, Unit, context_of
 from specgate.linting.settings import LintSettings
 from specgate.loading import gc_paused
 from specgate.runtimes import runtime_of

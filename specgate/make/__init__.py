@@ -11,7 +11,7 @@ from typing import Any
 
 from specgate.descriptors.core import tensor
 from specgate.dialects import SHIPPED, is_dialect
-from specgate.make.modules import module_of
+from specgate.make.factory import module_of
 
 __all__ = [*SHIPPED, "tensor"]  # noqa: PLE0604  # names of dialects
 

@@ -1,9 +1,13 @@
-"""Creation of one constructor per operator from its table."""
+"""Constructors, one per operator from its table, and their modules."""
 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+import sys
+from functools import cache
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["annotation", "constructor", "described", "field_is_required", "operators", "ordered"]
+__all__ = ["annotation", "constructor", "described", "field_is_required", "module_of", "operators", "ordered"]
 
 _PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
 _PYTHON |= dict.fromkeys(("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto"), "TensorDesc")
@@ -93,3 +97,28 @@ def described(spec: OperatorSpec) -> list[str]:
 def _parameter(spec: OperatorSpec, info: FieldInfo) -> inspect.Parameter:
     default = inspect.Parameter.empty if field_is_required(spec, info) else None
     return inspect.Parameter(info.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation(info))
+
+
+_PARENT: Final = __name__.rpartition(".")[0]
+
+
+class _Constructors(ModuleType):
+    """Creates the constructor of an operator on attribute access."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{_PARENT}.{name}", f"Constructors of descriptors of {name}, one for each operator.")
+        self.__spec__ = ModuleSpec(self.__name__, None)
+        self.__package__ = _PARENT
+        self._dialect = name
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return constructor(self._dialect, name)
+
+    def __dir__(self) -> list[str]:
+        return operators(self._dialect)
+
+
+@cache
+def module_of(name: str) -> ModuleType:
+    """Return the module of a dialect and register it for import."""
+    return sys.modules.setdefault(f"{_PARENT}.{name}", _Constructors(name))

@@ -15,11 +15,9 @@ import numpy as np
 
 from specgate.rules import column_values as values
 from specgate.rules.column_values import Column, Open, Words, both, choose, either, is_column, negation
-from specgate.rules.compile import Builder
-from specgate.rules.functions import FUNCTIONS
+from specgate.rules.compile import Builder, Translator, answer, call, check_of, load
+from specgate.rules.functions import FUNCTIONS, LOOP_LIMIT, NEST_LIMIT, bounded_range, power_of_two
 from specgate.rules.language import LAYOUT_FUNCTIONS
-from specgate.rules.primitives import LOOP_LIMIT, NEST_LIMIT, bounded_range, power_of_two
-from specgate.rules.translate import Translator, answer, call, check_of, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

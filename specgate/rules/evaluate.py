@@ -2,22 +2,522 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import ast
+import operator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.rules.alike import LEAST, first_turns
-from specgate.rules.calls import count_turns
-from specgate.rules.kleene import decide
-from specgate.rules.language import UNKNOWN, Context, Undefined, known
-from specgate.rules.parts import part_of
-from specgate.rules.primitives import TURN_LIMIT
+from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, shown
+from specgate.rules import functions as primitives
+from specgate.rules.functions import FUNCTIONS, TURN_LIMIT
+from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, known, member, number
 
 if TYPE_CHECKING:
-    import ast
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Protocol
 
     from specgate.rules.language import Rule
 
-__all__ = ["UNKNOWN", "Context", "Evaluator", "Undefined", "decide", "evaluate"]
+    class State(Protocol):
+        """Evaluation state shared by the parts of one rule; see `Evaluator`."""
+
+        context: Context
+        turns: int
+
+        def quantify(self, node: ast.GeneratorExp, variables: Mapping[str, Any], *, decisive: bool) -> Any: ...
+
+        def collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any: ...
+
+    Part = Callable[[State, Mapping[str, Any]], Any]
+    Maker = Callable[[ast.expr], Part]
+
+__all__ = [
+    "ARITHMETIC",
+    "COMPARISONS",
+    "LEAST",
+    "UNKNOWN",
+    "Context",
+    "Evaluator",
+    "Undefined",
+    "count_turns",
+    "decide",
+    "equal",
+    "evaluate",
+    "first_turns",
+    "is_element",
+    "part_of",
+    "part_of_call",
+]  # fmt: skip
+
+#: Below this length, evaluating is as fast as comparing.
+LEAST: Final = 256
+_COMPARED: Final = ({int}, {str})  # equal elements of these classes are interchangeable
+
+
+def first_turns(node: ast.GeneratorExp, sequence: Sequence[Any], context: Context) -> list[int] | None:
+    """Return the indices of the first of equal iterations.
+
+    None where this cannot be determined. Iterations are equal if they read equal values: an element of `sequence`, or
+    elements at the same index of other lists.
+    """
+    turn = _turn(node)
+    if turn.loops or not turn.names.isdisjoint(context.defines):  # their iterations are counted separately
+        return None
+    read = [sequence]
+    if isinstance(sequence, range):
+        read = [context.fields.get(name) for name in turn.lists]  # type: ignore[misc]  # checked next
+    if not read or any(not isinstance(one, list) or len(one) < len(sequence) for one in read):
+        return None
+    if isinstance(sequence, range) and sequence != range(len(sequence)):
+        return None
+    if any(set(map(type, one)) not in _COMPARED for one in read):
+        return None
+    return _firsts(read[0] if len(read) == 1 else list(zip(*read, strict=False)), len(sequence))
+
+
+def _firsts(items: Sequence[Any], count: int) -> list[int]:
+    """Return the index of each first occurrence among the first `count` items."""
+    return sorted(dict(zip(reversed(items[:count]), range(count - 1, -1, -1), strict=True)).values())
+
+
+class _Turn(NamedTuple):
+    """The reads of a loop's body.
+
+    lists: the lists that it reads at the current index; None where it reads anything else.
+    """
+
+    loops: bool
+    names: frozenset[str]
+    lists: tuple[str, ...]
+
+
+def _turn(node: ast.GeneratorExp) -> _Turn:
+    kept = node.__dict__
+    turn: _Turn | None = kept.get("_turn")
+    if turn is None:
+        loop = node.generators[0]
+        parts = [part for one in (node.elt, *loop.ifs) for part in ast.walk(one)]
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        own: str = loop.target.id  # type: ignore[attr-defined]  # checked by parse()
+        lists = list(_indexed(parts, own))
+        turn = kept["_turn"] = _Turn(
+            any(isinstance(part, ast.GeneratorExp) for part in parts),
+            frozenset(names),
+            tuple(dict.fromkeys(lists)) if len(lists) == names.count(own) else (),
+        )
+    return turn
+
+
+def _indexed(parts: Sequence[ast.AST], own: str) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if index == own:
+                yield name
+
+
+def decide(values: Iterable[Any], *, decisive: bool) -> Any:
+    """Return `decisive` if any value is, UNKNOWN if one may be, else not it."""
+    unknown = False
+    try:
+        for value in values:
+            if value is UNKNOWN:
+                unknown = True
+            elif value is decisive:
+                return decisive
+    except Undefined:
+        if not unknown:
+            raise
+        return UNKNOWN  # when it is known, an earlier part may decide first
+    return UNKNOWN if unknown else not decisive
+
+
+def equal(left: Any, right: Any) -> Any:
+    """Return whether two values are equal, UNKNOWN where undecided."""
+    if left.__class__ is int and right.__class__ is int:  # the common case
+        return left == right
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    if isinstance(left, tuple | list | range) and isinstance(right, tuple | list | range):
+        if len(left) != len(right):
+            return False
+        parts = (equal(known(a), known(b)) for a, b in zip(left, right, strict=True))
+        return decide(parts, decisive=False)
+    if isinstance(left, str) != isinstance(right, str):
+        return UNKNOWN  # a symbolic size compared with a number
+    if isinstance(left, Symbol) or isinstance(right, Symbol):
+        return True if left == right else UNKNOWN
+    return left == right
+
+
+def _different(left: Any, right: Any) -> Any:
+    same = equal(left, right)
+    return same if same is UNKNOWN else not same
+
+
+def _in(left: Any, right: Any) -> Any:
+    if right is UNKNOWN:
+        return UNKNOWN
+    return decide((equal(left, known(item)) for item in right), decisive=True)
+
+
+def _not_in(left: Any, right: Any) -> Any:
+    result = _in(left, right)
+    return result if result is UNKNOWN else not result
+
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    def ordered(left: Any, right: Any) -> Any:
+        if left.__class__ is int and right.__class__ is int:
+            return compare(left, right)
+        return compare(left, right) if number(left) and number(right) else UNKNOWN
+
+    return ordered
+
+
+#: The function of each comparison operator.
+COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Eq: equal,
+    ast.NotEq: _different,
+    ast.In: _in,
+    ast.NotIn: _not_in,
+    ast.Lt: _ordered(operator.lt),
+    ast.LtE: _ordered(operator.le),
+    ast.Gt: _ordered(operator.gt),
+    ast.GtE: _ordered(operator.ge),
+}
+
+
+ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def part_of(node: ast.expr) -> Part:
+    """Return `f(state, variables)`, the evaluator of a part.
+
+    It returns a value or UNKNOWN, and raises Undefined where the part has no value.
+    """
+    kept = node.__dict__
+    function: Part | None = kept.get("_part")
+    if function is None:
+        function = kept["_part"] = _MAKERS[type(node)](node)
+    return function
+
+
+def _constant(node: ast.Constant) -> Part:
+    value = node.value
+    return lambda _state, _variables: value
+
+
+def _name(node: ast.Name) -> Part:
+    name = node.id
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        if name in variables:
+            return variables[name]
+        context = state.context
+        if name in context.defines:
+            return _defined(name, state)
+        fields = context.fields
+        if name in fields:
+            result = fields[name]
+            return UNKNOWN if result is None else result
+        return context.numbers.get(name, name)  # the name of a type or an enum value
+
+    return value
+
+
+def _defined(name: str, state: State) -> Any:
+    """Return the value of a define, cached per context.
+
+    Its loops are counted on every use.
+    """
+    context = state.context
+    kept = context.defined.get(name)
+    if kept is None:
+        before = state.turns
+        value = part_of(context.defines[name].tree)(state, {})
+        context.defined[name] = value, state.turns - before
+        return value
+    value, turns = kept
+    if turns:
+        count_turns(state, turns)
+    return value
+
+
+def _attribute(node: ast.Attribute) -> Part:
+    owner_of, name, element = part_of(node.value), node.attr, is_element(node.value)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        owner = owner_of(state, variables)
+        if owner is UNKNOWN:
+            return UNKNOWN
+        if name == "sizes" and owner.__class__ is TensorDesc:
+            sizes = owner.sizes
+            return UNKNOWN if sizes is None else sizes
+        try:
+            result = member(owner, name)
+        except AttributeError:
+            raise Undefined(f"{ast.unparse(node.value)} is {shown(owner)}") from None
+        if result is None and name != "sizes" and element(variables):
+            raise Undefined(f"{ast.unparse(node)} is missing")
+        return known(result)
+
+    return value
+
+
+def _subscript(node: ast.Subscript) -> Part:
+    sequence_of, index_of = part_of(node.value), part_of(node.slice)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        sequence = sequence_of(state, variables)
+        index = index_of(state, variables)
+        if sequence is UNKNOWN or not number(index):
+            return UNKNOWN
+        if not isinstance(index, int) or not 0 <= index < len(sequence):
+            raise Undefined(f"{ast.unparse(node)}: index {shown(index)} of {len(sequence)}")
+        result = sequence[index]
+        return UNKNOWN if result is None else result
+
+    return value
+
+
+def _bool_op(node: ast.BoolOp) -> Part:
+    parts, decisive = [part_of(part) for part in node.values], isinstance(node.op, ast.Or)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        unknown = False
+        try:
+            for part in parts:
+                result = part(state, variables)
+                if result is UNKNOWN:
+                    unknown = True
+                elif result is decisive:
+                    return decisive
+        except Undefined:
+            if not unknown:
+                raise
+            return UNKNOWN  # as in `decide`
+        return UNKNOWN if unknown else not decisive
+
+    return value
+
+
+def _unary_op(node: ast.UnaryOp) -> Part:
+    operand, negation = part_of(node.operand), isinstance(node.op, ast.Not)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        result = operand(state, variables)
+        if result is UNKNOWN or isinstance(result, str):
+            return UNKNOWN
+        return (not result) if negation else -result
+
+    return value
+
+
+def _bin_op(node: ast.BinOp) -> Part:
+    left_of, right_of, compute = part_of(node.left), part_of(node.right), ARITHMETIC[type(node.op)]
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        left, right = left_of(state, variables), right_of(state, variables)
+        both = left.__class__ is int and right.__class__ is int
+        if not both and not (number(left) and number(right)):
+            return UNKNOWN
+        try:
+            return compute(left, right)
+        except (ArithmeticError, ValueError) as error:
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
+
+    return value
+
+
+def _compare(node: ast.Compare) -> Part:
+    first = part_of(node.left)
+    links = [(COMPARISONS[type(op)], part_of(part)) for op, part in zip(node.ops, node.comparators, strict=True)]
+    if len(links) == 1:
+        [(compare, second)] = links
+
+        def single(state: State, variables: Mapping[str, Any]) -> Any:
+            left = first(state, variables)
+            result = compare(left, second(state, variables))
+            return UNKNOWN if result is UNKNOWN else result is not False
+
+        return single
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        def compared() -> Any:
+            left = first(state, variables)
+            for compare, part in links:
+                right = part(state, variables)
+                yield compare(left, right)
+                left = right
+
+        return decide(compared(), decisive=False)
+
+    return value
+
+
+def _if_exp(node: ast.IfExp) -> Part:
+    test_of, body, orelse = part_of(node.test), part_of(node.body), part_of(node.orelse)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        test = test_of(state, variables)
+        if test is not UNKNOWN:
+            return (body if test else orelse)(state, variables)
+        try:
+            first, second = body(state, variables), orelse(state, variables)
+        except Undefined:
+            return UNKNOWN  # when it is known, the test may choose the other branch
+        return first if equal(first, second) is True else UNKNOWN
+
+    return value
+
+
+def _tuple(node: ast.Tuple | ast.List) -> Part:
+    parts = [part_of(part) for part in node.elts]
+    return lambda state, variables: tuple([part(state, variables) for part in parts])
+
+
+_MAKERS: Final[Mapping[type[ast.AST], Callable[[Any], Part]]] = {
+    ast.Attribute: _attribute,
+    ast.BinOp: _bin_op,
+    ast.BoolOp: _bool_op,
+    ast.Call: lambda node: part_of_call(node, part_of),
+    ast.Compare: _compare,
+    ast.Constant: _constant,
+    ast.IfExp: _if_exp,
+    ast.List: _tuple,
+    ast.Name: _name,
+    ast.Subscript: _subscript,
+    ast.Tuple: _tuple,
+    ast.UnaryOp: _unary_op,
+}
+
+
+def count_turns(state: State, turns: int) -> None:
+    """Count loop iterations; raise Undefined above the limit."""
+    state.turns += turns
+    if state.turns > primitives.TURN_LIMIT:
+        raise Undefined(f"its loops have more than {primitives.TURN_LIMIT} iterations")
+
+
+def is_element(node: ast.expr) -> Callable[[Mapping[str, Any]], bool]:
+    """Return a test whether a value is the tensor of an array.
+
+    Absent members of such a tensor are not checked before the rule.
+    """
+    if isinstance(node, ast.Name):
+        name = node.id
+        return lambda variables: name in variables
+    subscript = isinstance(node, ast.Subscript)
+    return lambda _variables: subscript
+
+
+def part_of_call(node: ast.Call, part_of: Maker) -> Part:
+    """Return the evaluator of a call.
+
+    part_of: returns the evaluators of its arguments.
+    """
+    name: str = node.func.id  # type: ignore[attr-defined]  # checked by parse()
+    argument = node.args[0]
+    if name in {"all", "any"}:
+        loop: ast.GeneratorExp = argument  # type: ignore[assignment]  # checked by parse()
+        decisive = name == "any"
+        return lambda state, variables: state.quantify(loop, variables, decisive=decisive)
+    if name == "present":
+        return _present(argument, part_of)
+    if name == "operator":
+        return _operator(argument, part_of)
+    if name in LAYOUT_FUNCTIONS:
+        return _of_tensor(
+            lambda tensor, context: primitives.of_layout(name, tensor, context), _argument(argument, part_of)
+        )
+    function = FUNCTIONS[name]
+    if function.of_texts:
+        return _of_texts(function.compute, node, part_of)
+    if function.of_tensor:
+        return _of_tensor(function.compute, _argument(argument, part_of))
+    return _of_numbers(function.compute, node, _argument(argument, part_of))
+
+
+def _argument(node: ast.expr, part_of: Maker) -> Part:
+    if isinstance(node, ast.GeneratorExp):
+        return lambda state, variables: state.collect(node, variables)
+    return part_of(node)
+
+
+def _present(argument: ast.expr, part_of: Maker) -> Part:
+    path = ast.unparse(argument)
+    if not isinstance(argument, ast.Attribute):
+        return lambda state, _variables: not state.context.absent(path)
+    owner_of, name, element = part_of(argument.value), argument.attr, is_element(argument.value)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        if not element(variables):
+            return not state.context.absent(path)
+        owner = owner_of(state, variables)
+        return UNKNOWN if owner is UNKNOWN else member(owner, name) is not None
+
+    return value
+
+
+def _operator(argument: ast.expr, part_of: Maker) -> Part:
+    held_by = part_of(argument)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        result = held_by(state, variables)
+        if result is UNKNOWN:
+            return UNKNOWN
+        if not isinstance(result, Descriptor):
+            raise Undefined(f"{ast.unparse(argument)} is {shown(result)}")
+        return result.operator
+
+    return value
+
+
+def _of_texts(compute: Callable[..., Any], node: ast.Call, part_of: Maker) -> Part:
+    parts = [part_of(argument) for argument in node.args]
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        texts = [part(state, variables) for part in parts]
+        if any(text is UNKNOWN for text in texts):
+            return UNKNOWN
+        try:
+            return compute(*texts)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # an empty text or an invalid index
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
+
+    return value
+
+
+def _of_tensor(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -> Part:
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        tensor = tensor_of(state, variables)
+        return UNKNOWN if tensor is UNKNOWN else compute(tensor, state.context)
+
+    return value
+
+
+def _of_numbers(compute: Callable[..., Any], node: ast.Call, numbers_of: Part) -> Part:
+    any_items = compute is len
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        result = numbers_of(state, variables)
+        if result is UNKNOWN:
+            return UNKNOWN
+        items: Sequence[Any] = result if isinstance(result, tuple | list | range) else (result,)
+        if not any_items and not all(number(known(item)) for item in items):
+            return UNKNOWN
+        try:
+            return compute(result)
+        except (ValueError, OverflowError, TypeError) as error:
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
+
+    return value
 
 
 def evaluate(rule: Rule, context: Context) -> Any:

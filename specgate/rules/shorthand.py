@@ -1,9 +1,4 @@
-"""Expand the short forms of the rule language while tables are built.
-
-The engines do not support them. They are ``window(i)`` for a define with parameters, ``X.sizes[-1]`` for an index from
-the end, ``default(strides[i], 1)`` for the value of an optional field or a default, ``count_present(A, B)`` for the
-number of optional fields that are present, and ``same_type(A, B)`` for the conditions that tensors have A's type.
-"""
+"""Short forms of the rule language: expand them, and find expressions with one."""
 
 from __future__ import annotations
 
@@ -12,14 +7,14 @@ import re
 from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.rules.checks import MAX_NODES
 from specgate.rules.functions import FUNCTIONS
+from specgate.rules.parse import MAX_NODES
 from specgate.rules.show import shown_tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-__all__ = ["FORMULA", "RESERVED", "Formula", "Shorthand", "ShorthandError", "formula_of", "length_of"]
+__all__ = ["FORMULA", "RESERVED", "Formula", "Shortener", "Shorthand", "ShorthandError", "formula_of", "length_of"]
 
 DEFAULT: Final = "default"
 COUNT: Final = "count_present"
@@ -328,3 +323,59 @@ def length_of(sequence: ast.expr) -> ast.expr:
     sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
     whole = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
     return ast.Call(ast.Name("rank" if sizes else "len", ast.Load()), [_copy(whole)], [])
+
+
+class Shortener(ast.NodeTransformer):
+    """Replaces expressions by their short forms.
+
+    `replacements` holds each pair of long and short form. optional: the fields without a default that a descriptor may
+    omit.
+    """
+
+    def __init__(self, optional: Collection[str]) -> None:
+        self.optional = optional
+        self.replacements: list[tuple[str, str]] = []
+
+    def shortened(self, text: str) -> str:
+        """Return the expression with short forms.
+
+        Unchanged where none applies or the text is not an expression.
+        """
+        before = len(self.replacements)
+        try:
+            tree = self.visit(ast.parse(" ".join(text.split()), mode="eval").body)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return text
+        return text if len(self.replacements) == before else shown_tree(tree)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        long = shown_tree(node)
+        index = _from_the_end(node.slice, shown_tree(length_of(node.value)))
+        if index is None:
+            return node
+        subscript = ast.Subscript(node.value, index, ast.Load())
+        self.replacements.append((long, shown_tree(subscript)))
+        return subscript
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        long = shown_tree(node)
+        self.generic_visit(node)
+        match node.test:
+            case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=field)]):
+                names = {part.id for part in ast.walk(node.body) if isinstance(part, ast.Name)}
+                if names & set(self.optional) == {field}:
+                    call = ast.Call(ast.Name(DEFAULT, ast.Load()), [node.body, node.orelse], [])
+                    self.replacements.append((long, shown_tree(call)))
+                    return call
+        return node
+
+
+def _from_the_end(index: ast.expr, length: str) -> ast.expr | None:
+    """Return ``-1 - d`` for ``rank(X) - 1 - d``, else None."""
+    if not isinstance(index, ast.BinOp):
+        return None
+    if isinstance(index.op, ast.Sub) and shown_tree(index.left) == length and isinstance(index.right, ast.Constant):
+        return ast.UnaryOp(ast.USub(), index.right) if index.right.value else None
+    left = _from_the_end(index.left, length) if isinstance(index.op, ast.Add | ast.Sub) else None
+    return None if left is None else ast.BinOp(left, index.op, index.right)

@@ -10,7 +10,7 @@ from specgate.errors import InputError
 from specgate.levels import LevelSet
 from specgate.runtimes import runtimes
 from specgate.spec.changes import distinct
-from specgate.spec.examples import counterexample
+from specgate.spec.lint import counterexample
 from specgate.spec.tables import dialect
 from specgate.spec.variables import SAME_TYPE
 from specgate.spec.view import shown_cell

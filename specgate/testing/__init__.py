@@ -18,8 +18,14 @@ from __future__ import annotations
 
 from specgate.generate.cases import Case, cases, operators, reproduce, reproducing, targets
 from specgate.generate.near_misses import NearMiss
-from specgate.testing.arrays import arrays
-from specgate.testing.strategies import any_descriptors, descriptors, finding_ids, near_valid, with_unknown_sizes
+from specgate.testing.strategies import (
+    any_descriptors,
+    arrays,
+    descriptors,
+    finding_ids,
+    near_valid,
+    with_unknown_sizes,
+)
 
 __all__ = [
     "Case",

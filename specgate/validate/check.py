@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from specgate.rules import compile as rules_compile
     from specgate.spec.forms import Resolved
     from specgate.targets import Target
-    from specgate.validate import cases, judge, on_device, releases
+    from specgate.validate import conditional_rows as cases
+    from specgate.validate import judge, on_device, releases
     from specgate.validate.facts import Facts
     from specgate.verdict import Basis
 else:
     positional = lazy("specgate.descriptors.positional")  # rare: few operators change the order
     rules_compile = lazy("specgate.rules.compile")  # a single check is evaluated, not compiled
-    cases = lazy("specgate.validate.cases")  # few operators have cases
+    cases = lazy("specgate.validate.conditional_rows")  # few operators have cases
     judge = lazy("specgate.validate.judge")  # reasons are rarely needed
     on_device = lazy("specgate.validate.on_device")  # rare: most calls do not name a device
     releases = lazy("specgate.validate.releases")  # few targets name a release

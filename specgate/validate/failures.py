@@ -1,21 +1,28 @@
-"""One failed cell or rule, and the values that it reports."""
+"""Failed cells and rules, and the values that they report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from specgate.descriptors.core import Descriptor, Numbered, is_record, shown
-from specgate.rules.evaluate import UNKNOWN
+from specgate.rules.evaluate import UNKNOWN, Undefined
+from specgate.rules.explain import explain
+from specgate.rules.words import spell_value, words
 from specgate.slotted import field, slotted
+from specgate.validate.facts import applies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-    from specgate.spec.forms import Resolved
+    from specgate.rules.evaluate import Context
+    from specgate.rules.language import Rule
+    from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
     from specgate.validate.remedy import Remedy
 
-__all__ = ["Failure", "Failures", "bounded", "plain"]
+__all__ = ["Failure", "Failures", "Judged", "bounded", "broken_failure", "capital", "plain", "rule_failures"]
 
 #: Larger integers are described by their length: they can be too long to print or to write as JSON.
 PRINTABLE: Final = 10**40
@@ -83,3 +90,132 @@ def plain(value: Any) -> Any:
     if isinstance(value, Descriptor):
         return shown(value, 200)
     return [plain(v) for v in value] if isinstance(value, tuple | list | range) else value
+
+
+class Judged(NamedTuple):
+    """The descriptor, the level, cached facts and the checker for changes.
+
+    bare: failures only tell whether they are certain, without places and reasons.
+    """
+
+    descriptor: Descriptor
+    resolved: Resolved
+    facts: Facts
+    failures: Failures
+    bare: bool = False
+
+
+def rule_failures(
+    forms: Iterable[RuleForm],
+    context: Context,
+    where: str,
+    broken: list[tuple[RuleForm, str, Undefined]],
+    lost: frozenset[str],
+    judged: Judged,
+) -> Iterator[tuple[Failure, RuleForm]]:
+    """Yield the failures of forms in order.
+
+    Rules that repeat an earlier failure are skipped; those without a value go to `broken`.
+    """
+    facts = judged.facts
+    failed: set[str] = set()
+    for form in forms:
+        if (failed and failed.intersection(form.after)) or (lost and lost & form.fields):
+            continue
+        answer = facts.judge(form, context)
+        if answer is True:
+            continue
+        if isinstance(answer, Undefined):
+            failed.add(form.name)
+            broken.append((form, where, answer))
+            continue
+        if answer is False:
+            failed.add(form.name)
+        elif form.variable is not None:
+            continue  # the failure of the type's cell already reports it
+        if judged.bare:
+            yield Failure(form.name, where, "", unknown=answer is UNKNOWN, scope=form.scope), form
+            continue
+        yield facts.failure_of(form, context, where, partial(_explain, form, context, where, judged, answer)), form
+
+
+def _explain(form: RuleForm, context: Context, where: str, judged: Judged, answer: Any) -> Failure:
+    remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)
+    return _failure(form, context, where, judged, remedy)
+
+
+def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Remedy:
+    from specgate.validate.remedy import Remedy  # most rules hold
+
+    return Remedy(form, context, where, judged.descriptor, judged.resolved, judged.facts, judged.failures)
+
+
+def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remedy: Remedy | None) -> Failure:
+    result, rule = _sentence(form, where), form.require
+    if form.when is not None and applies(form, context) is UNKNOWN:
+        result, rule = f"{result} (undecided: unknown values leave open whether this rule applies)", form.when
+    values = explain(rule, context)
+    if where:
+        values = {_spoken(text, where): value for text, value in values.items()}
+
+    def write() -> str:
+        fields = judged.resolved.fields
+        names = {"tensor": where} if where else {name: info.vendor_name for name, info in fields.items()}
+        facts = words(judged.facts.decisive(rule, context), context, names)
+        facts = facts or " and ".join(f"{text} is {spell_value(value)}" for text, value in values.items())
+        text = result + (f": {facts}" if facts else "")
+        return capital(text, context.fields) if form.because else text
+
+    return Failure(
+        rule=form.name,
+        where=where or _place(form.require, values),
+        text=result,
+        values={text: plain(value) for text, value in values.items()},
+        fix=form.fix,
+        unknown=remedy is None,
+        scope=form.scope,
+        structural=form.structural,
+        formula=_formula(form, where),
+        remedy=remedy,
+        write=write,
+    )
+
+
+def _sentence(form: RuleForm, where: str = "") -> str:
+    """Return the sentence of a rule, or its expression without one."""
+    return form.because or _spoken(form.require.text, where)
+
+
+def _formula(form: RuleForm, where: str) -> str:
+    text = form.require.text if form.when is None else f"{form.require.text} where {form.when.text}"
+    return _spoken(text, where) if where else text
+
+
+def capital(text: str, names: Container[str]) -> str:
+    """Return a capitalized sentence, unless it begins with one of `names`."""
+    first = re.split(r"[^A-Za-z]", text, maxsplit=1)[0]
+    whole = text.split(" ", 1)[0]
+    if not first.islower() or "_" in whole or whole.rstrip(",:;").removesuffix("'s") in names:
+        return text
+    return text[0].upper() + text[1:]
+
+
+def _spoken(text: str, where: str) -> str:
+    """Return the text of a tensor rule with the field's name."""
+    return text.replace("(tensor)", f"({where})").replace("tensor.", f"{where}.")
+
+
+def _place(rule: Rule, values: Mapping[str, Any]) -> str:
+    """Return the field to report."""
+    named = [name for name in rule.fields if name in values]
+    named = named or [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
+    return min(named, key=lambda name: (rule.text.find(name), name), default="")
+
+
+def broken_failure(form: RuleForm, where: str, error: Undefined) -> Failure:
+    message = f"{_sentence(form, where)}: undecided, because {error}"
+    message = capital(message, form.fields) if form.because else message
+    formula = _formula(form, where)
+    return Failure(
+        form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural, formula=formula
+    )

@@ -17,7 +17,7 @@ from specgate.validate.message import (
     unwritten_finding,
     version_finding,
 )
-from specgate.validate.passing import passes
+from specgate.validate.quick_accept import passes
 from specgate.verdict import Finding, Verdict, expect_basis
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
-    from specgate.validate import explain
-    from specgate.validate import reach as validate_reach
+    from specgate.validate import accepting_levels as validate_reach
+    from specgate.validate import row as explain
+    from specgate.validate.accepting_levels import Reach
     from specgate.validate.failures import Failure
-    from specgate.validate.reach import Reach
     from specgate.verdict import Basis
 else:
-    explain = lazy("specgate.validate.explain")  # only the explaining path needs it
-    validate_reach = lazy("specgate.validate.reach")  # few targets are that old
+    explain = lazy("specgate.validate.row")  # only the explaining path needs it
+    validate_reach = lazy("specgate.validate.accepting_levels")  # few targets are that old
 
 __all__ = ["answer", "domainless", "verdict_with_reasons"]
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.descriptors.column_sources import several
 from specgate.descriptors.columns import ColumnReader
 from specgate.descriptors.core import Descriptor, TensorDesc, shown
-from specgate.descriptors.sources import several
 from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.rules.column_values import Words, both, either, negation
 from specgate.rules.columns import compile_columns
 from specgate.spec.tables import dialect as tables
 from specgate.spec.tables import on_change
-from specgate.validate.cases import list_rows
 from specgate.validate.check import accepts, demanded
+from specgate.validate.conditional_rows import list_rows
 from specgate.validate.device import required_capabilities
 from specgate.validate.releases import newer_types
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.descriptors.sources import Group
+    from specgate.descriptors.column_sources import Group
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
     from specgate.verdict import Basis

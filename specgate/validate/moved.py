@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import UNKNOWN, TensorDesc
 from specgate.slotted import replace
-from specgate.validate.casting import bits_of, family
 from specgate.validate.failures import Failure, plain
+from specgate.validate.fixes import bits_of, family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
+from specgate.validate.accepting_levels import Reach
 from specgate.validate.device import DEVICE_RULE, lacking, required_capabilities
 from specgate.validate.message import rule_id
-from specgate.validate.reach import Reach
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:

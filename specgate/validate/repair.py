@@ -1,4 +1,4 @@
-"""Candidate repairs of a rule, derived from its syntax tree and tested."""
+"""Candidate repairs of a rule: where a fix may set a value, and which one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects import package
-from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
-from specgate.rules.explain import decisive
+from specgate.rules.evaluate import UNKNOWN, Context, Evaluator, Undefined, evaluate
+from specgate.rules.explain import decisive, dimension, resolved
 from specgate.rules.language import LAYOUT_FUNCTIONS
-from specgate.validate.casting import lossless
-from specgate.validate.places import Place, changed, place_of, value_of
-from specgate.validate.probe import probed, toggled
+from specgate.validate.fixes import lossless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +21,233 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.forms import RuleForm
 
-__all__ = ["Repair", "Step", "repairs"]
+__all__ = ["Place", "Repair", "Step", "changed", "place_of", "probed", "repairs", "toggled", "value_of"]
+
+
+class Place(NamedTuple):
+    """A part of a descriptor.
+
+    kind: of an attribute ``set``, ``element``, ``member`` or ``length``; of a tensor ``size``, ``sizes``, ``rank``,
+    ``type``, ``elements``, ``strides``, ``value`` or ``entry`` (of its constant); of both ``given`` or ``absent``.
+    item: which tensor of an array. at: which dimension or element, from 0, or the name of a member. label: the
+    dimension in messages.
+    """
+
+    kind: str
+    field: str
+    item: int | None = None
+    at: int | str | None = None
+    label: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The field's name in messages."""
+        return self.field if self.item is None else f"{self.field}[{self.item}]"
+
+
+def value_of(node: ast.expr, context: Context) -> Any:
+    """Return the value of a closed expression, None without a value."""
+    try:
+        return Evaluator(context).value(node, {})
+    except Undefined:
+        return None
+
+
+def place_of(node: ast.expr, context: Context) -> Place | None:
+    """Return the part that an expression reads, None for a computed value."""
+    node = resolved(node, context)
+    match node:
+        case ast.Name(id=name) if name in context.fields:
+            return None if isinstance(context.fields[name], TensorDesc | list | tuple) else Place("set", name)
+        case ast.Attribute(value=owner, attr="sizes"):
+            return _tensor_place("sizes", owner, context)
+        case ast.Attribute(value=ast.Name(id=name), attr=member) if hasattr(context.fields.get(name), "_asdict"):
+            result = context.fields[name]
+            return None if isinstance(result, TensorDesc) else Place("member", name, at=member)
+        case ast.Subscript():
+            return _element_place(node, context)
+        case ast.Call(func=ast.Name(id=function), args=[argument]):
+            return _call_place(function, argument, context)
+    return None
+
+
+def _element_place(node: ast.Subscript, context: Context) -> Place | None:
+    index = value_of(node.slice, context)
+    if not isinstance(index, int) or index < 0:
+        return None
+    match resolved(node.value, context):
+        case ast.Attribute(attr="sizes", value=owner):
+            place = _tensor_place("size", owner, context)
+            if place is None:
+                return None
+            written = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
+            try:
+                _, number = dimension(written, context)
+            except Undefined:
+                return None
+            return place._replace(at=index, label=str(number))
+        case ast.Call(func=ast.Name(id="values"), args=[owner]):
+            place = _tensor_place("entry", owner, context)
+            return None if place is None else place._replace(at=index)
+        case ast.Name(id=name) if isinstance(context.fields.get(name), list | tuple):
+            result = context.fields[name]
+            tensors = isinstance(result, TensorDesc) or any(isinstance(part, TensorDesc) for part in result)
+            return None if tensors else Place("element", name, at=index)
+    return None
+
+
+def _call_place(function: str, argument: ast.expr, context: Context) -> Place | None:
+    if function == "int":
+        return place_of(argument, context)
+    if function in {"rank", "type", "elements", "value"}:
+        return _tensor_place(function, argument, context)
+    if function == "len":
+        match resolved(argument, context):
+            case ast.Name(id=name) if isinstance(context.fields.get(name), list | tuple):
+                result = context.fields[name]
+                tensors = isinstance(result, TensorDesc) or any(isinstance(part, TensorDesc) for part in result)
+                return None if tensors or not result else Place("length", name)
+    return None
+
+
+def _tensor_place(kind: str, owner: ast.expr, context: Context) -> Place | None:
+    match resolved(owner, context):
+        case ast.Name(id=name) if isinstance(context.fields.get(name), TensorDesc):
+            return Place(kind, name)
+        case ast.Subscript(value=ast.Name(id=name), slice=index):
+            item = value_of(index, context)
+            result = context.fields.get(name)
+            if isinstance(result, list | tuple) and isinstance(item, int) and 0 <= item < len(result):
+                return Place(kind, name, item)
+    return None
+
+
+def changed(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields with a part set.
+
+    Sizes that a change of rank or length adds are 1.
+    """
+    result: Any = fields.get(place.field)
+    if place.kind in {"set", "given", "absent"}:
+        outcome = None if place.kind == "absent" else value
+    elif place.kind == "member":
+        outcome = result._replace(**{str(place.at): value})
+    elif place.kind == "element":
+        outcome = _set(result, place.at, value)
+    elif place.kind == "length":
+        outcome = _resized(result, value)
+    elif place.item is None:
+        outcome = _tensor(place, value, result)
+    else:
+        outcome = _set(result, place.item, _tensor(place, value, result[place.item]))
+    return {**fields, place.field: outcome}
+
+
+def _set(items: Any, at: Any, value: Any) -> Any:
+    return type(items)(value if index == at else item for index, item in enumerate(items))
+
+
+def _resized(items: Any, length: int) -> Any:
+    return type(items)((*items, *(items[-1:] * max(length - len(items), 0)))[:length])
+
+
+def _tensor(place: Place, value: Any, tensor: TensorDesc) -> TensorDesc:
+    sizes = tensor.sizes or ()
+    match place.kind:
+        case "type":
+            return tensor._replace(type=value)
+        case "value":
+            return tensor._replace(value=(value,))
+        case "entry":
+            return tensor._replace(value=_set(tensor.value, place.at, value))
+        case "size":
+            sizes = _set(sizes, place.at, value)
+        case "sizes":
+            sizes = tuple(value)
+        case "rank":
+            padded = (*(1 for _ in range(value - len(sizes))), *sizes)
+            sizes = padded[len(padded) - value :]
+        case "elements":
+            sizes = _of_elements(value, len(sizes))
+    return tensor._replace(sizes=sizes, strides=None)
+
+
+def _of_elements(number: int, rank: int) -> tuple[int, ...]:
+    return (*(1 for _ in range(rank - 1)), number) if rank else () if number == 1 else (number,)
+
+
+#: Search range in each direction: every value nearby, then doubling steps.
+_NEAR: Final = tuple(range(1, 17))
+_FAR: Final = (32, 64, 128, 256, 512, 1024)
+MAX_PARTS: Final = 10
+_NUMBERS: Final = frozenset({"set", "element", "size", "entry", "member"})
+
+
+def toggled(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
+    """Yield fields to add or remove where a leaf tests their presence."""
+    for node in ast.walk(leaf.node):
+        match node:
+            case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=name)]):
+                yield Place("given" if context.absent(name) else "absent", name), None
+
+
+def probed(leaf: Leaf, context: Context) -> Iterator[tuple[Place, int]]:
+    """Yield each number of a leaf with the nearest value that satisfies it."""
+    for place, value in list(_numbers(leaf.node, context).items())[:MAX_PARTS]:
+        number = _nearest(leaf, place, value, context)
+        if number is not None:
+            yield place, number
+
+
+def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
+    """Return the integer parts of an expression with their values."""
+    numbers_by_place: dict[Place, int] = {}
+    waiting = [node]
+    while waiting:
+        part = resolved(waiting.pop(0), context)
+        if isinstance(part, ast.Name) and part.id in context.defines:
+            waiting.append(context.defines[part.id].tree)
+            continue
+        place = place_of(part, context)
+        if place is not None and place.kind in _NUMBERS:
+            value = value_of(part, context)
+            if isinstance(value, int) and not isinstance(value, bool):
+                numbers_by_place[place] = value
+        elif not isinstance(part, ast.GeneratorExp):
+            waiting += [inner for inner in ast.iter_child_nodes(part) if isinstance(inner, ast.expr)]
+    return numbers_by_place
+
+
+def _nearest(leaf: Leaf, place: Place, value: int, context: Context) -> int | None:
+    for step in (*_NEAR, *_FAR):
+        for tried in (value - step, value + step):
+            if _holds(leaf, place, tried, context):
+                return _closest(leaf, place, value, tried, context)
+    return None
+
+
+def _closest(leaf: Leaf, place: Place, value: int, number: int, context: Context) -> int:
+    """Return the passing number next to a failing one, by bisection."""
+    bad = value
+    while abs(number - bad) > 1:
+        middle = (bad + number) // 2
+        if _holds(leaf, place, middle, context):
+            number = middle
+        else:
+            bad = middle
+    return number
+
+
+def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
+    if value < (1 if place.kind == "size" else -(2**31)):
+        return False
+    try:
+        fields = changed(place, value, context.fields)
+        answer: Any = Evaluator(Context(fields, context.numbers, context.bits, context.defines)).value(leaf.node, {})
+    except (Undefined, TypeError):
+        return False
+    return answer is leaf.expected
+
 
 MAX_STEPS: Final = 8
 MAX_FIRST: Final = 6

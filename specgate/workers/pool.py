@@ -1,7 +1,4 @@
-"""Jobs distributed over local processes.
-
-Answers are ordered, only a few are in memory at a time, and a crash loses at most the job that causes it.
-"""
+"""Jobs distributed over local processes, and those that no worker answered."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import os
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specgate.errors import InputError
-from specgate.workers.lost import Lost
 from specgate.workers.processes import be_worker
 
 if TYPE_CHECKING:
@@ -22,7 +19,20 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["Processes", "Workers", "bounded_map"]
+__all__ = ["Lost", "PoolClosed", "Processes", "Workers", "bounded_map"]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A job without an answer: its worker died, or it raised `error`."""
+
+    reason: str
+    error: Exception | None = field(default=None, compare=False)
+
+
+class PoolClosed(InputError):
+    """All workers are gone; the remaining jobs have no answer."""
+
 
 J = TypeVar("J")
 A = TypeVar("A")

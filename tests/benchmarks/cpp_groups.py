@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.conform.drawing import shown_descriptors
+from specgate.conform.cases import shown_descriptors
 from specgate.dialects.directml.cpp.beside import Beside
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.dialects.directml.cpp.header import write_header

@@ -10,7 +10,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import specgate
-from specgate.conform.drawing import shown_descriptors
+from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.core import TensorDesc
 from specgate.slotted import replace
 from specgate.spec.store import compiled_tables

@@ -133,7 +133,7 @@ def _word(dtype: np.dtype[Any]) -> str:
 
 
 def _by_field(built: Any, arrays: Mapping[str, NDArray[Any]], count: int) -> dict[str, Any]:
-    from specgate.execution.models import arrays_by_name
+    from specgate.execution.comparison import arrays_by_name
     from specgate.spec.tables import dialect
 
     layout = dialect("onnx").operator(built.operator).layout(built.version)

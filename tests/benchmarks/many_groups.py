@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import specgate
-from specgate.conform.drawing import shown_descriptors
+from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.cli import main
-from specgate.linting.rule_patterns import expect_rule
+from specgate.linting.ignores import expect_rule
 from specgate.report.selection import matches
 from tests.paths import DATA
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from specgate.conform import campaign, work
+from specgate.conform import campaign
+from specgate.conform import campaign as work
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.dialects.protocols import Backend
 from specgate.oracles.protocol import Reply

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from specgate.conform import campaign, work
+from specgate.conform import campaign
+from specgate.conform import campaign as work
 from specgate.conform.campaign import Plan, run
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError

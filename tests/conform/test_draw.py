@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from specgate.conform.drawing import draw_cases
+from specgate.conform.cases import draw_cases
 from specgate.spec.tables import dialect
 from specgate.testing import finding_ids
 from specgate.validate.check import check_at

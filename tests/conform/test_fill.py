@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import specgate
-from specgate.conform.drawing import fill
+from specgate.conform.cases import fill
 
 LARGE = 2**10
 

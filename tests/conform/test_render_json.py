@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from specgate.conform.render.jsonform import render
+from specgate.conform.render.shared import render
 from specgate.conform.result import KINDS, SCHEMA_VERSION
 from tests.conform.samples import EMPTY, results, sample
 

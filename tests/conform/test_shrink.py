@@ -1,4 +1,4 @@
-from specgate.conform.shrink import shrink
+from specgate.conform.cases import shrink
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.spec.tables import dialect
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from specgate.conform import values
-from specgate.conform.drawing import fill
+from specgate.conform.cases import fill
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at

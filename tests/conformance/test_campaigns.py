@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("hypothesis")
 
 from specgate.conform.campaign import Plan, run
-from specgate.conform.drawing import shown_descriptors
+from specgate.conform.cases import shown_descriptors
 from specgate.conform.render import FORMATS
 from specgate.dialects import capability
 from specgate.dialects.directml.oracle.install import install_directml, status

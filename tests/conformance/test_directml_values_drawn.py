@@ -7,7 +7,7 @@ import math
 import pytest
 
 from specgate.conform.values import compare_values
-from specgate.dialects.directml.oracle.place import missing_values, values_command
+from specgate.dialects.directml.oracle.values_environment import missing_values, values_command
 
 LEVEL = "6.4"
 pytestmark = [

@@ -17,7 +17,7 @@ import pytest
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import Error
 from specgate.execution.containers import arrays_in
-from specgate.execution.tolerance import differing
+from specgate.execution.observed import differing
 
 pytestmark = [
     pytest.mark.oracle,

@@ -26,7 +26,7 @@ LACKING = "THE ONNX BACKEND TESTS ARE NOT LINTED: no model of them is in onnx or
 
 def models() -> list[Path]:
     """Return the models of the installed package, and those of single operators of the newest release in the cache."""
-    from specgate.dialects.directml.oracle.cache import directory
+    from specgate.dialects.directml.oracle.builds import directory
 
     found = importlib.util.find_spec("onnx")
     places = [Path(found.origin).parent] if found and found.origin else []

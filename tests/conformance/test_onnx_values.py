@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from specgate.conform.cases import fill
 from specgate.conform.compare import compare_outputs
-from specgate.conform.drawing import fill
 from specgate.conform.values import classify
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
-from specgate.execution.tolerance import differing, tolerance_of
+from specgate.execution.observed import differing, tolerance_of
 from specgate.spec.tables import dialect
 
 pytestmark = [

@@ -19,7 +19,7 @@ from specgate.dialects import SHIPPED, capability
 from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
 from specgate.slotted import replace
-from specgate.spec.examples import counterexample
+from specgate.spec.lint import counterexample
 from specgate.spec.tables import dialect
 from specgate.testing import descriptors
 

@@ -12,7 +12,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, FileList, shown
 from specgate.descriptors.lazy_list import UnreadList
-from specgate.validate.memo import key_of
+from specgate.validate.verdict_cache import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.adaptive_pool import largest_of_parts, mean_of_parts, patches
 from specgate.execution.kernels.conv import slide_filters_back
-from specgate.execution.kernels.embedding_bag import sum_bags, sum_packed, sum_segments
-from specgate.execution.kernels.parts_of_space import largest_of_parts, mean_of_parts, patches
+from specgate.execution.kernels.gather import sum_bags, sum_packed, sum_segments
 from specgate.execution.kernels.sort import distinct, paths_of_beams
 
 TABLE = np.array([[1, 2], [10, 20], [100, 200]], np.float32)

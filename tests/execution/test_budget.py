@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specgate.conform.drawing import fill
+from specgate.conform.cases import fill
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.dialects import SHIPPED
@@ -25,7 +25,7 @@ from specgate.errors import Error, InputError, NoKernel
 from specgate.execution import engine, kernels, memory
 from specgate.execution.arguments import recipe_of
 from specgate.execution.engine import execute_at
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 from tests.properties.support import unclaimed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.nv12 import colours_of_planes, planes_of_colours
+from specgate.execution.kernels.images import colours_of_planes, planes_of_colours
 
 RANDOM = np.random.default_rng(11)
 

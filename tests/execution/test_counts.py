@@ -10,7 +10,7 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
 from specgate.execution.types import numpy_type
-from specgate.spec.examples import changed, levels_of_example
+from specgate.spec.lint import changed, levels_of_example
 from specgate.spec.tables import dialect
 
 TABLES = dialect("directml")

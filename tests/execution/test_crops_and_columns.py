@@ -8,7 +8,7 @@ import pytest
 from specgate.errors import InputError
 from specgate.execution.kernels.normalization import normalize_to_unit
 from specgate.execution.kernels.optimizer import adam_step
-from specgate.execution.kernels.resample import enlarge, resample
+from specgate.execution.kernels.resize import enlarge, resample
 from specgate.execution.kernels.roi_align import crop_gradients, crop_regions
 from specgate.execution.kernels.roi_pool import pool_listed_parts
 from specgate.execution.kernels.window_products import columns_of_windows, windows_from_columns

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.deformable_conv import slide_deformed
+from specgate.execution.kernels.grid_sample import slide_deformed
 
 PLAIN: dict[str, Any] = {"strides": [1, 1], "dilations": [1, 1], "begins": [0, 0], "ends": [0, 0]}
 PLANE = np.array([[1, 2], [3, 5]], np.float64).reshape(1, 1, 2, 2)

@@ -14,7 +14,7 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels import fft as spectra
 from specgate.execution.kernels import fill as measuring
-from specgate.execution.kernels import matrix_inverse as diagonals
+from specgate.execution.kernels import matmul as diagonals
 from specgate.execution.kernels import pad_transpose as padding
 from specgate.execution.kernels import resize as interpolating
 from specgate.execution.kernels import resize as resizing

@@ -9,7 +9,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.errors import InputError
-from specgate.execution.tolerance import differing, tolerance_of
+from specgate.execution.observed import differing, tolerance_of
 from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.tables import dialect
 

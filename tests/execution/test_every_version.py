@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.conform.drawing import fill, shown_descriptors
+from specgate.conform.cases import fill, shown_descriptors
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error
 from specgate.execution.engine import execute_at
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 from tests.properties.campaign import executed as asked_the_law

@@ -10,9 +10,9 @@ from specgate.descriptors.read import read_dict
 from specgate.dialects import SHIPPED
 from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
-from specgate.execution.tolerance import differing, tolerance_of
+from specgate.execution.observed import differing, tolerance_of
 from specgate.execution.types import numpy_type
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 
 CASES = [

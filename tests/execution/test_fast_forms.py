@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from specgate.execution.kernels import arithmetic as row_blocks
 from specgate.execution.kernels import conv as slow_convolution
 from specgate.execution.kernels import roi_align as regions
-from specgate.execution.kernels import row_blocks, window_products
+from specgate.execution.kernels import window_products
 from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, sigmoid, swish
-from specgate.execution.kernels.arithmetic import chosen
+from specgate.execution.kernels.adaptive_pool import plain
+from specgate.execution.kernels.arithmetic import chosen, to_half
 from specgate.execution.kernels.conv import convolve
 from specgate.execution.kernels.elementwise import cosh, erf, exp, tanh
-from specgate.execution.kernels.float16 import to_half
 from specgate.execution.kernels.nms import Limits, apart, by_corners, suppressed
 from specgate.execution.kernels.normalization import normalize_batch, normalize_layer, normalize_neighbourhoods
 from specgate.execution.kernels.pool import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
 from specgate.execution.kernels.softmax import log_softmax_along, softmax_along
 from specgate.execution.kernels.sort import top_k
-from specgate.execution.kernels.window_positions import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

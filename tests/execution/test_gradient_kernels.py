@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.lrn import divide_by_near, divide_by_near_gradient
-from specgate.execution.kernels.normalization import batch_gradients, normalize_by, normalize_by_own
+from specgate.execution.kernels.normalization import (
+    batch_gradients,
+    divide_by_near,
+    divide_by_near_gradient,
+    normalize_by,
+    normalize_by_own,
+)
 from specgate.execution.kernels.pool import average_pool, average_pool_gradient, max_pool, max_pool_gradient, unpool
-from specgate.execution.kernels.resample import resample, resample_gradient
+from specgate.execution.kernels.resize import resample, resample_gradient
 from specgate.execution.kernels.roi_align import crop_gradients, crop_regions
 from specgate.execution.kernels.slice import place_in_window, slice_window
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.embedding_bag import fill_empty_rows
+from specgate.execution.kernels.gather import fill_empty_rows
 from specgate.execution.kernels.grid_sample import add_columns, sample_at_grid
 
 PLANE = np.arange(1, 7, dtype=np.float32).reshape(1, 1, 2, 3)

@@ -13,7 +13,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.execution.kernels import register_kernel
 from specgate.execution.types import numpy_type
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from tests.properties.campaign import executed
 

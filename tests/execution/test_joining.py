@@ -7,7 +7,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.concat_split import join, split
+from specgate.execution.kernels.reshape import join, split
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -6,8 +6,8 @@ import pytest
 from specgate.conform.compare import compare_outputs
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels import pad_transpose as blocks
 from specgate.execution.kernels import pad_transpose as moving_by_tensors
-from specgate.execution.kernels import space_to_depth as blocks
 
 ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
 

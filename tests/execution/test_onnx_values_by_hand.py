@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.attention import attend
+from specgate.execution.kernels.attention import attend, filter_causally
 from specgate.execution.kernels.cast import cast_elements, reinterpret_bits
 from specgate.execution.kernels.fft import cosine_window, transform_axis
 from specgate.execution.kernels.fill import keep_triangle, sizes_between
 from specgate.execution.kernels.grid_sample import sample_places
-from specgate.execution.kernels.linear_attention import filter_causally
-from specgate.execution.kernels.loss import likelihood_loss
-from specgate.execution.kernels.matrix_inverse import determinants
+from specgate.execution.kernels.matmul import determinants
 from specgate.execution.kernels.narrow_types import codes_of, numbers_of
 from specgate.execution.kernels.quantize import dequantize_by_axis, quantize_by_axis, quantize_over_range
 from specgate.execution.kernels.quantized_conv_matmul import integer_product, integer_windows, quantized_product
@@ -23,6 +21,7 @@ from specgate.execution.kernels.random import draw_normal, draw_truths, drop_out
 from specgate.execution.kernels.resize import resize
 from specgate.execution.kernels.rnn_networks import functions_of, run_gru, run_lstm, run_rnn
 from specgate.execution.kernels.slice import centre, choose, place_again, write_into_buffer
+from specgate.execution.kernels.softmax import likelihood_loss
 from specgate.execution.kernels.sort import distinct_along
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="NARROW TYPES ARE NOT TESTED: pip install ml-dtypes")

@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.rnn_cells import (
-    gru_sequences,
-    gru_step,
-    lstm_sequences,
-    lstm_step,
-    rnn_sequences,
-    rnn_step,
-)
+from specgate.execution.kernels.rnn import gru_sequences, gru_step, lstm_sequences, lstm_step, rnn_sequences, rnn_step
 
 
 def f32(*values, shape):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.resample import resample
+from specgate.execution.kernels.resize import resample
 
 FOUR = np.array([0, 10, 20, 30], np.float32)
 

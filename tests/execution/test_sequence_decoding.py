@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.ctc import decode_best, decode_best_masked, sequence_loss
+from specgate.execution.kernels.softmax import decode_best, decode_best_masked, sequence_loss
 
 
 def spelled(path, blank, *, merge):

@@ -7,7 +7,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.einsum import sum_products
+from specgate.execution.kernels.matmul import sum_products
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from specgate.errors import InputError
 from specgate.execution.kernels.cast import convert_both
 from specgate.execution.kernels.fft import complex_transform, half_transform, inverse_half_transform, transform_frames
-from specgate.execution.kernels.matrix_inverse import inverse_matrices, ones_on_diagonal
+from specgate.execution.kernels.matmul import inverse_matrices, ones_on_diagonal
 from specgate.execution.kernels.random import random_words, uniform_numbers
 
 COMPLEX = np.random.default_rng(1).normal(size=(4, 5, 2))

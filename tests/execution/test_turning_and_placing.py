@@ -10,8 +10,7 @@ import pytest
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.fill import numbers_between, places_not_zero
 from specgate.execution.kernels.scatter import combine_elements, combine_tuples
-from specgate.execution.kernels.slice import slice_by_masks, write_slices
-from specgate.execution.kernels.turning import reverse_along, reverse_parts, roll_along
+from specgate.execution.kernels.slice import reverse_along, reverse_parts, roll_along, slice_by_masks, write_slices
 
 SIX = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specgate.conform.drawing import fill
+from specgate.conform.cases import fill
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict

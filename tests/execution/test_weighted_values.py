@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.weighted_values import weigh_values
+from specgate.execution.kernels.attention import weigh_values
 
 # of two keys the second matches ln(3) better, so it has the weight 3/4
 QUERY = np.array([[[1.0], [0.0]]])

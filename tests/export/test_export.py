@@ -16,7 +16,7 @@ import specgate
 from specgate.cli import main
 from specgate.dialects import SHIPPED
 from specgate.export import FORMATS, ExportScope
-from specgate.export.jsonform import export, schema_text
+from specgate.export.document import export, schema_text
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

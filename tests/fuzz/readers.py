@@ -14,7 +14,7 @@ from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_m
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.pointer import graph_from_pointer
 from specgate.dialects.directml.native.unmarshal import described
-from specgate.dialects.directml.serialized.units import graph_of_file
+from specgate.dialects.directml.serialized.graph import graph_of_file
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.dialects.openvino.graph import openvino_units

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 
 from specgate.descriptors.core import Descriptor, TensorDesc, tensor
-from specgate.generate.constants import consistent_constants
-from specgate.generate.repair import mended
+from specgate.generate.repair import consistent_constants, mended
 from specgate.generate.seeds import concrete, examples_at
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts

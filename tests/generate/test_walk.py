@@ -119,7 +119,7 @@ def test_campaigns_need_no_hypothesis() -> None:
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
         "import specgate.cli.conform, specgate.conform.campaign, specgate.conform.values, tools.recordings\n"
-        "from specgate.conform.drawing import draw_cases\n"
+        "from specgate.conform.cases import draw_cases\n"
         "from specgate.spec.tables import dialect\n"
         "print(len(list(draw_cases(dialect('directml').operator('ONE_HOT'), '6.4', 20, '0'))))\n"
     )

@@ -18,7 +18,7 @@ import pytest
 from specgate.cli import main
 from specgate.errors import InputError
 from specgate.linting import jobs as cluster
-from specgate.workers.lost import Lost
+from specgate.workers.pool import Lost
 from tests.linting.deadly import act
 from tests.paths import DATA, ROOT
 

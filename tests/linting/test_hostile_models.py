@@ -11,7 +11,7 @@ import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
 from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxValueInfo
-from specgate.dialects.onnx.infer.strip import holds_weights, question
+from specgate.dialects.onnx.infer.inference import holds_weights, question
 from specgate.linting.settings import LintSettings
 from specgate.lowest.model import model_minimum
 from tests.dialects.onnx.infer.samples import hidden

@@ -19,8 +19,7 @@ import pytest
 from specgate.cli import main
 from specgate.errors import InputError
 from specgate.linting.jobs import lint_job
-from specgate.workers.lost import Lost, PoolClosed
-from specgate.workers.pool import Processes, bounded_map
+from specgate.workers.pool import Lost, PoolClosed, Processes, bounded_map
 from tests.linting.deadly import act, prepare
 from tests.paths import DATA, ROOT
 

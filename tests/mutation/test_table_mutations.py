@@ -17,8 +17,8 @@ from specgate.execution.engine import execute_at
 from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.walk import valid_descriptors
 from specgate.spec import tables
-from specgate.spec.examples import changed, example_problems
-from specgate.testing.arrays import arrays
+from specgate.spec.lint import changed, example_problems
+from specgate.testing.strategies import arrays
 from specgate.validate import check
 from specgate.validate.check import check_at
 from tests.mutation.expected_boundaries import BOUNDARIES

@@ -20,11 +20,11 @@ import specgate
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.linting.input_source import InputSource
 from specgate.runtimes.onnxruntime.conform.cases import fitting_feeds, graph_cases, node_cases, unfit
-from specgate.runtimes.onnxruntime.oracle.cpu_inputs import NotFed, feeds_of
+from specgate.runtimes.onnxruntime.oracle.cpu_child import NotFed, feeds_of
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.testing import descriptors, finding_ids, near_valid
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
 helper = pytest.importorskip("onnx.helper")

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.runtimes.onnxruntime.conform.cases import node_cases
-from specgate.runtimes.onnxruntime.oracle.builds import NEWEST, PACKAGE
 from specgate.runtimes.onnxruntime.oracle.cpu import CPU_PACKAGE, CpuPlacementOracle
+from specgate.runtimes.onnxruntime.oracle.install import NEWEST, PACKAGE
 from specgate.runtimes.onnxruntime.oracle.oracle import OPTIMISATIONS, PlacementOracle
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from specgate.runtimes.onnxruntime.oracle.answer import Answer
+    from specgate.runtimes.onnxruntime.oracle.oracle import Answer
 
 #: Seconds for one model: most take milliseconds.
 _TIMEOUT: Final = 20.0

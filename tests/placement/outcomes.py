@@ -25,14 +25,14 @@ from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle
 from specgate.runtimes.onnxruntime.registrations import minor_release, runtime_tables
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
+from specgate.validate.accepting_levels import aspect
 from specgate.validate.check import accepts, check_at
-from specgate.validate.looking import aspect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from specgate.descriptors.core import Descriptor
-    from specgate.runtimes.onnxruntime.oracle.answer import Answer
+    from specgate.runtimes.onnxruntime.oracle.oracle import Answer
 
 _TIMEOUT: Final = 3.0
 _VALID: Final = "valid"

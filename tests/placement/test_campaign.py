@@ -13,7 +13,7 @@ import pytest
 from specgate.descriptors.read import read_dict
 from specgate.runtimes.onnxruntime.conform.cases import NODE, levels
 from specgate.runtimes.onnxruntime.conform.compare import normal
-from specgate.runtimes.onnxruntime.oracle.answer import Answer, Created, Placed
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
 from specgate.spec.tables import dialect
 from tests.placement import campaign
 from tests.placement.campaign import ask, models, write

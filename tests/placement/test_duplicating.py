@@ -16,7 +16,7 @@ from specgate.linting.model import graph_of
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.conform.compare import compare
 from specgate.runtimes.onnxruntime.minimum import level_minimum
-from specgate.runtimes.onnxruntime.oracle.answer import Answer, Created, Placed
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
 from specgate.runtimes.onnxruntime.qdq_duplication import duplicated, duplicating
 from specgate.targets import parse_target
 from tests.linting.models import BOOL, FLOAT, graph, helper, info, model, onnx, relu

@@ -7,8 +7,8 @@ import pytest
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer import inference
+from specgate.dialects.onnx.infer.inference import Questions
 from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.infer.strip import Questions
 from specgate.dialects.onnx.lint.graph import onnx_units, reread
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime import reinference as renewing

@@ -6,7 +6,7 @@ import pytest
 
 import specgate
 from specgate.runtimes.onnxruntime.load_checks import loading_of
-from specgate.runtimes.onnxruntime.lowering.checks import holds_at
+from specgate.runtimes.onnxruntime.lowering.expressions import holds_at
 from specgate.runtimes.onnxruntime.table_references import loading_problems
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 from tests.placement.test_place import DML, one

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.conform.drawing import pool_of, shown_descriptors
+from specgate.conform.cases import pool_of, shown_descriptors
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
@@ -26,7 +26,7 @@ from specgate.generate.repair import mended
 from specgate.generate.seeds import concrete, examples_at
 from specgate.generate.walk import valid_descriptors
 from specgate.validate.check import accepts
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 from tests.properties.support import MAX_BYTES, unclaimed
 from tests.properties.zero_sizes import dimensions_of, emptied
 

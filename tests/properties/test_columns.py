@@ -11,7 +11,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import specgate
-from specgate.conform.drawing import shown_descriptors
+from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target

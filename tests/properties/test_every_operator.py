@@ -23,12 +23,12 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.execution.types import numpy_type
 from specgate.generate.moves import Mutator
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.testing import reproducing
 from specgate.validate.check import accepts
-from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
+from specgate.validate.row import explain_at
 from tests.properties.support import MAX_BYTES, carried, shown_operators, unclaimed
 
 if TYPE_CHECKING:

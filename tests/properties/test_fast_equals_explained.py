@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing, with_unknown_sizes
 from specgate.validate.check import check_at, compiled
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 from tests.properties.support import chosen_cases, resolved_of, spec_of
 
 if TYPE_CHECKING:

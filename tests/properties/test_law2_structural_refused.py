@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from specgate.errors import InputError, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.testing import Case, any_descriptors, arrays, finding_ids, near_valid, reproducing
-from specgate.validate import check, explain, judge
-from specgate.validate.explain import explain_at
+from specgate.validate import check, judge
+from specgate.validate import row as explain
+from specgate.validate.row import explain_at
 from tests.properties.support import MAX_BYTES, carried, executed_cases, fuses_without_kernel, resolved_of
 
 if TYPE_CHECKING:

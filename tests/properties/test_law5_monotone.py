@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.conform.drawing import shown_descriptors
+from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.tables import dialect, in_use
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing
 from specgate.validate.check import accepts
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 from tests.properties.single_changes import changed_once
 from tests.properties.support import chosen_cases, chosen_operators, shown_operators, spec_of
 

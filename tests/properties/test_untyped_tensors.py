@@ -16,7 +16,7 @@ from specgate.descriptors.positional import attributes_of, build, positional, re
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.dialects import capability
 from specgate.dialects.protocols import Positional
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
 from tests.properties.test_every_operator import levels_that_differ

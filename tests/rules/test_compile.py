@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import Descriptor, TensorDesc, tensor
 from specgate.rules.compile import compile_resolved
-from specgate.rules.primitives import NEST_LIMIT
+from specgate.rules.functions import NEST_LIMIT
 from specgate.spec.tables import dialect
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from specgate.rules.words import words
 from specgate.spec import tables
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.operator_spec import OperatorSpec
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
     from specgate.spec.forms import Resolved

@@ -17,7 +17,7 @@ from specgate.rules.columns import compile_columns
 from specgate.rules.compile import compile_resolved
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import NUMBER, Function
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 from tests.rules.test_engines import made
 
 if TYPE_CHECKING:

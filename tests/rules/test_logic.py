@@ -13,7 +13,7 @@ from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.spec.build import dialect_files
 from specgate.spec.yamlio import load_yaml
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 from tests.paths import SPECS
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.dialects.directml.vocabulary import VOCABULARY
-from specgate.rules.checks import MAX_DEPTH, MAX_NODES
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import (
     NUMBER,
@@ -25,7 +24,7 @@ from specgate.rules.language import (
     RuleError,
     Scope,
 )
-from specgate.rules.parse import MAX_LENGTH, parse
+from specgate.rules.parse import MAX_DEPTH, MAX_LENGTH, MAX_NODES, parse
 
 pytestmark = pytest.mark.timeout(240)  # what is hostile must not hang
 

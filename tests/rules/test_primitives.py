@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.dialects.directml.vocabulary import minimum_size
-from specgate.rules import primitives
+from specgate.rules import functions as primitives
 
 SIZES = st.lists(st.integers(0, 4), max_size=4)
 LAYOUTS = SIZES.flatmap(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.rules.shorten import Shortener
-from specgate.rules.shorthand import Shorthand, ShorthandError, formula_of
+from specgate.rules.shorthand import Shortener, Shorthand, ShorthandError, formula_of
 
 OPTIONAL = {"strides", "pads", "Z"}
 DEFINES = {

@@ -9,8 +9,7 @@ import pytest
 
 from specgate.cli import main
 from specgate.errors import InputError
-from specgate.export.compare import compare
-from specgate.export.reading import read_tables
+from specgate.export.compare import compare, read_tables
 from tests.spec.conftest import BASE, OPERATOR
 
 if TYPE_CHECKING:

@@ -104,7 +104,7 @@ def test_a_difference_of_each_kind_is_told(table, installed):
 
 def cached_release(release: str) -> Path:
     """Return a folder with that release of onnx, fetched once into the cache; skip where it cannot be had."""
-    from specgate.dialects.directml.oracle.cache import directory
+    from specgate.dialects.directml.oracle.builds import directory
 
     folder = directory().parent / "onnx" / release
     if not (folder / "onnx" / "__init__.py").is_file():

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from specgate.conform import work
+from specgate.conform import campaign as work
 from specgate.conform.campaign import Plan, run
 from specgate.conform.render import FORMATS
 from specgate.descriptors.core import TensorDesc

@@ -11,7 +11,7 @@ import pytest
 from specgate.descriptors.read import read_dict
 from specgate.lowest.descriptor import find_minimum
 from specgate.validate.check import accepts, check_at
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 from tests.spec.conftest import REDUCE
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specgate.spec.tables import dialect
-from specgate.validate.casting import exact_up_to, lossless, lost, nearest
+from specgate.validate.fixes import exact_up_to, lossless, lost, nearest
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 
 import specgate
 from specgate.descriptors.read import read_dict
-from specgate.spec.examples import counterexample
+from specgate.spec.lint import counterexample
 from specgate.spec.tables import dialect
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

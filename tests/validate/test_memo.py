@@ -9,8 +9,8 @@ import pytest
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Numbered, Symbol, TensorDesc
 from specgate.spec.tables import use_specs
-from specgate.validate import memo
-from specgate.validate.memo import Memo, key_of
+from specgate.validate import verdict_cache as memo
+from specgate.validate.verdict_cache import Memo, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,8 @@ from specgate.spec import tables
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.fields import Cell, FieldInfo
 from specgate.spec.operator_spec import OperatorSpec
-from specgate.validate.explain import explain_at
 from specgate.validate.message import finding
+from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from specgate.pytest_plugin import assert_supported
 from specgate.spec.rulebook import rule_reference
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
-from specgate.validate.explain import explain_at
+from specgate.validate.row import explain_at
 from tests.paths import ROOT
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 import specgate
 from specgate.descriptors.core import UNKNOWN
 from specgate.descriptors.read import read_dict
-from specgate.validate.explain import explain_at
 from specgate.validate.failures import PRINTABLE, bounded, plain
+from specgate.validate.row import explain_at
 from specgate.verdict import Finding
 from tests.spec.conftest import REDUCE
 

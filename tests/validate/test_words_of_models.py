@@ -7,7 +7,7 @@ import copy
 import pytest
 
 import specgate
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 
 #: Strings that stand for anything: names, patterns, places, labels, values.

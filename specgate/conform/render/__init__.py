@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.conform.render.html import render as _html
-from specgate.conform.render.jsonform import render as _json
 from specgate.conform.render.markdown import render as _markdown
+from specgate.conform.render.shared import render as _json
 from specgate.conform.render.text import render as _text
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A descriptor as JSON for people, and helpers of all renderers."""
+"""Helpers of all renderers of a campaign, and the campaign as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.report.jsonreport import safe_values
+from specgate.report.clean import well_formed
+from specgate.report.jsonreport import dumps, safe_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +17,40 @@ if TYPE_CHECKING:
     from specgate.conform.result import Difference, Kind, Result, RuleCount, Tally
 
 __all__ = [
-    "KIND_ORDER", "Lack", "Rule", "Sum", "agreements", "answers", "by_kind", "count", "headline", "natural",
-    "one_line", "ours", "percent", "pretty", "repeat_command", "rules_met", "said_of", "size", "sort_tallies",
-    "uncomputed", "value_lines", "values_by_kind",
+    "KIND_ORDER", "Lack", "Rule", "Sum", "agreements", "answers", "by_kind", "count", "document", "headline",
+    "natural", "one_line", "ours", "percent", "pretty", "render", "repeat_command", "rules_met", "said_of", "size",
+    "sort_tallies", "uncomputed", "value_lines", "values_by_kind",
 ]  # fmt: skip
+
+
+def render(result: Result) -> str:
+    """Return the result as indented ASCII JSON."""
+    return dumps(document(result))
+
+
+def document(result: Result) -> dict[str, Any]:
+    """Return ``Result.as_dict()`` with values that JSON supports.
+
+    Tuples become lists. Lone surrogates, and NaN in descriptors, are replaced.
+    """
+    data = result.as_dict()
+    differing = [difference for tally in data["values"] for difference in tally["differing"]]
+    descriptors = [(d, safe_values(d.pop("descriptor"))) for d in (*data["differences"], *differing)]
+    for difference, descriptor in descriptors:
+        difference["descriptor"] = descriptor
+    plain: dict[str, Any] = _plain(data)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, dict):
+        return {well_formed(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
 
 _WIDTH: Final = 96
 

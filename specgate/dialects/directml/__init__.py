@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.directml.vocabulary import VOCABULARY, minimum_size
-from specgate.dialects.protocols import Backend, Builds, Documents, MemoryLayout, ModelFormat
-from specgate.dialects.shipped import Shipped
+from specgate.dialects.protocols import Backend, Builds, Documents, MemoryLayout, ModelFormat, Shipped
 from specgate.errors import InputError
 from specgate.loading import lazy
 from specgate.spec.tables import dialect
@@ -21,9 +20,12 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp import header
     from specgate.dialects.directml.dxdispatch import dispatching, edge_findings, model, read, run
     from specgate.dialects.directml.native import csharp
-    from specgate.dialects.directml.oracle import builds, cases, install, place, values_install
+    from specgate.dialects.directml.oracle import builds, cases, install
     from specgate.dialects.directml.oracle import oracle as directml_oracle
-    from specgate.dialects.directml.serialized import graph, units
+    from specgate.dialects.directml.oracle import values_environment as place
+    from specgate.dialects.directml.oracle import values_environment as values_install
+    from specgate.dialects.directml.serialized import graph
+    from specgate.dialects.directml.serialized import graph as units
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
     from specgate.linting.nodes import Graph
@@ -43,11 +45,11 @@ else:
     cases = lazy("specgate.dialects.directml.oracle.cases")
     install = lazy("specgate.dialects.directml.oracle.install")
     directml_oracle = lazy("specgate.dialects.directml.oracle.oracle")
-    place = lazy("specgate.dialects.directml.oracle.place")
-    values_install = lazy("specgate.dialects.directml.oracle.values_install")
+    place = lazy("specgate.dialects.directml.oracle.values_environment")
+    values_install = lazy("specgate.dialects.directml.oracle.values_environment")
     directml_reader = lazy("specgate.dialects.directml.reader")
     graph = lazy("specgate.dialects.directml.serialized.graph")
-    units = lazy("specgate.dialects.directml.serialized.units")
+    units = lazy("specgate.dialects.directml.serialized.graph")
 
 __all__ = ["DirectML"]
 

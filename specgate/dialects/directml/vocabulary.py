@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from specgate.rules.functions import extent, overlapping
 from specgate.rules.language import NUMBER, NUMBERS, TRUTH, Attribute, LayoutFunction, Vocabulary, register
-from specgate.rules.primitives import extent, overlapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

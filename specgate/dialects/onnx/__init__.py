@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from specgate.dialects.protocols import LibraryObjects, LowestLevel, ModelFixes, Runnable
-from specgate.dialects.shipped import Packaged
+from specgate.dialects.protocols import LibraryObjects, LowestLevel, ModelFixes, Packaged, Runnable
 from specgate.loading import lazy
 
 if TYPE_CHECKING:
@@ -20,11 +19,12 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx import reader as onnx_reader
     from specgate.dialects.onnx.file import edit
     from specgate.dialects.onnx.file import model as file_model
+    from specgate.dialects.onnx.lint import fixes as node_fixes
     from specgate.dialects.onnx.lint import graph as lint_graph
-    from specgate.dialects.onnx.lint import node_fixes, references, types
+    from specgate.dialects.onnx.lint import references, types
     from specgate.dialects.onnx.lint import versions as lint_versions
     from specgate.dialects.onnx.oracle import oracle as onnx_oracle
-    from specgate.dialects.onnx.run import comparing
+    from specgate.dialects.onnx.run import model as comparing
     from specgate.dialects.onnx.run import model as onnx_run_model
     from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
-    from specgate.lowest.result import ModelMinimum
+    from specgate.lowest.text import ModelMinimum
     from specgate.oracles.protocol import Oracle
     from specgate.runtimes.protocol import Runtime
     from specgate.targets import Target
@@ -42,7 +42,7 @@ else:
     edit = lazy("specgate.dialects.onnx.file.edit")
     file_model = lazy("specgate.dialects.onnx.file.model")
     lint_graph = lazy("specgate.dialects.onnx.lint.graph")
-    node_fixes = lazy("specgate.dialects.onnx.lint.node_fixes")
+    node_fixes = lazy("specgate.dialects.onnx.lint.fixes")
     references = lazy("specgate.dialects.onnx.lint.references")
     types = lazy("specgate.dialects.onnx.lint.types")
     lint_versions = lazy("specgate.dialects.onnx.lint.versions")
@@ -50,7 +50,7 @@ else:
     onnx_oracle = lazy("specgate.dialects.onnx.oracle.oracle")
     onnx_protos = lazy("specgate.dialects.onnx.protos")
     onnx_reader = lazy("specgate.dialects.onnx.reader")
-    comparing = lazy("specgate.dialects.onnx.run.comparing")
+    comparing = lazy("specgate.dialects.onnx.run.model")
     onnx_run_model = lazy("specgate.dialects.onnx.run.model")
 
 __all__ = ["ONNX"]

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.positional import reordered_for
 from specgate.dialects.onnx.lint.units import domain_name
 from specgate.linting.model import graph_of
-from specgate.lowest.result import Blocked, DomainMinimum, ModelMinimum, Moved
-from specgate.lowest.text import at_level
+from specgate.lowest.text import Blocked, DomainMinimum, ModelMinimum, Moved, at_level
 from specgate.spec.tables import dialect
 from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import accepts, check_at
-from specgate.validate.explain import explain_at
 from specgate.validate.message import blocking, rule_id
+from specgate.validate.row import explain_at
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from specgate.dialects.protocols import LowestLevel, Runnable
-from specgate.dialects.shipped import Packaged
+from specgate.dialects.protocols import LowestLevel, Packaged, Runnable
 from specgate.loading import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from specgate.dialects.openvino import attribute_texts as openvino_attribute_texts
-    from specgate.dialects.openvino import comparing as openvino_comparing
     from specgate.dialects.openvino import graph as openvino_graph
     from specgate.dialects.openvino import ir as openvino_ir
     from specgate.dialects.openvino import minimum as openvino_minimum
+    from specgate.dialects.openvino import reader as openvino_attribute_texts
     from specgate.dialects.openvino import reader as openvino_reader
     from specgate.dialects.openvino import references as openvino_references
     from specgate.dialects.openvino import rules as openvino_rules
+    from specgate.dialects.openvino import run as openvino_comparing
     from specgate.dialects.openvino import run as openvino_run
     from specgate.dialects.openvino.oracle import oracle as openvino_oracle
     from specgate.execution.comparison import Compared
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
-    from specgate.lowest.result import ModelMinimum
+    from specgate.lowest.text import ModelMinimum
     from specgate.oracles.protocol import Oracle
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding
 else:
-    openvino_attribute_texts = lazy("specgate.dialects.openvino.attribute_texts")
-    openvino_comparing = lazy("specgate.dialects.openvino.comparing")
+    openvino_attribute_texts = lazy("specgate.dialects.openvino.reader")
+    openvino_comparing = lazy("specgate.dialects.openvino.run")
     openvino_graph = lazy("specgate.dialects.openvino.graph")
     openvino_ir = lazy("specgate.dialects.openvino.ir")
     openvino_minimum = lazy("specgate.dialects.openvino.minimum")

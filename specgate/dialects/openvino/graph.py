@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import build
-from specgate.dialects.openvino.attribute_texts import builds_read, spelt
 from specgate.dialects.openvino.bodies import BACK_EDGES, numbered, with_maps
-from specgate.dialects.openvino.constants import Constants
 from specgate.dialects.openvino.ir import MAPS
-from specgate.dialects.openvino.reader import attribute_value
+from specgate.dialects.openvino.reader import attribute_value, builds_read, spelt
 from specgate.dialects.openvino.references import wrong
 from specgate.dialects.openvino.rules import ir_findings
+from specgate.dialects.openvino.weights import Constants
 from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
 from specgate.spec.tables import dialect

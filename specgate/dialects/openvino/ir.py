@@ -10,30 +10,170 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from xml.parsers import expat
 
-from specgate.dialects.openvino import limits
-from specgate.dialects.openvino.edges import connect
-from specgate.dialects.openvino.limits import Counts, depth_excess, name_excess
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    _Error = Callable[[str, int, "IrLayer | None"], InputError]
+
 __all__ = [
     "DECLARING",
     "MAPS",
+    "Counts",
     "IrEdge",
     "IrEntry",
     "IrLayer",
     "IrModel",
     "IrNet",
     "IrPort",
+    "connect",
     "contradiction",
+    "depth_excess",
+    "name_excess",
     "read_ir",
     "read_ir_bytes",
     "shapes_agree",
     "tensor_names",
     "whole_number",
 ]  # fmt: skip
+
+MAX_BYTES = 512 * 1024 * 1024
+MAX_TOKEN = 4 * 1024 * 1024  # one tag, comment or text; expat before 2.6 rescans an unfinished one at every block
+MAX_ATTRIBUTE = 1024 * 1024
+MAX_ATTRIBUTES = 1000  # per element
+MAX_ELEMENTS = 10_000_000  # read or skipped
+MAX_KEPT = 3_000_000  # elements kept in memory; a model of 20,000 layers has about 300,000
+MAX_LAYERS = 500_000
+MAX_NAME = 4096  # characters of a layer's name, type or version, because messages and paths repeat them
+MAX_PATH = 8192  # total characters of nested layers' names
+MAX_DEPTH = 200
+MAX_BODIES = 32
+
+
+class Counts:
+    """Numbers of elements, kept elements or tensor names, and layers so far."""
+
+    def __init__(self) -> None:
+        self.elements = self.kept = self.layers = 0
+
+    def element(self, tag: str, attributes: Mapping[str, str], depth: int, *, kept: bool) -> str | None:
+        """Count an element at a depth; return a message if a limit is exceeded."""
+        self.elements += 1
+        self.kept += kept
+        if self.elements > MAX_ELEMENTS or self.kept > MAX_KEPT:
+            return self.excess()
+        if depth > MAX_DEPTH:
+            return f"expected at most {MAX_DEPTH} nested elements"
+        if not kept or not attributes:
+            return None
+        if len(attributes) > MAX_ATTRIBUTES:
+            return f"expected at most {MAX_ATTRIBUTES} attributes of <{tag}>, found {len(attributes)}"
+        if max(map(len, attributes.values())) > MAX_ATTRIBUTE:
+            return f"expected attributes of at most {MAX_ATTRIBUTE} characters, found a longer one"
+        return None
+
+    def add(self, elements: int, kept: int, layers: int = 0) -> None:
+        self.elements += elements
+        self.kept += kept
+        self.layers += layers
+
+    def excess(self) -> str | None:
+        """Return a message if a count exceeds its limit."""
+        if self.elements > MAX_ELEMENTS or self.kept > MAX_KEPT:
+            return f"expected at most {MAX_ELEMENTS} elements, {MAX_KEPT} of them outside rt_info"
+        return f"expected at most {MAX_LAYERS} layers" if self.layers > MAX_LAYERS else None
+
+
+def depth_excess(bodies: int, around: Iterable[IrLayer]) -> str | None:
+    """Return a message if bodies are nested too deep.
+
+    `around` are the layers that contain the body.
+    """
+    if bodies > MAX_BODIES:
+        return f"expected at most {MAX_BODIES} bodies within each other"
+    if bodies > 1 and sum(len(layer.name) for layer in around) > MAX_PATH:
+        return f"expected layers within each other with names of at most {MAX_PATH} characters together"
+    return None
+
+
+def name_excess(attributes: Mapping[str, str]) -> str | None:
+    """Return a message if a layer's name, type or version is too long."""
+    for key in ("name", "type", "version"):
+        if len(attributes.get(key, "")) > MAX_NAME:
+            return f"expected a {key} of <layer> of at most {MAX_NAME} characters, found a longer one"
+    return None
+
+
+_FEW: Final = 8  # linear search up to this many ports
+
+
+def connect(net: IrNet, error: _Error) -> None:
+    """Check ids and edges; set types and shapes of input ports.
+
+    An input port gets the type and shape of its source. OpenVINO ignores what the input port states, so that counts
+    only where the source is unknown. error: creates an InputError from a message, a line and a layer.
+    """
+    layers: dict[str, IrLayer] = {}
+    for layer in net.layers:
+        if layers.setdefault(layer.id, layer) is not layer:
+            raise error(f"expected distinct layer ids, found {layer.id} twice", layer.line, layer)
+        for ports in (layer.inputs, layer.outputs):
+            if len(ports) > 1:
+                _hold_distinct(ports, layer, error)
+    outputs, inputs = _Ports(), _Ports()
+    fed: set[int] = set()
+    for edge in net.edges:
+        start, stop = layers.get(edge.from_layer), layers.get(edge.to_layer)
+        source = None if start is None else outputs.find(start.outputs, edge.from_port)
+        target = None if stop is None else inputs.find(stop.inputs, edge.to_port)
+        if source is None or target is None:
+            way, number, port = (
+                ("output", edge.from_layer, edge.from_port)
+                if source is None
+                else ("input", edge.to_layer, edge.to_port)
+            )
+            raise error(f"expected {way} port {port} of layer {number} for this edge, found none", edge.line, None)
+        if id(target) in fed:
+            message = f"expected one edge to port {edge.to_port} of layer {edge.to_layer}, found two"
+            raise error(message, edge.line, None)
+        fed.add(id(target))
+        target.element_type = source.element_type or target.element_type
+        target.shape = _merged(source.shape, target.shape)
+
+
+def _merged(numbers: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Return the source's shape, with unknown sizes from the input port."""
+    if numbers is None or stated is None or len(numbers) != len(stated) or -1 not in numbers:
+        return stated if numbers is None else numbers
+    return tuple(other if size == -1 else size for size, other in zip(numbers, stated, strict=True))
+
+
+def _hold_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> None:
+    ids: set[str] = set()
+    for port in ports:
+        if port.id in ids:
+            raise error(f"expected distinct port ids, found {port.id} twice", layer.line + port.below, layer)
+        ids.add(port.id)
+
+
+class _Ports:
+    """Lookup of ports by id, with a table for layers with many ports."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, dict[str, IrPort]] = {}
+
+    def find(self, ports: tuple[IrPort, ...], number: str) -> IrPort | None:
+        if len(ports) > _FEW:
+            table = self.tables.get(id(ports))
+            if table is None:
+                table = self.tables[id(ports)] = {port.id: port for port in ports}
+            return table.get(number)
+        for port in ports:
+            if port.id == number:
+                return port
+        return None
+
 
 #: Layers whose <data> states the output's type and shape.
 DECLARING: Final = ("Const", "Parameter")
@@ -239,11 +379,11 @@ class _Reader:
 
     def parse(self, block: bytes) -> None:
         self.fed += len(block)
-        if self.fed > limits.MAX_BYTES:
-            raise self.error(f"expected at most {limits.MAX_BYTES} bytes of XML")
+        if self.fed > MAX_BYTES:
+            raise self.error(f"expected at most {MAX_BYTES} bytes of XML")
         self.parser.Parse(block, False)
-        if self.fed - self.parser.CurrentByteIndex > limits.MAX_TOKEN:
-            raise self.error(f"expected tags and texts of at most {limits.MAX_TOKEN} bytes, found a longer one")
+        if self.fed - self.parser.CurrentByteIndex > MAX_TOKEN:
+            raise self.error(f"expected tags and texts of at most {MAX_TOKEN} bytes, found a longer one")
 
     def error(self, message: str, line: int | None = None, layer: IrLayer | None = None) -> InputError:
         layer = layer or (self.layers[-1] if self.layers else None)

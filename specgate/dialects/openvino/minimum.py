@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.openvino.graph import openvino_units, unknown_type
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
-from specgate.lowest.result import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
+from specgate.lowest.text import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.validate.check import check_at

@@ -1,29 +1,27 @@
-"""Execution of OpenVINO IRs, including If, Loop and TensorIterator.
-
-Source: the specifications If-8, Loop-5 and TensorIterator-1; the end of a slice is as OpenVINO 2026.4.1 computes it.
-"""
+"""Execution of OpenVINO IRs, alone or compared layer by layer."""
 
 from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from importlib.util import find_spec
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc, shown
 from specgate.descriptors.positional import build
-from specgate.dialects.openvino.attribute_texts import spelt
 from specgate.dialects.openvino.bodies import BACK_EDGES, numbered
 from specgate.dialects.openvino.ir import read_ir
-from specgate.dialects.openvino.reader import attribute_value
+from specgate.dialects.openvino.reader import attribute_value, spelt
 from specgate.dialects.openvino.weights import Weights
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
+from specgate.execution.comparison import Compared, Judge, arrays_by_name, at_node, at_place, in_file, values_of
 from specgate.execution.engine import execute_at
 from specgate.execution.memory import held_bytes
-from specgate.execution.models import arrays_by_name, at_node, at_place, in_file
 from specgate.execution.observed import Outputs, counted_notes
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
@@ -34,11 +32,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.dialects.openvino.ir import IrEntry, IrLayer, IrModel, IrNet
-    from specgate.execution.comparison import Judge
+    from specgate.execution.memory import Budget
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["computed_with_bodies", "run_model"]
+__all__ = ["compare_model", "computed_with_bodies", "run_model"]
 
 Arrays = dict[str, "NDArray[Any]"]
 
@@ -458,3 +456,33 @@ def _in_order(net: IrNet) -> list[IrLayer]:
 def _label(layer: IrLayer) -> str:
     """Return a layer's label for messages."""
     return f"line {layer.line}, {layer.type:.60} {shown(layer.name or layer.id)}"
+
+
+_NAME: Final = "cpu"
+
+
+def compare_model(
+    path: str,
+    arrays: Mapping[str, Any],
+    implementation: str,
+    target: Target | None,
+    *,
+    budget: Budget,
+    on_node: Callable[[int, int], object] = lambda _done, _all: None,
+    basis: Basis = "both",
+) -> Compared:
+    """Return where layers of an IR differ from another implementation.
+
+    Differences are measured with the tolerances of the tables. implementation: ``cpu``, the CPU plugin with f32
+    precision. All layer outputs are requested, so that nothing is fused. basis: as for `run_model`. Raises InputError
+    if it is not installed, rejects the model or times out; NoKernel and NoTable as `run_model` does.
+    """
+    if implementation != _NAME:
+        raise InputError(f"unknown implementation {implementation!r:.40}; expected {_NAME}")
+    if find_spec("openvino") is None:
+        raise InputError("openvino is not installed: pip install 'specgate-ml[oracles]'")
+    question = str(Path(path).resolve()), dict(arrays)
+    version, theirs = values_of("specgate.dialects.openvino.oracle.whole", question, implementation, path, budget)
+    judge = Judge(basis, target.by if target else None)
+    outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, judge=judge, theirs=theirs, basis=basis)
+    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.differences)

@@ -1,34 +1,99 @@
-"""Shared kernel helpers: wide arithmetic, shape and axis checks."""
+"""Shared kernel helpers: wide arithmetic, rows by block, axis checks."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.float16 import to_half
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    _Sums = Callable[[NDArray[Any], NDArray[Any] | None], NDArray[Any]]
+
 __all__ = [
-    "check_axes",
-    "check_axis",
-    "chosen",
-    "is_float",
-    "quiet",
-    "require_shape",
-    "round_to",
-    "same_length",
-    "shape_of",
-    "to_float32",
-    "to_float64",
-    "turn_low_halves",
-]
+    "BLOCK", "blocks_of", "centre_rows", "check_axes", "check_axis", "chosen", "few_digits_lost", "few_summands",
+    "is_float", "normalize_singles", "quiet", "require_shape", "round_to", "rows_by", "same_length", "scale_singles",
+    "shape_of", "singles_by", "to_float32", "to_float64", "to_half", "turn_low_halves",
+]  # fmt: skip
+
+#: Elements rounded per block: their arrays fit into an L2 cache.
+_BLOCK: Final = 2**15
+#: numpy is faster for fewer elements.
+_FEW: Final = 2**10
+#: The smallest normal float16, and the float32 from which on float16 overflows.
+_LEAST_HALF, _MOST_HALF = np.float32(2.0**-14), np.float32(65520)
+_BITS, _TOP, _ONE = np.uint32(13), np.uint32(16), np.uint32(1)
+#: Subtracts 112 from the exponent, and adds just less than half of the last bit that stays.
+_BIAS: Final = np.uint32((0xFFF - (112 << 23)) % 2**32)
+_SIGN: Final = np.uint16(0x8000)
+#: Makes subnormal numbers integers, which are their bits.
+_STEPS: Final = np.float32(2.0**24)
+
+
+def to_half(array: NDArray[Any]) -> NDArray[Any]:
+    """Return float32 rounded to float16, half to even, bit-exact with numpy."""
+    result = np.empty(array.shape, np.float16)
+    if array.size < _FEW:
+        result[...] = array
+        return result
+    flat, to = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
+    most = min(_BLOCK, flat.size)
+    room = np.empty(most, np.uint32), np.empty(most, np.float32), np.empty(most, np.uint16)
+    for begin in memory.in_time(range(0, flat.size, _BLOCK)):
+        some, new_array = flat[begin : begin + _BLOCK], to[begin : begin + _BLOCK]
+        bits, size, signs = (each[: some.size] for each in room)
+        np.abs(some, size)
+        if size.max() < _MOST_HALF:
+            _round_normal(some.view(np.uint32), new_array.view(np.uint16), bits, signs)
+            _round_small(some, new_array, size, signs)
+        else:  # too large, infinite or nan
+            new_array[...] = some
+    return result
+
+
+def _round_normal(whole: NDArray[Any], codes: NDArray[Any], bits: NDArray[Any], signs: NDArray[Any]) -> None:
+    """Write the bits of normal float16 numbers, and the signs.
+
+    bits: scratch array of the same size.
+    """
+    np.right_shift(whole, _TOP, bits)
+    np.copyto(signs, bits, casting="unsafe")
+    np.bitwise_and(signs, _SIGN, signs)
+    np.right_shift(whole, _BITS, bits)
+    np.bitwise_and(bits, _ONE, bits)  # a half rounds up where the last bit is 1
+    np.add(bits, whole, bits)
+    np.add(bits, _BIAS, bits)
+    np.right_shift(bits, _BITS, bits)
+    np.copyto(codes, bits, casting="unsafe")
+    np.bitwise_or(codes, signs, codes)
+
+
+def _round_small(some: NDArray[Any], array: NDArray[Any], size: NDArray[Any], signs: NDArray[Any]) -> None:
+    """Write the numbers below the normal range, including 0.
+
+    size: scratch array with each element's magnitude.
+    """
+    small = size < _LEAST_HALF
+    count = np.count_nonzero(small)
+    if count > some.size // 16:
+        np.multiply(size, _STEPS, size)
+        np.rint(size, size)
+        codes = array.view(np.uint16)
+        signs |= size.astype(np.uint16)
+        signs ^= codes  # exchanged bitwise, which is faster than an element-wise choice
+        signs &= np.negative(small.view(np.int8), dtype=np.int16).view(np.uint16)
+        codes ^= signs
+    elif count:
+        at = np.flatnonzero(small)
+        array[at] = some[at]
+
 
 _SINGLE: Final = np.dtype(np.float32)
 
@@ -139,3 +204,193 @@ def shape_of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
     if any(size < 1 for size in sizes):
         raise InputError(f"{name}: the output would have the shape {list(sizes)}")
     return tuple(int(size) for size in sizes)
+
+
+#: Elements per block: a few arrays of this size fit into an L2 cache.
+BLOCK: Final = 2**15
+
+
+def blocks_of(count: int, size: int, times: int = 1) -> Iterator[slice]:
+    """Yield slices of `count` rows, about `BLOCK` elements each.
+
+    Checks the time budget. times: multiple of the block size, for cheap memory use and much work per block.
+    """
+    each = max(1, BLOCK * times // max(1, size))
+    for begin in memory.in_time(range(0, count, each)):
+        yield slice(begin, min(begin + each, count))
+
+
+def centre_rows(wide: NDArray[Any], epsilon: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Subtract row means in place; return means and deviations.
+
+    wide: float64 [rows, size]. Deviations are sqrt(variance + epsilon).
+    """
+    count = np.float64(wide.shape[1])
+    mean = wide.sum(axis=1, keepdims=True) / count
+    wide -= mean
+    return mean, np.sqrt(np.square(wide).sum(axis=1, keepdims=True) / count + np.float32(epsilon))
+
+
+def rows_by(
+    function: Callable[..., NDArray[Any]], *arrays: NDArray[Any], dtype: np.dtype[Any], places: bool = False
+) -> NDArray[Any]:
+    """Return `function` of float rows [rows, …], computed in float64.
+
+    The result is rounded to `dtype`. function: of the same rows of all arrays, with places also of the row slice. It
+    may write into its arrays, and returns one of the shape of the first.
+    """
+    first = arrays[0]
+    result = np.empty(first.shape, dtype)
+    room = [np.empty(0)] * len(arrays)
+    for rows in blocks_of(len(first), prod(first.shape[1:])):
+        count = rows.stop - rows.start
+        if not rows.start:
+            room = [np.empty((count, *array.shape[1:])) for array in arrays]
+        wide = [each[:count] for each in room]
+        for each, array in zip(wide, arrays, strict=True):
+            each[...] = array[rows]
+        new_array = function(*wide, rows) if places else function(*wide)
+        result[rows] = new_array if dtype.itemsize >= 4 else to_float32(new_array, dtype)  # narrower ones via float32
+    return result
+
+
+def singles_by(
+    function: Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], object], array: NDArray[Any]
+) -> NDArray[Any]:
+    """Return an element-wise `function` of float32, computed in float32.
+
+    function: of the elements, an output array, and a scratch array.
+    """
+    result = np.empty(array.shape, np.float32)
+    flat, new_array = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
+    room = np.empty(min(BLOCK, flat.size), np.float32)
+    for some in blocks_of(flat.size, 1):
+        function(flat[some], new_array[some], room[: some.stop - some.start])
+    return result
+
+
+#: Limit of the final summand: up to it, float32's error is small relative to the tolerance despite cancellation.
+_SUMMAND: Final = 4.0
+#: Maximum number of terms per sum, since more lose precision, and number of sums that rows are divided into.
+_SWEEP, _PARTS = 2**12, 64
+#: Number of blocks computed at once.
+_TIMES: Final = 4
+#: Range of numbers far from the limits of float32.
+_SMALL, _LARGE = 1e-30, 1e30
+#: Range of variances whose squares float32 holds; smaller ones are lost unless epsilon outweighs them.
+_LEAST, _MOST, _OUTWEIGHS = 1e-28, 1e28, 1e-20
+
+
+def few_summands(*summands: NDArray[Any] | None) -> bool:
+    """Return whether summands of normalized numbers are small enough.
+
+    The limit is that of float32 precision.
+    """
+    return all(each is None or not each.size or bool(np.abs(each).max() <= _SUMMAND) for each in summands)
+
+
+def few_digits_lost(means: NDArray[Any], slopes: NDArray[Any]) -> bool:
+    """Return whether `scale_singles` supports these means and slopes.
+
+    They must be 0, or far from the limits of float32.
+    """
+    sizes = np.abs(slopes)
+    return bool((np.abs(means) <= _LARGE).all() and ((sizes <= _LARGE) & ((sizes >= _SMALL) | (sizes == 0))).all())
+
+
+def scale_singles(
+    inputs: NDArray[Any], means: NDArray[Any], slopes: NDArray[Any], summands: NDArray[Any]
+) -> NDArray[Any]:
+    """Return ``(inputs - means) * slopes + summands`` in float32.
+
+    inputs: [rows, …]. Parameters are float64 for the first rows, and repeat periodically.
+    """
+    result = np.empty(inputs.shape, np.float32)
+    every = len(means)
+    near = means.astype(np.float32)
+    rest = (means - near).astype(np.float32)
+    numbers = near, rest, slopes.astype(np.float32), summands.astype(np.float32)
+    for some in blocks_of(len(inputs), prod(inputs.shape[1:]), _TIMES):
+        array = result[some]
+        each = np.arange(some.start, some.stop) % every
+        first, second, slope, summand = (number[each] for number in numbers)
+        np.subtract(inputs[some], first, out=array)
+        if second.any():
+            array -= second
+        array *= slope
+        array += summand
+    return result
+
+
+def normalize_singles(
+    inputs: NDArray[Any],
+    scaled: Callable[[NDArray[Any], slice], object],
+    wider: Callable[[NDArray[Any], slice], NDArray[Any]],
+    *,
+    epsilon: float,
+    statistics: tuple[NDArray[Any], NDArray[Any]] | None = None,
+) -> NDArray[Any]:
+    """Return float32 rows normalized by mean and deviation, then scaled.
+
+    Each row is independent of the others. scaled: a function of float32 rows, which it overwrites; wider: the same for
+    float64 rows, used where float32 does not hold the squares. statistics: two float64 arrays [rows, 1] for means and
+    deviations.
+    """
+    count, size = inputs.shape
+    result = np.empty(inputs.shape, np.float32)
+    least = 0.0 if epsilon >= _OUTWEIGHS else _LEAST
+    sums = _sums_of(size)
+    for some in blocks_of(count, size, _TIMES):
+        array = result[some]
+        mean, spread = _centre(inputs[some], array, sums)
+        root = np.sqrt(spread + np.float32(epsilon))
+        array *= (1 / root).astype(np.float32)
+        scaled(array, some)
+        if statistics is not None:
+            statistics[0][some], statistics[1][some] = mean, root
+        if not (least <= spread.min() and spread.max() <= _MOST):
+            for row in memory.in_time(some.start + _beyond(inputs[some], spread, least)):
+                result[row : row + 1] = wider(inputs[row : row + 1].astype(np.float64), slice(row, row + 1))
+    return result
+
+
+def _beyond(rows: NDArray[Any], spread: NDArray[Any], least: float) -> NDArray[np.intp]:
+    """Return the finite rows whose variances exceed float32.
+
+    Non-finite rows are nan in any type.
+    """
+    array = np.flatnonzero(~((spread >= least) & (spread <= _MOST)))
+    known_array: NDArray[np.intp] = array[np.isfinite(rows[array]).all(axis=1)]
+    return known_array
+
+
+def _centre(rows: NDArray[Any], array: NDArray[Any], sums: _Sums) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Write centered rows to `array`; return means and float64 variances."""
+    size = rows.shape[1]
+    near = (sums(rows, None) / size).astype(np.float32)
+    np.subtract(rows, near, out=array)  # hardly rounds where the mean is large relative to the rest
+    rest = np.where(np.isfinite(near), sums(array, None) / size, 0.0)
+    spread = np.maximum(sums(array, array) / size - rest * rest, 0.0)
+    if (np.abs(rest) > np.sqrt(spread) * 2.0**-24).any():
+        array -= rest.astype(np.float32)
+    return near + rest, spread
+
+
+def _sums_of(size: int) -> _Sums:
+    """Return a function of rows that returns float64 row sums or dot products.
+
+    Computed as products of two vectors, which is fastest and independent of other rows.
+    """
+    parts = next((each for each in range(-(-size // _SWEEP), _PARTS) if size % each == 0), 0)
+    each = size // max(1, parts)
+    ones = np.ones((each, 1), np.float32)
+
+    def sums(rows: NDArray[Any], others: NDArray[Any] | None) -> NDArray[Any]:
+        if not parts:
+            result = (rows if others is None else rows * others).sum(axis=1, keepdims=True)  # pairwise
+            return np.asarray(result, np.float64)
+        by = ones if others is None else others.reshape(-1, each, 1)
+        result = np.matmul(rows.reshape(-1, 1, each), by).reshape(-1, parts)
+        return np.asarray(result.sum(axis=1, keepdims=True, dtype=np.float64))
+
+    return sums

@@ -19,8 +19,7 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import chosen, is_float, round_to, to_float32
-from specgate.execution.kernels.row_blocks import BLOCK, rows_by, singles_by
+from specgate.execution.kernels.arithmetic import BLOCK, chosen, is_float, round_to, rows_by, singles_by, to_float32
 from specgate.execution.memory import quiet
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.gather import places_in
-from specgate.execution.kernels.svm import features_of
+from specgate.execution.kernels.linear_models import features_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,28 +1,27 @@
-"""Matrix multiplication (matmul, gemm) in blocks within the time budget.
-
-DirectML GEMM; ONNX Gemm, MatMul; OpenVINO GroupedMatMul, MatMul.
-"""
+"""Matrix products, inverse, determinant, distances and Einsum."""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
+from specgate.execution.kernels.elementwise import quiet, want_float
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 __all__ = [
-    "batch_of", "gemm", "matrix_product", "multiply_groups", "multiply_matrices", "multiply_rounded",
-    "scaled_matrix_product",
+    "batch_of", "determinants", "distances_of_rows", "gemm", "inverse_matrices", "matrix_product", "multiply_groups",
+    "multiply_matrices", "multiply_rounded", "ones_on_diagonal", "scaled_matrix_product", "sum_products",
 ]  # fmt: skip
 
 #: Multiplications between two checks of the time: a fraction of a second, also for integers.
@@ -263,3 +262,255 @@ def _groups(ends: NDArray[Any], count: int) -> list[slice]:
     if bounds[-1] != count:
         raise InputError(f"groups: expected {count} as the end of the last group, found {bounds[-1]}")
     return [slice(start, end) for start, end in pairwise(bounds)]
+
+
+#: From this condition number on, a float32 matrix counts as singular.
+_CONDITION = float(1 / np.finfo(np.float32).eps)
+
+
+def ones_on_diagonal(
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    diagonal: NDArray[Any],
+    batch: NDArray[Any] | None = None,
+    *,
+    like: np.dtype[Any],
+) -> NDArray[Any]:
+    """Return matrices [*batch, rows, columns] with ones on one diagonal.
+
+    diagonal: columns right of the main one. All inputs are integers, and all but `batch` are one number each. The type
+    is that of `like`.
+    """
+    if any(array.size != 1 for array in (rows, columns, diagonal)):
+        raise InputError("diagonal: expected one number of rows, of columns, and of the diagonal each")
+    height, width, right = (int(array.reshape(())) for array in (rows, columns, diagonal))
+    shape = (*(() if batch is None else map(int, batch.reshape(-1))), height, width)
+    if min(shape) < 0:
+        raise InputError(f"diagonal: the output would have the shape {list(shape)}")
+    result = memory.empty(shape, like)
+    if not result.size:  # only one slice of the other dimensions, for which no memory is counted
+        return result
+    result[...] = 0
+    places = np.arange(max(0, -right), max(0, -right, min(height, width - right)))
+    result[..., places, places + right] = 1
+    return result
+
+
+def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray[Any]:
+    """Return the inverses of matrices [..., n, n] of floats.
+
+    They are first rounded to float32. transposed: transpose the inverses. Matrices that are singular in float32 are
+    masked.
+    """
+    if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
+        raise InputError(f"inverse: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
+    result = memory.empty(data.shape, data.dtype)
+    open_ = np.zeros(data.shape, np.bool_)
+    with memory.quiet():
+        single = data.astype(np.float32).astype(np.float64)
+        for place in memory.in_time(np.ndindex(data.shape[:-2])):
+            array = _inverse(single[place])
+            open_[place] = array is None
+            result[place] = 0 if array is None else round_to(round_to(array, np.dtype(np.float32)), data.dtype)
+    new_array = np.swapaxes(result, -1, -2) if transposed else result
+    return np.ma.MaskedArray(new_array, mask=open_) if open_.any() else new_array
+
+
+def determinants(data: NDArray[Any]) -> NDArray[Any]:
+    """Return the determinants of matrices [..., n, n], computed in float64.
+
+    nan in a matrix gives nan.
+    """
+    if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
+        raise InputError(f"determinant: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
+    result = memory.empty(data.shape[:-2], np.dtype(np.float64))
+    with memory.quiet():
+        for place in memory.in_time(np.ndindex(data.shape[:1] if data.ndim > 2 else ())):
+            result[place] = np.linalg.det(data[place].astype(np.float64))
+        result[(data != data).any(axis=(-2, -1))] = np.nan  # noqa: PLR0124  # elimination may end before it is met
+        return round_to(result, data.dtype)
+
+
+def _inverse(matrix: NDArray[Any]) -> NDArray[Any] | None:
+    if not np.isfinite(matrix).all():
+        return None
+    try:
+        array: NDArray[Any] = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    if not matrix.size:
+        return array
+    condition = np.abs(matrix).sum(axis=0).max() * np.abs(array).sum(axis=0).max()
+    return array if condition < _CONDITION else None
+
+
+_METRICS: Final[dict[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    "euclidean": lambda apart: np.sqrt(np.square(apart).sum(axis=1)),
+    "sqeuclidean": lambda apart: np.square(apart).sum(axis=1),
+}
+
+
+def distances_of_rows(a: NDArray[Any], b: NDArray[Any], *, metric: str) -> NDArray[Any]:
+    """Return the distance of each row of `a` [m, n] to each of `b` [k, n].
+
+    The result is [m, k]. metric: euclidean or sqeuclidean; NoKernel for others.
+    """
+    want_float("distance", a, b)
+    if a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
+        raise InputError(f"distance: {a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)} do not match")
+    if metric not in _METRICS:
+        raise NoKernel(f"distance: {metric!r:.40} is not supported; known: {', '.join(_METRICS)}")
+    result = memory.empty((len(a), len(b)), np.dtype(np.float64))
+    wide = to_float64(b)
+    with quiet():
+        for at, row in enumerate(memory.in_time(to_float64(a))):
+            result[at] = _METRICS[metric](wide - row)
+    return round_to(result, a.dtype)
+
+
+_TERM: Final = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
+#: Dimension names of a term in order: a letter, or for an ellipsis dimension its distance from the last, from 0.
+_Names = tuple[str | int, ...]
+
+
+def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[Any]:
+    """Return the einsum of inputs of one type.
+
+    equation: comma-separated input terms and the output term after ``->``; letters name dimensions, an ellipsis the
+    dimensions counted from the last. Dimensions of one name iterate together and broadcast with size 1; a name repeated
+    in one input is its diagonal. Without an arrow the output has the ellipsis dimensions, then the letters that appear
+    once, in ASCII order. Where the output repeats a name, elements off the diagonal are masked. Integers wrap around.
+    """
+    terms, target = _parsed(equation, [array.ndim for array in inputs])
+    dtype = inputs[0].dtype
+    if any(array.dtype != dtype for array in inputs):
+        raise InputError(f"einsum: expected arrays of {dtype} only")
+    sizes = _sizes(terms, inputs)
+    if any(name not in sizes for name in target):
+        raise InputError(f"einsum: the output of {equation!r:.80} has a letter that no input has")
+    kept = tuple(dict.fromkeys(target))
+    memory.hold(tuple(sizes[name] for name in target), dtype)
+    with memory.quiet():
+        names, total = _summed(terms, inputs, sizes, kept)
+    new_array = round_to(total.transpose([names.index(name) for name in kept]), dtype)
+    return new_array if len(kept) == len(target) else _spread(new_array, kept, target)
+
+
+def _parsed(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
+    """Return the dimension names of each input and of the output.
+
+    Raises InputError for an invalid equation.
+    """
+    written, arrow, shown = equation.replace(" ", "").partition("->")
+    texts = written.split(",")
+    if len(texts) != len(ranks):
+        raise InputError(f"einsum: {equation!r:.80} has {len(texts)} terms for {len(ranks)} inputs")
+    terms: list[_Names] = []
+    widest = 0
+    for text, rank in zip(texts, ranks, strict=True):
+        first, points, last = _parts(text)
+        rest = rank - len(first) - len(last)
+        if rest < 0 or (rest and not points):
+            raise InputError(f"einsum: the term {text!r:.60} does not name {rank} dimensions")
+        terms.append((*first, *reversed(range(rest)), *last))
+        widest = max(widest, rest)
+    letters = written.replace(".", "").replace(",", "")
+    if not arrow:
+        shown = ("..." if "." in written else "") + "".join(sorted(c for c in letters if letters.count(c) == 1))
+    first, points, last = _parts(shown)
+    return terms, (*first, *(reversed(range(widest)) if points else ()), *last)
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    match = _TERM.fullmatch(text)
+    if match is None:
+        raise InputError(f"einsum: {text!r:.60} is not a term of letters with at most one ellipsis")
+    return match[1], match[2] or "", match[3]
+
+
+def _sizes(terms: Sequence[_Names], inputs: Sequence[NDArray[Any]]) -> dict[str | int, int]:
+    """Return the size of each name; raise InputError for inconsistent sizes."""
+    sizes: dict[str | int, int] = {}
+    for names, array in zip(terms, inputs, strict=True):
+        own: dict[str | int, int] = {}
+        for name, size in zip(names, array.shape, strict=True):
+            if own.setdefault(name, size) != size or (sizes.get(name, 1) != 1 and size not in {1, sizes[name]}):
+                raise InputError(
+                    f"einsum: dimensions named {name} have the sizes {sizes.get(name, own[name])} and {size}"
+                )
+        sizes.update({name: size for name, size in own.items() if sizes.get(name, 1) == 1})
+    return sizes
+
+
+def _summed(
+    terms: Sequence[_Names], inputs: Sequence[NDArray[Any]], sizes: Mapping[str | int, int], kept: _Names
+) -> tuple[_Names, NDArray[Any]]:
+    """Return the product of all inputs, each name summed as early as possible.
+
+    A name is summed as soon as no later input and no output has it.
+    """
+    parts = [_single(names, array, sizes) for names, array in zip(terms, inputs, strict=True)]
+    names, total = parts[0]
+    for place, (others, array) in enumerate(parts):
+        later = {*kept, *(name for more, _ in parts[place + 1 :] for name in more)}
+        if place:
+            names, total = _product(names, total, others, array, later, last=place == len(parts) - 1)
+        else:
+            names, total = _without(names, total, later)
+    return names, total
+
+
+def _single(names: _Names, array: NDArray[Any], sizes: Mapping[str | int, int]) -> tuple[_Names, NDArray[Any]]:
+    """Return diagonals as plain dimensions, without broadcast dimensions."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    repeated = len(places) < len(names)
+    diagonal = np.einsum(array, [places[name] for name in names], list(places.values())) if repeated else array
+    gone = tuple(place for name, place in places.items() if diagonal.shape[place] != sizes[name])
+    return tuple(name for name, place in places.items() if place not in gone), diagonal.squeeze(gone)
+
+
+def _without(names: _Names, array: NDArray[Any], later: set[str | int]) -> tuple[_Names, NDArray[Any]]:
+    gone = tuple(place for place, name in enumerate(names) if name not in later)
+    if not gone:
+        return names, array
+    wide = to_float64(array)
+    return tuple(name for name in names if name in later), wide.sum(axis=gone, dtype=wide.dtype)
+
+
+def _product(
+    names: _Names, left: NDArray[Any], others: _Names, right: NDArray[Any], later: set[str | int], *, last: bool
+) -> tuple[_Names, NDArray[Any]]:
+    """Return the product of two terms as one matrix product.
+
+    Summed over the names that both have and nothing later has. last: no product follows, so the product is rounded to
+    the inputs' type at once.
+    """
+    names, left = _without(names, left, {*later, *others})
+    others, right = _without(others, right, {*later, *names})
+    both = [name for name in names if name in others and name in later]
+    inner = [name for name in names if name in others and name not in later]
+    rows, columns = [n for n in names if n not in others], [n for n in others if n not in names]
+    one = left.transpose([names.index(name) for name in (*both, *rows, *inner)])
+    other = right.transpose([others.index(name) for name in (*both, *inner, *columns)])
+    shared, high = one.shape[: len(both)], one.shape[len(both) : len(both) + len(rows)]
+    wide = other.shape[len(both) + len(inner) :]
+    summed = prod(other.shape[len(both) : len(both) + len(inner)])
+    shape = (*shared, *high, *wide)
+    one, other = one.reshape(*shared, prod(high), summed), other.reshape(*shared, summed, prod(wide))
+    if last and is_float(left.dtype) and left.dtype == right.dtype:
+        array = multiply_rounded(one, other, left.dtype)
+    else:
+        one, other = to_float64(one), to_float64(other)
+        memory.hold(shape, one.dtype)
+        array = multiply_matrices(one, other)
+    return (*both, *rows, *columns), array.reshape(shape)
+
+
+def _spread(array: NDArray[Any], kept: _Names, target: _Names) -> NDArray[Any]:
+    """Return elements on the diagonal of repeated output names, others masked."""
+    shape = tuple(array.shape[kept.index(name)] for name in target)
+    whole = np.ma.MaskedArray(np.zeros(shape, array.dtype), mask=np.ones(shape, np.bool_))
+    indices = np.indices(array.shape, sparse=True)
+    place: tuple[Any, ...] = tuple(np.broadcast_to(indices[kept.index(name)], array.shape) for name in target)
+    whole[place] = array
+    return whole

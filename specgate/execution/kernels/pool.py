@@ -13,7 +13,9 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
+from specgate.execution.kernels.adaptive_pool import places_by_slices, plain, values_by_slices
 from specgate.execution.kernels.arithmetic import (
+    blocks_of,
     is_float,
     require_shape,
     round_to,
@@ -24,8 +26,6 @@ from specgate.execution.kernels.arithmetic import (
 )
 from specgate.execution.kernels.conv import AUTOMATIC, Slide, slide_over
 from specgate.execution.kernels.reduce import reduce_dimensions
-from specgate.execution.kernels.row_blocks import blocks_of
-from specgate.execution.kernels.window_positions import places_by_slices, plain, values_by_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

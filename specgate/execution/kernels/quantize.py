@@ -13,12 +13,19 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import check_axis, is_float, require_shape, round_to, to_float32
+from specgate.execution.kernels.arithmetic import (
+    BLOCK,
+    blocks_of,
+    check_axis,
+    is_float,
+    require_shape,
+    round_to,
+    to_float32,
+)
 from specgate.execution.kernels.arithmetic import quiet as with_quiet_nans
 from specgate.execution.kernels.cast import cast_elements
 from specgate.execution.kernels.elementwise import paired, quiet, store_as, want_float, whole
 from specgate.execution.kernels.narrow_types import is_stored, widened
-from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 from specgate.execution.types import integer_range
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.activation import exact_sigmoid, leaky_relu
 from specgate.execution.kernels.arithmetic import check_axis, round_to
-from specgate.execution.kernels.concat_split import join
 from specgate.execution.kernels.elementwise import paired, quiet, select, store_as, want_float, whole
 from specgate.execution.kernels.gather import places_and_outside
 from specgate.execution.kernels.matmul_n_bits import unpacked
 from specgate.execution.kernels.narrow_types import widened
 from specgate.execution.kernels.pool import average_windows, largest_of_windows
+from specgate.execution.kernels.reshape import join
 from specgate.execution.kernels.skip_layer_norm import normalize_embeddings
 from specgate.execution.kernels.softmax import softmax_along
 from specgate.execution.types import integer_range

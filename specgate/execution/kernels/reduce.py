@@ -14,6 +14,8 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import (
+    BLOCK,
+    blocks_of,
     check_axes,
     check_axis,
     is_float,
@@ -23,7 +25,6 @@ from specgate.execution.kernels.arithmetic import (
     to_float64,
 )
 from specgate.execution.kernels.elementwise import undefined
-from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,8 +1,4 @@
-"""Reshape, transpose, squeeze, expand, slice, split, tile, reverse.
-
-ONNX Expand, Flatten, Reshape, ReverseSequence, Slice, Split, Squeeze, Tile, Transpose, Unsqueeze; OpenVINO Reshape,
-ShapeOf, Slice, Squeeze, Unsqueeze.
-"""
+"""Reshape, transpose, squeeze, expand, tile, reverse, concat and split."""
 
 from __future__ import annotations
 
@@ -23,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "drop_ones", "expand", "flatten", "insert_dimensions", "integers", "remove_dimensions", "reshape",
-    "reshape_by_pattern", "reverse_sequences", "sizes_of", "slice_between", "split_along", "tile_by", "transpose",
+    "drop_ones", "expand", "flatten", "insert_dimensions", "integers", "join", "remove_dimensions", "reshape",
+    "reshape_by_pattern", "reverse_sequences", "sizes_of", "slice_between", "split", "split_along", "tile_by",
+    "transpose",
 ]  # fmt: skip
 
 
@@ -312,3 +309,37 @@ def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis:
     until = np.array(counts, np.int64).reshape(shape)
     places = np.arange(most, dtype=np.int64).reshape([-1 if axis == time_axis else 1 for axis in range(inputs.ndim)])
     return np.take_along_axis(inputs, np.where(places < until, until - 1 - places, places), time_axis)
+
+
+def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
+    """Return the parts concatenated along `axis`.
+
+    They have one type and equal sizes along the other dimensions.
+    """
+    if not parts:
+        raise InputError("join: expected at least one part")
+    first = parts[0]
+    check_axis(axis, first.ndim, "join")
+    before, behind, size = first.shape[:axis], first.shape[axis + 1 :], 0
+    for part in parts:
+        shape = part.shape
+        same = len(shape) == first.ndim and shape[:axis] == before and shape[axis + 1 :] == behind
+        if not same or part.dtype != first.dtype:
+            raise InputError(f"join: {part.dtype}{shape} and {first.dtype}{first.shape} cannot be joined")
+        size += shape[axis]
+    memory.hold((*before, size, *behind), first.dtype)
+    return np.concatenate(parts, axis)
+
+
+def split(inputs: NDArray[Any], *, shapes: Sequence[Sequence[int]], axis: int) -> list[NDArray[Any]]:
+    """Return the list of parts of `inputs` with these shapes, along `axis`."""
+    check_axis(axis, inputs.ndim, "split")
+    others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
+    fitting = all(len(s) == inputs.ndim and (*s[:axis], *s[axis + 1 :]) == others for s in map(tuple, shapes))
+    if not shapes or not fitting:
+        raise InputError(f"split: expected parts of {list(inputs.shape)} along axis {axis}")
+    sizes = [shape[axis] for shape in shapes]
+    if any(size < 1 for size in sizes) or sum(sizes) != inputs.shape[axis]:
+        raise InputError(f"split: sizes of {sizes!r:.80} do not make up {inputs.shape[axis]}")
+    ends = np.cumsum(np.array(sizes, np.int64))[:-1]
+    return [np.ascontiguousarray(part) for part in np.split(inputs, ends, axis)]

@@ -1,8 +1,4 @@
-"""Softmax, log softmax and hardmax.
-
-DirectML ACTIVATION_HARDMAX, ACTIVATION_HARDMAX1, ACTIVATION_LOG_SOFTMAX, ACTIVATION_LOG_SOFTMAX1, ACTIVATION_SOFTMAX,
-ACTIVATION_SOFTMAX1; ONNX Hardmax, LogSoftmax, Softmax; OpenVINO LogSoftmax, SoftMax.
-"""
+"""Softmax, hardmax, cross-entropy losses, and CTC."""
 
 from __future__ import annotations
 
@@ -11,16 +7,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.execution.kernels.arithmetic import check_axes, check_axis, round_to
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import blocks_of, check_axes, check_axis, require_shape, round_to, to_float64
 from specgate.execution.kernels.elementwise import quiet, want_float
-from specgate.execution.kernels.row_blocks import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["hardmax", "hardmax_along", "log_softmax", "log_softmax_along", "softmax", "softmax_along"]
+__all__ = [
+    "decode_best", "decode_best_masked", "hardmax", "hardmax_along", "likelihood_loss", "log_softmax",
+    "log_softmax_along", "sequence_loss", "softmax", "softmax_along", "softmax_loss",
+]  # fmt: skip
 
 _LEAST: Final = 1e-20
 #: Up to this many terms a product with ones is as precise as pairwise sums.
@@ -142,3 +142,232 @@ def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end:
     """Return 1 at the first maximum of each `softmax_along` group, else 0."""
     along = _along(x, axis, to_end=to_end, past_end=past_end)
     return hardmax(x, axes=along) if x.size else x.copy()
+
+
+_REDUCTIONS: Final = ("none", "sum", "mean")
+
+
+def likelihood_loss(
+    logs: NDArray[Any],
+    labels: NDArray[Any],
+    weights: NDArray[Any] | None = None,
+    *,
+    reduction: str = "mean",
+    ignored: int | None = None,
+) -> NDArray[Any]:
+    """Return the negative log likelihood loss of labels.
+
+    logs: [batch, classes, …]. labels: [batch, …]. weights: per class, default 1. reduction: none, sum or mean
+    (weighted). ignored: a label with loss and weight 0, which need not be a class.
+    """
+    want_float("loss", logs)
+    if reduction not in _REDUCTIONS or logs.ndim < 2:
+        raise InputError(f"loss: expected classes and one of {', '.join(_REDUCTIONS)}, found {reduction!r:.40}")
+    require_shape("loss", "labels", labels.shape, (logs.shape[0], *logs.shape[2:]))
+    count = logs.shape[1]
+    if weights is not None:
+        require_shape("loss", "weights", weights.shape, (count,))
+    kept = np.ones(labels.shape, np.bool_) if ignored is None else labels != ignored
+    if not ((labels >= 0) & (labels < count))[kept].all():
+        raise InputError(f"loss: expected labels below {count}, the number of classes, or the one that is ignored")
+    memory.hold(labels.shape, np.dtype(np.float64))
+    at = np.where(kept, labels, 0).astype(np.int64)
+    with quiet():
+        if not count:
+            chosen, each = np.zeros(labels.shape), np.zeros(labels.shape)
+        else:
+            chosen = to_float64(np.take_along_axis(logs, at[:, np.newaxis], 1)[:, 0])
+            each = np.where(kept, 1.0 if weights is None else to_float64(weights)[at], 0.0)
+        loss = np.where(kept, -chosen * each, 0.0)
+        if reduction == "none":
+            return round_to(loss, logs.dtype)
+        total = loss.sum()
+        return round_to(np.asarray(total / each.sum() if reduction == "mean" else total), logs.dtype)
+
+
+def softmax_loss(
+    scores: NDArray[Any],
+    labels: NDArray[Any],
+    weights: NDArray[Any] | None = None,
+    *,
+    reduction: str = "mean",
+    ignored: int | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the softmax cross entropy as `likelihood_loss`, and log softmax."""
+    want_float("loss", scores)
+    if scores.ndim < 2:
+        raise InputError(f"loss: expected a batch of classes, found {list(scores.shape)}")
+    memory.hold(scores.shape, np.dtype(np.float64))
+    with quiet():
+        wide = to_float64(scores)
+        if scores.shape[1]:
+            wide = wide - wide.max(axis=1, keepdims=True)
+            wide = wide - np.log(np.exp(wide).sum(axis=1, keepdims=True))
+    loss = likelihood_loss(wide, labels, weights, reduction=reduction, ignored=ignored)
+    return round_to(loss, scores.dtype), round_to(wide, scores.dtype)
+
+
+def decode_best(
+    scores: NDArray[Any],
+    lengths: NDArray[Any],
+    blank: NDArray[Any] | None = None,
+    *,
+    merge: bool = True,
+    int32_classes: bool = True,
+    int32_lengths: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the best class per step without blanks, and the lengths.
+
+    Shapes: [batch, steps] and [batch]. scores: [batch, steps, classes]. lengths: steps of each sequence [batch]; below
+    0 means none. blank: the blank class, the last if absent. merge: merge repeated classes. int32_classes,
+    int32_lengths: result types. Unused steps are -1. Without classes all is masked.
+    """
+    if scores.ndim != 3:
+        raise InputError("decode_best: expected scores of three dimensions")
+    require_shape("decode_best", "lengths", lengths.shape, scores.shape[:1])
+    if (lengths > scores.shape[1]).any():
+        raise InputError(f"decode_best: a sequence is longer than the {scores.shape[1]} steps")
+    none = _single_class(blank, scores.shape[2])
+    classes = memory.empty(scores.shape[:2], np.dtype(np.int32 if int32_classes else np.int64))
+    counts = memory.empty(scores.shape[:1], np.dtype(np.int32 if int32_lengths else np.int64))
+    steps = np.arange(scores.shape[1]) < lengths[:, None]
+    return _decoded(scores, steps, none, classes, counts, merge=merge)
+
+
+def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool = True) -> NDArray[Any]:
+    """Return `decode_best` as [batch, steps, 1, 1] of the type of the scores.
+
+    scores: [steps, batch, classes]; the last class is the blank. steps: [steps, batch], 0 from the end of a sequence
+    on.
+    """
+    if scores.ndim != 3:
+        raise InputError("decode_best: expected scores of three dimensions")
+    require_shape("decode_best", "steps", steps.shape, scores.shape[:2])
+    inside = np.cumprod(steps != 0, axis=0, dtype=np.bool_).T
+    turned = scores.transpose(1, 0, 2)
+    classes = memory.empty(turned.shape[:2], np.dtype(np.int64))
+    array, _ = _decoded(turned, inside, scores.shape[2] - 1, classes, np.empty(len(turned), np.int64), merge=merge)
+    result: NDArray[Any] = array.astype(scores.dtype)[:, :, None, None]
+    return result
+
+
+def _decoded(
+    scores: NDArray[Any],
+    steps: NDArray[np.bool_],
+    blank: int,
+    classes: NDArray[Any],
+    counts: NDArray[Any],
+    *,
+    merge: bool,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Fill classes and counts.
+
+    steps: [batch, steps], whether a step belongs to its sequence.
+    """
+    classes[...], counts[...] = -1, 0
+    if not scores.shape[2]:
+        return np.ma.MaskedArray(classes, True), np.ma.MaskedArray(counts, True)
+    best = scores.argmax(axis=2)
+    kept = steps & (best != blank)
+    if merge:
+        kept[:, 1:] &= best[:, 1:] != best[:, :-1]
+    counts[...] = kept.sum(axis=1)
+    batches, places = np.nonzero(kept)
+    classes[batches, (np.cumsum(kept, axis=1) - 1)[batches, places]] = best[batches, places]
+    return classes, counts
+
+
+def _single_class(blank: NDArray[Any] | None, classes: int) -> int:
+    if blank is None:
+        return classes - 1
+    require_shape("decode_best", "the blank's class", (blank.size,), (1,))
+    return int(blank.reshape(-1)[0])
+
+
+def sequence_loss(
+    scores: NDArray[Any],
+    lengths: NDArray[Any],
+    labels: NDArray[Any],
+    counts: NDArray[Any],
+    blank: NDArray[Any] | None = None,
+    *,
+    collapse: bool = False,
+    merge: bool = True,
+    unique: bool = False,
+) -> NDArray[Any]:
+    """Return the CTC loss: -log(probability of the labels), [batch].
+
+    scores: [batch, steps, classes], logits. lengths: steps of each sequence [batch]. labels: [batch, steps], of which
+    the first counts [batch] are valid. blank: the blank class, the last if absent. collapse: merge repeated labels;
+    unique: keep each label once. merge: equal consecutive classes spell one label. Masked where a label is the blank,
+    or the blank is not a class.
+    """
+    _hold_labels(scores, lengths, labels, counts)
+    none = _single_class(blank, scores.shape[2])
+    known = 0 <= none < scores.shape[2]
+    result = memory.empty(scores.shape[:1], scores.dtype)
+    lacking = np.full(scores.shape[:1], not known)
+    result[...] = 0
+    for at in memory.in_time(range(len(scores) if known else 0)):
+        spelled = _prepared(labels[at, : int(counts[at])], collapse=collapse, unique=unique)
+        if none in spelled:
+            lacking[at] = True
+            continue
+        steps = to_float64(scores[at, : int(lengths[at])])
+        most = steps.max(axis=1, keepdims=True) if len(steps) else steps
+        logs = steps - most - np.log(np.exp(steps - most).sum(axis=1, keepdims=True))
+        number = _merged(logs, spelled, none) if merge else _plain(logs, spelled, none)
+        result[at] = round_to(np.array(0.0 - number), scores.dtype)
+    return np.ma.MaskedArray(result, lacking) if lacking.any() else result
+
+
+def _hold_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[Any], counts: NDArray[Any]) -> None:
+    if scores.ndim != 3:
+        raise InputError("sequence_loss: expected scores of three dimensions")
+    batches, steps, classes = scores.shape
+    require_shape("sequence_loss", "lengths", lengths.shape, (batches,))
+    require_shape("sequence_loss", "labels", labels.shape, (batches, steps))
+    require_shape("sequence_loss", "counts", counts.shape, (batches,))
+    if ((lengths < 0) | (lengths > steps)).any():
+        raise InputError(f"sequence_loss: a length is not from 0 to {steps}")
+    if ((counts < 0) | (counts > lengths)).any():
+        raise InputError("sequence_loss: a count of labels is below 0 or above the length of its sequence")
+    if ((labels < 0) | (labels >= classes)).any():
+        raise InputError(f"sequence_loss: a label is not one of the {classes} classes")
+
+
+def _prepared(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[np.intp]:
+    """Return labels without repetitions, consecutive ones or all."""
+    if unique:
+        return labels[np.sort(np.unique(labels, return_index=True)[1])].astype(np.intp)
+    kept = np.ones(len(labels), np.bool_)
+    if collapse:
+        kept[1:] = labels[1:] != labels[:-1]
+    return labels[kept].astype(np.intp)
+
+
+def _merged(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
+    """Return log(probability) of all paths that spell labels, repeats merged."""
+    states = np.full(2 * len(labels) + 1, blank, np.intp)
+    states[1::2] = labels
+    skips = np.zeros(len(states), np.bool_)
+    skips[3::2] = labels[1:] != labels[:-1]
+    left = np.full(len(states), -np.inf)
+    left[0] = 0.0
+    for step in memory.in_time(logs):
+        before = np.full((3, len(states)), -np.inf)
+        before[0], before[1, 1:] = left, left[:-1]
+        before[2, 2:] = np.where(skips[2:], left[:-2], -np.inf)
+        left = np.logaddexp.reduce(before, axis=0) + step[states]
+    return float(np.logaddexp.reduce(left[-2:] if len(logs) else left[-1:]))
+
+
+def _plain(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
+    """Return log(probability) of all paths of labels with blanks in between."""
+    left = np.full(len(labels) + 1, -np.inf)
+    left[0] = 0.0
+    for step in memory.in_time(logs):
+        stays, moves = left + step[blank], np.full(len(left), -np.inf)
+        moves[1:] = left[:-1] + step[labels]
+        left = np.logaddexp(stays, moves)
+    return float(left[-1])

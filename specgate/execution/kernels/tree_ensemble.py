@@ -12,7 +12,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import round_to
-from specgate.execution.kernels.svm import labels_at, labels_of, place_of_largest, transformed
+from specgate.execution.kernels.linear_models import labels_at, labels_of, place_of_largest, transformed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ import numpy as np
 from specgate.descriptors.text import plain_name
 from specgate.errors import Error, InputError
 from specgate.execution.engine import execute_at
-from specgate.execution.filled import filled
-from specgate.execution.tolerance import differing, tolerance_of
+from specgate.execution.observed import differing, tolerance_of
+from specgate.execution.plan import filled
 from specgate.execution.types import gather, numpy_type, scatter
 from specgate.runtimes.onnxruntime.lower import NotLowered, lower
 from specgate.spec.tables import dialect
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor, TensorDesc
-    from specgate.dialects.onnx.run.scope import Run
+    from specgate.dialects.onnx.run.flow import Run
     from specgate.runtimes.onnxruntime.lowering.table import Origin
     from specgate.runtimes.onnxruntime.placement import PlacedNode
     from specgate.runtimes.release import Runtime

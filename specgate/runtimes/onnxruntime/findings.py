@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
-from specgate.runtimes.onnxruntime.imports import with_imports
+from specgate.runtimes.onnxruntime.graph import with_imports
 from specgate.runtimes.onnxruntime.node_assignment import CPU
 from specgate.runtimes.onnxruntime.place import place_graph
 from specgate.runtimes.onnxruntime.placement import spared

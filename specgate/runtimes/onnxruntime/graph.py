@@ -1,20 +1,17 @@
-"""Graphs of a model as the runtime places them.
-
-Bodies of nodes with value types, producers and consumers. A `Constant` node is not included, because it is an
-initializer before placement (onnxruntime core/graph/graph.cc).
-"""
+"""Graphs of a model as the runtime reads, visits and places them."""
 
 from __future__ import annotations
 
+import heapq
 from collections import ChainMap, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
+from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.dialects.onnx.lint.types import held_constant
-from specgate.dialects.onnx.lint.units import label, subgraphs
-from specgate.runtimes.onnxruntime.node_order import ordered
+from specgate.dialects.onnx.lint.units import bodies, label, subgraphs
 from specgate.runtimes.onnxruntime.schemas import opset_meant, schema_of, word
 
 if TYPE_CHECKING:
@@ -23,7 +20,9 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxNode
     from specgate.dialects.onnx.lint.graph import Source
+    from specgate.linting.nodes import Graph
     from specgate.runtimes.onnxruntime.schemas import Schema
+    from specgate.runtimes.release import Runtime
 
     Fixed = MutableMapping[str, bool]
     Scope = Mapping[str, TensorDesc]
@@ -32,7 +31,105 @@ if TYPE_CHECKING:
     Tensors = tuple[TensorDesc | None, ...]
     Kinds = tuple[str | None, ...]
 
-__all__ = ["Alike", "Body", "Node", "body_of", "derived"]
+__all__ = ["Alike", "Body", "Node", "body_of", "derived", "ordered", "reads", "walked", "with_imports"]
+
+_MISSING: Final = "onnx/model/opset-missing"
+
+
+def with_imports(graph: Graph, runtime: Runtime) -> Graph:
+    """Return a model with the imports that a release adds.
+
+    The same model is returned if the release adds none.
+    """
+    source = graph.source
+    imports = source.model.opset_imports
+    if not imports or all(finding.id != _MISSING for finding in graph.findings):
+        return graph
+    used = {domain for body in bodies(source.model) if body.function is None for domain, _, _ in body.operators}
+    added = {name: version for name, version in runtime.opsets.items() if name in used and name not in imports}
+    if not added:
+        return graph
+    return onnx_units(replace(source.model, opset_imports={**imports, **added}), source.settings)
+
+
+def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
+    """Return nodes in topological order, unchanged if already sorted.
+
+    Values that a subgraph reads from enclosing graphs count as read by its node. Nodes of a cycle come last.
+    """
+    numbers_by_name = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
+    if _in_order(nodes, numbers_by_name):
+        return nodes
+    needs = [
+        {numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {at}
+        for at, (_, node) in enumerate(nodes)
+    ]
+    behind: dict[int, list[int]] = {}
+    for at, need in enumerate(needs):
+        for before in need:
+            behind.setdefault(before, []).append(at)
+    ready = [at for at, need in enumerate(needs) if not need]
+    order: list[int] = []
+    while ready:
+        at = heapq.heappop(ready)
+        order.append(at)
+        for after in behind.get(at, ()):
+            needs[after].discard(at)
+            if not needs[after]:
+                heapq.heappush(ready, after)
+    cycle = [at for at, need in enumerate(needs) if need]  # the linter reports cycles
+    return [nodes[at] for at in (*order, *cycle)]
+
+
+def _in_order(nodes: Sequence[tuple[int, OnnxNode]], numbers_by_name: Mapping[str, int]) -> bool:
+    for at, (_, node) in enumerate(nodes):
+        for name in reads(node):
+            if name in numbers_by_name and numbers_by_name[name] >= at:
+                return False
+    return True
+
+
+def reads(node: OnnxNode) -> Sequence[str]:
+    """Return the values that a node or its subgraphs read.
+
+    They include values of the enclosing graph.
+    """
+    if node.plain:
+        return node.inputs
+    texts = list(node.inputs)
+    for _, graph in subgraphs(node):
+        for inner in graph.nodes:
+            texts += reads(inner)
+        texts += (info.name for info in graph.outputs)
+    return texts
+
+
+def walked(nodes: Sequence[OnnxNode]) -> list[int]:
+    """Return node indices in the reverse depth-first order of ONNX Runtime.
+
+    Its optimizers walk from the last node without consumers, and list a node's inputs before the node, the last input
+    first. Source: onnxruntime core/graph/graph_viewer.cc (commit 486da22c9) and Graph::ReverseDFSFrom of
+    core/graph/graph.cc.
+    """
+    numbers_by_name = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [
+        sorted({numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {at})
+        for at, node in enumerate(nodes)
+    ]
+    read = {at for need in needs for at in need}
+    waiting = [(at, False) for at in range(len(nodes)) if at not in read]
+    order: list[int] = []
+    seen: set[int] = set()
+    while waiting:
+        at, done = waiting.pop()
+        if done:
+            order.append(at)
+        elif at not in seen:
+            seen.add(at)
+            waiting.append((at, True))
+            waiting += [(need, False) for need in needs[at] if need not in seen]
+    return order + [at for at in range(len(nodes)) if at not in seen]  # nodes of a cycle, which the linter reports
+
 
 _BLANK = TensorDesc(None, None)
 

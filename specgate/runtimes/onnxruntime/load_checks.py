@@ -1,8 +1,4 @@
-"""Checks of the runtime at load time that differ from the onnx package's.
-
-The data is loading.yaml in the folder of the runtime. It lists the dialect's rules that the runtime skips, rules that
-it always enforces although the dialect's tables are not certain, and checks that the dialect lacks.
-"""
+"""Checks of the runtime at load time that differ from the onnx package's."""
 
 from __future__ import annotations
 
@@ -10,18 +6,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import shown
+from specgate.descriptors.positional import positional
 from specgate.dialects.onnx.lint.references import RULES
 from specgate.dialects.onnx.lint.units import function_key, function_place, label, subgraphs
-from specgate.runtimes.onnxruntime.contrib_load_checks import own_refusals
-from specgate.runtimes.onnxruntime.lowering.checks import check_of, condition_rule, holds_at, versions_of
+from specgate.runtimes.onnxruntime.lowering.expressions import check_of, condition_rule, holds_at, versions_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.lowering.state import Open, Refused, State
 from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
-from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
-from specgate.runtimes.onnxruntime.schemas import schema_of
+from specgate.runtimes.onnxruntime.registrations import minor_release, release_position, runtime_tables
+from specgate.runtimes.onnxruntime.schemas import own_schema, schema_of
 from specgate.spec.tables import dialect
+from specgate.validate.accepting_levels import UNSURE, aspect, looked_at, named_rules, of_outputs
 from specgate.validate.check import accepts, check_at
-from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
 from specgate.validate.witness import refusing
 from specgate.verdict import Finding
 
@@ -33,13 +29,74 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.rules.language import Rule
     from specgate.runtimes.onnxruntime.graph import Body
-    from specgate.runtimes.onnxruntime.lowering.checks import Check
+    from specgate.runtimes.onnxruntime.lowering.expressions import Check
     from specgate.runtimes.onnxruntime.lowering.schema import Schema
+    from specgate.runtimes.onnxruntime.schemas import OwnSchema
 
 __all__ = [
-    "FileRule", "Loading", "condition_of", "is_of", "loading_of", "refusal", "refusals", "refused_graph",
-    "refused_models", "refusing_findings", "refusing_rules", "rule_holds", "unloadable",
+    "FileRule", "Loading", "condition_of", "is_of", "loading_of", "own_refusals", "refusal", "refusals",
+    "refused_graph", "refused_models", "refusing_findings", "refusing_rules", "rule_holds", "unloadable",
 ]  # fmt: skip
+
+#: Rule groups that a schema states.
+_SCHEMA: Final = ("structure", "type")
+
+
+def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu: bool) -> Iterator[Finding]:
+    """Yield why a release rejects a node of one of the contrib operators.
+
+    known: the operator's entry of loading.yaml in the release. on_cpu: whether the checks of the CPU kernel apply.
+    """
+    domain, _, operator = descriptor.operator.rpartition(".")
+    version = int(descriptor.version or 0)
+    own, newest = (own_schema(domain, operator, version, each) for each in (release, None))
+    if own is None or newest is None:
+        return
+    newer = _newer(descriptor, own, newest)
+    if newer:
+        yield Finding(
+            f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} does not have {newer}"
+        )
+        return
+    if _form(own) != _form(newest):
+        return  # the table describes another version
+    verdict = check_at(descriptor, str(version), "documented")
+    if verdict.accepted is not False:
+        return
+    names = known.checks_of(version, on_cpu=on_cpu)
+    for finding in verdict.findings:
+        if aspect(finding.id) in _SCHEMA or finding.id.rpartition("/")[2] in names:
+            yield finding
+
+
+def _form(schema: OwnSchema) -> list[tuple[tuple[str, bool, bool], ...]]:
+    """Return the constraints of inputs and outputs, ignoring their names."""
+    ends = schema.inputs, schema.outputs
+    return [tuple((each.limited, each.optional, each.several) for each in end) for end in ends]
+
+
+def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:
+    """Return the first part of a node that only the newest schema defines.
+
+    An empty text stands for none.
+    """
+    layout = dialect(descriptor.dialect).operator(descriptor.operator).layout(descriptor.version or "")
+    ends = (("input", own.inputs, layout.inputs), ("output", own.outputs, layout.outputs))
+    for end, places, fields in ends:
+        tensors = positional(descriptor.fields, fields)
+        last = max((at for at, tensor in enumerate(tensors, 1) if tensor is not None), default=0)
+        if last > len(places) and not (places and places[-1].several):
+            return f"{end} {last - 1}, which is {fields[last - 1].vendor_name}"
+    later = sorted((newest.attributes.keys() - own.attributes.keys()) & descriptor.fields.keys())
+    if later:
+        return f"attribute {later[0]}"
+    defaults = (
+        name
+        for name, (_, default) in newest.attributes.items()
+        if default is not None and own.attributes.get(name, (None, default))[1] is None
+    )
+    missing = sorted(set(defaults) - descriptor.fields.keys())
+    return f"default of {missing[0]}" if missing else ""
 
 
 class Ruled(NamedTuple):

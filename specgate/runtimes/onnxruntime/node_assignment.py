@@ -1,21 +1,13 @@
-"""Assignment of a model's nodes to providers.
-
-The order is that of onnxruntime core/framework/graph_partitioner.cc (commit 1266adfd2). Each provider claims the nodes
-that it supports in every body. Calls of functions that no provider claims are replaced by their bodies, and the
-procedure repeats. Then core/optimizer/insert_cast_transformer.cc (commit 05f47fa0a) assigns unclaimed nodes that read
-FLOAT16 to the CPU.
-Before that, nodes with several consumers are duplicated (`qdq_duplication.py`). In models with functions, newer
-releases duplicate after the calls are replaced (TransformGraph of core/session/inference_session.cc).
-"""
+"""Assignment of a model's nodes to providers."""
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.cpu_preferred import MOST_ELEMENTS, preferred
 from specgate.runtimes.onnxruntime.functions import inlined
 from specgate.runtimes.onnxruntime.graph import Body, body_of
 from specgate.runtimes.onnxruntime.provider_choice import KernelLookup, Lookup, lacking
@@ -33,7 +25,68 @@ if TYPE_CHECKING:
     from specgate.runtimes.release import Runtime
     from specgate.verdict import Finding
 
-__all__ = ["CPU", "Assigned", "Assigner", "Whole", "assigned"]
+__all__ = ["CPU", "MOST_ELEMENTS", "Assigned", "Assigner", "Whole", "assigned", "preferred"]
+
+#: An initializer of at most so many elements does not keep a node from the CPU.
+MOST_ELEMENTS: Final = 100
+#: Types whose nodes never prefer the CPU.
+_NEVER: Final = frozenset(
+    {
+        "FLOAT16", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "FLOAT4E2M1",
+    }
+)  # fmt: skip
+
+
+def preferred(body: Body, kernels: Mapping[Node, Registration]) -> set[Node]:
+    """Return the nodes of a body that the runtime moves to the CPU.
+
+    `kernels` has the provider's registrations. The walk starts at outputs in CPU memory. It continues with the
+    consumers of moved nodes, and of nodes without a registration.
+    """
+    on_cpu: set[str] = set()
+    candidates: list[int] = []
+    for node, row in kernels.items():
+        for index, name in enumerate(node.proto.outputs):
+            if name and index in row.cpu_outputs:
+                on_cpu.add(name)
+                candidates += (reader.index for reader in body.readers.get(name, ()))
+    heapq.heapify(candidates)
+    visited: set[int] = set()
+    chosen: set[Node] = set()
+    while candidates:
+        at = heapq.heappop(candidates)
+        if at in visited:
+            continue
+        visited.add(at)
+        node = body.nodes[at]
+        kernel = kernels.get(node)
+        if kernel is not None and not _small(node, kernel, body, on_cpu):
+            continue
+        if kernel is not None:
+            chosen.add(node)
+        for name in node.proto.outputs:
+            if name:
+                on_cpu.add(name)
+                for reader in body.readers.get(name, ()):
+                    heapq.heappush(candidates, reader.index)
+    return chosen
+
+
+def _small(node: Node, row: Registration, body: Body, on_cpu: set[str]) -> bool:
+    """Return whether a node's inputs are small, graph inputs or on the CPU.
+
+    An input that the provider itself reads from CPU memory must be small or a graph input. Types in `_NEVER` do not
+    count as small.
+    """
+    for index, (name, kind) in enumerate(zip(node.proto.inputs, node.kinds[0], strict=True)):
+        if kind in _NEVER:
+            return False
+        if body.sizes.get(name, MOST_ELEMENTS + 1) <= MOST_ELEMENTS or name in body.inputs:
+            continue
+        if name not in on_cpu or index in row.cpu_inputs:  # an omitted input is not in memory
+            return False
+    return True
+
 
 CPU: Final = "CPU"
 #: Nested calls: maximum number of rounds in which inlined bodies are searched for calls.

@@ -18,7 +18,7 @@ from specgate.runtimes.onnxruntime.placement import listed
 from specgate.runtimes.onnxruntime.reinference import inferred_here
 from specgate.runtimes.onnxruntime.run_outcomes import run_failure
 from specgate.validate.check import check_at
-from specgate.validate.memo import Memo, key_of, keys_of
+from specgate.validate.verdict_cache import Memo, key_of, keys_of
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph
     from specgate.runtimes.onnxruntime import executor as onnxruntime_executor
-    from specgate.runtimes.onnxruntime import finding_rules, findings, registered_casts, single_node, targets
+    from specgate.runtimes.onnxruntime import finding_rules, findings, single_node, targets
+    from specgate.runtimes.onnxruntime import fixes as registered_casts
     from specgate.runtimes.protocol import Executor, FileFindings
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
@@ -21,7 +22,7 @@ else:
     onnxruntime_executor = lazy("specgate.runtimes.onnxruntime.executor")
     finding_rules = lazy("specgate.runtimes.onnxruntime.finding_rules")
     findings = lazy("specgate.runtimes.onnxruntime.findings")
-    registered_casts = lazy("specgate.runtimes.onnxruntime.registered_casts")
+    registered_casts = lazy("specgate.runtimes.onnxruntime.fixes")
     single_node = lazy("specgate.runtimes.onnxruntime.single_node")
     targets = lazy("specgate.runtimes.onnxruntime.targets")
 

@@ -14,7 +14,7 @@ from specgate.loading import gc_paused
 from specgate.runtimes.onnxruntime.constant_folding import Fusing, folding, removing
 from specgate.runtimes.onnxruntime.fixes import fixes
 from specgate.runtimes.onnxruntime.functions import Functions
-from specgate.runtimes.onnxruntime.imports import with_imports
+from specgate.runtimes.onnxruntime.graph import with_imports
 from specgate.runtimes.onnxruntime.load_checks import (
     refusal,
     refused_graph,

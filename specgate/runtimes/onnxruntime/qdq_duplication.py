@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.lint.units import bodies, label, subgraphs
 from specgate.runtimes.onnxruntime.functions import with_new_graphs
-from specgate.runtimes.onnxruntime.node_order import reads, walked
+from specgate.runtimes.onnxruntime.graph import reads, walked
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN
 from specgate.spec.tables import on_change

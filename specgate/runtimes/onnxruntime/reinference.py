@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
-from specgate.dialects.onnx.infer.inference import inferred
-from specgate.dialects.onnx.infer.strip import Questions, tensor_type
+from specgate.dialects.onnx.infer.inference import Questions, inferred, tensor_type
 from specgate.dialects.onnx.lint.types import attribute_of, nameless
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
-from specgate.runtimes.onnxruntime.graph import derived
+from specgate.runtimes.onnxruntime.graph import derived, reads
 from specgate.runtimes.onnxruntime.lower import node as descriptor_of
 from specgate.runtimes.onnxruntime.lowering.store import lowering_of
-from specgate.runtimes.onnxruntime.node_order import reads
 from specgate.runtimes.onnxruntime.schemas import schema_of
 
 if TYPE_CHECKING:

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
 from specgate.runtimes.onnxruntime.load_checks import is_of, loading_of, refusals, rule_holds
-from specgate.runtimes.onnxruntime.lowering.checks import holds_at, scope_of, versions_of
-from specgate.runtimes.onnxruntime.lowering.expressions import rule_of
+from specgate.runtimes.onnxruntime.lowering.expressions import holds_at, rule_of, scope_of, versions_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.lowering.state import State
 from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
+from specgate.validate.accepting_levels import aspect, of_outputs
 from specgate.validate.check import accepts, check_at
-from specgate.validate.looking import aspect, of_outputs
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor

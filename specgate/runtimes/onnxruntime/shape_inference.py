@@ -10,9 +10,8 @@ from collections import ChainMap
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects.onnx.infer.inference import inferred
+from specgate.dialects.onnx.infer.inference import inferred, question
 from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.graph import reread
 from specgate.dialects.onnx.lint.types import contradictions
 from specgate.runtimes.onnxruntime.reinference import Renewal

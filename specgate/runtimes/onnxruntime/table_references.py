@@ -11,8 +11,7 @@ from specgate.dialects.onnx.lint.references import RULES
 from specgate.errors import NoTable
 from specgate.rules.language import GRAPH, NUMBER, NUMBERS, TENSOR, TENSORS, TRUTH, WORD, WORDS, RuleError, Scope
 from specgate.rules.parse import parse
-from specgate.runtimes.onnxruntime.lowering.checks import check_of, condition_rule, scope_of
-from specgate.runtimes.onnxruntime.lowering.expressions import FormError, rule_of
+from specgate.runtimes.onnxruntime.lowering.expressions import FormError, check_of, condition_rule, rule_of, scope_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.release_ranges import bounds, span
 from specgate.runtimes.onnxruntime.size_lists import WAYS

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.caching import cached_property
 from specgate.dialects.onnx.file.schema import STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
-from specgate.dialects.onnx.infer.strip import tensor_type
+from specgate.dialects.onnx.infer.inference import tensor_type
 from specgate.dialects.onnx.lint.types import contradictions, known_type, merged, nameless
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.runtimes.onnxruntime.reinference import OwnSizes

@@ -15,7 +15,7 @@ from specgate.descriptors.core import Descriptor, tensor
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.protos import constant_protos, from_node_proto, to_node_proto
 from specgate.errors import InputError, NoTable
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from tests.paths import ROOT
 

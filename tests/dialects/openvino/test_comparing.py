@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.cli import main
-from specgate.dialects.openvino.comparing import compare_model
+from specgate.dialects.openvino.run import compare_model
 from specgate.errors import InputError
 from specgate.execution.kernels import elementwise as elementwise_unary
 from specgate.execution.memory import budget_of

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.openvino import limits
-from specgate.dialects.openvino.constants import Constants
+from specgate.dialects.openvino import ir as limits
 from specgate.dialects.openvino.ir import IrEdge, IrLayer, IrModel, IrNet, read_ir, read_ir_bytes
+from specgate.dialects.openvino.weights import Constants
 from specgate.errors import InputError
 
 SAMPLES = Path(__file__).parents[2] / "data" / "models"

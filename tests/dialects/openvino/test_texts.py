@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import specgate
-from specgate.dialects.openvino.attribute_texts import builds_read
+from specgate.dialects.openvino.reader import builds_read
 
 TARGET = "openvino:opset13"
 

@@ -13,7 +13,7 @@ import pytest
 
 from specgate.dialects.directml.cpp.compilers import COMPILERS, Compiler, compilers
 from specgate.dialects.directml.cpp.header import write_header
-from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle.install import wine_environment
 from specgate.errors import InputError
 from specgate.spec.tables import dialect

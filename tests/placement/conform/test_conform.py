@@ -15,8 +15,8 @@ from specgate.runtimes.onnxruntime.conform import run as running
 from specgate.runtimes.onnxruntime.conform.cases import NODE, file_cases, graph_cases, levels, node_cases
 from specgate.runtimes.onnxruntime.conform.compare import Mismatch, _plain, compare, explaining, imported
 from specgate.runtimes.onnxruntime.conform.render import FORMATS
-from specgate.runtimes.onnxruntime.conform.result import Plan
-from specgate.runtimes.onnxruntime.oracle.answer import Answer, Created, Placed
+from specgate.runtimes.onnxruntime.conform.run import Plan
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
 from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.targets import parse_target
 from tests.paths import ROOT

@@ -13,8 +13,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.conform.render import FORMATS
-from specgate.runtimes.onnxruntime.conform.result import Plan
-from specgate.runtimes.onnxruntime.conform.run import run
+from specgate.runtimes.onnxruntime.conform.run import Plan, run
 from specgate.runtimes.onnxruntime.oracle.install import install_command, status
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target

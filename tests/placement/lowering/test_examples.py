@@ -10,7 +10,7 @@ from specgate.descriptors.read import read_dict
 from specgate.dialects.directml.reader import read, write
 from specgate.runtimes.onnxruntime.lower import NotLowered, lower
 from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
-from specgate.spec.examples import levels_of_example
+from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 

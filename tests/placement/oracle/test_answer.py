@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from specgate.runtimes.onnxruntime.oracle.answer import Answer, Created, Placed, error_text, placed_nodes
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed, error_text, placed_nodes
 
 LOG = [
     "Node placements",

@@ -8,8 +8,8 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.oracle import cpu
-from specgate.runtimes.onnxruntime.oracle.answer import Placed
 from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle, cpu_releases, install_cpu
+from specgate.runtimes.onnxruntime.oracle.oracle import Placed
 
 numpy = pytest.importorskip("numpy", reason="NO MODEL IS RUN: numpy is not installed")
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")

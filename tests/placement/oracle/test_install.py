@@ -8,12 +8,20 @@ from pathlib import Path
 import pytest
 
 from specgate.cli import main
-from specgate.dialects.directml.oracle import place as places
-from specgate.dialects.directml.oracle.place import WineEnvironment
+from specgate.dialects.directml.oracle import values_environment as places
+from specgate.dialects.directml.oracle.values_environment import WineEnvironment
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.oracle import install as installing
-from specgate.runtimes.onnxruntime.oracle.builds import LEVELS, NEWEST, RUNTIMES, find_runtime
-from specgate.runtimes.onnxruntime.oracle.install import install_command, install_runtime, ready, status
+from specgate.runtimes.onnxruntime.oracle.install import (
+    LEVELS,
+    NEWEST,
+    RUNTIMES,
+    find_runtime,
+    install_command,
+    install_runtime,
+    ready,
+    status,
+)
 
 
 @pytest.fixture

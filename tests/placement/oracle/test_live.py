@@ -10,9 +10,8 @@ import pytest
 import specgate
 from specgate.dialects.directml.oracle.install import status as builds
 from specgate.dialects.directml.oracle.oracle import Capabilities, DirectMLOracle
-from specgate.runtimes.onnxruntime.oracle.answer import Placed
 from specgate.runtimes.onnxruntime.oracle.install import install_command, status
-from specgate.runtimes.onnxruntime.oracle.oracle import PlacementOracle
+from specgate.runtimes.onnxruntime.oracle.oracle import Placed, PlacementOracle
 
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.oracle.answer import Placed
-from specgate.runtimes.onnxruntime.oracle.oracle import PlacementOracle
+from specgate.runtimes.onnxruntime.oracle.oracle import Placed, PlacementOracle
 
 
 def words(answers):

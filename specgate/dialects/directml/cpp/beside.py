@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.dialects.directml.cpp.header import write_header
-from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.install import install_command, wine_environment
 from specgate.errors import InputError

@@ -17,9 +17,8 @@ from specgate.dialects.directml.cpp.values import (
     truth,
     whole,
 )
-from specgate.rules.functions import FUNCTIONS
+from specgate.rules.functions import FUNCTIONS, LOOP_LIMIT, NEST_LIMIT
 from specgate.rules.language import LAYOUT_FUNCTIONS, TRUTH, LayoutFunction
-from specgate.rules.primitives import LOOP_LIMIT, NEST_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.words import unknown_word
 from specgate.dialects.directml.cpp.lines import quoted
-from specgate.validate.rule_failures import capital
+from specgate.validate.failures import capital
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""DxDispatch buffers: bytes, and tensors with sizes and strides in them."""
+"""DxDispatch buffers: bytes, tensors in them, and printed elements."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.descriptors.beside import size_in_folder, unusable_location
 from specgate.descriptors.core import shown
+from specgate.descriptors.files import size_in_folder, unusable_location
 from specgate.dialects.directml.vocabulary import minimum_size
 from specgate.errors import InputError
 from specgate.execution.types import gather, numpy_type, scatter
-from specgate.rules.primitives import extent, overlapping
+from specgate.rules.functions import extent, overlapping
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -26,7 +26,36 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.directml.dxdispatch.model import DxResource
 
-__all__ = ["Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "scatter_tensor"]
+__all__ = ["MAX_PRINTED", "Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "printed", "scatter_tensor"]
+
+#: Buffers with more elements are not printed.
+MAX_PRINTED: Final = 1_000_000
+
+
+def printed(buffer: Buffer, verbose: bool) -> str:
+    """Return the initialized elements in DxDispatch's print format.
+
+    The format is C++'s default with 6 significant digits; 8-bit integers are printed as numbers. verbose: one line per
+    element with its index and bits.
+    """
+    if buffer.type is None:
+        raise InputError("a buffer of mixed types cannot be printed")
+    values = buffer.values(buffer.initialised)
+    text = [_number(value) for value in values[:MAX_PRINTED]]
+    if verbose:
+        width, digits = len(str(values.size)), values.itemsize * 2
+        bits = values[:MAX_PRINTED].view(f"u{values.itemsize}")
+        text = [f"[{i:{width}}] {value} (0x{int(bits[i]):{digits}X})" for i, value in enumerate(text)]
+    if values.size > MAX_PRINTED:
+        text.append(f"… ({values.size} elements)")
+    return ("\n" if verbose else ", ").join(text)
+
+
+def _number(value: Any) -> str:
+    if value.dtype.kind in "iu":
+        return str(value)
+    return "nan" if np.isnan(value) else f"{float(value):g}"
+
 
 _IMAGES: Final = (".jpg", ".jpeg", ".png")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.directml.dxdispatch.buffers import needed_bytes
-from specgate.dialects.directml.dxdispatch.desc import bind_points
 from specgate.dialects.directml.dxdispatch.model import DxBinding, DxCommand, DxDispatchable, DxModel, DxResource
+from specgate.dialects.directml.dxdispatch.read import bind_points
 from specgate.dialects.directml.tensor import UINT32_MAX
 from specgate.errors import InputError
 from specgate.spec.tables import dialect

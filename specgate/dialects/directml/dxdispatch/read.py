@@ -1,23 +1,19 @@
-"""Read DxDispatch model files without opening data files.
-
-Covers resources, dispatchables and commands. Source: microsoft/DirectML at d430ee25 and later, DxDispatch/doc/Guide.md,
-models/_schema.json and, where the two are silent or differ, the program's parser (src/model/JsonParsers.cpp). Unknown
-members are accepted, as in that parser, and kept in `extra`.
-"""
+"""Read DxDispatch model files without opening data files."""
 
 from __future__ import annotations
 
+import math
 import os
+import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.beside import size_in_folder, unusable_location
-from specgate.descriptors.core import integer_limits, shown
-from specgate.descriptors.files import NoTableEntry
+from specgate.descriptors.core import Descriptor, TensorDesc, integer_limits, shown
+from specgate.descriptors.files import NoTableEntry, size_in_folder, unusable_location
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
 from specgate.descriptors.words import number_of, word_of
 from specgate.dialects.directml import reader
-from specgate.dialects.directml.dxdispatch.desc import as_dispatched
 from specgate.dialects.directml.dxdispatch.graph import GRAPH, check_graphs, graph_dispatchable, unseen_nodes
 from specgate.dialects.directml.dxdispatch.model import (
     DxBinding,
@@ -34,19 +30,72 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from specgate.descriptors.core import Descriptor
+    from specgate.spec.fields import FieldInfo
 
 __all__ = [
-    "DxBinding",
-    "DxCommand",
-    "DxDispatchable",
-    "DxModel",
-    "DxResource",
-    "entries",
-    "is_dx_model",
-    "read_dx_model",
-    "write_dx_model",
-]
+    "DxBinding", "DxCommand", "DxDispatchable", "DxModel", "DxResource", "as_dispatched", "bind_points", "entries",
+    "is_dx_model", "read_dx_model", "write_dx_model",
+]  # fmt: skip
+
+
+def as_dispatched(descriptor: Descriptor) -> Descriptor:
+    """Return the description that DxDispatch passes to DirectML.
+
+    It drops empty Strides, computes a TotalTensorSizeInBytes of 0, omits the tensors of fused operators, and rounds
+    FLOAT16 scalars toward zero. Returns the same object if nothing changes.
+    """
+    fields = _normal_fields(descriptor)
+    return descriptor if fields == descriptor.fields else replace(descriptor, fields=fields)
+
+
+def bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]]:
+    """Return a descriptor's tensors by field; arrays keep their order.
+
+    kind: input or output.
+    """
+    tensors_by_name: dict[str, list[TensorDesc]] = {}
+    for info in dialect("directml").operator(descriptor.operator).fields.values():
+        value = descriptor.fields.get(info.name)
+        if info.kind == kind and value is not None:
+            tensors_by_name[info.name] = [value] if isinstance(value, TensorDesc) else list(value)
+    return tensors_by_name
+
+
+def _normal_fields(descriptor: Descriptor) -> dict[str, Any]:
+    infos = dialect("directml").operator(descriptor.operator).fields
+    return {name: _value(value, infos[name], descriptor) for name, value in descriptor.fields.items()}
+
+
+def _value(value: Any, info: FieldInfo, of: Descriptor) -> Any:
+    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc):
+        return [_value(item, info, of) for item in value] if info.type in {"tensor[]", "operator[]"} else value
+    if isinstance(value, TensorDesc):
+        return value._replace(strides=value.strides or None, size_in_bytes=value.size_in_bytes or None)
+    if isinstance(value, Descriptor):
+        infos = dialect("directml").operator(value.operator).fields
+        return replace(
+            value, fields={n: part for n, part in _normal_fields(value).items() if infos[n].kind == "attribute"}
+        )
+    if info.type_from is not None and of.fields.get(info.type_from) == "FLOAT16":
+        return _half(value)
+    return value
+
+
+def _half(value: float) -> float:
+    """Round to float32, then toward zero to float16; 65536 becomes infinite."""
+    if not math.isfinite(value):
+        return value
+    try:
+        (single,) = struct.unpack("<f", struct.pack("<f", value))
+        (near,) = struct.unpack("<e", struct.pack("<e", single))
+    except OverflowError:
+        near = 65504.0 if abs(value) < 65536 else math.inf
+        return math.copysign(near, value)
+    if abs(near) > abs(single):
+        (bits,) = struct.unpack("<H", struct.pack("<e", near))
+        (near,) = struct.unpack("<e", struct.pack("<H", bits - 1))
+    return float(near)
+
 
 UINT32: Final = 2**32 - 1
 UINT64: Final = 2**64 - 1

@@ -22,10 +22,10 @@ from specgate.dialects.directml.dxdispatch.buffers import (
     gather_tensor,
     needed_bytes,
     plan_buffer,
+    printed,
     scatter_tensor,
 )
-from specgate.dialects.directml.dxdispatch.desc import bind_points
-from specgate.dialects.directml.dxdispatch.printed import printed
+from specgate.dialects.directml.dxdispatch.read import bind_points
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.engine import execute_at, hold_executable

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.directml.native.abi import abi
-from specgate.dialects.directml.native.memory import ProcessMemory
-from specgate.dialects.directml.native.unmarshal import Reading, word
+from specgate.dialects.directml.native.unmarshal import ProcessMemory, Reading, word
 from specgate.errors import InputError
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.dialects.directml.native.marshal import Image, image
-from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.install import install_command, status, wine_environment
 from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply
-from specgate.workers.renewing import Renewing
+from specgate.workers.piped import Renewing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

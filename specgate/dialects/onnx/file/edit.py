@@ -14,8 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.file.model import opened, read_open
-from specgate.dialects.onnx.file.schema import PROTO
-from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError
+from specgate.dialects.onnx.file.schema import I32, I64, LEN, PROTO, VARINT, WireError
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.dialects.onnx.file.write import varint_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units

@@ -5,14 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from specgate.dialects.onnx.file.lists import (
+from specgate.dialects.onnx.file.fast_paths import (
     LEAST_BYTES,
     MAX_ATTRIBUTE_BYTES,
     MAX_ATTRIBUTE_VALUES,
+    Runs,
     listed_attribute,
+    plain_info,
+    plain_node,
 )
-from specgate.dialects.onnx.file.plain import Runs, plain_info, plain_node
-from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
+from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO, WireError
 from specgate.dialects.onnx.file.structure import (
     NO_ATTRIBUTES,
     OnnxAttribute,
@@ -28,13 +30,12 @@ from specgate.dialects.onnx.file.tensors import (
     read_tensor,
     skip,
 )
-from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import MAX_NESTING, Reader, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from specgate.dialects.onnx.file.source import Source
+    from specgate.dialects.onnx.file.model import Source
 
 __all__ = [
     "MAX_ATTRIBUTE_BYTES",

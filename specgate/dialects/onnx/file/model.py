@@ -1,8 +1,4 @@
-"""Read an ONNX model's structure: nodes, names, types, small constants.
-
-The layout follows onnx/onnx.proto in onnx 1.23.2; the onnx package is not needed. The reader seeks past weights, so
-memory depends on the structure only, not on the file size.
-"""
+"""Read an ONNX model's structure: nodes, names, types, small constants."""
 
 from __future__ import annotations
 
@@ -11,30 +7,181 @@ import stat
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
+from specgate.caching import keep
 from specgate.descriptors.read import source_code
-from specgate.dialects.onnx.file.diagnosis import SNIFFED_BYTES, locate, recognised
 from specgate.dialects.onnx.file.graph import domain_of, read_attribute, read_graph, read_node, read_value_info
-from specgate.dialects.onnx.file.schema import PROTO
-from specgate.dialects.onnx.file.source import Source
-from specgate.dialects.onnx.file.structure import (
-    OnnxFunction,
-    OnnxGraph,
-    OnnxModel,
-)
-from specgate.dialects.onnx.file.tensors import (
-    MAX_CONSTANT_BYTES,
-)
-from specgate.dialects.onnx.file.varints import WireError
-from specgate.dialects.onnx.file.wire import Reader, Span
+from specgate.dialects.onnx.file.schema import PROTO, WireError
+from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel
+from specgate.dialects.onnx.file.tensors import MAX_CONSTANT_BYTES
+from specgate.dialects.onnx.file.wire import MAX_ODDITIES, Reader, Span
 from specgate.errors import InputError
 from specgate.loading import gc_paused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
-__all__ = ["MAX_CONSTANT_BYTES", "domain_of", "opened", "read_model", "read_model_bytes", "read_open"]
+    from specgate.dialects.onnx.file.schema import Message
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxNode, OnnxType
+
+__all__ = [
+    "MAX_CONSTANT_BYTES",
+    "SNIFFED_BYTES",
+    "End",
+    "Source",
+    "domain_of",
+    "locate",
+    "opened",
+    "read_model",
+    "read_model_bytes",
+    "read_open",
+    "recognised",
+]  # fmt: skip
+
+SNIFFED_BYTES = 512
+_BINARY = {  # (offset, magic bytes) and a description
+    (0, b"version https://git-lfs"): "a Git LFS pointer: the model itself was not fetched (git lfs pull)",
+    (4, b"ORTM"): "ONNX Runtime's own format (.ort), which cannot be converted back: lint the original ONNX model",
+    (0, b"PK\x03\x04"): "a ZIP archive: unpack it, or export a PyTorch checkpoint with torch.onnx.export",
+    (0, b"\x1f\x8b"): "data compressed with gzip: unpack it",
+    (0, b"\x89HDF\r\n"): "HDF5 (a Keras model?): convert it to ONNX",
+    (0, b"\x80\x02"): "a Python pickle (a PyTorch checkpoint?): export it with torch.onnx.export",
+    (4, b"TFL3"): "a TensorFlow Lite model: convert it to ONNX",
+}
+_CONVERT = "convert it with onnx.save(onnx.load(PATH), 'model.onnx') and lint the result"
+
+
+def recognised(start: bytes) -> str | None:
+    """Return a description of a file by its first bytes, with advice, or None."""
+    for (at, mark), what in _BINARY.items():
+        if start.startswith(mark, at):
+            return what
+    text = start.decode("ascii", "replace").lstrip("\ufffd \t\r\n")  # drop a byte order mark
+    if not text or any(code < 32 and code not in {9, 10, 13} for code in start):
+        return None
+    if text.startswith("{"):
+        return f"JSON text: if it is an ONNX model, {_CONVERT}" if '"graph"' in text or "pset" in text else "JSON text"
+    if text.startswith("<") and ("ir_version" in text or "opset_import" in text):
+        return f"ONNX's own text format (.onnxtxt): {_CONVERT}"
+    if text.startswith(("ir_version", "graph {", "opset_import", "producer_name", "#")):
+        return f"protobuf's text format (.textproto): {_CONVERT}"
+    return "XML text (OpenVINO IR is read by its suffix, .xml)" if text.startswith("<") else "text"
+
+
+def locate(reader: Reader, message: Message, messages: Mapping[str, Message], offset: int) -> str:
+    """Return the path of the innermost message that contains a byte.
+
+    For example `graph.node[3].attribute[0]`, or "" for the outermost message. The file is parsed again up to the byte,
+    so that normal reading need not count elements.
+    """
+    path: list[str] = []
+    span = (0, reader.size)
+    inner: Message | None = message
+    while inner:
+        kinds = dict(inner.fields.values())
+        counts = dict.fromkeys(kinds, 0)
+        matching_message = inner
+        inner = None
+        try:
+            for name, begin, end in reader.fields([span], matching_message):
+                kind = kinds[name].removeprefix("repeated ")
+                if end and begin <= offset < end and kind in messages:
+                    path.append(name if kind == kinds[name] else f"{name}[{counts[name]}]")
+                    span, inner = (begin, end), messages[kind]
+                    break
+                counts[name] += 1
+        except WireError:
+            break
+    return ".".join(path)
+
+
+MAX_SHARED = 4096  # types, attributes and node ends cached by their bytes
+MAX_SHARED_BYTES = 127
+MAX_END_BYTES = 512
+_MOST_READ = 1 << 10
+
+
+class End(NamedTuple):
+    """The end of a node's bytes, decoded: operator, domain and attributes.
+
+    `bare` is True if the node has no other fields, so that its bytes can be copied.
+    """
+
+    op_type: str
+    domain: str
+    attributes: Mapping[str, OnnxAttribute]
+    bare: bool
+
+
+# Decoded bytes, shared across models. Only those without oddities are cached here.
+_attributes: Final[dict[bytes, OnnxAttribute]] = {}
+_types: Final[dict[bytes, OnnxType]] = {}
+_ends: Final[dict[bytes, End]] = {}
+
+
+class Source(Reader):
+    """A Reader with caches by bytes.
+
+    `texts` caches names, `ends` the ends of nodes.
+    """
+
+    __slots__ = ("_attributes", "_types", "ends", "texts")
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        super().__init__(file, size)
+        self.ends: Final = _ends
+        self.texts: dict[str, str] = {}
+        # Parts with oddities, which are reported once per model.
+        self._attributes: dict[bytes, OnnxAttribute] = {}
+        self._types: dict[bytes, OnnxType] = {}
+
+    def whole(self, begin: int, end: int) -> bytes | None:
+        """Return a span's bytes if they are in the current block or short."""
+        data = self.held(begin, end)
+        return self.read(begin, end) if data is None and end - begin <= _MOST_READ else data
+
+    def text(self, data: bytes) -> str:
+        """Decode bytes; equal texts are one object."""
+        text = data.decode()
+        return self.texts.setdefault(text, text)
+
+    def attribute(self, data: bytes, read: Callable[[], OnnxAttribute]) -> OnnxAttribute:
+        """Return the attribute in `data`, cached if it is small and complete."""
+        attribute = _attributes.get(data) or self._attributes.get(data)
+        if attribute is None:
+            before = self._oddity_counts()
+            attribute = read()
+            if len(data) <= MAX_SHARED_BYTES and attribute.whole:
+                keep(_attributes if self._silent(before) else self._attributes, data, attribute, MAX_SHARED)
+        return attribute
+
+    def type(self, data: bytes, read: Callable[[], OnnxType]) -> OnnxType:
+        """Return the type in `data`, cached."""
+        type_ = _types.get(data) or self._types.get(data)
+        if type_ is None:
+            before = self._oddity_counts()
+            type_ = read()
+            if not self._silent(before):
+                keep(self._types, data, type_, MAX_SHARED)
+            elif len(data) <= MAX_SHARED_BYTES:
+                keep(_types, data, type_, MAX_SHARED)
+        return type_
+
+    def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:
+        """Cache the end of a node's bytes if all its attributes are cached."""
+        if len(end) <= MAX_END_BYTES and not node.duplicates and all(data in _attributes for data in attributes):
+            keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare), MAX_SHARED)
+
+    def _oddity_counts(self) -> tuple[int, int, int]:
+        return len(self.oddities), len(self.pending), len(self.negative_sizes)
+
+    def _silent(self, before: tuple[int, int, int]) -> bool:
+        """Return True if nothing odd was found or queued since `before`.
+
+        The number of oddities is capped, so at the cap the answer is False.
+        """
+        return self._oddity_counts() == before and len(self.oddities) < MAX_ODDITIES
 
 
 def read_model(path: str | os.PathLike[str]) -> OnnxModel:

@@ -12,21 +12,24 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from specgate.dialects.onnx.file.schema import SCALARS, Codec, Message, unchanged
-from specgate.dialects.onnx.file.schema import SKIPPED_CODEC as SKIPPED
-from specgate.dialects.onnx.file.varints import (
+from specgate.dialects.onnx.file.schema import (
     END_GROUP,
     GROUP,
     I32,
     I64,
     LEN,
+    SCALARS,
     VARINT,
+    Codec,
+    Message,
     WireError,
     explained,
     key_of,
     length_of,
+    unchanged,
     varint,
 )
+from specgate.dialects.onnx.file.schema import SKIPPED_CODEC as SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

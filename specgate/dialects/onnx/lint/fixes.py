@@ -1,38 +1,282 @@
-"""Fixes of `lint --fix` for ONNX models; none changes what they compute.
-
-Unused imports and unneeded type statements are removed. The IR version is lowered to one that supports everything in
-the file, and so are opsets. Models with training information keep their imports, because the training graphs are not
-checked.
-"""
+"""Fixes of `lint --fix` for ONNX models; none changes what they compute."""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace as replace_plain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import TensorDesc, shown
 from specgate.dialects.onnx.file.model import domain_of
 from specgate.dialects.onnx.file.since import needed_ir_version
-from specgate.dialects.onnx.lint.units import bodies, graph_paths
+from specgate.dialects.onnx.file.structure import CODES, OnnxAttribute, OnnxNode, OnnxTensor
+from specgate.dialects.onnx.file.write import Nodes, added_field, write_attribute, write_tensor
+from specgate.dialects.onnx.lint.units import bodies, graph_paths, label
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES
+from specgate.errors import Error, NoTable
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
 from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import check_at
 from specgate.validate.moved import readings
+from specgate.validate.rewritten import replacement
 from specgate.verdict import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxNode
-    from specgate.dialects.onnx.lint.units import Path
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel
+    from specgate.dialects.onnx.lint.units import Body, Path
     from specgate.linting.nodes import Graph
+    from specgate.runtimes.protocol import Runtime
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
 
-__all__ = ["file_fixes", "lowered", "older", "unstated"]
+__all__ = ["file_fixes", "fitted", "lowered", "older", "unstated", "with_edits"]
+
+_ABOUT: Final = (".exists", "/too-many-inputs", "/level")
+_KINDS: Final = {type_: kind for kind, type_ in ATTRIBUTE_TYPES.items()}
+#: First IR version in which an initializer need not be a graph input.
+_FREE_INITIALIZERS: Final = 4
+
+
+class _Node(NamedTuple):
+    body: Body
+    at: int
+    node: OnnxNode
+    path: Path
+
+
+def with_edits(graph: Graph, findings: list[Finding]) -> list[Finding]:
+    """Return findings with edits that rewrite their nodes, where safe."""
+    model: OnnxModel | None = getattr(graph.source, "model", None)
+    about = {
+        finding.location.node
+        for finding in findings
+        if finding.location is not None and not finding.edits and finding.id.endswith(_ABOUT)
+    }
+    if model is None or model.file is None or not about or model.training:
+        return findings
+    rewriting = _Rewriting(graph, model)
+    edits: dict[str | None, tuple[Edit, ...]] = {}
+    for node in _nodes(model, about):
+        place = f"{node.body.place}/{label(node.node, node.at)}"
+        edits[place] = (*edits.get(place, ()), *rewriting.edits(node))
+    return [
+        replace(finding, edits=edits.get(finding.location.node, ()))
+        if finding.location is not None and not finding.edits and finding.id.endswith(_ABOUT)
+        else finding
+        for finding in findings
+    ]
+
+
+def _nodes(model: OnnxModel, about: set[str | None]) -> Iterator[_Node]:
+    paths = graph_paths(model)
+    functions = {id(function): (("functions", number),) for number, function in enumerate(model.functions)}
+    for body in bodies(model):
+        path = paths.get(id(body.graph)) if body.graph is not None else functions.get(id(body.function))
+        if path is not None:
+            for index, node in enumerate(body.nodes):
+                if f"{body.place}/{label(node, index)}" in about:
+                    yield _Node(body, index, node, path)
+
+
+class _Rewriting:
+    def __init__(self, graph: Graph, model: OnnxModel) -> None:
+        self.units = graph.source.units
+        self.names: set[str] = set()
+        for body in bodies(model):
+            self.names.update(name for node in body.nodes for name in (*node.inputs, *node.outputs))
+            if body.graph is not None:
+                for part in (body.graph.inputs, body.graph.outputs, body.graph.value_infos, body.graph.initializers):
+                    self.names.update(item.name for item in part)
+        self.initializers = (model.ir_version or _FREE_INITIALIZERS) >= _FREE_INITIALIZERS
+
+    def edits(self, node: _Node) -> tuple[Edit, ...]:
+        """Return edits that rewrite a node, () if not valid or not equivalent."""
+        unit = self.units.get(id(node.node))
+        descriptor: Descriptor | None = None if unit is None else unit.descriptor
+        if descriptor is None or descriptor.version is None or node.node.duplicates or node.node.domain:
+            return ()
+        try:
+            spec = dialect(descriptor.dialect).operator(descriptor.operator)
+            if descriptor.version not in spec.levels:
+                return self.replaced(node, descriptor, spec)
+            resolved = spec.resolve(descriptor.version)
+            move = None if resolved is None else readings(descriptor, resolved)
+            if move is None:
+                return ()
+            best = min(move.readings, key=lambda reading: len(check_at(reading, str(descriptor.version)).findings))
+        except Error:
+            return ()
+        if move.to_inputs:
+            return tuple(self.to_inputs(node, spec, best, move.fields))
+        return tuple(_to_attributes(node, spec, best, move.fields))
+
+    def to_inputs(
+        self, node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]
+    ) -> Iterator[Edit]:
+        """Yield edits that replace attributes by inputs."""
+        layout = spec.layout(reading.version).inputs
+        names = list(node.node.inputs)
+        for new in fields.values():
+            at = next(index for index, info in enumerate(layout) if info.name == new)
+            names += [""] * (at + 1 - len(names))
+            names[at] = self.free_name(node, layout[at].vendor_name)
+            yield self.constant(node, names[at], reading.fields[new])
+        yield from _without_attributes(node, [spec.fields[old].vendor_name for old in fields])
+        yield from _with_inputs(node, names)
+
+    def replaced(self, node: _Node, descriptor: Descriptor, spec: OperatorSpec) -> tuple[Edit, ...]:
+        """Return edits that replace a removed operator by its successor."""
+        other = replacement(descriptor, spec)
+        if other is None:
+            return ()
+        new = dialect(descriptor.dialect).operator(other.descriptor.operator)
+        edits: list[Edit] = []
+        old_names = dict(zip([info.name for info in spec.layout(other.last).inputs], node.node.inputs, strict=False))
+        for name in other.moved:
+            tensor = other.descriptor.fields[other.inputs[name]]
+            old_names[name] = self.free_name(node, name)
+            edits.append(self.constant(node, old_names[name], tensor))
+        empty = {name: self.free_name(node, name) for name in other.empty}
+        edits += [self.constant(node, empty[name], other.descriptor.fields[name]) for name in empty]
+        sources = empty | {to: old_names.get(name, "") for name, to in other.inputs.items()}
+        names = [sources.get(info.name, "") for info in new.layout(descriptor.version).inputs]
+        while names and not names[-1]:
+            names.pop()
+        edits += _without_attributes(node, other.dropped)
+        for name, value in other.added.items():
+            edits.append(_with_attribute(node, name, value, str(new.fields[name].type)))
+        edits += _with_inputs(node, names)
+        step = (*node.path, ("node", node.at), ("op_type", 0))
+        return (*edits, Edit(step, text=new.name, expected=node.node.op_type))
+
+    def free_name(self, node: _Node, name: str) -> str:
+        """Return an unused value name, deterministic for a node."""
+        steps = "".join(f"_{number}" for _, number in node.path if number)
+        text = f"{next(filter(None, node.node.outputs), node.node.op_type)}_{name}{steps}"
+        while text in self.names:
+            text += "_"
+        return text
+
+    def constant(self, known_node: _Node, name: str, tensor: TensorDesc) -> Edit:
+        """Return an edit that adds a constant to a node's graph or function."""
+        dims = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        new_tensor = OnnxTensor(name, str(tensor.type), dims, data=_packed(str(tensor.type), tensor.value or ()))
+        words = ", ".join(str(value) for value in (tensor.value or ())[:8])
+        if known_node.body.graph is not None and self.initializers:
+            data = added_field("GraphProto", "initializer", write_tensor(new_tensor))
+            return Edit(
+                known_node.path,
+                added=data,
+                text=f"initializer {{ name: {shown(name)} {tensor.type} {list(dims)}: {words} }}",
+            )
+        attribute = OnnxAttribute("value", "TENSOR", replace_plain(new_tensor, name=""))
+        node = OnnxNode(op_type="Constant", outputs=(name,), attributes={"value": attribute})
+        message = "FunctionProto" if known_node.body.graph is None else "GraphProto"
+        data = added_field(message, "node", Nodes().write(node, lambda _: b""))
+        text = f"node {{ output: {shown(name)} op_type: 'Constant' {tensor.type} {list(dims)}: {words} }}"
+        return Edit(known_node.path, added=data, text=text, ahead=True)
+
+
+def _packed(type_: str, values: Sequence[Any]) -> bytes:
+    if type_ == "BFLOAT16":
+        return b"".join(struct.pack("<f", value)[2:] for value in values)
+    return struct.pack(f"<{len(values)}{CODES[type_]}", *values)
+
+
+def _without_attributes(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
+    order = list(node.node.attributes)
+    for name in names:
+        yield Edit((*node.path, ("node", node.at), ("attribute", order.index(name))), expected=name)
+
+
+def _with_attribute(node: _Node, name: str, value: Any, type_: str) -> Edit:
+    content = value.encode() if isinstance(value, str) else value
+    data = write_attribute(OnnxAttribute(name, _KINDS[type_], content))
+    added = added_field("NodeProto", "attribute", data)
+    return Edit((*node.path, ("node", node.at)), added=added, text=f"attribute {{ name: {shown(name)} {value} }}")
+
+
+def _with_inputs(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield edits that set the inputs of a node to `names`."""
+    place = (*node.path, ("node", node.at))
+    for index, old in enumerate(node.node.inputs):
+        if index >= len(names):
+            yield Edit((*place, ("input", index)), expected=old)
+        elif old != names[index]:
+            yield Edit((*place, ("input", index)), text=names[index], expected=old)
+    more = names[len(node.node.inputs) :]
+    if more:
+        added = b"".join(added_field("NodeProto", "input", name) for name in more)
+        yield Edit(place, added=added, text=" ".join(f"input: {shown(name)}" for name in more))
+
+
+def _to_attributes(node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]) -> Iterator[Edit]:
+    """Yield edits that replace surplus inputs by attributes."""
+    for old in fields.values():
+        info = spec.field_at(old, str(reading.version))
+        if info is not None:
+            yield _with_attribute(node, info.vendor_name, reading.fields[old], info.type)
+    yield from _with_inputs(node, node.node.inputs[: len(spec.layout(reading.version).inputs)])
+
+
+def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
+    """Return findings with fixes limited to what the target supports.
+
+    `runtime` is the target's.
+    """
+    if not graph.imports:
+        return findings
+    new_findings = [
+        _within(graph, finding, target) if finding.fix and finding.levels else finding for finding in findings
+    ]
+    if runtime is None or not any(finding.id.endswith(".type") for finding in new_findings):
+        return new_findings
+    nodes = _descriptors(graph, {finding.node for finding in new_findings})
+    return [
+        runtime.registered_fix(finding, descriptor, target)
+        if (descriptor := nodes.get(finding.node)) is not None
+        else finding
+        for finding in new_findings
+    ]
+
+
+def _within(graph: Graph, finding: Finding, target: Target) -> Finding:
+    """Return a finding whose fix proposes no opset above the target's.
+
+    The finding on the opset import covers that case.
+    """
+    try:
+        spec = dialect(target.dialect).operator(finding.id.split("/")[1])
+    except NoTable:
+        return finding
+    position, top = spec.dialect.position, spec.level_for(target.level)
+    own = graph.imports.get(spec.dialect.domain)
+    if top in finding.levels and own is not None and str(own) in position and position[str(own)] > position[str(top)]:
+        return replace(finding, fix=f"import {spec.dialect.label(str(top))}, at which the node is valid unchanged")
+    for level in finding.levels:
+        words = f"use {spec.dialect.label(level)}"
+        fix = finding.fix or ""
+        if level in position and (top is None or position[level] > position[top]) and fix.endswith(words):
+            return replace(finding, fix=fix.removesuffix(words).removesuffix(" or ") or None)
+    return finding
+
+
+def _descriptors(graph: Graph, places: set[str | None]) -> dict[str | None, Descriptor]:
+    """Return the descriptors of nodes by path."""
+    return {
+        place: kind.descriptor
+        for row in graph.source.node_units.rows
+        for at, kind in enumerate(row.kinds)
+        if kind is not None
+        and kind.descriptor is not None
+        and (place := f"{row.place}/{label(row.nodes[row.first + at], row.first + at)}") in places
+    }
 
 
 def file_fixes(model: OnnxModel, findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import build
 from specgate.dialects.onnx.infer import inference
-from specgate.dialects.onnx.lint.calls import Calls
 from specgate.dialects.onnx.lint.fixes import file_fixes, unstated
-from specgate.dialects.onnx.lint.functions import function_findings
-from specgate.dialects.onnx.lint.known import Known, alike_under
+from specgate.dialects.onnx.lint.functions import Calls, function_findings
 from specgate.dialects.onnx.lint.names import name_findings
 from specgate.dialects.onnx.lint.tensors import data_findings, external_findings
 from specgate.dialects.onnx.lint.types import (
+    Known,
+    alike_under,
     attribute_of,
     contradictions,
     known_type,
@@ -54,13 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from specgate.dialects.onnx.file.structure import (
-        OnnxFunction,
-        OnnxGraph,
-        OnnxModel,
-        OnnxNode,
-        OnnxType,
-    )
+    from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
     from specgate.dialects.onnx.lint.units import Place
     from specgate.verdict import Finding, Location
 

@@ -10,8 +10,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from specgate.descriptors.beside import LEAVES_FOLDER, size_in_folder, unusable_location
 from specgate.descriptors.core import shown
+from specgate.descriptors.files import LEAVES_FOLDER, size_in_folder, unusable_location
 from specgate.dialects.onnx.file.schema import PLAIN_KINDS, STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.lint.units import finding, label, tensors

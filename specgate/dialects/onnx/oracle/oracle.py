@@ -1,31 +1,239 @@
-"""Oracle with the onnx checker, strict shape inference and ONNX Runtime.
-
-    with ONNXOracle("17") as oracle:
-        oracle.ask([descriptor])[0]["onnxruntime"].word     # "accepted", "rejected", "no kernel" …
-
-Each implementation's verdict is reported separately. They run in a subprocess, which is restarted after a crash.
-"""
+"""Oracle with the onnx checker, strict shape inference and ONNX Runtime."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.dialects.onnx.oracle.question import make_question
-from specgate.errors import InputError
+from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.positional import holds_attribute, reordered_for
+from specgate.errors import InputError, NoTable
 from specgate.oracles.protocol import Reply, Values
 from specgate.spec.tables import dialect
 from specgate.workers.child import Child
 from specgate.workers.processes import Closing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
 
-    from specgate.descriptors.core import Descriptor
-    from specgate.dialects.onnx.oracle.question import Question
+    from specgate.descriptors.core import Descriptor, Malformed
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.fields import FieldInfo, Layout
 
-__all__ = ["ONNXOracle"]
+__all__ = ["Attribute", "ONNXOracle", "Question", "Tensor", "make_question"]
+
+# AttributeProto.AttributeType by field type in the tables, and by message name (onnx/onnx.proto of onnx 1.23.2).
+_FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS = 1, 2, 3, 6, 7, 8
+_KINDS: Final = {
+    "float": _FLOAT, "int": _INT, "string": _STRING, "float[]": _FLOATS, "int[]": _INTS, "string[]": _STRINGS,
+}  # fmt: skip
+_MESSAGES: Final = {"TensorProto": 4, "GraphProto": 5, "SparseTensorProto": 11, "TypeProto": 13}
+_MOST_FILLED: Final = 4096
+_INT64: Final = range(-(2**63), 2**63)
+
+
+class Tensor(NamedTuple):
+    """A value of the model.
+
+    number: TensorProto.DataType, 0 if unknown. sizes: int, name or None each; None if the rank is unknown. value: the
+    flat elements of a constant. stated: False for an output that the descriptor omits.
+    """
+
+    name: str
+    number: int
+    sizes: tuple[int | str | None, ...] | None
+    value: tuple[Any, ...] | None = None
+    stated: bool = True
+
+
+class Attribute(NamedTuple):
+    """An attribute; kind: AttributeProto.AttributeType, 0 to derive it.
+
+    The value of a message is its bytes, or a Tensor.
+    """
+
+    name: str
+    value: Any
+    kind: int
+
+
+class Question(NamedTuple):
+    """A node and the imports of its model.
+
+    An omitted input or output is None. domain: the operator's domain, "" for ai.onnx. version: the imported version of
+    that domain, in addition to the opset of ai.onnx.
+    """
+
+    op_type: str
+    opset: int
+    ir_version: int
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor | None, ...]
+    attributes: tuple[Attribute, ...]
+    domain: str = ""
+    version: int = 0
+
+
+class _Unaskable(Exception):
+    """No NodeProto can express this descriptor."""
+
+
+def make_question(descriptor: Descriptor, level: str, newest: int | None = None) -> Question | str:
+    """Return the one-node model of a descriptor, or why none exists.
+
+    The opset is the descriptor's, else `level`. newest: the ai.onnx opset for an operator of another domain; None for
+    the newest that any runtime implements.
+    """
+    if descriptor.dialect != "onnx":
+        return f"a descriptor of {descriptor.dialect}"
+    domain, _, op_type = descriptor.operator.rpartition(".")
+    tables = dialect("onnx")
+    opset = descriptor.version or level
+    if domain and domain not in tables.domains:
+        return f"the opset of the domain {shown(domain)} is not known"
+    try:
+        spec = tables.operator(descriptor.operator)
+        spec.dialect.check_level(opset)
+        main = opset if not domain else _opset_of_runtimes(tables) if newest is None else str(newest)
+        descriptor = reordered_for(descriptor, spec, opset)
+        layout = spec.layout(opset)
+        return Question(
+            op_type,
+            int(main),
+            tables.tables.levels[main]["ir_version"],
+            _with_extras(_placed(descriptor, layout.inputs, opset, optional=True), layout.inputs, descriptor, "inputs"),
+            _with_extras(
+                _placed(descriptor, layout.outputs, opset, optional=False), layout.outputs, descriptor, "outputs"
+            ),
+            tuple(_attributes(descriptor, layout)),
+            domain,
+            int(opset),
+        )
+    except (InputError, NoTable, _Unaskable) as error:
+        return str(error)
+
+
+def _opset_of_runtimes(tables: Dialect) -> str:
+    """Return the newest opset of any runtime release.
+
+    Custom operators of a runtime work with each of its opsets.
+    """
+    known = [entry["level"] for entry in tables.tables.environments if entry["kind"] == "runtime"]
+    return max(known, key=tables.position.__getitem__)
+
+
+def _placed(
+    descriptor: Descriptor, infos: Sequence[FieldInfo], opset: str, *, optional: bool
+) -> tuple[Tensor | None, ...]:
+    """Return tensors by position.
+
+    Unless all are `optional`, unstated required ones get a name.
+    """
+    tensors: list[Tensor | None] = []
+    for info in infos:
+        value = descriptor.fields.get(info.name)
+        if isinstance(value, TensorDesc):
+            tensors.append(_tensor(info.name, value))
+        elif isinstance(value, list | tuple) and value:
+            tensors += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
+        elif not dialect("onnx").operator(descriptor.operator).dialect.holds(opset, info.since, info.until):
+            continue  # not an input or output of this version
+        elif optional or info.optional:
+            tensors.append(None)
+        elif info.type == "tensor[]":
+            raise _Unaskable(f"{info.name}: their number is unknown")
+        else:
+            tensors.append(Tensor(info.name, 0, None, stated=False))
+    while tensors and tensors[-1] is None:
+        tensors.pop()
+    return tuple(tensors)
+
+
+def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
+    if tensor is None:
+        return None
+    types = dialect("onnx").types
+    if tensor.type is not None and tensor.type not in types:
+        raise _Unaskable(f"{name}: {shown(tensor.type)} is not a TensorProto.DataType")
+    number = 0 if tensor.type is None else dialect("onnx").type_numbers[tensor.type]
+    sizes = None if tensor.sizes is None else tuple(str(s) if isinstance(s, str) else s for s in tensor.sizes)
+    if any(isinstance(size, int) and size not in _INT64 for size in sizes or ()):
+        raise _Unaskable(f"{name}: a dim_value has 64 bits")
+    return Tensor(name, number, sizes, tensor.value)
+
+
+def _with_extras(
+    tensors: tuple[Tensor | None, ...], infos: Sequence[FieldInfo], descriptor: Descriptor, kind: str
+) -> tuple[Tensor | None, ...]:
+    """Add one surplus value if the reader found too many."""
+    if not any(oddity.code == f"too-many-{kind}" for oddity in descriptor.oddities):
+        return tensors
+    like = next((tensor for tensor in tensors if tensor is not None), Tensor("", 0, None))
+    blanks = (None,) * (len(infos) - len(tensors))
+    return (*tensors, *blanks, like._replace(name=f"extra_{kind}", value=None, stated=kind == "inputs"))
+
+
+def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
+    named = {info.name: info for info in layout.attributes.values()}
+    for name, info in named.items():
+        value = descriptor.fields.get(name)
+        if isinstance(value, TensorDesc) and info.type == "tensor-proto":
+            tensor = _tensor(info.vendor_name, value)
+            yield Attribute(info.vendor_name, _filled(tensor) if tensor else None, _MESSAGES["TensorProto"])
+        elif value is not None:
+            yield Attribute(info.vendor_name, value, _KINDS.get(info.type, 0))
+    for oddity in descriptor.oddities:
+        if holds_attribute(oddity, named):
+            known = named.get(oddity.where)
+            where = replace(oddity, where=known.vendor_name) if known else oddity
+            yield _odd(where, _KINDS.get(known.type, 0) if known else 0)
+        elif not oddity.code.startswith("too-many-"):
+            raise _Unaskable(oddity.message)
+
+
+def _filled(tensor: Tensor) -> Tensor:
+    """Return a tensor with elements, zeros if unknown, for an attribute."""
+    sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
+    few = prod(sizes) if prod(sizes) <= _MOST_FILLED else 0
+    return tensor if tensor.value is not None else tensor._replace(value=(0,) * few)
+
+
+def _odd(oddity: Malformed, expected: int) -> Attribute:
+    """Return a malformed attribute with the type of its value.
+
+    Null and objects have no attribute type, so a value of another wrong type replaces them.
+    """
+    value = oddity.value
+    if value is None or isinstance(value, dict):
+        return Attribute(oddity.where, 0, _INT) if expected == _STRING else Attribute(oddity.where, "{}", _STRING)
+    message = _MESSAGES.get(type(value).__name__)
+    if message is not None:
+        return Attribute(oddity.where, value.SerializeToString(), message)
+    if isinstance(value, bool) and not expected:
+        value = int(value)
+    kind = _list_kind(value) if isinstance(value, list | tuple) else _scalar_kind(value)
+    if kind in {0, expected}:
+        raise _Unaskable(f"cannot store {shown(value)} unchanged in an AttributeProto")
+    return Attribute(oddity.where, value, kind)
+
+
+def _scalar_kind(value: Any) -> int:
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, int):
+        return _INT if value in _INT64 else 0
+    return _FLOAT if isinstance(value, float) else _STRING if isinstance(value, str | bytes) else 0
+
+
+def _list_kind(value: list[Any] | tuple[Any, ...]) -> int:
+    kinds = {_scalar_kind(item) for item in value}
+    if kinds <= {_INT}:
+        return _INTS
+    return _FLOATS if kinds <= {_INT, _FLOAT} else _STRINGS if kinds == {_STRING} else 0
+
 
 #: Package that determines the version, by implementation.
 _VERDICTS: Final = {"checker": "onnx", "inference": "onnx", "onnxruntime": "onnxruntime"}

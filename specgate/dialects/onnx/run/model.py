@@ -1,20 +1,24 @@
-"""Execution of an ONNX model node by node, with numpy kernels."""
+"""Execution of an ONNX model node by node, alone or compared with another."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.model import read_model
+from specgate.dialects.onnx.lint.units import label
+from specgate.dialects.onnx.oracle.whole import IMPLEMENTATIONS
 from specgate.dialects.onnx.reader import container
+from specgate.dialects.onnx.run.flow import Run, Scope
 from specgate.dialects.onnx.run.nodes import execute_nodes, refuse_early
-from specgate.dialects.onnx.run.scope import Run, Scope
 from specgate.errors import InputError
 from specgate.execution import memory
+from specgate.execution.comparison import Compared, Judge, at_place, in_file, values_of
 from specgate.execution.containers import contained, plain, type_of
-from specgate.execution.models import at_place, in_file
 from specgate.execution.observed import Outputs, counted_notes
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
@@ -26,10 +30,11 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxType, OnnxValueInfo
+    from specgate.execution.memory import Budget
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["run_model"]
+__all__ = ["compare_model", "run_model"]
 
 
 def run_model(
@@ -182,3 +187,52 @@ def _spelt(declared: OnnxType, tables: Any) -> str:
 def _names(known: Mapping[str, Any]) -> str:
     shown = ", ".join(repr(name[:60]) for name in list(known)[:8])
     return shown + (" …" if len(known) > 8 else "") or "none"
+
+
+def compare_model(
+    path: str,
+    arrays: Mapping[str, Any],
+    implementation: str,
+    target: Target | None,
+    *,
+    budget: Budget,
+    on_node: Callable[[int, int], object] = lambda _done, _all: None,
+    basis: Basis = "both",
+) -> Compared:
+    """Return where nodes of a model differ from another implementation.
+
+    Differences are measured with the tolerances of the tables. implementation: ``onnxruntime`` or ``reference``. basis:
+    as for `run_model`. Raises InputError if it is not installed, rejects the model or times out; NoKernel and NoTable
+    as `run_model` does.
+    """
+    if implementation not in IMPLEMENTATIONS:
+        raise InputError(f"unknown implementation {implementation!r:.40}; expected {', '.join(IMPLEMENTATIONS)}")
+    if find_spec(IMPLEMENTATIONS[implementation]) is None:
+        raise InputError(f"{implementation} is not installed: pip install 'specgate-ml[oracles]'")
+    question = implementation, str(Path(path).resolve()), dict(arrays)
+    version, theirs = values_of("specgate.dialects.onnx.oracle.whole", question, implementation, path, budget)
+    model = read_model(path)
+    places = {
+        name: (f"graph/{label(node, index)}", node.op_type)
+        for index, node in enumerate(model.graph.nodes)
+        for name in node.outputs
+        if name
+    }
+    judge = Judge(basis, target.by if target else None)
+
+    def evaluate(run: Run, descriptor: Descriptor, entries: Mapping[str, Any], _place: str) -> dict[str, Any]:
+        ours = run.execute(descriptor, entries)
+        judge.computed(descriptor, entries, ours, run.execute)
+        return ours
+
+    def settle(name: str, value: Any) -> Any:
+        return judge.settle(*places[name], name, value, theirs.get(name)) if name in places else value
+
+    def done(count: int, of: int) -> None:
+        judge.next_node()
+        on_node(count, of)
+
+    outputs = run_model(
+        path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done, model=model, basis=basis
+    )
+    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.differences)

@@ -15,12 +15,11 @@ from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor
 from specgate.dialects.onnx.lint.units import function_key, label, subgraphs
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
-from specgate.dialects.onnx.run.flow import FLOW, Flow
-from specgate.dialects.onnx.run.scope import Scope
+from specgate.dialects.onnx.run.flow import FLOW, Flow, Scope
 from specgate.dialects.onnx.run.weights import constant_value, is_constant
 from specgate.errors import InputError, NoKernel
+from specgate.execution.comparison import arrays_by_name, at_node, at_place
 from specgate.execution.containers import type_of
-from specgate.execution.models import arrays_by_name, at_node, at_place
 from specgate.execution.undefined import computed_apart, is_undefined
 from specgate.spec.tables import on_change
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxNode
-    from specgate.dialects.onnx.run.scope import Run
+    from specgate.dialects.onnx.run.flow import Run
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 

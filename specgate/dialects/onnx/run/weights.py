@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.dialects.onnx.file.schema import STORED, messages
-from specgate.dialects.onnx.file.structure import OnnxTensor
-from specgate.dialects.onnx.file.values import SUB_BYTE
-from specgate.dialects.onnx.file.varints import WireError
+from specgate.dialects.onnx.file.schema import STORED, WireError, messages
+from specgate.dialects.onnx.file.structure import SUB_BYTE, OnnxTensor
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.narrow_types import numbers_of
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxNode
     from specgate.dialects.onnx.file.wire import Span
-    from specgate.dialects.onnx.run.scope import Scope
+    from specgate.dialects.onnx.run.flow import Scope
 
 __all__ = ["Weights", "constant_value", "is_constant"]
 

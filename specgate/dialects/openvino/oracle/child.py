@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.oracle.exchange import Blob, Computed, python_module
-from specgate.dialects.openvino.oracle.layer import NotExpressibleError
-from specgate.dialects.openvino.oracle.xml import ir_of
+from specgate.dialects.openvino.oracle.layer import NotExpressibleError, ir_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

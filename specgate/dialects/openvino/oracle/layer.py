@@ -1,24 +1,171 @@
-"""OpenVINO layers as plain data for the oracle's subprocess."""
+"""OpenVINO layers as plain data, and as IRs of one layer."""
 
 from __future__ import annotations
 
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from xml.sax.saxutils import quoteattr
 
 from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc, integer_limits, shown
 from specgate.descriptors.positional import positional, read_by_page_names, reordered_for
+from specgate.dialects.openvino.ir import MAPS
 from specgate.errors import Error
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, Malformed
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Body", "Layer", "NotExpressibleError", "Port", "layer_of"]
+__all__ = ["Body", "Layer", "NotExpressibleError", "Port", "ir_of", "layer_of"]
+
+_VERSION: Final = 11
+_ALIGNMENT: Final = 64
+_MAX_WEIGHTS: Final = 2**20
+#: Readers up to 2024.5 reject a shorter document; padding after the root counts.
+_SHORTEST: Final = 512
+_OPEN: Final = '<port id="{}" precision="{}">{}</port>'
+_ENTRY: Final = '<{} external_port_id="{}" internal_layer_id="{}"{}/>'
+#: Number of leading inputs that are not passed to a body.
+_OWN: Final = {"If": 1, "Loop": 2}
+_EDGE: Final = '<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'
+
+
+def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
+    """Return an IR of version 11 and its weights.
+
+    blobs: the bytes of each constant input, None for others. Ports state what the descriptor states; anything else is
+    UNSPECIFIED, without dimensions. Raises NotExpressibleError for an attribute without a text form.
+    """
+    if not layer.ports:
+        raise NotExpressibleError("the reader drops layers without outputs unchecked")
+    weights = bytearray()
+    count = len(layer.inputs)
+    parts = [_source(at, port, blob, weights) for at, (port, blob) in enumerate(zip(layer.inputs, blobs, strict=True))]
+    ends = range(count, count + layer.ports)
+    stated = [*layer.outputs, *[None] * (layer.ports - len(layer.outputs))]
+    takes = "".join(_port(at, port) for at, port in enumerate(layer.inputs))
+    gives = "".join(_port(end, port) for end, port in zip(ends, stated, strict=True))
+    body = f"<input>{takes}</input>" * (count > 0) + f"<output>{gives}</output>"
+    body += "".join(_body(layer, name) for name in layer.bodies)
+    parts.append(_layer(count, layer.kind, layer.version, _data(layer.data), body))
+    edges = [_EDGE.format(at, 0, count, at) for at in range(count)]
+    if layer.kind == "Assign" and layer.inputs:
+        parts.append(_read(layer, count + layer.ports + 1))
+        edges[0] = _EDGE.format(0, 0, count + layer.ports + 1, 0) + _EDGE.format(count + layer.ports + 1, 1, count, 0)
+    for end, port in zip(ends, stated, strict=True):
+        parts.append(_layer(end + 1, "Result", "opset1", "", f"<input>{_port(0, port)}</input>"))
+        edges.append(_EDGE.format(count, end, end + 1, 0))
+    weights += _zeros(layer, len(weights))
+    net = f'<net name="one" version="{_VERSION}"><layers>{"".join(parts)}</layers><edges>{"".join(edges)}</edges>'
+    return ('<?xml version="1.0"?>' + net.ljust(_SHORTEST) + "</net>").encode(), bytes(weights)
+
+
+def _body(layer: Layer, name: str) -> str:
+    """Return a body and its port map.
+
+    It has a Parameter for each input and output, and a Result for each output.
+    """
+    takes, gives = layer.bodies[name]
+    ends = range(len(takes) + len(gives), len(takes) + 2 * len(gives))
+    layers = [_source(at, port, None, bytearray()) for at, port in enumerate((*takes, *gives))]
+    layers += [
+        _layer(at, "Result", "opset1", "", f"<input>{_port(0, port)}</input>")
+        for at, port in zip(ends, gives, strict=True)
+    ]
+    edges = "".join(_EDGE.format(at - len(gives), 0, at, 0) for at in ends)
+    fed = range(_OWN.get(layer.kind, 0), len(layer.inputs))
+    entries = [_ENTRY.format("input", outer, at, "") for at, outer in zip(range(len(takes)), fed, strict=False)]
+    if name == "body" and len(fed) > len(takes):
+        raise NotExpressibleError("the body has fewer inputs than the layer passes")
+    left = list(ends)
+    if layer.kind == "Loop":  # the last boolean, else the last output
+        of_type = [at for at, port in zip(ends, gives, strict=True) if port.type == "boolean"]
+        for condition in (of_type or left)[-1:]:
+            entries.append(_ENTRY.format("output", -1, condition, ' purpose="execution_condition"'))
+            left = [at for at in left if at != condition] or left
+    outer_ends = range(len(layer.inputs), len(layer.inputs) + layer.ports)
+    if name == "body":  # an output of a body may be mapped twice: last value and concatenation
+        left = [left[at % len(left)] for at in range(layer.ports)] if left else []
+    entries += [_ENTRY.format("output", outer, at, "") for outer, at in zip(outer_ends, left, strict=False)]
+    port_map = f"<{MAPS[name]}>{''.join(entries)}</{MAPS[name]}>"
+    return f"{port_map}<{name}><layers>{''.join(layers)}</layers><edges>{edges}</edges></{name}>"
+
+
+def _read(layer: Layer, number: int) -> str:
+    """Return a ReadValue for the variable of an Assign, fed with its input."""
+    port, name = layer.inputs[0], layer.data.get("variable_id")
+    data: dict[str, Any] = {"variable_type": port.type or "dynamic", "variable_shape": _shape(port)}
+    body = f"<input>{_port(0, port)}</input><output>{_port(1, port)}</output>"
+    return _layer(
+        number, "ReadValue", layer.version, _data(data if name is None else {"variable_id": name, **data}), body
+    )
+
+
+def _zeros(layer: Layer, there: int) -> bytes:
+    """Return the zeros to append so that the layer's bytes exist."""
+    offset, size = layer.data.get("offset"), layer.data.get("size")
+    if not isinstance(offset, int) or not isinstance(size, int):
+        return b""
+    if offset + size > _MAX_WEIGHTS:
+        raise NotExpressibleError(f"its bytes would end at {offset + size}, beyond the limit of {_MAX_WEIGHTS}")
+    return bytes(max(0, offset + size - there))
+
+
+def _source(at: int, port: Port, blob: bytes | None, weights: bytearray) -> str:
+    gives = f"<output>{_port(0, port)}</output>"
+    data = f"<data element_type={quoteattr(port.type or 'dynamic')} shape={quoteattr(_shape(port))}"
+    if blob is None:
+        return _layer(at, "Parameter", "opset1", data + "/>", gives)
+    weights += bytes(-len(weights) % _ALIGNMENT)
+    data += f' offset="{len(weights)}" size="{len(blob)}"/>'
+    weights += blob
+    return _layer(at, "Const", "opset1", data, gives)
+
+
+def _layer(number: int, kind: str, version: str, data: str, body: str) -> str:
+    head = f'<layer id="{number}" name="{number}" type={quoteattr(kind)} version={quoteattr(version)}>'
+    return f"{head}{data}{body}</layer>"
+
+
+def _shape(port: Port) -> str:
+    return "..." if port.sizes is None else ",".join("?" if size is None else str(size) for size in port.sizes)
+
+
+def _port(number: int, port: Port | None) -> str:
+    if port is None:
+        return _OPEN.format(number, "UNSPECIFIED", "")
+    sizes = "".join(f"<dim>{-1 if size is None else size}</dim>" for size in port.sizes or ())
+    return _OPEN.format(number, port.precision, sizes)
+
+
+def _data(data: dict[str, Any]) -> str:
+    for name in data:
+        if not (name.isascii() and name.replace("-", "_").replace(".", "_").isidentifier()):
+            raise NotExpressibleError(f"{shown(name)} is not a valid XML attribute name")
+    text = "".join(f" {name}={quoteattr(_text(name, value))}" for name, value in data.items())
+    return f"<data{text}/>" if text else ""
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple) and not any(isinstance(item, list | tuple) for item in value):
+        return ",".join(_text(name, item) for item in value)
+    if isinstance(value, str) and all(_allowed(letter) for letter in value):
+        return value
+    raise NotExpressibleError(f"an IR cannot express the attribute {shown(name)} of {shown(value)}")
+
+
+def _allowed(letter: str) -> bool:
+    """Return True if XML 1.0 allows a character."""
+    return letter in "\t\n\r" or " " <= letter <= "\ud7ff" or "\ue000" <= letter <= "\ufffd" or letter > "\uffff"
+
 
 #: OpenVINO writes a dimension without an upper bound as 2**63 - 1.
 _MAX_SIZE: Final = 2**63 - 2
@@ -84,12 +231,12 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
     for tensor in positional(descriptor.fields, layout.inputs):
         if tensor is None:
             raise NotExpressibleError("OpenVINO cannot omit an input before another one")
-        inputs.append(_port(tensor, tables))
+        inputs.append(_port_of(tensor, tables))
     stated = positional(descriptor.fields, layout.outputs)
-    outputs = tuple(None if tensor is None else _port(tensor, tables) for tensor in stated)
+    outputs = tuple(None if tensor is None else _port_of(tensor, tables) for tensor in stated)
     needed = sum(not info.optional for info in layout.outputs)
     bodies = {
-        name: Body(*(tuple(_port(end, tables) for end in part) for part in (value.inputs, value.outputs)))
+        name: Body(*(tuple(_port_of(end, tables) for end in part) for part in (value.inputs, value.outputs)))
         for name, value in descriptor.fields.items()
         if isinstance(value, GraphDesc)
     }
@@ -127,7 +274,7 @@ def _simple(value: Any, depth: int) -> bool:
     return value is None or isinstance(value, float | str)
 
 
-def _port(result: Any, tables: Dialect) -> Port:
+def _port_of(result: Any, tables: Dialect) -> Port:
     if not isinstance(result, TensorDesc):
         raise NotExpressibleError(f"{shown(result)} is not a tensor")
     if result.type is not None and result.type not in tables.types:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from specgate.conform.drawing import draw_cases, fill
+from specgate.conform.cases import draw_cases, fill
 from specgate.descriptors.core import TensorDesc
-from specgate.dialects.onnx.oracle.models import NotExpressible, runtime_model
-from specgate.dialects.onnx.oracle.question import make_question
+from specgate.dialects.onnx.oracle.child import NotExpressible, runtime_model
+from specgate.dialects.onnx.oracle.oracle import make_question
 from specgate.errors import Error, InputError
 from specgate.execution.types import as_array, numpy_type
 from specgate.generate.cases import cases_of
 from specgate.linting.files import read_whole
 from specgate.runtimes.onnxruntime.conform.compare import imported
-from specgate.runtimes.onnxruntime.oracle.cpu_inputs import MOST_ELEMENTS
+from specgate.runtimes.onnxruntime.oracle.cpu_child import MOST_ELEMENTS
 from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.runtimes.onnxruntime.run_outcomes import run_failure, with_open_outputs
 from specgate.runtimes.onnxruntime.table_references import MODELS

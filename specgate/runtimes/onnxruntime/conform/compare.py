@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.descriptors.read import write_dict
-from specgate.runtimes.onnxruntime.oracle.answer import NOT_RUN
+from specgate.runtimes.onnxruntime.oracle.oracle import NOT_RUN
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from specgate.runtimes.onnxruntime.oracle.answer import Answer, Placed
+    from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Placed
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
     from specgate.runtimes.release import Runtime
 

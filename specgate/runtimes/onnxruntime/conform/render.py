@@ -9,12 +9,12 @@ from specgate.conform.render.shared import count, percent
 from specgate.report.clean import clean
 from specgate.report.jsonreport import dumps
 from specgate.runtimes.onnxruntime.conform.compare import ASPECTS
-from specgate.runtimes.onnxruntime.conform.result import KINDS
+from specgate.runtimes.onnxruntime.conform.run import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from specgate.runtimes.onnxruntime.conform.result import Difference, Result, Tally
+    from specgate.runtimes.onnxruntime.conform.run import Difference, Result, Tally
 
 __all__ = ["FORMATS"]
 

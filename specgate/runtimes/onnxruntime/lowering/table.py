@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import UNKNOWN, Descriptor, TensorDesc
 from specgate.rules.language import NUMBERS
-from specgate.runtimes.onnxruntime.lowering.checks import check_of, holds_at, scope_of, versions_of
-from specgate.runtimes.onnxruntime.lowering.expressions import FormError, numbers_form, rule_of
+from specgate.runtimes.onnxruntime.lowering.expressions import (
+    FormError,
+    check_of,
+    holds_at,
+    numbers_form,
+    rule_of,
+    scope_of,
+    versions_of,
+)
 from specgate.runtimes.onnxruntime.lowering.forms import fields_form
 from specgate.runtimes.onnxruntime.lowering.functions import FUNCTIONS, function_of
 from specgate.runtimes.onnxruntime.lowering.schema import Schema, schema_from
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from specgate.rules.language import Rule, Scope
-    from specgate.runtimes.onnxruntime.lowering.checks import Check
+    from specgate.runtimes.onnxruntime.lowering.expressions import Check
     from specgate.spec.fields import FieldInfo, Layout
 
 __all__ = ["Origin", "Table", "make_table"]

@@ -10,12 +10,11 @@ import importlib.metadata
 import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle.install import appearing, run_program
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.oracle.answer import Answer, Placed, error_text
 from specgate.runtimes.onnxruntime.oracle.cpu_child import CpuQuestion
-from specgate.runtimes.onnxruntime.oracle.oracle import optimisation_number
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Placed, error_text, optimisation_number
 from specgate.workers.child import Child
 from specgate.workers.processes import Closing
 

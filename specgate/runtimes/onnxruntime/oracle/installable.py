@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.oracle.builds import NEWEST, PACKAGE
 from specgate.runtimes.onnxruntime.oracle.cpu import CPU_PACKAGE, cpu_releases, install_cpu
-from specgate.runtimes.onnxruntime.oracle.install import install_command, install_runtime, status
+from specgate.runtimes.onnxruntime.oracle.install import NEWEST, PACKAGE, install_command, install_runtime, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError, key_of, length_of, varint
+from specgate.dialects.onnx.file.schema import I32, I64, LEN, VARINT, WireError, key_of, length_of, varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.descriptors.core import TensorDesc
-from specgate.dialects.directml.dxdispatch.desc import as_dispatched
-from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
+from specgate.dialects.directml.dxdispatch.read import as_dispatched, read_dx_model, write_dx_model
 from specgate.dialects.directml.dxdispatch.run import run_dx_model
 from specgate.errors import InputError, NoKernel
 from specgate.spec.tables import dialect

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.directml.native.marshal import image
 from specgate.errors import Error
-from specgate.spec.examples import counterexample, levels_of_example
+from specgate.spec.lint import counterexample, levels_of_example
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle.builds import BUILDS, find_builds
 from specgate.dialects.directml.oracle.oracle import DirectMLOracle
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from specgate.dialects.directml.oracle import builds, cache, install
+from specgate.dialects.directml.oracle import builds, install
+from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle.builds import BUILDS, find_builds, levels
 from specgate.dialects.directml.oracle.install import COMPILE, install_directml, run_program, status
 from specgate.dialects.directml.oracle.worker import Worker

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.dxdispatch.buffers import gather_tensor, needed_bytes
-from specgate.dialects.directml.oracle import layout
-from specgate.dialects.directml.oracle.layout import bound_tensors, lay_out, output_arrays, read_out
+from specgate.dialects.directml.oracle import cases as layout
+from specgate.dialects.directml.oracle.cases import bound_tensors, lay_out, output_arrays, read_out
 from specgate.errors import InputError
 
 

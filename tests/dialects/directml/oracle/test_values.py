@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 
 from specgate.dialects.directml.native.marshal import image
-from specgate.dialects.directml.oracle import cache, values
+from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle import oracle as directml
+from specgate.dialects.directml.oracle import values
+from specgate.dialects.directml.oracle.cases import bound_tensors
 from specgate.dialects.directml.oracle.install import COMPILE, run_program
-from specgate.dialects.directml.oracle.layout import bound_tensors
-from specgate.dialects.directml.oracle.place import HOST, WineEnvironment
-from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
-from specgate.dialects.directml.oracle.values_process import Compiled, Failed, ValuesProcess, compile_question
+from specgate.dialects.directml.oracle.values import (
+    FILLS,
+    Compiled,
+    Failed,
+    ValuesOracle,
+    ValuesProcess,
+    compile_question,
+)
+from specgate.dialects.directml.oracle.values_environment import HOST, WineEnvironment
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply
 from specgate.workers.piped import WorkerLost

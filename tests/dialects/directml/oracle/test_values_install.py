@@ -12,11 +12,21 @@ from typing import Any
 import pytest
 
 from specgate.cli import main
-from specgate.dialects.directml.oracle import cache, place, values_install
+from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import values_environment as place
+from specgate.dialects.directml.oracle import values_environment as values_install
 from specgate.dialects.directml.oracle.builds import find_builds
-from specgate.dialects.directml.oracle.place import VALUE_LEVELS, missing_values, native_place, ready_place, root_place
 from specgate.dialects.directml.oracle.values import ValuesOracle
-from specgate.dialects.directml.oracle.values_install import install_values, plan, wine_version
+from specgate.dialects.directml.oracle.values_environment import (
+    VALUE_LEVELS,
+    install_values,
+    missing_values,
+    native_place,
+    plan,
+    ready_place,
+    root_place,
+    wine_version,
+)
 from specgate.errors import InputError
 from tools.__main__ import main as tools
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import flatbuffers  # type: ignore[import-untyped]
 
 from specgate.dialects.directml.native.abi import abi
-from specgate.dialects.directml.native.numbers import enum_number, scalar
+from specgate.dialects.directml.native.marshal import enum_number, scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

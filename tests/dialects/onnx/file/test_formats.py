@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.dialects.onnx.file.diagnosis import recognised
-from specgate.dialects.onnx.file.model import read_model, read_model_bytes
+from specgate.dialects.onnx.file.model import read_model, read_model_bytes, recognised
 from specgate.errors import InputError
 
 if TYPE_CHECKING:

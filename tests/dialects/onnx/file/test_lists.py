@@ -11,10 +11,11 @@ import pytest
 
 from specgate.descriptors.core import FileList
 from specgate.descriptors.lazy_list import UnreadList
+from specgate.dialects.onnx.file import fast_paths as lists
 from specgate.dialects.onnx.file import graph as onnx_graph
-from specgate.dialects.onnx.file import lists, wire
+from specgate.dialects.onnx.file import wire
 from specgate.dialects.onnx.file.model import read_model_bytes
-from specgate.dialects.onnx.infer.strip import question
+from specgate.dialects.onnx.infer.inference import question
 from specgate.errors import InputError
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from specgate.dialects.onnx.file import graph as onnx_graph
 from specgate.dialects.onnx.file import schema as onnx_schema
+from specgate.dialects.onnx.file import structure as onnx_values
 from specgate.dialects.onnx.file import tensors as onnx_tensors
-from specgate.dialects.onnx.file import values as onnx_values
 from specgate.dialects.onnx.file import wire
 from specgate.dialects.onnx.file.model import MAX_CONSTANT_BYTES, read_model, read_model_bytes
 from specgate.dialects.onnx.file.structure import (

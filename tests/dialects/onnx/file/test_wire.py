@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.onnx.file import varints, wire
-from specgate.dialects.onnx.file.diagnosis import locate
-from specgate.dialects.onnx.file.schema import Message, enum, messages
-from specgate.dialects.onnx.file.varints import WireError
+from specgate.dialects.onnx.file import schema as varints
+from specgate.dialects.onnx.file import wire
+from specgate.dialects.onnx.file.model import locate
+from specgate.dialects.onnx.file.schema import Message, WireError, enum, messages
 from specgate.dialects.onnx.file.wire import Reader
 
 MESSAGES = messages("""

@@ -12,10 +12,10 @@ import pytest
 import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer import inference, process
-from specgate.dialects.onnx.infer.strip import question
+from specgate.dialects.onnx.infer.inference import question
 from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.linting.settings import LintSettings
-from specgate.validate.memo import Memo
+from specgate.validate.verdict_cache import Memo
 from specgate.verdict import Verdict
 from tests.dialects.onnx.infer.samples import ML, bare, constants, hidden, one_hot_of, undecided
 from tests.linting.models import BOOL, FLOAT, INT64, branch, graph, helper, info, model, onnx, relu, weights
@@ -69,7 +69,7 @@ def test_weights_are_not_sent_but_their_types_are():
     ]
     body = graph(nodes, [], [bare("y"), bare("z")], [*constants(), large])
     assert undecided(model(body)) == ([], [])
-    from specgate.dialects.onnx.infer.strip import question
+    from specgate.dialects.onnx.infer.inference import question
 
     assert len(question(read_model_bytes(model(body).SerializeToString())).data) < 1000
 
@@ -300,7 +300,7 @@ def test_a_value_that_only_the_file_knows_is_used():
 
 
 def test_nodes_side_by_side_are_copied_and_the_others_written():
-    from specgate.dialects.onnx.infer.strip import question
+    from specgate.dialects.onnx.infer.inference import question
 
     nodes = [relu(f"v{n}", f"v{n + 1}", name="n" * (n % 3) * 60) for n in range(300)]
     nodes[100].doc_string = "said"
@@ -320,7 +320,7 @@ def test_nodes_side_by_side_are_copied_and_the_others_written():
 
 
 def test_every_kind_of_type_and_attribute_is_written_as_it_was_read():
-    from specgate.dialects.onnx.infer.strip import question
+    from specgate.dialects.onnx.infer.inference import question
 
     sequence = helper.make_tensor_sequence_value_info("s", FLOAT, ["n", None])
     optional = helper.make_value_info("o", helper.make_optional_type_proto(sequence.type))

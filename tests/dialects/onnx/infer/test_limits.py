@@ -14,7 +14,7 @@ import pytest
 import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer import process
-from specgate.dialects.onnx.infer.strip import MOST_NODES, expands_too_far
+from specgate.dialects.onnx.infer.inference import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.lint.units import bodies
 from tests.dialects.onnx.infer.samples import bare, constants, hidden, one_hot_of, undecided
 from tests.linting.models import BOOL, INT64, branch, call, chain, function, graph, helper, info, model

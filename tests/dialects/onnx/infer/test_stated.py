@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
-from specgate.dialects.onnx.infer.inference import Stated, begin, inferred
-from specgate.dialects.onnx.infer.strip import question
+from specgate.dialects.onnx.infer.inference import Stated, begin, inferred, question
 from specgate.dialects.onnx.lint.units import bodies
 
 onnx = pytest.importorskip("onnx", reason="the onnx package infers")

@@ -9,7 +9,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, Malformed
 from specgate.descriptors.read import read_dict
-from specgate.dialects.onnx.oracle.question import Attribute, Question, make_question
+from specgate.dialects.onnx.oracle.oracle import Attribute, Question, make_question
 from specgate.spec.tables import dialect
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import Descriptor, Malformed
-from specgate.dialects.openvino.oracle.layer import Layer, NotExpressibleError, layer_of
+from specgate.dialects.openvino.oracle.layer import Layer, NotExpressibleError, ir_of, layer_of
 from specgate.dialects.openvino.oracle.values import blobs_of, narrowed
-from specgate.dialects.openvino.oracle.xml import ir_of
 from specgate.dialects.openvino.reader import read
 
 

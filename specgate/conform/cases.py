@@ -1,0 +1,386 @@
+"""Descriptors for campaigns: drawn from an operator's table, and shrunk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log2, prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from specgate.descriptors.core import Descriptor, TensorDesc, is_record
+from specgate.errors import InputError
+from specgate.execution.kernels import SUMMING
+from specgate.execution.observed import tolerance_of
+from specgate.execution.types import as_array, numpy_type
+from specgate.generate.moves import Mutator
+from specgate.generate.near_misses import broken_descriptors
+from specgate.generate.repair import consistent_constants
+from specgate.generate.seeds import counterexamples_at, examples_at, rule_numbers
+from specgate.generate.walk import valid_descriptors
+from specgate.oracles.cases import boundary_arrays, laid_out, tame_arrays
+from specgate.spec.tables import dialect as tables
+from specgate.validate.check import accepts, check_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from specgate.spec.operator_spec import OperatorSpec
+    from specgate.verdict import Basis
+
+__all__ = ["Drawn", "Pool", "draw_cases", "fill", "pool_of", "shown_descriptors", "shrink", "size_of"]
+
+_ROUNDS: Final = 60
+_LAYOUT: Final = ("strides", "size_in_bytes", "alignment", "flags", "value")
+
+
+def shrink(
+    descriptor: Descriptor, spec: OperatorSpec, same: Callable[[Sequence[Descriptor]], Sequence[bool]]
+) -> Descriptor:
+    """Return the smallest descriptor found for which `same` holds.
+
+    `same` is called with many descriptors at once.
+    """
+    types = _order(spec.dialect.types)
+    seen: set[str] = set()
+    for _ in range(_ROUNDS):
+        now = size_of(descriptor)
+        candidates = []
+        for candidate in _smaller(descriptor, types):
+            key = repr(candidate.fields)
+            if key not in seen and size_of(candidate) < now:
+                seen.add(key)
+                candidates.append(candidate)
+        if not candidates:
+            return descriptor
+        kept = [c for c, result in zip(candidates, same(candidates), strict=True) if result]
+        if not kept:
+            return descriptor
+        descriptor = min(kept, key=size_of)
+    return descriptor
+
+
+def _order(types: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(types)}
+
+
+def size_of(descriptor: Descriptor) -> tuple[int, float, int]:
+    """Return a size to compare descriptors.
+
+    It consists of the number of parts, the magnitude of numbers, and the position of types.
+    """
+    types = _order(tables(descriptor.dialect).types)
+    stated, numbers, unusual = 0, 0.0, 0
+    for value in descriptor.fields.values():
+        for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]:
+            if isinstance(tensor, TensorDesc):
+                layout = [getattr(tensor, name) for name in _LAYOUT]
+                stated += 2 + len(tensor.sizes or ()) + sum(2 for item in layout if item is not None)
+                numbers += sum(_weight(item) for item in (tensor.sizes, *layout))
+                unusual += types.get(str(tensor.type), len(types))
+            elif isinstance(tensor, Descriptor):
+                inner = size_of(tensor)
+                stated, numbers = stated + 1 + inner[0], numbers + inner[1]
+            elif tensor is not None:
+                stated += 1
+                numbers += _weight(tensor)
+    return stated, numbers, unusual
+
+
+def _weight(value: Any) -> float:
+    """Return a weight for a number or a list of numbers.
+
+    It grows with each number, steeply at first, so that every step down counts.
+    """
+    if isinstance(value, bool | str) or value is None:
+        return int(value is True)
+    if isinstance(value, int):
+        size = abs(value)
+        return 2 * size + (value < 0) if size < 64 else 1024 * log2(size) - 6016
+    if isinstance(value, float):
+        return 0 if value == 0 else 1 if value == 1 else 2
+    return sum(_weight(item) for item in value) if isinstance(value, list | tuple) else 1
+
+
+def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descriptor]:
+    fields = descriptor.fields
+
+    def with_changes(changes: dict[str, Any]) -> Descriptor:
+        kept = {name: changes.get(name, value) for name, value in fields.items()}
+        left = {name: value for name, value in kept.items() if value is not None}
+        return replace(descriptor, fields=left, plain=False)
+
+    tensors = {name: value for name, value in fields.items() if isinstance(value, TensorDesc)}
+    for name in fields:
+        yield with_changes({name: None})
+    ranks = {len(tensor.sizes) for tensor in tensors.values() if tensor.sizes}
+    for rank in ranks:
+        alike = {name: t for name, t in tensors.items() if t.sizes is not None and len(t.sizes) == rank}
+        for axis in range(rank):
+            yield with_changes({name: _without(tensor, axis) for name, tensor in alike.items()})
+            for new in (1, 2, 3):
+                yield with_changes({name: _sized(tensor, axis, new) for name, tensor in alike.items()})
+    for text in list(types)[:4]:
+        for current in {tensor.type for tensor in tensors.values()} - {text}:
+            yield with_changes({n: t._replace(type=text, value=None) for n, t in tensors.items() if t.type == current})
+    for name, value in fields.items():
+        for smaller in _values(value, types):
+            yield with_changes({name: smaller})
+
+
+def _without(tensor: TensorDesc, axis: int) -> TensorDesc:
+    sizes, strides = tensor.sizes or (), tensor.strides
+    cut = None if strides is None or len(strides) != len(sizes) else strides[:axis] + strides[axis + 1 :]
+    return tensor._replace(sizes=sizes[:axis] + sizes[axis + 1 :], strides=cut, value=None)
+
+
+def _sized(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
+    sizes = tensor.sizes or ()
+    return tensor._replace(sizes=(*sizes[:axis], size, *sizes[axis + 1 :]), value=None)
+
+
+def _values(value: Any, types: dict[str, int]) -> Iterator[Any]:
+    """Yield smaller variants of one field's value."""
+    if isinstance(value, TensorDesc):
+        yield from (value._replace(**{name: None}) for name in _LAYOUT if getattr(value, name) is not None)
+        yield from (value._replace(type=name) for name in list(types)[:4] if name != value.type)
+        for axis, size in enumerate(value.sizes or ()):
+            yield _without(value, axis)
+            yield from (_sized(value, axis, new) for new in _numbers(size) if new >= 0)
+        for name in ("strides", "value"):
+            yield from (value._replace(**{name: items}) for items in _lists(getattr(value, name), types))
+        for name in ("size_in_bytes", "alignment", "flags"):
+            yield from (value._replace(**{name: new}) for new in _numbers(getattr(value, name)))
+    elif is_record(value):
+        yield from (value._replace(**{k: new}) for k, part in value._asdict().items() for new in _numbers(part))
+    elif isinstance(value, Descriptor):
+        yield from _smaller(value, types)
+    elif isinstance(value, list | tuple):
+        yield from _lists(value, types)
+    elif isinstance(value, bool):
+        yield False
+    elif isinstance(value, int | float):
+        yield from _numbers(value)
+
+
+def _lists(items: Any, types: dict[str, int]) -> Iterator[Any]:
+    for index, item in enumerate(items or ()):
+        yield type(items)([*items[:index], *items[index + 1 :]])
+        for smaller in _values(item, types):
+            yield type(items)([*items[:index], smaller, *items[index + 1 :]])
+
+
+def _numbers(number: Any) -> list[Any]:
+    if isinstance(number, float):
+        return [new for new in (0.0, 1.0) if new != number]
+    if not isinstance(number, int):
+        return [] if number is None else [1]
+    options = [0, 1, 2, *(number - (number >> shift) for shift in range(1, abs(number).bit_length())), number - 1]
+    return [new for new in dict.fromkeys(options) if new != number]
+
+
+#: The number of valid descriptors to draw in addition to the walk's collection.
+_VALID: Final = 40
+#: The number of invalid descriptors to draw per finding.
+_BROKEN: Final = 2
+
+
+class Drawn(NamedTuple):
+    """A descriptor to ask about.
+
+    origin: ``valid``, ``boundary``, the id of the expected finding, or ``broken`` for a mutation of one of these.
+    """
+
+    descriptor: Descriptor
+    origin: str
+
+
+class Pool(NamedTuple):
+    """The source of cases: valid and invalid descriptors, and numbers.
+
+    The numbers are those that the rules mention. ids: the findings that can be triggered.
+    """
+
+    valid: list[Descriptor]
+    broken: list[Drawn]
+    ids: list[str]
+    numbers: list[int]
+
+
+_known: WeakKeyDictionary[OperatorSpec, dict[Any, Pool]] = WeakKeyDictionary()
+
+
+def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
+    """Return the cached pool of an operator at a level; do not modify it.
+
+    Only the part of the seed before the first slash matters. Raises InputError if the operator does not exist or no
+    valid descriptor is found.
+    """
+    resolved = spec.resolve(level)
+    if resolved is None:
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.label(level)}")
+    kept = _known.setdefault(spec, {})
+    seed = seed.partition("/")[0]
+    key = (resolved.key, seed)
+    if key not in kept:
+        kept[key] = _draw_pool(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # reproducible
+    return kept[key]
+
+
+def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = "0") -> Iterator[Descriptor]:
+    """Yield examples, counterexamples and random changes of examples.
+
+    `changes` is the number of random changes. Does not search for valid descriptors.
+    """
+    examples = list(examples_at(spec, level))
+    yield from examples
+    yield from counterexamples_at(spec, level)
+    resolved = spec.resolve(level, "observed")
+    random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # reproducible
+    mover = Mutator(spec, random.randint, rule_numbers(resolved) if resolved else [0, 1, 2], examples)
+    for _ in range(changes if examples else 0):
+        yield mover.moved(random.choice(examples), 1 + random.randrange(3))
+
+
+def _draw_pool(spec: OperatorSpec, level: str, random: Random) -> Pool:
+    shown = list(examples_at(spec, level))
+    valid = [descriptor for descriptor in shown if accepts(descriptor, level, "documented")]
+    walk = valid_descriptors(spec, level, proven=not valid)
+    valid += walk.descriptors
+    valid += [walk.draw(random.randint) for _ in range(_VALID if walk.descriptors else 0)]
+    broken = [
+        *_failing(spec, level),
+        *(Drawn(descriptor, "broken") for descriptor in shown if not accepts(descriptor, level, "documented")),
+    ]
+    breaking = broken_descriptors(spec, level)
+    for aim in breaking.ids:
+        for _ in range(_BROKEN):
+            miss = breaking.draw(aim, random.randint)
+            broken += [] if miss is None else [Drawn(miss.descriptor, miss.breaks)]
+    ids = list(dict.fromkeys(drawn.origin for drawn in broken if drawn.origin != "broken"))
+    resolved = spec.resolve(level, "observed")
+    return Pool(valid, broken, ids, walk.numbers if resolved is None else rule_numbers(resolved))
+
+
+def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
+    """Yield the counterexamples that fail at a level."""
+    for descriptor in counterexamples_at(spec, level):
+        findings = check_at(descriptor, level, "documented").findings
+        if findings:
+            yield Drawn(descriptor, findings[0].id)
+
+
+#: Of ten cases: valid, with one error, moved to a boundary.
+_MIX: Final = ("valid", "broken", "valid", "broken", "boundary", "valid", "broken", "valid", "broken", "boundary")
+#: Valid according to documentation, builds, or both.
+_BASES: Final[tuple[Basis, ...]] = ("documented", "both", "both", "observed")
+_ATTEMPTS: Final = 12
+
+
+def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterator[Drawn]:
+    """Yield at most `count` different descriptors of an operator at a level.
+
+    The same seed gives the same descriptors. Its part before the first slash is the seed of the pool, which levels may
+    share. Yields fewer if a number of attempts gives nothing new. Raises InputError if no valid descriptor is found.
+    """
+    source = _Source(spec, level, seed)
+    seen: set[str] = set()
+    for index in range(count):
+        for _ in range(_ATTEMPTS):
+            drawn = source.draw(_MIX[index % len(_MIX)])
+            key = repr(drawn and (drawn.descriptor.fields, drawn.descriptor.oddities))
+            if drawn is not None and key not in seen:
+                seen.add(key)
+                yield drawn
+                break
+
+
+class _Source:
+    """Draws the pool's descriptors in random order, then mutations of them."""
+
+    def __init__(self, spec: OperatorSpec, level: str, seed: str) -> None:
+        self.level = level
+        self.random = Random(seed)  # noqa: S311  # reproducible
+        pool = pool_of(spec, level, seed)
+        self.valid = list(pool.valid)
+        self.accepted = [descriptor for descriptor in pool.valid if accepts(descriptor, level, "both")]
+        self.broken = pool.broken
+        self.waiting = {
+            "valid": [Drawn(descriptor, "valid") for descriptor in pool.valid],
+            "broken": list(pool.broken),
+            "boundary": [],
+        }
+        for kind in self.waiting.values():
+            self.random.shuffle(kind)
+        self.mover = Mutator(spec, self.random.randint, pool.numbers, self.valid)
+
+    def draw(self, kind: str) -> Drawn | None:
+        """Return a descriptor of one kind; None if the attempt failed."""
+        if self.waiting[kind]:
+            return self.waiting[kind].pop()
+        if kind == "broken" and self.broken:
+            return self._broken()
+        if kind == "boundary":
+            return Drawn(
+                self.mover.moved(self._any(self.accepted or self.valid), 1 + self.random.randrange(2)), "boundary"
+            )
+        return self._valid()
+
+    def _any(self, items: list[Any]) -> Any:
+        return items[self.random.randrange(len(items))]
+
+    def _valid(self) -> Drawn | None:
+        basis = self._any(list(_BASES))
+        known = self.accepted if basis == "both" and self.accepted else self.valid
+        descriptor: Descriptor = self.mover.moved(self._any(known), 1 + self.random.randrange(4))
+        if not accepts(descriptor, self.level, basis):
+            return None
+        if basis == "documented" or known is self.accepted:
+            known[self.random.randrange(len(known))] = descriptor  # so that changes accumulate
+        return Drawn(descriptor, "valid")
+
+    def _broken(self) -> Drawn | None:
+        base: Drawn = self._any(self.broken)
+        descriptor = self.mover.moved(base.descriptor, 1 + self.random.randrange(3))
+        return None if accepts(descriptor, self.level, "documented") else Drawn(descriptor, "broken")
+
+
+def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = False) -> dict[str, Any]:
+    """Return input arrays by name, without constants.
+
+    Contains boundary values or, if `tame`, small values. For kernels with sums, omits values that depend on the order
+    of summation. An input that rules read (such as a depth) gets values that are consistent with the descriptor.
+
+    Raises InputError and NoKernel like `specgate.testing.strategies`.
+    """
+    table = tables(descriptor.dialect)
+    if tame:
+        new_entries = tame_arrays(descriptor, random)
+    else:
+        new_entries = boundary_arrays(descriptor, random, summed=_summed(descriptor, level))
+    for name, elements in consistent_constants(descriptor, level, random.randint).items():
+        tensor = descriptor.fields[name]
+        shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        new_entries[name] = as_array(list(elements), numpy_type(table, str(tensor.type)), (prod(shape),), name).reshape(
+            shape
+        )
+    entries = {n: array for n, array in new_entries.items() if not _constant(descriptor.fields.get(n))}
+    return laid_out(descriptor, entries) if table.tensor_rules else entries  # other kinds have no memory layout
+
+
+def _summed(descriptor: Descriptor, level: str) -> bool:
+    """Return whether the outputs are sums in an unspecified order.
+
+    Such outputs are not compared bitwise.
+    """
+    recipe = tables(descriptor.dialect).operator(descriptor.operator).table.recipe
+    if recipe is None or recipe["kernel"] not in SUMMING:
+        return False
+    try:
+        return tolerance_of(descriptor, level) > 0
+    except InputError:  # the types of the outputs are not declared yet
+        return True
+
+
+def _constant(value: Any) -> bool:
+    return isinstance(value, TensorDesc) and value.value is not None

@@ -1,0 +1,163 @@
+"""The levels that accept a descriptor, and how far builds enforce it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from specgate.descriptors.positional import reordered_for
+from specgate.levels import LevelSet
+from specgate.validate.device import lacking
+from specgate.validate.facts import Facts
+from specgate.validate.quick_accept import passes
+from specgate.validate.row import cell_failures
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.forms import SingleBasis
+    from specgate.spec.operator_spec import OperatorSpec
+    from specgate.spec.written import ImplementationEntry, ObservedEntry
+    from specgate.verdict import Basis
+
+    Unsure = Literal["nondeterministic", "partially_enforced"]
+
+__all__ = ["UNSURE", "Reach", "about", "aspect", "entries_of", "looked_at", "named_rules", "of_outputs"]
+
+
+class Reach:
+    """Answers of other levels on one descriptor, as written for each.
+
+    by, device: as in `check_at`. facts: cached facts about the descriptor. doubts: rules that fail at the checked
+    level, evaluated first because they probably fail elsewhere too.
+    """
+
+    def __init__(
+        self,
+        descriptor: Descriptor,
+        spec: OperatorSpec,
+        basis: Basis = "both",
+        by: str | None = None,
+        device: frozenset[str] | None = None,
+        facts: Facts | None = None,
+        doubts: Collection[str] = (),
+    ) -> None:
+        self.descriptor = descriptor
+        self.spec = spec
+        self.basis = basis
+        self.by = by
+        self.device = device
+        self.facts = facts or Facts()
+        self.doubts = doubts
+        self._read: dict[str, Descriptor] = {}
+        self._refused: dict[tuple[str, SingleBasis], frozenset[tuple[str, str]]] = {}
+
+    def accepting(self) -> LevelSet:
+        """Return the levels that accept without undecided parts."""
+        texts: list[str] = []
+        for resolved_by_operator, levels in self.spec.stretches(self.basis, self.by):
+            descriptor = self._as_read_at(levels[0])
+            if all(passes(descriptor, resolved, self.facts, self.doubts) for resolved in resolved_by_operator.values()):
+                texts += [at for at in levels if self.device is None or not lacking(descriptor, at, self.device)]
+        return LevelSet.of(self.spec.dialect.levels, texts)
+
+    def nowhere(self, field: str, side: SingleBasis) -> frozenset[tuple[str, str]]:
+        """Return the (place, aspect) pairs of a field that no level supports.
+
+        The aspect is a type, a rank or a value.
+        """
+        texts = self._refused.get((field, side))
+        if texts is None:
+            rows = list(self._rows(field, side))
+            refused = [frozenset(places) for places in rows]
+            texts = self._refused[field, side] = frozenset.intersection(*refused) if refused else frozenset()
+        return texts
+
+    def _as_read_at(self, level: str) -> Descriptor:
+        """Return the descriptor as `level` reads it, usually unchanged."""
+        if self.descriptor.layout is None:
+            return self.descriptor
+        descriptor = self._read.get(level)
+        if descriptor is None:
+            descriptor = self._read[level] = reordered_for(self.descriptor, self.spec, level)
+        return descriptor
+
+    def _rows(self, field: str, side: SingleBasis) -> Iterator[set[tuple[str, str]]]:
+        """Yield the rejected (place, aspect) pairs of a field, per row."""
+        seen: set[Any] = set()
+        for resolved_by_operator, levels in self.spec.stretches(side, self.by):
+            descriptor = self._as_read_at(levels[0])
+            whole = resolved_by_operator[side]
+            context = self.facts.context(descriptor, whole)
+            cases = [case.resolved for case in whole.cases if self.facts.holds(case.when, context) is not False]
+            for resolved in cases or [whole]:
+                info = resolved.fields.get(field)
+                if info is None:
+                    continue
+                key = (id(descriptor), id(info), resolved.cells.get(field), levels[0] if info.fuses else None)
+                if key not in seen:
+                    seen.add(key)
+                    failures = cell_failures(info, resolved.cells.get(field), context.fields[field], resolved)
+                    yield {(f.where, f.aspect) for f in failures if not f.unknown}
+
+
+#: Keys of rules that an implementation does not always enforce.
+UNSURE: Final[tuple[Unsure, ...]] = ("nondeterministic", "partially_enforced")
+
+
+def about(spec: OperatorSpec, implementation: str) -> ImplementationEntry | None:
+    """Return the dialect's entry for an implementation."""
+    return spec.dialect.tables.about.get("implementations", {}).get(implementation)
+
+
+def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> set[str]:
+    """Return the finding ids that the implementation checks at all."""
+    entry = about(spec, implementation)
+    ignored = set(entry.get("ignores", ())) if entry else set()
+    return {
+        finding
+        for finding in ids
+        if aspect(finding) not in ignored and not ("outputs" in ignored and of_outputs(spec, finding))
+    }
+
+
+def of_outputs(spec: OperatorSpec, finding: str, *, observed: bool = False) -> bool:
+    """Return whether a rule compares declared output types or shapes.
+
+    observed: also look for rules that only builds enforce.
+    """
+    outputs = {info.name for info in spec.outputs}
+    name = finding.rpartition("/")[2]
+    own = [form for overlay in spec.overlays for form in overlay.rules] if observed else []
+    forms = [form for form in (*spec.rule_forms, *own) if form.name == name]
+    return bool(forms) and all(form.require.fields & outputs for form in forms)
+
+
+def aspect(finding: str) -> str:
+    """Return the subject of a finding: type, rank, value, structure or rule."""
+    field, dot, what = finding.rpartition("/")[2].rpartition(".")
+    if finding.endswith("/unknown-attribute"):
+        return "structure"
+    if not dot or not field:
+        return "rule"
+    if what == "same-type":
+        return "type"
+    return what if what in {"type", "rank", "value"} else "structure"
+
+
+def entries_of(spec: OperatorSpec, level: str, implementation: str) -> Iterator[ObservedEntry]:
+    """Yield observations of an implementation at a level.
+
+    They are those of the operator and those of all tensors.
+    """
+    tensors = spec.dialect.tables.tensor.observed
+    for entry in (*spec.table.observed, *tensors):
+        if level in spec.dialect.level_set(entry["builds"]) and entry.get("by") in {None, implementation}:
+            yield entry
+
+
+def named_rules(key: Unsure, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
+    """Return the rules that an implementation's entries list under a key."""
+    entries = entries_of(spec, level, implementation)
+    return {name for entry in entries if key in entry for name in entry[key]}
