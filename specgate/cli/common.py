@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
-    from specgate.linting import ignores as rule_patterns
-    from specgate.linting import input_source
+    from specgate.linting import ignores, input_source
     from specgate.linting.config import Config
     from specgate.report import jsonreport
     from specgate.targets import Target
 else:
     input_source = lazy("specgate.linting.input_source")
-    rule_patterns = lazy("specgate.linting.ignores")
+    ignores = lazy("specgate.linting.ignores")
     jsonreport = lazy("specgate.report.jsonreport")
 
 __all__ = [
@@ -120,7 +119,7 @@ def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, 
     if texts:
         for pattern in texts:
             try:
-                rule_patterns.expect_rule(pattern)
+                ignores.expect_rule(pattern)
             except InputError as error:
                 raise InputError(error.message, file=file, place=place) from None
     return texts

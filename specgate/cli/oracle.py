@@ -9,7 +9,7 @@ from specgate.cli.common import text_table
 from specgate.dialects import capability, implementing
 from specgate.dialects.protocols import Builds
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.oracle import installable as runtimes
+from specgate.runtimes.onnxruntime.oracle import installable
 
 if TYPE_CHECKING:
     import argparse
@@ -22,10 +22,10 @@ def install(arguments: argparse.Namespace) -> int:
 
     With --values, install the environment that computes values too.
     """
-    if runtimes.is_runtime(arguments.dialect):
+    if installable.is_runtime(arguments.dialect):
         if arguments.system or arguments.values:
             raise InputError("--system and --values apply to builds of a dialect, not of a runtime")
-        runtimes.install(arguments.dialect, arguments.release, arguments.levels, _say)
+        installable.install(arguments.dialect, arguments.release, arguments.levels, _say)
         return 0
     if arguments.release:
         raise InputError("--release applies to runtimes; choose builds of a dialect with --levels")
@@ -41,7 +41,7 @@ def listed(_arguments: argparse.Namespace) -> int:
     The state is installed or the install command, and whether the build computes values here.
     """
     rows = [list(row) for each in implementing(Builds) for row in each.builds()]
-    sys.stdout.write(text_table([*rows, *runtimes.rows()]))
+    sys.stdout.write(text_table([*rows, *installable.rows()]))
     return 0
 
 

@@ -15,15 +15,10 @@ from specgate.report import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from specgate.cli import command_options as conform_options
-    from specgate.cli import command_options as oracle_options
-    from specgate.cli import command_options as table_options
-    from specgate.cli import completion
+    from specgate.cli import command_options, completion
 else:
     completion = lazy("specgate.cli.completion")
-    conform_options = lazy("specgate.cli.command_options")
-    oracle_options = lazy("specgate.cli.command_options")
-    table_options = lazy("specgate.cli.command_options")
+    command_options = lazy("specgate.cli.command_options")
 
 __all__ = ["make_parser"]
 
@@ -237,7 +232,7 @@ def _support(commands: Any) -> None:
 
 def _diff(commands: Any) -> None:
     diff = _command(commands, "diff", "tables", "compare two targets, or two versions of the tables")
-    table_options.compared(diff)
+    command_options.compared(diff)
 
 
 def _explain(commands: Any) -> None:
@@ -262,7 +257,9 @@ def _export(commands: Any) -> None:
         "Write the tables as data: as written, and resolved per level, documented and observed. "
         "`specgate spec schema export` prints the JSON Schema."
     )
-    table_options.exported(_command(commands, "export", "export", "the tables as data for other programs", about=about))
+    command_options.exported(
+        _command(commands, "export", "export", "export the tables as data for other programs", about=about)
+    )
 
 
 def _targets(commands: Any) -> None:
@@ -310,7 +307,7 @@ def _oracle(commands: Any) -> None:
     install = _command(
         actions, "install", "oracle", "download builds into the cache and compile the host that runs them"
     )
-    oracle_options.installing(install)
+    command_options.installing(install)
 
 
 def _conform(commands: Any) -> None:
@@ -324,7 +321,7 @@ def _conform(commands: Any) -> None:
         "which is compared with our answer.",
         epilog=f"{EPILOG} A finding is a disagreement without an `observed` entry.",
     )
-    conform_options.conforming(conform)
+    command_options.conforming(conform)
 
 
 #: The function that adds each command, in the order of the help.

@@ -15,8 +15,7 @@ from specgate.linting.config_model import ConfigFile
 from specgate.loading import lazy
 from specgate.report import plural
 from specgate.runtimes.onnxruntime.registrations import RUNTIME
-from specgate.spec import file_models as dialect_model
-from specgate.spec import file_models as model
+from specgate.spec import file_models
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.folders import source_folders
 from specgate.spec.store import compiled_tables
@@ -137,16 +136,16 @@ def schema(arguments: argparse.Namespace) -> int:
         sys.stdout.write(as_json(capability(arguments.dialect, Exporter).descriptor_schema()))
         return 0
     kinds: dict[str, type[BaseModel]] = {
-        "operator": model.OperatorFile,
-        "family": model.FamilyFile,
-        "examples": model.ExamplesFile,
-        "dialect": dialect_model.DialectFile,
-        "levels": dialect_model.LevelsFile,
-        "types": dialect_model.TypesFile,
-        "sets": dialect_model.SetsFile,
-        "environments": dialect_model.EnvironmentsFile,
-        "tensor": dialect_model.TensorFile,
-        "codes": dialect_model.CodesFile,
+        "operator": file_models.OperatorFile,
+        "family": file_models.FamilyFile,
+        "examples": file_models.ExamplesFile,
+        "dialect": file_models.DialectFile,
+        "levels": file_models.LevelsFile,
+        "types": file_models.TypesFile,
+        "sets": file_models.SetsFile,
+        "environments": file_models.EnvironmentsFile,
+        "tensor": file_models.TensorFile,
+        "codes": file_models.CodesFile,
         "config": ConfigFile,
     }
     entries = kinds[arguments.kind].model_json_schema()

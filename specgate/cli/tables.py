@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from specgate.cli import place
     from specgate.descriptors import files
     from specgate.export import compare as export_compare
-    from specgate.export import compare as reading
     from specgate.linting import input_source
     from specgate.linting import settings as linting_settings
     from specgate.linting.input_source import InputSource
@@ -44,7 +43,6 @@ else:
     codes = lazy("specgate.codes")
     files = lazy("specgate.descriptors.files")
     export_compare = lazy("specgate.export.compare")
-    reading = lazy("specgate.export.compare")
     input_source = lazy("specgate.linting.input_source")
     linting_settings = lazy("specgate.linting.settings")
     lowest_descriptor = lazy("specgate.lowest.descriptor")
@@ -138,7 +136,7 @@ def diff(arguments: argparse.Namespace) -> int:
 
 
 def _tables_diff(arguments: argparse.Namespace) -> int:
-    before, after = reading.read_tables(arguments.before), reading.read_tables(arguments.after)
+    before, after = export_compare.read_tables(arguments.before), export_compare.read_tables(arguments.after)
     try:
         difference = export_compare.compare(before, after)
         if arguments.format == "json":
@@ -147,9 +145,9 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
             text = tables_changes.tables_changes_markdown(difference)
         else:
             text = tables_changes.tables_changes_text(difference, width(None))
-    except reading.DAMAGED as error:  # not covered by validation
-        source = arguments.after if arguments.before == reading.INSTALLED else arguments.before
-        raise reading.damaged(error, source) from None
+    except export_compare.DAMAGED as error:  # not covered by validation
+        source = arguments.after if arguments.before == export_compare.INSTALLED else arguments.before
+        raise export_compare.damaged(error, source) from None
     write = sys.stdout.write if arguments.format in {"json", "markdown"} else _out
     write(text)
     return 0

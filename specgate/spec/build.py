@@ -14,8 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
-from specgate.spec import file_models as dialect_model
-from specgate.spec import file_models as model
+from specgate.spec import file_models
 from specgate.spec.assemble import EXAMPLES, PART_FOLDERS, Part, assemble, merge_like
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.folders import examples_file, layout_file
@@ -33,18 +32,18 @@ MAX_FILE: Final = 2**20
 MAX_PROBLEMS: Final = 50
 _BASE: Final = ("dialect.yaml", "levels.yaml", "types.yaml")
 _FILES: Final[Mapping[str, type[BaseModel]]] = {
-    "codes.yaml": dialect_model.CodesFile,
-    "dialect.yaml": dialect_model.DialectFile,
-    "levels.yaml": dialect_model.LevelsFile,
-    "types.yaml": dialect_model.TypesFile,
-    "environments.yaml": dialect_model.EnvironmentsFile,
-    "sets.yaml": dialect_model.SetsFile,
-    "tensor.yaml": dialect_model.TensorFile,
+    "codes.yaml": file_models.CodesFile,
+    "dialect.yaml": file_models.DialectFile,
+    "levels.yaml": file_models.LevelsFile,
+    "types.yaml": file_models.TypesFile,
+    "environments.yaml": file_models.EnvironmentsFile,
+    "sets.yaml": file_models.SetsFile,
+    "tensor.yaml": file_models.TensorFile,
 }
 _PARTS: Final[Mapping[str, type[BaseModel]]] = {
-    "families": model.FamilyFile,
-    "operators": model.OperatorFile,
-    EXAMPLES[:-1]: model.ExamplesFile,
+    "families": file_models.FamilyFile,
+    "operators": file_models.OperatorFile,
+    EXAMPLES[:-1]: file_models.ExamplesFile,
 }
 _SPELLINGS: Final = {
     "string_type": "a string",

@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from specgate.rules import compile as rules_compile
     from specgate.spec.forms import Resolved
     from specgate.targets import Target
-    from specgate.validate import conditional_rows as cases
-    from specgate.validate import judge, on_device, releases
+    from specgate.validate import conditional_rows, judge, on_device, releases
     from specgate.validate.facts import Facts
     from specgate.verdict import Basis
 else:
     positional = lazy("specgate.descriptors.positional")  # rare: few operators change the order
     rules_compile = lazy("specgate.rules.compile")  # a single check is evaluated, not compiled
-    cases = lazy("specgate.validate.conditional_rows")  # few operators have cases
+    conditional_rows = lazy("specgate.validate.conditional_rows")  # few operators have cases
     judge = lazy("specgate.validate.judge")  # reasons are rarely needed
     on_device = lazy("specgate.validate.on_device")  # rare: most calls do not name a device
     releases = lazy("specgate.validate.releases")  # few targets name a release
@@ -280,7 +279,7 @@ def _joined(first: Resolved, last: Resolved) -> Resolved:
 def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     """Return `f(fields) -> bool` for a level, with or without cases."""
     if resolved.cases:
-        return cases.compile_cases(resolved)
+        return conditional_rows.compile_cases(resolved)
     return rules_compile.compile_resolved(resolved)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from specgate.cli import main
-from specgate.linting import input_source as given
+from specgate.linting import input_source
 from tests.paths import DATA
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ def test_it_is_read_once_and_its_size_is_bounded(fed: Any, monkeypatch: pytest.M
         2,
         "specgate: '-' may be given only once\n",
     )
-    monkeypatch.setattr(given, "MAX_FILE", 100)
-    monkeypatch.setattr(given, "_BLOCK", 50)
+    monkeypatch.setattr(input_source, "MAX_FILE", 100)
+    monkeypatch.setattr(input_source, "_BLOCK", 50)
     code, _, err = fed("# text\n" * 1000, "lint", "-", "-t", "onnx:17")
     assert (code, err) == (2, "specgate: <stdin>: expected at most 100 bytes, found more\n")
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from specgate.conform import campaign
-from specgate.conform import campaign as work
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.dialects.protocols import Backend
 from specgate.oracles.protocol import Reply
@@ -28,7 +27,7 @@ def backend(**methods: Callable[..., Any]) -> Backend:
 
 def put_in_place(monkeypatch: pytest.MonkeyPatch, opening: Callable[[str, str], Any]) -> None:
     """Let campaigns ask what `opening` makes for a dialect and a level, at every level."""
-    monkeypatch.setattr(work, "capability", lambda dialect, _: backend(oracle=partial(opening, dialect)))
+    monkeypatch.setattr(campaign, "capability", lambda dialect, _: backend(oracle=partial(opening, dialect)))
     monkeypatch.setattr(campaign, "package", lambda _: backend(askable=lambda levels: (list(levels), [])))
 
 

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 
 from specgate.conform import campaign
-from specgate.conform import campaign as work
 from specgate.conform.campaign import Plan, run
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
@@ -26,7 +25,7 @@ def asked(monkeypatch):
         return opened
 
     yield choose
-    work.close_oracles()
+    campaign.close_oracles()
 
 
 def test_an_implementation_like_our_tables_agrees_on_everything(asked):

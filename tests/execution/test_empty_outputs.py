@@ -12,15 +12,8 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels import fft as spectra
-from specgate.execution.kernels import fill as measuring
-from specgate.execution.kernels import matmul as diagonals
-from specgate.execution.kernels import pad_transpose as padding
+from specgate.execution.kernels import fft, fill, matmul, pad_transpose, roi_align, roi_pool, rotary_embedding
 from specgate.execution.kernels import resize as interpolating
-from specgate.execution.kernels import resize as resizing
-from specgate.execution.kernels import roi_align as regions
-from specgate.execution.kernels import roi_pool as region_pools
-from specgate.execution.kernels import rotary_embedding as turned_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +35,7 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     **{
         f"resize-{mode}-{'last' if last else 'first'}": (
             partial(
-                resizing.resize, np.ones((4, 6), f), sizes=whole(0, HUGE) if last else whole(HUGE, 0), mode=mode
+                interpolating.resize, np.ones((4, 6), f), sizes=whole(0, HUGE) if last else whole(HUGE, 0), mode=mode
             ),
             (0, HUGE) if last else (HUGE, 0),
         )
@@ -51,7 +44,7 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     },
     "resize-crop": (
         partial(
-            resizing.resize,
+            interpolating.resize,
             np.ones((4, 6), f),
             np.array([0, 0, 1, 1], f),
             sizes=whole(0, HUGE),
@@ -74,59 +67,59 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
         for antialias in (False, True)
     },
     **{
-        f"pad-{mode}": (partial(padding.pad, np.ones((0, 2), f), mode=mode, start=(0, 0), end=(0, HUGE)), (0, HUGE + 2))
+        f"pad-{mode}": (partial(pad_transpose.pad, np.ones((0, 2), f), mode=mode, start=(0, 0), end=(0, HUGE)), (0, HUGE + 2))
         for mode in ("CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP")
     },
     **{
         f"pad-ends-{mode}": (
-            partial(padding.pad_ends, np.ones((2, 2), f), whole(-1, 0, -1, HUGE), mode=mode),
+            partial(pad_transpose.pad_ends, np.ones((2, 2), f), whole(-1, 0, -1, HUGE), mode=mode),
             (0, HUGE + 2),
         )
         for mode in ("constant", "edge", "reflect", "symmetric", "wrap")
     },
     "pad-wrapped": (
-        partial(padding.pad, np.ones((2, 2), f), mode="EDGE", start=(2**32 - 2, 0), end=(0, HUGE), wraps=True),
+        partial(pad_transpose.pad, np.ones((2, 2), f), mode="EDGE", start=(2**32 - 2, 0), end=(0, HUGE), wraps=True),
         (0, HUGE + 2),
     ),
     "affine-grid-batches": (
-        partial(turned_pairs.grid_of_places, np.ones((0, 2, 3), f), whole(0, 1, HUGE, 2)),
+        partial(rotary_embedding.grid_of_places, np.ones((0, 2, 3), f), whole(0, 1, HUGE, 2)),
         (0, HUGE, 2, 2),
     ),
     "affine-grid-columns": (
-        partial(turned_pairs.grid_of_places, np.ones((1, 2, 3), f), whole(1, 1, HUGE, 0)),
+        partial(rotary_embedding.grid_of_places, np.ones((1, 2, 3), f), whole(1, 1, HUGE, 0)),
         (1, HUGE, 0, 2),
     ),
     "align-regions": (
         partial(
-            regions.align_regions, MAPS, np.ones((1, 4), f), ONE, height=HUGE, width=1, samples=2, scale=1.0,
+            roi_align.align_regions, MAPS, np.ones((1, 4), f), ONE, height=HUGE, width=1, samples=2, scale=1.0,
             largest=False,
         ),
         (1, 0, HUGE, 1),
     ),
     "align-turned-regions": (
         partial(
-            regions.align_turned_regions, MAPS, np.ones((1, 5), f), ONE, height=HUGE, width=1, samples=2, scale=1.0
+            roi_align.align_turned_regions, MAPS, np.ones((1, 5), f), ONE, height=HUGE, width=1, samples=2, scale=1.0
         ),
         (1, 0, HUGE, 1),
     ),
     **{
         f"pool-parts-{straight}": (
             partial(
-                region_pools.pool_parts, MAPS, np.zeros((1, 5), f), height=HUGE, width=1, scale=1.0, straight=straight
+                roi_pool.pool_parts, MAPS, np.zeros((1, 5), f), height=HUGE, width=1, scale=1.0, straight=straight
             ),
             (1, 0, HUGE, 1),
         )
         for straight in (False, True)
     },
     "mel": (
-        partial(spectra.mel_weights, whole(0), whole(2 * HUGE), whole(8000), scalar(1.0, f), scalar(3000.0, f)),
+        partial(fft.mel_weights, whole(0), whole(2 * HUGE), whole(8000), scalar(1.0, f), scalar(3000.0, f)),
         (HUGE + 1, 0),
     ),
     "ones-on-diagonal": (
-        partial(diagonals.ones_on_diagonal, whole(HUGE), whole(HUGE), whole(0), whole(0), like=np.dtype(f)),
+        partial(matmul.ones_on_diagonal, whole(HUGE), whole(HUGE), whole(0), whole(0), like=np.dtype(f)),
         (0, HUGE, HUGE),
     ),
-    "triangle": (partial(measuring.keep_triangle, np.ones((0, HUGE, 2), f), upper=True), (0, HUGE, 2)),
+    "triangle": (partial(fill.keep_triangle, np.ones((0, HUGE, 2), f), upper=True), (0, HUGE, 2)),
 }  # fmt: skip
 
 

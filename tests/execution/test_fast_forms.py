@@ -11,8 +11,7 @@ import pytest
 
 from specgate.execution.kernels import arithmetic as row_blocks
 from specgate.execution.kernels import conv as slow_convolution
-from specgate.execution.kernels import roi_align as regions
-from specgate.execution.kernels import window_products
+from specgate.execution.kernels import roi_align, window_products
 from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, sigmoid, swish
 from specgate.execution.kernels.adaptive_pool import plain
 from specgate.execution.kernels.arithmetic import chosen, to_half
@@ -340,22 +339,22 @@ def test_means_of_regions_are_those_of_points_interpolated_one_by_one(monkeypatc
     places = RANDOM.uniform(-6, 20, (8, 4)).astype(np.float32)
     how: dict[str, Any] = {"height": 3, "width": 2, "samples": 0, "scale": 0.75}
     batches = np.arange(8) % 2
-    found = regions.align_regions(data, places, batches, **how)
+    found = roi_align.align_regions(data, places, batches, **how)
 
     def at_points(planes: Any, y: Any, x: Any) -> Any:
-        return regions.interpolated(planes, np.repeat(y, len(x)), np.tile(x, len(y)))
+        return roi_align.interpolated(planes, np.repeat(y, len(x)), np.tile(x, len(y)))
 
     def slow(planes: Any, y: Any, x: Any, grid: Any) -> Any:
         return at_points(planes, y, x).reshape(len(planes), *grid).mean((2, 4))
 
-    monkeypatch.setattr(regions, "_means_on_lines", slow)
-    expected = regions.align_regions(data, places, batches, **how)
+    monkeypatch.setattr(roi_align, "_means_on_lines", slow)
+    expected = roi_align.align_regions(data, places, batches, **how)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
     endless = np.where(data > 2, np.inf, data)  # elements far away must not make nan
     with np.errstate(invalid="ignore"):
-        quick = regions.align_regions(endless, places, batches, **how)
-        monkeypatch.setattr(regions, "_interpolated_on_lines", at_points)
-        one_by_one = regions.align_regions(endless, places, batches, **how)
+        quick = roi_align.align_regions(endless, places, batches, **how)
+        monkeypatch.setattr(roi_align, "_interpolated_on_lines", at_points)
+        one_by_one = roi_align.align_regions(endless, places, batches, **how)
     np.testing.assert_allclose(quick, one_by_one, rtol=0, atol=1e-14)
     assert np.isfinite(quick).any()
     assert not np.isfinite(quick).all()

@@ -6,8 +6,7 @@ import pytest
 from specgate.conform.compare import compare_outputs
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels import pad_transpose as blocks
-from specgate.execution.kernels import pad_transpose as moving_by_tensors
+from specgate.execution.kernels import pad_transpose
 
 ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
 
@@ -17,87 +16,85 @@ def ints(*numbers):
 
 
 def test_gather_in_batches():
-    found = moving_by_tensors.gather_along(ROWS, np.array([[0, 2], [1, 1]]), ints(-1), batch_dimensions=-1)
+    found = pad_transpose.gather_along(ROWS, np.array([[0, 2], [1, 1]]), ints(-1), batch_dimensions=-1)
     assert found.tolist() == [[1, 3], [5, 5]]
 
 
 def test_gather_behind_a_batch_keeps_what_lies_between():
     data = np.arange(12).reshape(2, 1, 3, 2)
-    found = moving_by_tensors.gather_along(data, np.array([[2], [0]]), np.array(2), batch_dimensions=1)
+    found = pad_transpose.gather_along(data, np.array([[2], [0]]), np.array(2), batch_dimensions=1)
     assert found.tolist() == [[[[4, 5]]], [[[6, 7]]]]
 
 
 def test_gather_gives_zeros_beyond_where_asked():
     data = np.array([1, 2, 3, 4, 5])
     given = {"indices": ints(3, 10, -20, -1), "axis": np.array(0)}
-    assert moving_by_tensors.gather_along(data, **given, zeros_beyond=True).tolist() == [4, 0, 0, 5]
+    assert pad_transpose.gather_along(data, **given, zeros_beyond=True).tolist() == [4, 0, 0, 5]
     text = np.array(["a", "b"], object)
-    assert moving_by_tensors.gather_along(text, ints(1, 2), np.array(0), zeros_beyond=True).tolist() == ["b", ""]
-    empty = moving_by_tensors.gather_along(ROWS[:, :0], ints(0), np.array(1), zeros_beyond=True)
+    assert pad_transpose.gather_along(text, ints(1, 2), np.array(0), zeros_beyond=True).tolist() == ["b", ""]
+    empty = pad_transpose.gather_along(ROWS[:, :0], ints(0), np.array(1), zeros_beyond=True)
     assert empty.tolist() == [[0], [0]]
 
 
 @pytest.mark.parametrize(("index", "axis"), [(-1, 0), (2, 0), (0, 2), (0, -3)])
 def test_gather_refuses(index, axis):
     with pytest.raises(InputError):
-        moving_by_tensors.gather_along(ROWS, ints(index), np.array(axis))
+        pad_transpose.gather_along(ROWS, ints(index), np.array(axis))
 
 
 def test_gather_refuses_batches_behind_the_axis():
     with pytest.raises(InputError):
-        moving_by_tensors.gather_along(ROWS, np.zeros((2, 1), np.int64), np.array(0), batch_dimensions=1)
+        pad_transpose.gather_along(ROWS, np.zeros((2, 1), np.int64), np.array(0), batch_dimensions=1)
 
 
 def test_transpose_by_an_array():
-    assert moving_by_tensors.transpose_by(np.zeros((2, 3, 4)), ints(1, 2, 0)).shape == (3, 4, 2)
-    assert moving_by_tensors.transpose_by(np.zeros((2, 3, 4)), ints()).shape == (4, 3, 2)
+    assert pad_transpose.transpose_by(np.zeros((2, 3, 4)), ints(1, 2, 0)).shape == (3, 4, 2)
+    assert pad_transpose.transpose_by(np.zeros((2, 3, 4)), ints()).shape == (4, 3, 2)
     with pytest.raises(InputError):
-        moving_by_tensors.transpose_by(ROWS, ints(-1, 0))
+        pad_transpose.transpose_by(ROWS, ints(-1, 0))
 
 
 def test_splits():
-    halves = moving_by_tensors.split_equally(ROWS, np.array(-2), parts=2)
+    halves = pad_transpose.split_equally(ROWS, np.array(-2), parts=2)
     assert [part.tolist() for part in halves] == [[[1, 2, 3]], [[4, 5, 6]]]
-    parts = moving_by_tensors.split_lengths(ROWS, ints(1), ints(1, -1, 0))
+    parts = pad_transpose.split_lengths(ROWS, ints(1), ints(1, -1, 0))
     assert [part.tolist() for part in parts] == [[[1], [4]], [[2, 3], [5, 6]], [[], []]]
 
 
 @pytest.mark.parametrize("lengths", [(1, 1), (4, -1), (-1, -1, 3), (-2, 5)])
 def test_lengths_that_do_not_fit(lengths):
     with pytest.raises(InputError):
-        moving_by_tensors.split_lengths(ROWS, np.array(1), ints(*lengths))
+        pad_transpose.split_lengths(ROWS, np.array(1), ints(*lengths))
 
 
 def test_split_refuses_more_parts_than_elements():
     with pytest.raises(InputError):
-        moving_by_tensors.split_equally(ROWS[:, :0], np.array(1), parts=2)
+        pad_transpose.split_equally(ROWS[:, :0], np.array(1), parts=2)
 
 
 def test_tile_fills_the_shorter_list_with_ones():
-    assert moving_by_tensors.tile_any(np.array([1, 2]), ints(2, 1, 2)).tolist() == [[[1, 2, 1, 2]], [[1, 2, 1, 2]]]
-    assert moving_by_tensors.tile_any(ROWS, np.array(2)).tolist() == [[1, 2, 3, 1, 2, 3], [4, 5, 6, 4, 5, 6]]
+    assert pad_transpose.tile_any(np.array([1, 2]), ints(2, 1, 2)).tolist() == [[[1, 2, 1, 2]], [[1, 2, 1, 2]]]
+    assert pad_transpose.tile_any(ROWS, np.array(2)).tolist() == [[1, 2, 3, 1, 2, 3], [4, 5, 6, 4, 5, 6]]
 
 
 def test_tile_has_no_meaning_for_negative_repeats():
     with pytest.raises(NoKernel):
-        moving_by_tensors.tile_any(ROWS, ints(-1, 2))
+        pad_transpose.tile_any(ROWS, ints(-1, 2))
 
 
 def test_broadcast_modes():
-    assert moving_by_tensors.broadcast_by(ROWS[:, :1], ints(2, 2), mode="numpy").tolist() == [[1, 1], [4, 4]]
-    assert moving_by_tensors.broadcast_by(ROWS, ints(1), mode="bidirectional").tolist() == ROWS.tolist()
-    spread = moving_by_tensors.broadcast_by(np.array([7, 8]), ints(2, 3), ints(0), mode="explicit")
+    assert pad_transpose.broadcast_by(ROWS[:, :1], ints(2, 2), mode="numpy").tolist() == [[1, 1], [4, 4]]
+    assert pad_transpose.broadcast_by(ROWS, ints(1), mode="bidirectional").tolist() == ROWS.tolist()
+    spread = pad_transpose.broadcast_by(np.array([7, 8]), ints(2, 3), ints(0), mode="explicit")
     assert spread.tolist() == [[7, 7, 7], [8, 8, 8]]
     with pytest.raises(InputError):
-        moving_by_tensors.broadcast_by(ROWS, ints(1), mode="numpy")
+        pad_transpose.broadcast_by(ROWS, ints(1), mode="numpy")
     with pytest.raises(InputError):
-        moving_by_tensors.broadcast_by(ROWS, ints(3, 2), ints(1, 0), mode="explicit")
+        pad_transpose.broadcast_by(ROWS, ints(3, 2), ints(1, 0), mode="explicit")
 
 
 def padded(mode, begin, end, *, cut=True):
-    return moving_by_tensors.pad_between(
-        np.array([1, 2, 3]), ints(begin), ints(end), mode=mode, crop_negative=cut
-    ).tolist()
+    return pad_transpose.pad_between(np.array([1, 2, 3]), ints(begin), ints(end), mode=mode, crop_negative=cut).tolist()
 
 
 def test_pad_modes():
@@ -115,26 +112,26 @@ def test_pad_refuses(mode, begin, cut):
 
 def test_blocks_along_one_and_three_dimensions():
     line = np.arange(1, 9).reshape(1, 4, 2)
-    assert blocks.blocks_from_depth(line, block=2, depth_first=False).tolist() == [[[1, 5, 2, 6], [3, 7, 4, 8]]]
-    assert blocks.blocks_from_depth(line, block=2, depth_first=True).tolist() == [[[1, 3, 2, 4], [5, 7, 6, 8]]]
+    assert pad_transpose.blocks_from_depth(line, block=2, depth_first=False).tolist() == [[[1, 5, 2, 6], [3, 7, 4, 8]]]
+    assert pad_transpose.blocks_from_depth(line, block=2, depth_first=True).tolist() == [[[1, 3, 2, 4], [5, 7, 6, 8]]]
     cube = np.arange(8).reshape(1, 8, 1, 1, 1)
-    spread = blocks.blocks_from_depth(cube, block=2, depth_first=True)
+    spread = pad_transpose.blocks_from_depth(cube, block=2, depth_first=True)
     assert spread.tolist() == np.arange(8).reshape(1, 1, 2, 2, 2).tolist()
 
 
 @pytest.mark.parametrize("depth_first", [True, False])
 def test_depth_from_blocks_is_the_inverse(depth_first):
     data = np.arange(2 * 3 * 4 * 2).reshape(2, 3, 4, 2)
-    deep = blocks.depth_from_blocks(data, block=2, depth_first=depth_first)
+    deep = pad_transpose.depth_from_blocks(data, block=2, depth_first=depth_first)
     assert deep.shape == (2, 12, 2, 1)
     assert deep[0, :2, 0, 0].tolist() == ([0, 1] if depth_first else [0, 8])
-    assert (blocks.blocks_from_depth(deep, block=2, depth_first=depth_first) == data).all()
+    assert (pad_transpose.blocks_from_depth(deep, block=2, depth_first=depth_first) == data).all()
 
 
 def test_batches_from_space_and_back():
-    spread = blocks.batches_from_space(ROWS, ints(1, 2), ints(0, 1), ints(0, 0))
+    spread = pad_transpose.batches_from_space(ROWS, ints(1, 2), ints(0, 1), ints(0, 0))
     assert spread.tolist() == [[0, 2], [0, 5], [1, 3], [4, 6]]
-    assert blocks.space_from_batches(spread, ints(1, 2), ints(0, 1), ints(0, 0)).tolist() == ROWS.tolist()
+    assert pad_transpose.space_from_batches(spread, ints(1, 2), ints(0, 1), ints(0, 0)).tolist() == ROWS.tolist()
 
 
 @pytest.mark.parametrize(
@@ -142,18 +139,18 @@ def test_batches_from_space_and_back():
 )
 def test_batches_from_space_refuses(sizes, begin):
     with pytest.raises(InputError):
-        blocks.batches_from_space(ROWS, ints(*sizes), ints(*begin), ints(0, 0))
+        pad_transpose.batches_from_space(ROWS, ints(*sizes), ints(*begin), ints(0, 0))
 
 
 def test_space_from_batches_refuses_more_cropped_than_there_is():
     with pytest.raises(InputError):
-        blocks.space_from_batches(ROWS, ints(1, 2), ints(0, 4), ints(0, 3))
+        pad_transpose.space_from_batches(ROWS, ints(1, 2), ints(0, 4), ints(0, 3))
 
 
 def test_shuffled_groups():
-    assert blocks.shuffle_groups(np.arange(6), axis=0, groups=2).tolist() == [0, 3, 1, 4, 2, 5]
+    assert pad_transpose.shuffle_groups(np.arange(6), axis=0, groups=2).tolist() == [0, 3, 1, 4, 2, 5]
     with pytest.raises(InputError):
-        blocks.shuffle_groups(np.arange(6), axis=0, groups=4)
+        pad_transpose.shuffle_groups(np.arange(6), axis=0, groups=4)
 
 
 def test_outputs_that_are_numbered_in_brackets_are_compared():

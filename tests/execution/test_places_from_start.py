@@ -4,38 +4,38 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels import gather as places
+from specgate.execution.kernels import gather
 
 ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
 
 
 def test_elements():
-    found = places.elements_from_start(ROWS, np.array([[2, 0, 0, 1], [0, 0, 1, 2]]), axis=1)
+    found = gather.elements_from_start(ROWS, np.array([[2, 0, 0, 1], [0, 0, 1, 2]]), axis=1)
     assert found.tolist() == [[3, 1, 1, 2], [4, 4, 5, 6]]
 
 
 @pytest.mark.parametrize("indices", [[[-1], [0]], [[3], [0]], [[0]], [0, 1]])
 def test_elements_that_are_refused(indices):
     with pytest.raises(InputError):
-        places.elements_from_start(ROWS, np.array(indices), axis=1)
+        gather.elements_from_start(ROWS, np.array(indices), axis=1)
 
 
 def test_tuples_in_batches_that_are_merged_or_stay():
     data = np.arange(8).reshape(2, 2, 2)
     at = np.array([[[1], [0]], [[0], [1]]])
-    assert places.tuples_in_batches(data, at, batch_dimensions=2, merged=True).tolist() == [1, 2, 4, 7]
-    assert places.tuples_in_batches(data, at, batch_dimensions=2, merged=False).tolist() == [[1, 2], [4, 7]]
-    assert places.tuples_in_batches(data, at[:, 0], batch_dimensions=1, merged=True).tolist() == [[2, 3], [4, 5]]
+    assert gather.tuples_in_batches(data, at, batch_dimensions=2, merged=True).tolist() == [1, 2, 4, 7]
+    assert gather.tuples_in_batches(data, at, batch_dimensions=2, merged=False).tolist() == [[1, 2], [4, 7]]
+    assert gather.tuples_in_batches(data, at[:, 0], batch_dimensions=1, merged=True).tolist() == [[2, 3], [4, 5]]
 
 
 def test_tuples_count_from_the_end_only_where_they_stay():
-    assert places.tuples_in_batches(ROWS, np.array([-1]), merged=False).tolist() == [4, 5, 6]
+    assert gather.tuples_in_batches(ROWS, np.array([-1]), merged=False).tolist() == [4, 5, 6]
     with pytest.raises(InputError):
-        places.tuples_in_batches(ROWS, np.array([-1]), merged=True)
+        gather.tuples_in_batches(ROWS, np.array([-1]), merged=True)
 
 
 def test_entries_are_replaced_and_the_input_stays():
-    found = places.entries_replaced(ROWS, np.array([[0, 2]]), np.array([[[7, 8]], [[9, 10]]], np.float32), np.array(-1))
+    found = gather.entries_replaced(ROWS, np.array([[0, 2]]), np.array([[[7, 8]], [[9, 10]]], np.float32), np.array(-1))
     assert found.tolist() == [[7, 2, 8], [9, 5, 10]]
     assert ROWS[0, 0] == 1
 
@@ -45,4 +45,4 @@ def test_entries_are_replaced_and_the_input_stays():
 )
 def test_entries_that_are_refused(index, axis, kind):
     with pytest.raises(InputError):
-        places.entries_replaced(ROWS, np.array([index]), np.zeros((2, 1), kind), np.array(axis))
+        gather.entries_replaced(ROWS, np.array([index]), np.zeros((2, 1), kind), np.array(axis))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import specgate
-from specgate.execution import plan as module
+from specgate.execution import plan
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.store import compiled_tables
 from specgate.spec.tables import dialect, in_use
@@ -104,13 +104,13 @@ def test_nothing_is_kept_of_tables_that_no_longer_count() -> None:
     made = _softmax()
     first = specgate.execute(made, {"input": DATA})
     key = id(made)
-    assert key in module._settled
+    assert key in plan._settled
     usual = dialect("onnx")
     with in_use(Dialect("onnx", compiled_tables("onnx", ()))):
-        assert key not in module._settled
+        assert key not in plan._settled
         np.testing.assert_array_equal(specgate.execute(made, {"input": DATA})["output"], first["output"])
-        assert module._settled[key][1].spec is not usual.operator("Softmax")
-    assert key not in module._settled
+        assert plan._settled[key][1].spec is not usual.operator("Softmax")
+    assert key not in plan._settled
 
 
 def test_what_numpy_does_about_a_division_by_zero_stays_as_it_was() -> None:
@@ -130,7 +130,7 @@ def test_nothing_is_kept_longer_than_the_descriptor() -> None:
     made = _softmax()
     specgate.execute(made, {"input": DATA})
     key = id(made)
-    assert key in module._settled
+    assert key in plan._settled
     del made
     gc.collect()
-    assert key not in module._settled
+    assert key not in plan._settled

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.dialects.directml.vocabulary import minimum_size
-from specgate.rules import functions as primitives
+from specgate.rules import functions
 
 SIZES = st.lists(st.integers(0, 4), max_size=4)
 LAYOUTS = SIZES.flatmap(
@@ -31,12 +31,12 @@ def packed(sizes: list[int]) -> list[int]:
 def test_extent_counts_up_to_the_last_element(layout: tuple[list[int], list[int]]) -> None:
     sizes, strides = layout
     reached = offsets(sizes, strides)
-    assert primitives.extent(sizes, strides) == (max(reached) + 1 if reached else 0)
+    assert functions.extent(sizes, strides) == (max(reached) + 1 if reached else 0)
 
 
 @given(SIZES)
 def test_packed_extent_is_that_of_packed_strides(sizes: list[int]) -> None:
-    assert primitives.extent(sizes, None) == primitives.extent(sizes, packed(sizes)) == prod(sizes)
+    assert functions.extent(sizes, None) == functions.extent(sizes, packed(sizes)) == prod(sizes)
 
 
 @given(LAYOUTS, st.sampled_from([4, 8, 16, 32, 64]))
@@ -70,7 +70,7 @@ def test_sharing_is_never_missed(layout: tuple[list[int], list[int]]) -> None:
     sizes, strides = layout
     reached = offsets(sizes, strides)
     if len(set(reached)) != len(reached):
-        assert primitives.overlapping(sizes, strides)
+        assert functions.overlapping(sizes, strides)
 
 
 @st.composite
@@ -91,21 +91,21 @@ def tidy_layouts(draw: st.DrawFn) -> tuple[list[int], list[int], bool]:
 def test_sharing_is_told_exactly_for_padded_permuted_and_broadcast_layouts(layout) -> None:
     sizes, strides, shares = layout
     reached = offsets(sizes, strides)
-    assert primitives.overlapping(sizes, strides) is shares is (len(set(reached)) != len(reached))
+    assert functions.overlapping(sizes, strides) is shares is (len(set(reached)) != len(reached))
 
 
 def test_interleaved_dimensions_are_taken_to_share() -> None:
     """The documented exception: elements 0 2 4 and 3 5 7 share none."""
     assert len(set(offsets([2, 3], [3, 2]))) == 6
-    assert primitives.overlapping([2, 3], [3, 2])
+    assert functions.overlapping([2, 3], [3, 2])
 
 
 @pytest.mark.parametrize("strides", [[1, 0], [0, 0]])
 def test_no_elements_share_nothing(strides: list[int]) -> None:
-    assert not primitives.overlapping([0, 3], strides)
+    assert not functions.overlapping([0, 3], strides)
 
 
-@pytest.mark.parametrize("function", [primitives.extent, primitives.overlapping])
+@pytest.mark.parametrize("function", [functions.extent, functions.overlapping])
 def test_strides_and_sizes_must_match(function) -> None:
     with pytest.raises(ValueError, match=r"."):
         function([2, 3], [1])
@@ -113,16 +113,16 @@ def test_strides_and_sizes_must_match(function) -> None:
 
 @given(st.integers(-8, 2**70))
 def test_power_of_two(number: int) -> None:
-    assert primitives.power_of_two(number) is (number in {2**exponent for exponent in range(71)})
+    assert functions.power_of_two(number) is (number in {2**exponent for exponent in range(71)})
 
 
 def test_ranges_are_bounded() -> None:
-    assert list(primitives.bounded_range(3)) == [0, 1, 2]
-    assert list(primitives.bounded_range(-3)) == []
-    assert len(primitives.bounded_range(primitives.LOOP_LIMIT)) == primitives.LOOP_LIMIT
+    assert list(functions.bounded_range(3)) == [0, 1, 2]
+    assert list(functions.bounded_range(-3)) == []
+    assert len(functions.bounded_range(functions.LOOP_LIMIT)) == functions.LOOP_LIMIT
     with pytest.raises(ValueError, match="longer than 10000"):
-        primitives.bounded_range(10**30)
+        functions.bounded_range(10**30)
 
 
 def test_product_of_nothing_is_one() -> None:
-    assert primitives.product([]) == 1
+    assert functions.product([]) == 1

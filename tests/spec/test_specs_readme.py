@@ -8,19 +8,19 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from specgate.runtimes.onnxruntime import table_files as runtime
+from specgate.runtimes.onnxruntime import table_files
 from specgate.runtimes.onnxruntime.lowering import model as lowering
-from specgate.spec import file_models as model
+from specgate.spec import file_models
 from tests.paths import SPECS
 
 TEXT = (SPECS / "README.md").read_text(encoding="utf-8")
 TABLES = re.findall(r"\| key \| meaning \|\n\| --- \| --- \|\n((?:\|.*\n)+)", TEXT)
 FILES = [
-    model.OperatorFile, model.ExamplesFile, model.FamilyFile, model.Cell, model.DialectFile,
-    model.LevelsFile, model.TypesFile, model.SetsFile, model.EnvironmentsFile,
-    model.TensorFile, model.CodesFile, runtime.ReleasesFile, runtime.ProviderFile, runtime.SchemasFile,
-    runtime.TypeSetsFile, runtime.LoadingFile, runtime.RunsFile, runtime.InferenceFile, runtime.ObservedFile,
-    runtime.GraphsFile, lowering.GeneralFile, lowering.LoweringFile,
+    file_models.OperatorFile, file_models.ExamplesFile, file_models.FamilyFile, file_models.Cell, file_models.DialectFile,
+    file_models.LevelsFile, file_models.TypesFile, file_models.SetsFile, file_models.EnvironmentsFile,
+    file_models.TensorFile, file_models.CodesFile, table_files.ReleasesFile, table_files.ProviderFile, table_files.SchemasFile,
+    table_files.TypeSetsFile, table_files.LoadingFile, table_files.RunsFile, table_files.InferenceFile, table_files.ObservedFile,
+    table_files.GraphsFile, lowering.GeneralFile, lowering.LoweringFile,
 ]  # fmt: skip
 #: Described in a sentence: they have the keys of another one, and one more.
 IN_WORDS = {"ObservedCell", "SupportCase"}

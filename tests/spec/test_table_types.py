@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NotRequired, get_origin, get_type_
 
 import pytest
 
-from specgate.spec import file_models as model
+from specgate.spec import file_models
 from specgate.spec import written as table_types
 from specgate.spec.tables import dialect
 from specgate.spec.written import DialectTables, OperatorTable
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 MODELS: Final[dict[str, type[BaseModel]]] = {
-    "SourceEntry": model.Source,
-    "Example": model.Example,
-    "Counterexample": model.Counterexample,
-    "ValuesEntry": model.OtherValues,
-    "ObservedEntry": model.Observed,
-    "Recipe": model.Execute,
-    "ReplacedByEntry": model.ReplacedBy,
-    "ImplementationEntry": model.ImplementationInfo,
-    "DialectEntry": model.DialectFile,
-    "TypeEntry": model.TypeInfo,
-    "EnvironmentEntry": model.Environment,
-    "UnstatedEntry": model.Unstated,
+    "SourceEntry": file_models.Source,
+    "Example": file_models.Example,
+    "Counterexample": file_models.Counterexample,
+    "ValuesEntry": file_models.OtherValues,
+    "ObservedEntry": file_models.Observed,
+    "Recipe": file_models.Execute,
+    "ReplacedByEntry": file_models.ReplacedBy,
+    "ImplementationEntry": file_models.ImplementationInfo,
+    "DialectEntry": file_models.DialectFile,
+    "TypeEntry": file_models.TypeInfo,
+    "EnvironmentEntry": file_models.Environment,
+    "UnstatedEntry": file_models.Unstated,
 }
 #: What a family may say instead of each of its operators is there once tables are built.
 FROM_FAMILIES: Final = {"Recipe": {"kernel", "arrays", "outputs"}}
@@ -52,7 +52,7 @@ def test_keys_are_those_of_the_model(name: str) -> None:
 
 
 def test_a_level_may_say_more_than_its_model() -> None:
-    assert set(model.LevelInfo.model_fields) < set(table_types.LevelEntry.__annotations__)
+    assert set(file_models.LevelInfo.model_fields) < set(table_types.LevelEntry.__annotations__)
 
 
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])

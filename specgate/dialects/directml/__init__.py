@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp import header
     from specgate.dialects.directml.dxdispatch import dispatching, edge_findings, model, read, run
     from specgate.dialects.directml.native import csharp
-    from specgate.dialects.directml.oracle import builds, cases, install
+    from specgate.dialects.directml.oracle import builds, cases, install, values_environment
     from specgate.dialects.directml.oracle import oracle as directml_oracle
-    from specgate.dialects.directml.oracle import values_environment as place
-    from specgate.dialects.directml.oracle import values_environment as values_install
     from specgate.dialects.directml.serialized import graph
-    from specgate.dialects.directml.serialized import graph as units
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
     from specgate.linting.nodes import Graph
@@ -45,11 +42,9 @@ else:
     cases = lazy("specgate.dialects.directml.oracle.cases")
     install = lazy("specgate.dialects.directml.oracle.install")
     directml_oracle = lazy("specgate.dialects.directml.oracle.oracle")
-    place = lazy("specgate.dialects.directml.oracle.values_environment")
-    values_install = lazy("specgate.dialects.directml.oracle.values_environment")
+    values_environment = lazy("specgate.dialects.directml.oracle.values_environment")
     directml_reader = lazy("specgate.dialects.directml.reader")
     graph = lazy("specgate.dialects.directml.serialized.graph")
-    units = lazy("specgate.dialects.directml.serialized.graph")
 
 __all__ = ["DirectML"]
 
@@ -144,10 +139,10 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         return graph.begins_graph(start)
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
-        return units.graph_of_file(path)
+        return graph.graph_of_file(path)
 
     def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
-        return units.graph_of_data(data, name)
+        return graph.graph_of_data(data, name)
 
     def oracle(self, level: str) -> Oracle:
         return directml_oracle.Builds(level)
@@ -162,7 +157,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         for entry in install.status():
             row = [f"directml:{entry.build.level}", entry.build.system, entry.build.title]
             row.append("installed" if entry.installed else f"missing: {entry.command}")
-            yield [*row, place.value_status(entry.build.level)] if entry.build.system == "windows" else row
+            yield [*row, values_environment.value_status(entry.build.level)] if entry.build.system == "windows" else row
 
     def install(
         self, levels: str | None, *, system: str | None, values: bool, progress: Callable[[str], object]
@@ -175,7 +170,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
             return
         if system == "linux":
             raise InputError("values are computed with Windows builds; remove --system linux")
-        values_install.install_values(value, progress=progress)
+        values_environment.install_values(value, progress=progress)
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         from specgate.dialects.directml.oracle.install import install_command, status

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint import versions as lint_versions
     from specgate.dialects.onnx.oracle import oracle as onnx_oracle
     from specgate.dialects.onnx.run import model as comparing
-    from specgate.dialects.onnx.run import model as onnx_run_model
     from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
@@ -51,7 +50,6 @@ else:
     onnx_protos = lazy("specgate.dialects.onnx.protos")
     onnx_reader = lazy("specgate.dialects.onnx.reader")
     comparing = lazy("specgate.dialects.onnx.run.model")
-    onnx_run_model = lazy("specgate.dialects.onnx.run.model")
 
 __all__ = ["ONNX"]
 
@@ -147,9 +145,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         basis: Basis,
         evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
-        return onnx_run_model.run_model(
-            path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis
-        )
+        return comparing.run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis)
 
     def compare_model(
         self,

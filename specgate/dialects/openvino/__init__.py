@@ -16,12 +16,9 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino import graph as openvino_graph
     from specgate.dialects.openvino import ir as openvino_ir
     from specgate.dialects.openvino import minimum as openvino_minimum
-    from specgate.dialects.openvino import reader as openvino_attribute_texts
-    from specgate.dialects.openvino import reader as openvino_reader
+    from specgate.dialects.openvino import reader, run
     from specgate.dialects.openvino import references as openvino_references
     from specgate.dialects.openvino import rules as openvino_rules
-    from specgate.dialects.openvino import run as openvino_comparing
-    from specgate.dialects.openvino import run as openvino_run
     from specgate.dialects.openvino.oracle import oracle as openvino_oracle
     from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
@@ -34,16 +31,14 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding
 else:
-    openvino_attribute_texts = lazy("specgate.dialects.openvino.reader")
-    openvino_comparing = lazy("specgate.dialects.openvino.run")
+    reader = lazy("specgate.dialects.openvino.reader")
+    run = lazy("specgate.dialects.openvino.run")
     openvino_graph = lazy("specgate.dialects.openvino.graph")
     openvino_ir = lazy("specgate.dialects.openvino.ir")
     openvino_minimum = lazy("specgate.dialects.openvino.minimum")
     openvino_oracle = lazy("specgate.dialects.openvino.oracle.oracle")
-    openvino_reader = lazy("specgate.dialects.openvino.reader")
     openvino_references = lazy("specgate.dialects.openvino.references")
     openvino_rules = lazy("specgate.dialects.openvino.rules")
-    openvino_run = lazy("specgate.dialects.openvino.run")
 
 __all__ = ["OpenVINO"]
 
@@ -61,10 +56,10 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
     tensor_words: ClassVar[Mapping[str, str]] = {"element_type": "type", "shape": "sizes", "value": "value"}
 
     def spelt(self, word: Any, enum: str | None) -> Any:
-        return openvino_reader.type_word(word)
+        return reader.type_word(word)
 
     def builds_read(self, kind: str, raw: Any) -> Any:
-        return openvino_attribute_texts.builds_read(kind, raw)
+        return reader.builds_read(kind, raw)
 
     def is_meant(self, item: Mapping[str, Any]) -> bool:
         kind, version = item.get("type", item.get("Type")), item.get("version")
@@ -102,7 +97,7 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
         del evaluate  # unused: no runtime computes single layers
-        return openvino_run.run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
+        return run.run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
 
     def compare_model(
         self,
@@ -115,9 +110,7 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         on_node: Callable[[int, int], object],
         basis: Basis = "both",
     ) -> Compared:
-        return openvino_comparing.compare_model(
-            path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis
-        )
+        return run.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis)
 
     def opened(self, level: str) -> Oracle:
         return openvino_oracle.OpenVINOOracle(level)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.execution.kernels import elementwise as elementwise_binary
-from specgate.execution.kernels import elementwise as elementwise_logical
 from specgate.execution.kernels.arithmetic import turn_low_halves
 from specgate.execution.kernels.elementwise import called
 from specgate.execution.kernels.pool import max_pool, max_pool_values
@@ -50,10 +49,10 @@ def _by_halves(name: str, kernel: Callable[..., Any], *, values: bool = False) -
 
 
 arg_reduce_by_halves = _by_halves("arg_reduce_by_halves", arg_reduce)
-greater_by_halves = _by_halves("greater_by_halves", elementwise_logical.greater)
-greater_equal_by_halves = _by_halves("greater_equal_by_halves", elementwise_logical.greater_equal)
-less_by_halves = _by_halves("less_by_halves", elementwise_logical.less)
-less_equal_by_halves = _by_halves("less_equal_by_halves", elementwise_logical.less_equal)
+greater_by_halves = _by_halves("greater_by_halves", elementwise_binary.greater)
+greater_equal_by_halves = _by_halves("greater_equal_by_halves", elementwise_binary.greater_equal)
+less_by_halves = _by_halves("less_by_halves", elementwise_binary.less)
+less_equal_by_halves = _by_halves("less_equal_by_halves", elementwise_binary.less_equal)
 max_pool_by_halves = _by_halves("max_pool_by_halves", max_pool, values=True)
 max_pool_values_by_halves = _by_halves("max_pool_values_by_halves", max_pool_values, values=True)
 maximum_by_halves = _by_halves("maximum_by_halves", elementwise_binary.maximum, values=True)

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph
     from specgate.runtimes.onnxruntime import executor as onnxruntime_executor
-    from specgate.runtimes.onnxruntime import finding_rules, findings, single_node, targets
-    from specgate.runtimes.onnxruntime import fixes as registered_casts
+    from specgate.runtimes.onnxruntime import finding_rules, findings, fixes, single_node, targets
     from specgate.runtimes.protocol import Executor, FileFindings
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
@@ -22,7 +21,7 @@ else:
     onnxruntime_executor = lazy("specgate.runtimes.onnxruntime.executor")
     finding_rules = lazy("specgate.runtimes.onnxruntime.finding_rules")
     findings = lazy("specgate.runtimes.onnxruntime.findings")
-    registered_casts = lazy("specgate.runtimes.onnxruntime.fixes")
+    fixes = lazy("specgate.runtimes.onnxruntime.fixes")
     single_node = lazy("specgate.runtimes.onnxruntime.single_node")
     targets = lazy("specgate.runtimes.onnxruntime.targets")
 
@@ -58,9 +57,7 @@ class ONNXRuntime(Runtime):
         return single_node.runtime_verdict(descriptor, version, page, target, device)
 
     def registered_fix(self, finding: Finding, descriptor: Descriptor, target: Target) -> Finding:
-        return (
-            finding if target.runtime is None else registered_casts.registered_fix(finding, descriptor, target.runtime)
-        )
+        return finding if target.runtime is None else fixes.registered_fix(finding, descriptor, target.runtime)
 
     def executor(self, path: str, target: Target, on_note: Callable[[str], object]) -> Executor | None:
         return onnxruntime_executor.executor(path, target, on_note)

@@ -13,7 +13,7 @@ import pytest
 
 from specgate.dialects.directml.cpp.compilers import COMPILERS, Compiler, compilers
 from specgate.dialects.directml.cpp.header import write_header
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds
 from specgate.dialects.directml.oracle.install import wine_environment
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -88,11 +88,11 @@ def answers(compiler: Compiler, folder: Path, asked: list[Asked]) -> list[str]:
     flags = ("-O1", "-Wall", "-Wextra", "-Werror")
     program = compiler.program(folder, [HERE / "answers.cpp"], [HERE], flags)
     command, environment = [str(program), str(folder / "questions")], dict(os.environ)
-    if compiler.windows and not cache.ON_WINDOWS:
-        wine = cache.wine().path
+    if compiler.windows and not builds.ON_WINDOWS:
+        wine = builds.wine().path
         if wine is None:
-            pytest.skip(f"THE PROGRAM OF {compiler.name} IS NOT RUN: {cache.wine().advice}")
-        prefix = cache.wine_prefix() if cache.wine_prefix().is_dir() else folder / "wine"
+            pytest.skip(f"THE PROGRAM OF {compiler.name} IS NOT RUN: {builds.wine().advice}")
+        prefix = builds.wine_prefix() if builds.wine_prefix().is_dir() else folder / "wine"
         environment = wine_environment(prefix)
         command = [wine, str(program), "Z:" + str(folder / "questions").replace("/", "\\")]
     done = subprocess.run(command, env=environment, capture_output=True, check=True)

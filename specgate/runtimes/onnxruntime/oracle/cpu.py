@@ -10,7 +10,7 @@ import importlib.metadata
 import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds
 from specgate.dialects.directml.oracle.install import appearing, run_program
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.oracle.cpu_child import CpuQuestion
@@ -98,7 +98,7 @@ def _own_release() -> str | None:
 
 
 def _parent() -> Path:
-    return cache.directory().parent / CPU_PACKAGE / f"cp{sys.version_info.major}{sys.version_info.minor}"
+    return builds.directory().parent / CPU_PACKAGE / f"cp{sys.version_info.major}{sys.version_info.minor}"
 
 
 def _folder(release: str) -> Path:

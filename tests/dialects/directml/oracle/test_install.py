@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from specgate.dialects.directml.oracle import builds, install
-from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle.builds import BUILDS, find_builds, levels
 from specgate.dialects.directml.oracle.install import COMPILE, install_directml, run_program, status
 from specgate.dialects.directml.oracle.worker import Worker
@@ -54,8 +53,8 @@ def commands(monkeypatch, tmp_path):
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
         known.append(replace(build, wheel=replace(build.wheel, sha256=digest)))
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache, "runtime_tools", lambda _: [])
-    monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("cc", "gcc", "cc"))
+    monkeypatch.setattr(builds, "runtime_tools", lambda _: [])
+    monkeypatch.setattr(builds, "compiler", lambda _: builds.Tool("cc", "gcc", "cc"))
     monkeypatch.setattr(install, "run_program", pretend)
     monkeypatch.setattr(builds, "BUILDS", tuple(known))
     monkeypatch.setattr(install, "BUILDS", tuple(known))
@@ -83,7 +82,7 @@ def test_one_wheel_for_the_library_and_the_d3d12_loader(commands):
     install_directml(["6.2"], progress=lambda _: None)
     assert installed() == ["6.2 linux"]
     assert downloads(commands) == ["torch-directml==0.2.5.dev240914"]
-    library = cache.library(find_builds("6.2", "linux")[0])
+    library = builds.library(find_builds("6.2", "linux")[0])
     assert library.read_text() == "torch_directml/libdirectml.so of 0.2.5.dev240914"
     assert sorted(p.name for p in (library.parent.parent / "d3d12").iterdir()) == ["libd3d12.so", "libd3d12core.so"]
 
@@ -118,14 +117,14 @@ def test_a_wrong_hash_leaves_nothing_behind(commands, monkeypatch, tmp_path):
     monkeypatch.setattr(builds, "BUILDS", wrong)
     with pytest.raises(InputError, match=f"expected the sha256 {'0' * 64}, found [0-9a-f]{{64}}"):
         install_directml(["6.4"], system="windows", progress=lambda _: None)
-    folder = cache.library(find_builds("6.4")[0]).parent
+    folder = builds.library(find_builds("6.4")[0]).parent
     assert not folder.exists()
     assert [p.name for p in folder.parent.iterdir() if not p.name.startswith("host-")] == []
 
 
 def test_a_wheel_without_the_library(commands, monkeypatch):
     monkeypatch.setitem(FILES, "onnxruntime-directml", ["onnxruntime/capi/DirectML.dll", "again/DirectML.dll"])
-    wheel = make_wheel(cache.directory().parent.parent.parent / "w.whl", "onnxruntime-directml", "1.24.4")
+    wheel = make_wheel(builds.directory().parent.parent.parent / "w.whl", "onnxruntime-directml", "1.24.4")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     known = tuple(replace(b, wheel=replace(b.wheel, sha256=digest)) for b in BUILDS)
     monkeypatch.setattr(builds, "BUILDS", known)
@@ -135,8 +134,10 @@ def test_a_wheel_without_the_library(commands, monkeypatch):
 
 
 def test_missing_programs_are_named_with_their_packages(commands, monkeypatch):
-    monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", None))
-    monkeypatch.setattr(cache, "runtime_tools", lambda _: [cache.Tool("wine64", "wine64", None)])
+    monkeypatch.setattr(
+        builds, "compiler", lambda _: builds.Tool("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", None)
+    )
+    monkeypatch.setattr(builds, "runtime_tools", lambda _: [builds.Tool("wine64", "wine64", None)])
     with pytest.raises(InputError, match=r"gcc-mingw-w64-x86-64.*wine64 is not found.*wine64"):
         install_directml(["6.4"], system="windows", progress=lambda _: None)
     assert commands == []
@@ -166,7 +167,7 @@ def test_a_build_that_is_not_the_first_choice_needs_its_system_in_the_command(co
 
 def test_a_changed_source_asks_for_a_new_host(commands, monkeypatch):
     install_directml(["6.4"], system="windows", progress=lambda _: None)
-    monkeypatch.setattr(cache, "_stamp", lambda _: "another")
+    monkeypatch.setattr(builds, "_stamp", lambda _: "another")
     assert installed() == []
 
 
@@ -184,4 +185,4 @@ def test_the_real_host_compiles_without_warnings_and_names_a_library_it_cannot_l
     monkeypatch.setattr(install, "COMPILE", (*COMPILE, "-Werror"))
     install._install_host("linux", lambda _: None)
     with pytest.raises(InputError, match=r"created no device: 0x8007007E.*nowhere\.so"):
-        Worker([str(cache.host_directory("linux") / "host"), "nowhere.so"], {})
+        Worker([str(builds.host_directory("linux") / "host"), "nowhere.so"], {})

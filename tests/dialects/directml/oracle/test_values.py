@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from specgate.dialects.directml.native.marshal import image
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds, values
 from specgate.dialects.directml.oracle import oracle as directml
-from specgate.dialects.directml.oracle import values
 from specgate.dialects.directml.oracle.cases import bound_tensors
 from specgate.dialects.directml.oracle.install import COMPILE, run_program
 from specgate.dialects.directml.oracle.values import (
@@ -249,10 +248,10 @@ def test_a_failure_reads_well():
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    cache.compiler("windows").path is None, reason="NO HOST IS COMPILED: " + cache.compiler("windows").advice
+    builds.compiler("windows").path is None, reason="NO HOST IS COMPILED: " + builds.compiler("windows").advice
 )
 def test_the_host_compiles_without_warnings(tmp_path):
     for sources, target, options in HOST:
-        words = [str(cache.compiler("windows").path), *COMPILE, "-Werror", "-o", str(tmp_path / target)]
-        run_program([*words, *(str(cache.source(name)) for name in sources.split()), *options], "compiling")
+        words = [str(builds.compiler("windows").path), *COMPILE, "-Werror", "-o", str(tmp_path / target)]
+        run_program([*words, *(str(builds.source(name)) for name in sources.split()), *options], "compiling")
     assert Path(tmp_path / "values.exe").stat().st_size > 10_000

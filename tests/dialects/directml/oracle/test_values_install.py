@@ -14,7 +14,6 @@ import pytest
 from specgate.cli import main
 from specgate.dialects.directml.oracle import builds as cache
 from specgate.dialects.directml.oracle import values_environment as place
-from specgate.dialects.directml.oracle import values_environment as values_install
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.dialects.directml.oracle.values_environment import (
@@ -46,11 +45,11 @@ def machine(monkeypatch, tmp_path):
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(os, "geteuid", lambda: 0 if state["root"] else 1000, raising=False)
     monkeypatch.setattr(place, "missing_packages", lambda: state["packages"])
-    monkeypatch.setattr(values_install, "debian_version", lambda: state["debian"])
-    monkeypatch.setattr(values_install, "wine_version", lambda _: state["wine"])
+    monkeypatch.setattr(place, "debian_version", lambda: state["debian"])
+    monkeypatch.setattr(place, "wine_version", lambda _: state["wine"])
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in state["programs"] else None)
     monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("cross-gcc", "gcc-mingw-w64-x86-64", "/bin/cross-gcc"))
-    monkeypatch.setattr(values_install, "check_programs", lambda _: None)
+    monkeypatch.setattr(place, "check_programs", lambda _: None)
     return state
 
 
@@ -79,8 +78,8 @@ def commands(machine, monkeypatch):
             cache.library(build).parent.mkdir(parents=True, exist_ok=True)
             cache.library(build).write_text(build.level)
 
-    monkeypatch.setattr(values_install, "run_program", pretend)
-    monkeypatch.setattr(values_install, "install_libraries", libraries)
+    monkeypatch.setattr(place, "run_program", pretend)
+    monkeypatch.setattr(place, "install_libraries", libraries)
     return run
 
 
@@ -165,16 +164,16 @@ def test_a_failed_bootstrap_leaves_nothing(commands, monkeypatch):
         (Path(command[-1]) / "half").write_text("made")
         raise InputError(f"{what}: 'E: no mirror'")
 
-    monkeypatch.setattr(values_install, "run_program", fail)
+    monkeypatch.setattr(place, "run_program", fail)
     with pytest.raises(InputError, match="making a Debian root: 'E: no mirror'"):
         install_values(["6.4"], progress=lambda _: None)
     assert list(place.debian_root().parent.iterdir()) == []
 
 
 def test_wine_without_a_registry_is_no_place(commands, monkeypatch):
-    pretend = vars(values_install)["run_program"]
+    pretend = vars(place)["run_program"]
     monkeypatch.setattr(
-        values_install,
+        place,
         "run_program",
         lambda command, what, environment=None: "wineboot" in str(command) or pretend(command, what, environment),
     )
@@ -189,7 +188,7 @@ def test_copies_of_wines_libraries_become_one_file(tmp_path):
     for path in (original, *copies):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("the same" if path != copies[2] else "another")
-    values_install._share_copies(tmp_path / "prefix", tmp_path)
+    place._share_copies(tmp_path / "prefix", tmp_path)
     assert [path.samefile(original) for path in copies] == [True, False, False]
     assert copies[2].read_text() == "another"
 

@@ -11,9 +11,8 @@ import pytest
 
 from specgate.descriptors.core import FileList
 from specgate.descriptors.lazy_list import UnreadList
-from specgate.dialects.onnx.file import fast_paths as lists
+from specgate.dialects.onnx.file import fast_paths, wire
 from specgate.dialects.onnx.file import graph as onnx_graph
-from specgate.dialects.onnx.file import wire
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer.inference import question
 from specgate.errors import InputError
@@ -129,7 +128,7 @@ def test_a_list_is_read_as_a_whole(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_anything_else_is_read_field_by_field(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(OTHERS[name]) >= lists.LEAST_BYTES
+    assert len(OTHERS[name]) >= fast_paths.LEAST_BYTES
     data = in_model(OTHERS[name])
     assert read(data) == field_by_field(monkeypatch, data)
 
@@ -163,7 +162,7 @@ def test_changed_bytes_mean_the_same_to_both(number: int, monkeypatch: pytest.Mo
 
 
 def test_lists_are_limited_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = lists.MAX_ATTRIBUTE_VALUES
+    limit = fast_paths.MAX_ATTRIBUTE_VALUES
     for count in (limit, limit + 1):
         for fields, kind in ((ints(5) * count, "INTS"), (sized(7, b"\0" * 4 * count), "FLOATS")):
             data = in_model(NAME + fields + TYPE[kind])

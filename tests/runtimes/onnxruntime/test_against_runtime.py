@@ -10,7 +10,7 @@ import pytest
 import specgate
 from tests.linting.models import chain, graph, helper, info, model, onnx
 from tests.linting.test_backend_models import ALL, backend_models
-from tests.placement.installed import installed
+from tests.runtimes.onnxruntime.installed import installed
 
 runtime, TARGET = installed("PLACEMENTS ARE NOT HELD AGAINST ONNX RUNTIME")
 FLOAT16 = onnx.TensorProto.FLOAT16

@@ -11,7 +11,7 @@ from specgate.generate.cases import cases_of
 from specgate.linting.input_source import InputSource
 from specgate.runtimes.onnxruntime.conform.cases import levels, one_node
 from specgate.spec.tables import dialect
-from tests.placement.agreement import drawn_node
+from tests.runtimes.onnxruntime.agreement import drawn_node
 
 CPU = "onnxruntime:1.32.0"
 NEWEST = 28

@@ -9,7 +9,7 @@ import pytest
 
 import specgate
 from tests.linting.models import BOOL, FLOAT, INT64, graph, helper, info, model
-from tests.placement.agreement import contradiction, installed_session
+from tests.runtimes.onnxruntime.agreement import contradiction, installed_session
 
 node = helper.make_node
 

@@ -1,6 +1,6 @@
 """The laws that `place`, `lint` and `run` answer from the same facts, and a campaign that looks for where they do not.
 
-python -m tests.placement.agreement onnxruntime:1.24.4 --cases 4 --graphs 200 [--operators Conv Resize] [--run]
+python -m tests.runtimes.onnxruntime.agreement onnxruntime:1.24.4 --cases 4 --graphs 200 [--operators Conv Resize] [--run]
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ONNX Runtime's CPU provider does where a rule of ONNX's tables is broken: ``python -m tests.placement.outcomes``.
+"""What ONNX Runtime's CPU provider does where a rule of ONNX's tables is broken: ``python -m tests.runtimes.onnxruntime.outcomes``.
 
 Draws for each operator, version and finding a few descriptors that have this finding alone, and valid ones; asks
 releases for a session and its first run; and writes one JSON line a model to DIR, a file for each operator. What always
@@ -135,7 +135,7 @@ def ask(oracle: CpuPlacementOracle, drawn: Drawn) -> Answer:
 
 def main() -> int:
     """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.placement.outcomes")
+    parser = argparse.ArgumentParser(prog="python -m tests.runtimes.onnxruntime.outcomes")
     parser.add_argument("folder", type=Path)
     parser.add_argument("operators", nargs="*", help="default: all of the ONNX tables")
     parser.add_argument("--releases", default="1.32.0,1.31.1,1.24.4,1.20.1")

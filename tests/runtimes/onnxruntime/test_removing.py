@@ -9,7 +9,7 @@ import pytest
 import specgate
 from specgate.cli import main
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
-from tests.placement.agreement import contradiction
+from tests.runtimes.onnxruntime.agreement import contradiction
 
 BF16, HALF, DOUBLE = (getattr(helper.TensorProto, name) for name in ("BFLOAT16", "FLOAT16", "DOUBLE"))
 CPU, DML = "onnxruntime:1.24.4", "onnxruntime-directml:1.24.4"

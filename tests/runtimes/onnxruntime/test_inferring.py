@@ -11,7 +11,7 @@ from specgate.dialects.onnx.infer.inference import Questions
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.lint.graph import onnx_units, reread
 from specgate.linting.settings import LintSettings
-from specgate.runtimes.onnxruntime import reinference as renewing
+from specgate.runtimes.onnxruntime import reinference
 from specgate.runtimes.onnxruntime.shape_inference import as_inferred
 
 onnx = pytest.importorskip("onnx", reason="it infers")
@@ -107,7 +107,7 @@ def test_names_that_the_file_gives_sizes_stay_and_others_are_left_out():
 
 
 def test_a_model_without_lists_of_sizes_is_not_asked_about_again(monkeypatch):
-    monkeypatch.setattr(renewing, "inferred", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(reinference, "inferred", lambda *_: pytest.fail("asked"))
     own = source("r = Relu(x) y = Add(r, r)")
     assert as_inferred(own, "1.24.4") is own
 
@@ -116,7 +116,7 @@ def test_without_an_answer_all_stays_as_it_was(monkeypatch):
     def fail(*_):
         raise Failed("no answer")
 
-    monkeypatch.setattr(renewing, "inferred", fail)
+    monkeypatch.setattr(reinference, "inferred", fail)
     own = source(f"{LISTED} y = ConstantOfShape(s)")
     assert as_inferred(own, "1.24.4") is own
     quiet = onnx_units(own.model, LintSettings(infer=False)).source
@@ -156,7 +156,7 @@ def test_only_nodes_that_something_else_is_known_of_are_asked_about_again(monkey
         asked.append([node.output[0] for node in onnx.ModelProto.FromString(question.data).graph.node])
         return inference.inferred(question)
 
-    monkeypatch.setattr(renewing, "inferred", noted)
+    monkeypatch.setattr(reinference, "inferred", noted)
     nodes = "a = Relu(x) s = Shape(a) z = ConstantOfShape(s) b = Abs(a) q = Abs(z) r = Abs(q) t = Abs(r) y = Add(t, b)"
     assert sizes(nodes, placing=True) == [2, 3, 4]
     assert asked == [["z"], ["q", "r", "t"], ["y"]]
@@ -192,6 +192,6 @@ def test_nodes_in_a_circle_come_to_an_end(monkeypatch):
         names = [*(f"v{at}" for at in range(30)), "w", "y"]
         return {id(question.graphs[0]): dict.fromkeys(names, OnnxType("tensor", "FLOAT", (len(asked),)))}
 
-    monkeypatch.setattr(renewing, "inferred", growing)
+    monkeypatch.setattr(reinference, "inferred", growing)
     assert sizes(nodes, placing=True) is not None
     assert len(asked) == 4

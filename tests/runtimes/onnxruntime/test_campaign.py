@@ -15,9 +15,9 @@ from specgate.runtimes.onnxruntime.conform.cases import NODE, levels
 from specgate.runtimes.onnxruntime.conform.compare import normal
 from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
 from specgate.spec.tables import dialect
-from tests.placement import campaign
-from tests.placement.campaign import ask, models, write
-from tests.placement.compare import judge
+from tests.runtimes.onnxruntime import campaign
+from tests.runtimes.onnxruntime.campaign import ask, models, write
+from tests.runtimes.onnxruntime.compare import judge
 
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
 TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}

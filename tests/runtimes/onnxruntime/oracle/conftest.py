@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.runtimes.onnxruntime.oracle import oracle as placement
+from specgate.runtimes.onnxruntime.oracle import oracle
 from tests.fake_hosts import started, write_host
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def starts(tmp_path: Path) -> Callable[[], int]:
 
 
 @pytest.fixture
-def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., placement.PlacementOracle]:
+def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., oracle.PlacementOracle]:
     """Make an oracle of the newest release that asks a fake host."""
     from specgate.dialects.directml.native.marshal import image
 
@@ -68,7 +68,7 @@ def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     words = [made.root, len(made.pointers), *made.pointers]
     data = b"".join(word.to_bytes(4, "little") for word in words) + made.data
 
-    def make(level: int = 0x6400, **options: Any) -> placement.PlacementOracle:
+    def make(level: int = 0x6400, **options: Any) -> oracle.PlacementOracle:
         command = write_host(tmp_path, FAKE_HOST, b"SGDP", level, IMAGE=data)
 
         class Place:
@@ -78,9 +78,9 @@ def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         class Ready:
             place = Place()
 
-        monkeypatch.setattr(placement, "ready", lambda *_: Ready())
-        monkeypatch.setattr(placement, "_command", lambda *_: command)
-        monkeypatch.setattr(placement, "marked", lambda model: model)
-        return placement.PlacementOracle(**options)
+        monkeypatch.setattr(oracle, "ready", lambda *_: Ready())
+        monkeypatch.setattr(oracle, "_command", lambda *_: command)
+        monkeypatch.setattr(oracle, "marked", lambda model: model)
+        return oracle.PlacementOracle(**options)
 
     return make

@@ -13,9 +13,9 @@ from specgate.dialects.directml.reader import read
 from specgate.runtimes.onnxruntime.lower import NotLowered, lower, node, outline
 from specgate.validate.check import check_at
 from tests.paths import ROOT
-from tests.placement.lowering.nodes import attribute_of, tensor_of
+from tests.runtimes.onnxruntime.lowering.nodes import attribute_of, tensor_of
 
-RECORDED = json.loads((ROOT / "tests/placement/lowering/recorded.json").read_text(encoding="utf-8"))["nodes"]
+RECORDED = json.loads((ROOT / "tests/runtimes/onnxruntime/lowering/recorded.json").read_text(encoding="utf-8"))["nodes"]
 NAMES = [f"{entry['operator']}-{entry['version']}-{index}" for index, entry in enumerate(RECORDED)]
 #: What the record has as a null pointer where there is nothing to point at.
 EMPTY: Final[tuple[Any, ...]] = ([], None)

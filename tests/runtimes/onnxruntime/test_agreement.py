@@ -19,7 +19,7 @@ from specgate.runtimes.onnxruntime.conform.cases import graph_cases, levels, one
 from specgate.spec.tables import dialect
 from tests.linting.models import BOOL, call, function, graph, helper, info, model, onnx, relu, weights
 from tests.paths import DATA
-from tests.placement.agreement import (
+from tests.runtimes.onnxruntime.agreement import (
     contradiction,
     drawn_node,
     in_branches,

@@ -8,7 +8,7 @@ import pytest
 import specgate
 from specgate.errors import InputError
 from specgate.execution import engine
-from specgate.runtimes.onnxruntime import executor as executing
+from specgate.runtimes.onnxruntime import executor
 
 onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
 helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
@@ -78,7 +78,7 @@ def test_what_differs_is_what_later_nodes_read_and_is_named(save, monkeypatch):
         found = executed(descriptor, *arguments, **named)
         return {n: array / 2 for n, array in found.items()} if descriptor.operator == "ACTIVATION_RELU" else found
 
-    monkeypatch.setattr(executing, "execute_at", halved)
+    monkeypatch.setattr(executor, "execute_at", halved)
     notes: list[str] = []
     assert specgate.execute(path, {"x": x}, TARGET, on_note=notes.append)["n"].tolist() == [-2, 0]
     wanted = "graph/relu: ACTIVATION_RELU computes different values than Relu: 1 of 2 elements, 2.0 and not 4.0 at [0]"

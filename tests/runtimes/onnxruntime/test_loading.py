@@ -9,7 +9,7 @@ from specgate.runtimes.onnxruntime.load_checks import loading_of
 from specgate.runtimes.onnxruntime.lowering.expressions import holds_at
 from specgate.runtimes.onnxruntime.table_references import loading_problems
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
-from tests.placement.test_place import DML, one
+from tests.runtimes.onnxruntime.test_place import DML, one
 
 COMPLEX64, FLOAT8 = onnx.TensorProto.COMPLEX64, onnx.TensorProto.FLOAT8E5M2
 

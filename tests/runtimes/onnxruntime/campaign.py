@@ -1,4 +1,4 @@
-"""What ONNX Runtime does with thousands of one-node models: ``python -m tests.placement.campaign DIR [OPERATOR …]``.
+"""What ONNX Runtime does with thousands of one-node models: ``python -m tests.runtimes.onnxruntime.campaign DIR [OPERATOR …]``.
 
 ``specgate conform onnxruntime-directml`` asks and compares at once; this keeps what was answered, to compare often.
 
@@ -84,7 +84,7 @@ def main() -> int:
     target = f"{options.package}:{options.release}" + (f"@{options.level}" if options.level else "")
     path = options.folder / f"{target.replace(':', '-')}{'-fused' if options.fused else ''}.jsonl"
     if options.compare:
-        from tests.placement.compare import compare
+        from tests.runtimes.onnxruntime.compare import compare
 
         return compare(path, target)
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def _oracle(options: argparse.Namespace) -> PlacementOracle | CpuPlacementOracle
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.placement.campaign")
+    parser = argparse.ArgumentParser(prog="python -m tests.runtimes.onnxruntime.campaign")
     parser.add_argument("folder", type=Path, help="where the files of truth are")
     parser.add_argument("operators", nargs="*", help="default: all of the ONNX tables")
     parser.add_argument("--package", choices=(PACKAGE, CPU_PACKAGE), default=PACKAGE)

@@ -12,7 +12,7 @@ import pytest
 
 import specgate
 from tests.linting.models import BOOL, FLOAT, graph, helper, info, model, onnx
-from tests.placement.installed import installed
+from tests.runtimes.onnxruntime.installed import installed
 
 runtime, TARGET = installed("WHAT IS MADE AGAIN IS NOT HELD AGAINST ONNX RUNTIME")
 UINT8 = onnx.TensorProto.UINT8

@@ -10,7 +10,7 @@ from specgate.descriptors.core import tensor
 from specgate.runtimes.onnxruntime.lower import NotLowered, lower, node
 from specgate.runtimes.onnxruntime.lowering.store import lowering_of
 from specgate.runtimes.onnxruntime.registrations import registrations
-from tests.placement.lowering.nodes import lowered
+from tests.runtimes.onnxruntime.lowering.nodes import lowered
 
 F: Any = "FLOAT"
 

@@ -12,7 +12,7 @@ from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.graph import body_of
 from specgate.runtimes.onnxruntime.partition import copies, partitions
 from tests.linting.models import BOOL, FLOAT, INT64, graph, helper, info, model, onnx, relu
-from tests.placement.fakes import CPU, FIRST, assigner, row
+from tests.runtimes.onnxruntime.fakes import CPU, FIRST, assigner, row
 
 FLOAT16 = onnx.TensorProto.FLOAT16
 ANY = [row(operator, 13) for operator in ("Shape", "Gather", "Unsqueeze", "Concat", "Cast", "Mul", "Add", "Abs")]

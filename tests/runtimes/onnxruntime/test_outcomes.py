@@ -10,7 +10,7 @@ import specgate
 from specgate.runtimes.onnxruntime.run_outcomes import outcome
 from specgate.runtimes.onnxruntime.table_references import runs_problems
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
-from tests.placement.test_place import one
+from tests.runtimes.onnxruntime.test_place import one
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor

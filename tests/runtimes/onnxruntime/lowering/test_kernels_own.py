@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specgate.runtimes.onnxruntime.lower import NotLowered
-from tests.placement.lowering.nodes import lowered
+from tests.runtimes.onnxruntime.lowering.nodes import lowered
 
 F: Any = "FLOAT"
 IMAGE: Any = (F, [1, 4, 7, 9])
