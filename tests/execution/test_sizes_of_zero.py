@@ -151,5 +151,5 @@ def test_zero_points_for_each_row_of_the_second_matrix_are_refused() -> None:
     names = ("a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
     kinds: dict[str, Any] = {"UINT8": np.uint8, "FLOAT": np.float32}
     arrays = {n: np.ones(t["shape"], kinds[t["elem_type"]]) for n, t in zip(names, tensors, strict=True)}
-    with pytest.raises(specgate.InputError, match="one for each column of b"):
+    with pytest.raises(specgate.InputError, match="one per column of b"):
         specgate.execute({"op_type": "QLinearMatMul", "inputs": tensors}, arrays, target="onnx:13")

@@ -53,10 +53,7 @@ def summary(placement: Placement) -> str:
         parts.append(f"{counts[None]} without a kernel")
     deferred = sum(node.creation == "deferred" for node in placement.nodes)
     if deferred:
-        whose = "its" if deferred == 1 else "their"
-        parts.append(
-            f"{plural(deferred, 'kernel')} compiled at the first run, because {whose} sizes or inputs are dynamic"
-        )
+        parts.append(f"{plural(deferred, 'kernel')} compiled at the first run (dynamic sizes or inputs)")
     unknown = sum(node.creation == "unknown" for node in placement.nodes)
     if unknown:
         parts.append(f"{plural(unknown, 'kernel')} that may or may not be created")

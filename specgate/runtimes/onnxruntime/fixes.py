@@ -118,7 +118,8 @@ def fixes(
         if count > now and (count, opset) > best[:2]:
             best = (count, opset, len(placed))
     without = f" (without {len(gone)} that default graph optimizations remove)" if gone else ""
-    return [f"export at opset {best[1]}, which puts {best[0]} of {best[2]}{without}"] if best[0] > now else []
+    gain = f"which places {best[0]} of {best[2]} nodes on {first}{without}"
+    return [f"export at opset {best[1]}, {gain}"] if best[0] > now else []
 
 
 def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:

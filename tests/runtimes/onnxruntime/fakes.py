@@ -22,7 +22,7 @@ class FakeRegistry(Registry):
     """As a registry of tables, of rows that are given."""
 
     def __init__(self, rows):
-        self.rows, self.found = defaultdict(list), {}
+        self.rows, self.lookups = defaultdict(list), {}
         for one in rows:
             self.rows[one.domain, one.operator].append(one)
 

@@ -67,7 +67,7 @@ def test_each_node_that_lowers_has_a_file_that_check_and_run_take(path, tmp_path
 def test_a_file_says_where_it_comes_from(path, tmp_path, capsys):
     run(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path), "--node", "gemm")
     first, second, *_ = (tmp_path / "graph_gemm.json").read_text(encoding="utf-8").splitlines()
-    assert first == f"// graph/gemm (Gemm-13) as {DML} makes it."
+    assert first == f"// graph/gemm (Gemm-13) as created by {DML}."
     assert second.startswith("// The descriptors are in creation order")
 
 
@@ -175,7 +175,7 @@ def test_nothing_is_written_where_something_else_is_in_the_way(path, tmp_path, c
     ("arguments", "said"),
     [
         (["-t", DML, "--node", "gemm"], "--node requires --descriptors DIR"),
-        (["-t", DML, "--node", "gem", "--descriptors", "DIR"], "no node 'gem' where it is placed; did you mean"),
+        (["-t", DML, "--node", "gem", "--descriptors", "DIR"], "no node 'gem' among those placed; did you mean"),
         (["-t", "onnxruntime:1.24.4", "--descriptors", "DIR"], "does not create DirectML operators"),
     ],
 )

@@ -264,7 +264,7 @@ def test_a_model_without_such_nodes_is_the_same_model():
 
 def test_fixes_count_nodes_of_the_file():
     newer = made([dequantize(), *relus("a", "b")], "ab", opset=23)
-    assert specgate.place(newer, DML).fixes == ["export at opset 22, which puts 3 of 3"]
+    assert specgate.place(newer, DML).fixes == ["export at opset 22, which places 3 of 3 nodes on DirectML"]
 
 
 @pytest.fixture

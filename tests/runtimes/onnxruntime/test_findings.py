@@ -64,7 +64,7 @@ def test_each_rule_has_its_finding_and_severity():
 
 def test_findings_name_target_values_and_the_fix():
     fixed = specgate.lint(model(graph([node("Round", ["x"], "y")]), opsets=[("", 22)], ir=10), DML)
-    assert [f.fix for f in fixed.findings] == ["export at opset 21, which puts 1 of 1"]
+    assert [f.fix for f in fixed.findings] == ["export at opset 21, which places 1 of 1 nodes on DirectML"]
     report = specgate.lint(mixed(), DML)
     newer = next(f for f in report.findings if f.id == "onnxruntime/placement/newer-than-registered")
     assert (newer.target, newer.message) == (DML, "Round-22, but DirectML has version 11")

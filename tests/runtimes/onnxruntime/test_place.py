@@ -56,7 +56,9 @@ def test_a_registration_without_an_end_holds_for_its_own_version_alone():
 
 def test_the_fix_is_the_newest_opset_that_moves_the_most():
     conv = [info("x", [1, 3, 8, 8]), info("w", [2, 3, 3, 3])]
-    assert specgate.place(one("Conv", *conv, opset=23), DML).fixes == ["export at opset 21, which puts 1 of 1"]
+    assert specgate.place(one("Conv", *conv, opset=23), DML).fixes == [
+        "export at opset 21, which places 1 of 1 nodes on DirectML"
+    ]
     assert specgate.place(one("Conv", *conv, opset=21), DML).fixes == []
     assert specgate.place(one("Conv", *conv, opset=22), CPU).fixes == []
 

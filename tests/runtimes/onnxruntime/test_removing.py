@@ -125,7 +125,7 @@ def test_a_fix_does_not_count_it():
     (fix,) = specgate.place(
         model(graph(newer, X, [info("y", [2, 3])]), opsets=[("", 22)]), "onnxruntime-directml:1.24.4"
     ).fixes
-    assert fix == "export at opset 21, which puts 2 of 3"
+    assert fix == "export at opset 21, which places 2 of 3 nodes on DirectML"
 
 
 def nine(operator):
