@@ -22,17 +22,17 @@ def main() -> int:
     parser.add_argument(
         "--only", action="append", default=[], metavar="ID", help="an operator, such as directml/ONE_HOT"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     start = time.perf_counter()
-    if given.command == "build":
-        count = build(given.folder, given.only)
+    if arguments.command == "build":
+        count = build(arguments.folder, arguments.only)
         sys.stdout.write(f"{count:,} pages in {time.perf_counter() - start:.0f} s\n")
         return 0
-    found = problems(given.folder, whole=not given.only)
-    for problem in found:
+    messages = problems(arguments.folder, whole=not arguments.only)
+    for problem in messages:
         sys.stdout.write(f"{problem}\n")
-    sys.stdout.write(f"{len(found)} problems\n")
-    return 1 if found else 0
+    sys.stdout.write(f"{len(messages)} problems\n")
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ def read_report(text: str, longest: int = 40) -> Report:
         rows = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in block.splitlines()]
         if len(rows) > 2 and len(rows) - 2 <= longest and all(len(row) == len(rows[0]) for row in rows):
             found.append((rows[0], rows[2:]))
-    said, asked = _SUMMARY.search(text), _COMMAND.search(text)
-    return Report(said[1] if said else "", asked[1] if asked else "", found)
+    summary, asked = _SUMMARY.search(text), _COMMAND.search(text)
+    return Report(summary[1] if summary else "", asked[1] if asked else "", found)
 
 
 def agreement_page() -> Page:
@@ -115,11 +115,11 @@ def operator_agreement(dialect_name: str, operator: str) -> list[list[str]]:
 
 @cache
 def _by_operator(dialect_name: str) -> dict[str, list[list[str]]]:
-    found: dict[str, list[list[str]]] = {}
+    rows_by_operator: dict[str, list[list[str]]] = {}
     path = REPORTS / f"{dialect_name}.md"
     report = read_report(path.read_text(encoding="utf-8"), longest=5000) if path.is_file() else None
     for heads, rows in report.tables if report is not None else ():
         if heads[: len(AGREEMENT)] == AGREEMENT:
             for row in rows:
-                found.setdefault(row[0], []).append(row[1 : len(AGREEMENT)])
-    return found
+                rows_by_operator.setdefault(row[0], []).append(row[1 : len(AGREEMENT)])
+    return rows_by_operator

@@ -32,15 +32,15 @@ class _Reader(HTMLParser):
         self.anchors: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if "id" in given:
-            self.anchors.append(given["id"])
-        if tag == "a" and "href" in given:
-            self.links.add(given["href"])
+        attributes = {name: value or "" for name, value in attrs}
+        if "id" in attributes:
+            self.anchors.append(attributes["id"])
+        if tag == "a" and "href" in attributes:
+            self.links.add(attributes["href"])
         elif tag == "form":
-            self.links.add(given.get("action", ""))
+            self.links.add(attributes.get("action", ""))
         else:
-            self.loaded.update(given[name] for name in ("href", "src") if name in given)
+            self.loaded.update(attributes[name] for name in ("href", "src") if name in attributes)
 
 
 def problems(site: Path, *, whole: bool = True) -> list[str]:
@@ -49,14 +49,14 @@ def problems(site: Path, *, whole: bool = True) -> list[str]:
     whole: whether all operators have pages.
     """
     files = {path.relative_to(site).as_posix(): path for path in sorted(site.rglob("*")) if path.is_file()}
-    read = {name: _read(path) for name, path in files.items() if name.endswith(".html")}
-    found = [f"{name}: {size:,} bytes" for name, path in files.items() if (size := path.stat().st_size) > LARGEST]
+    read = {name: _read_page(path) for name, path in files.items() if name.endswith(".html")}
+    messages = [f"{name}: {size:,} bytes" for name, path in files.items() if (size := path.stat().st_size) > LARGEST]
     for name, page in read.items():
-        found += [f"{name}: {problem}" for problem in _of_page(name, page, files, read, whole=whole)]
-    return found
+        messages += [f"{name}: {problem}" for problem in _of_page(name, page, files, read, whole=whole)]
+    return messages
 
 
-def _read(path: Path) -> _Reader:
+def _read_page(path: Path) -> _Reader:
     reader = _Reader()
     reader.feed(path.read_text(encoding="utf-8"))
     return reader
@@ -73,7 +73,7 @@ def _of_page(
             if target in page.loaded:
                 yield f"loads {target}"
             continue
-        place = _resolved(name, unquote(parts.path))
+        place = _resolve_link(name, unquote(parts.path))
         if place not in files:
             if whole or not _BY_OPERATOR.match(place):
                 yield f"{target} leads to no page"
@@ -81,7 +81,7 @@ def _of_page(
             yield f"{target} leads to no such part of {place}"
 
 
-def _resolved(page: str, target: str) -> str:
+def _resolve_link(page: str, target: str) -> str:
     """Return the path within the site of a link on a page."""
     if not target:
         return page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docs.frame import Page, link, section, table, trail
-from docs.twins import compared
+from docs.twins import equivalents_by_operator
 from specgate.dialects import SHIPPED
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page
@@ -24,12 +24,14 @@ def compare_page() -> Page:
     """
     directml, onnx, openvino = SHIPPED
     rows = [
-        (_one(onnx, name), *(_cell(other, found.get(other, ())) for other in (directml, openvino)))
-        for name, found in compared().items()
+        (_render_operator(onnx, name), *(_cell(other, operators.get(other, ())) for other in (directml, openvino)))
+        for name, operators in equivalents_by_operator().items()
     ]
     heads = [dialect(name).tables.title for name in (onnx, directml, openvino)]
-    both = {(name, op) for found in compared().values() for name, ops in found.items() for op in ops}
-    both |= {(onnx, name) for name in compared()}
+    both = {
+        (name, op) for operators in equivalents_by_operator().values() for name, ops in operators.items() for op in ops
+    }
+    both |= {(onnx, name) for name in equivalents_by_operator()}
     parts = [
         trail("Dialects compared"),
         tag("h1", "Dialects compared"),
@@ -48,16 +50,16 @@ def compare_page() -> Page:
     return Page("compare.html", "Dialects compared", Markup("".join(parts)))
 
 
-def _one(name: str, operator: str) -> Markup:
+def _render_operator(name: str, operator: str) -> Markup:
     levels = dialect(name).operator(operator).levels
     return tag("span", link(operator_page(name, operator), operator), " ", tag("small", str(levels)))
 
 
 def _cell(name: str, operators: Sequence[str]) -> Markup:
-    return Markup("".join(_joined(name, operators)))
+    return Markup("".join(_join_operators(name, operators)))
 
 
-def _joined(name: str, operators: Sequence[str]) -> Iterator[str]:
+def _join_operators(name: str, operators: Sequence[str]) -> Iterator[str]:
     for at, operator in enumerate(operators):
         yield text(", ") if at else ""
-        yield _one(name, operator)
+        yield _render_operator(name, operator)

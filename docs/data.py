@@ -82,21 +82,21 @@ def _rules(name: str, operators: Iterable[str]) -> dict[str, Any]:
 
     Rules of its table have their sentences; others only have names.
     """
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for operator in operators:
         spec = dialect(name).operator(operator)
         own = written_rules(spec)
-        said = [[rule, rule_of(f"{name}/{operator}/{rule}").says or ""] for rule in own]
-        found[operator] = [said, [rule for rule in operator_rules(spec) if rule not in own]]
-    found["tensor"] = [[[rule, rule_of(f"{name}/tensor/{rule}").says or ""] for rule in tensor_rule_names(name)], []]
-    return found
+        sentences = [[rule, rule_of(f"{name}/{operator}/{rule}").says or ""] for rule in own]
+        facts[operator] = [sentences, [rule for rule in operator_rules(spec) if rule not in own]]
+    facts["tensor"] = [[[rule, rule_of(f"{name}/tensor/{rule}").says or ""] for rule in tensor_rule_names(name)], []]
+    return facts
 
 
 def _other_rules() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for group, rule in other_rules():
-        found.setdefault(group, [[], []])[0].append([rule, rule_of(f"{group}/{rule}").says or ""])
-    return found
+        facts.setdefault(group, [[], []])[0].append([rule, rule_of(f"{group}/{rule}").says or ""])
+    return facts
 
 
 def matrix_data(table: Dialect, operators: Iterable[str]) -> dict[str, Any]:
@@ -107,14 +107,14 @@ def matrix_data(table: Dialect, operators: Iterable[str]) -> dict[str, Any]:
     built ranks the observed ones. types: an index into the list of type sets, -1 for any type.
     """
     sets: dict[tuple[str, ...], int] = {}
-    found = {name: list(_rows(table, table.operator(name), sets)) for name in operators}
+    rows = {name: list(_rows(table, table.operator(name), sets)) for name in operators}
     return {
         "title": table.tables.title,
         "word": table.level_word,
         "levels": list(table.levels),
         "types": sorted({name for types in sets for name in types}),
         "sets": [list(types) for types in sets],
-        "operators": found,
+        "operators": rows,
     }
 
 
@@ -123,27 +123,27 @@ def _rows(table: Dialect, spec: OperatorSpec, sets: dict[tuple[str, ...], int]) 
         alike: dict[tuple[Any, ...], list[str]] = {}
         for name, info in spec.fields.items():
             if info.kind != "attribute":
-                taken = [_taken(spec, level, when, name, sets) for level in table.levels]
-                alike.setdefault(tuple(taken), []).append(name)
+                rows = [_accepted_row(spec, level, when, name, sets) for level in table.levels]
+                alike.setdefault(tuple(rows), []).append(name)
         for taken_at, names in alike.items():
             runs = [(value, [at for at, _ in run]) for value, run in groupby(enumerate(taken_at), lambda pair: pair[1])]
             stretches = [[places[0], places[-1], *value] for value, places in runs if value is not None]
             yield [names, when or "", stretches]
 
 
-def _taken(
+def _accepted_row(
     spec: OperatorSpec, target_level: str, when: str | None, name: str, sets: dict[tuple[str, ...], int]
 ) -> tuple[Any, ...] | None:
     level = spec.level_for(target_level)
     if level is None or level not in spec.levels:
         return None
-    found: list[Any] = []
+    row: list[Any] = []
     for side in ("documented", "observed"):
         resolved = in_case(spec.resolve(level, side), when)
         if resolved is None or name not in resolved.fields:
             return None
         cell = resolved.cells.get(name)
         types = taken_words(cell, "types")
-        found.append(-1 if types is None else sets.setdefault(types, len(sets)))
-        found.append("" if cell is None or cell.ranks is None else str(cell.ranks))
-    return tuple(found)
+        row.append(-1 if types is None else sets.setdefault(types, len(sets)))
+        row.append("" if cell is None or cell.ranks is None else str(cell.ranks))
+    return tuple(row)

@@ -84,12 +84,12 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], kin
     return markup.table(caption, head, tag("tbody", *body), class_=kind or False) if body else Markup()
 
 
-def command(said: str) -> Markup:
+def command(line: str) -> Markup:
     """Return a command with a button that copies it.
 
     The button requires scripts.
     """
-    return tag("div", tag("pre", tag("code", lines(said)), tabindex="0"), class_="command")
+    return tag("div", tag("pre", tag("code", lines(line)), tabindex="0"), class_="command")
 
 
 def render(page: Page) -> str:
@@ -117,7 +117,7 @@ def render(page: Page) -> str:
         data_root=up,
     )
     document = f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
-    return _SITE_LINK.sub(lambda found: f'{found[1]}="{up}{found[2]}"', document)
+    return _SITE_LINK.sub(lambda match: f'{match[1]}="{up}{match[2]}"', document)
 
 
 def _header(page: Page) -> Markup:
@@ -149,8 +149,8 @@ def search_box(placeholder: str = "operator, rule, level …") -> Markup:
         aria_expanded="false",
         aria_controls="found",
     )
-    found = tag("div", id="found", role="listbox", aria_label="Found", hidden=True)
-    return tag("form", box, found, role="search", class_="find", action=f"{HERE}matrix.html")
+    results = tag("div", id="found", role="listbox", aria_label="Found", hidden=True)
+    return tag("form", box, results, role="search", class_="find", action=f"{HERE}matrix.html")
 
 
 def _footer() -> Markup:

@@ -108,7 +108,7 @@ def _ways() -> Markup:
         ("guides/index.html", "Guides", "a fix in five minutes, CI in five minutes, your own operator"),
         ("reference/index.html", "Reference", "table format, rule language, Python functions"),
     )
-    return tag("ul", *(tag("li", link(path, name), f": {said}") for path, name, said in ways))
+    return tag("ul", *(tag("li", link(path, name), f": {description}") for path, name, description in ways))
 
 
 def dialect_page(name: str, operators: Sequence[str]) -> Page:
@@ -155,13 +155,13 @@ def rules_page() -> Page:
             class_="says",
         ),
         *(
-            section(group, tag("ul", *_listed(group, rules)), name=group.replace("/", "-"))
+            section(group, tag("ul", *_list_rules(group, rules)), name=group.replace("/", "-"))
             for group, rules in groups.items()
         ),
     ]
     return Page("rules/index.html", "Rules of whole models", Markup("".join(parts)))
 
 
-def _listed(group: str, rules: Sequence[str]) -> Iterator[Markup]:
+def _list_rules(group: str, rules: Sequence[str]) -> Iterator[Markup]:
     for rule in rules:
         yield tag("li", link(rule_page(f"{group}/{rule}"), rule), text(f": {rule_of(f'{group}/{rule}').says or ''}"))

@@ -46,11 +46,11 @@ def _title(table_: Dialect, level: str) -> str:
 
 
 def _releases(table_: Dialect) -> Mapping[str, list[Mapping[str, Any]]]:
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    releases: dict[str, list[Mapping[str, Any]]] = {}
     for row in known_targets([table_.name]):
         if row["kind"] != "level":
-            found.setdefault(str(row["level"]), []).append(row)
-    return found
+            releases.setdefault(str(row["level"]), []).append(row)
+    return releases
 
 
 def _index() -> Page:
@@ -92,14 +92,14 @@ def _level(table_: Dialect, before: str | None, level: str) -> Page:
         tag("h1", title),
     ]
     if before is None:
-        first = [name for name in table_.operators if _there(table_, name, level)]
+        first = [name for name in table_.operators if _has_operator(table_, name, level)]
         parts += [
             tag("p", f"The first level, with {len(first)} operators.", class_="says"),
             _operators(table_, first),
         ]
     else:
-        found = changes(table_, before, level)
-        parts += [_summary(table_, before, found), *_changed(table_, found)]
+        changed = changes(table_, before, level)
+        parts += [_summary(table_, before, changed), *_render_changes(table_, changed)]
         parts.append(
             section("From the command line", command(f"specgate diff {table_.name}:{before} {table_.name}:{level}"))
         )
@@ -111,28 +111,28 @@ def _level(table_: Dialect, before: str | None, level: str) -> Page:
     return Page(level_page_path(table_.name, level), title, Markup("".join(parts)))
 
 
-def _there(table_: Dialect, name: str, level: str) -> bool:
+def _has_operator(table_: Dialect, name: str, level: str) -> bool:
     spec = table_.operator(name)
     at = spec.level_for(level)
     return at is not None and at in spec.levels
 
 
-def _summary(table_: Dialect, before: str, found: Sequence[Change]) -> Markup:
-    counts = {kind: sum(change.kind == kind for change in found) for kind in ("added", "changed", "removed")}
+def _summary(table_: Dialect, before: str, changed: Sequence[Change]) -> Markup:
+    counts = {kind: sum(change.kind == kind for change in changed) for kind in ("added", "changed", "removed")}
     words = {"added": "new", "changed": "changed", "removed": "removed"}
-    said = ", ".join(f"{number} {words[kind]}" for kind, number in counts.items() if number)
+    counted = ", ".join(f"{number} {words[kind]}" for kind, number in counts.items() if number)
     previous = link(level_page_path(table_.name, before), _title(table_, before))
-    return tag("p", f"Operators: {said or 'none differs'}, compared with ", previous, ".", class_="says")
+    return tag("p", f"Operators: {counted or 'none differs'}, compared with ", previous, ".", class_="says")
 
 
 def _operators(table_: Dialect, names: Iterable[str]) -> Markup:
     return listing((link(operator_page(table_.name, name), name) for name in names), "names")
 
 
-def _changed(table_: Dialect, found: Sequence[Change]) -> Iterator[Markup]:
-    yield section("New operators", _operators(table_, [c.operator for c in found if c.kind == "added"]))
+def _render_changes(table_: Dialect, changed: Sequence[Change]) -> Iterator[Markup]:
+    yield section("New operators", _operators(table_, [c.operator for c in changed if c.kind == "added"]))
     groups: dict[tuple[Detail, ...], list[str]] = {}
-    for change in found:
+    for change in changed:
         if change.kind == "changed":
             groups.setdefault(change.details, []).append(change.operator)
     blocks = [
@@ -140,4 +140,4 @@ def _changed(table_: Dialect, found: Sequence[Change]) -> Iterator[Markup]:
         for details, names in groups.items()
     ]
     yield section("Changed operators", *blocks)
-    yield section("Removed operators", _operators(table_, [c.operator for c in found if c.kind == "removed"]))
+    yield section("Removed operators", _operators(table_, [c.operator for c in changed if c.kind == "removed"]))

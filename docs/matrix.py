@@ -52,6 +52,7 @@ def _key() -> Markup:
         ("no", "not supported"),
     )
     items = [
-        tag("li", tag("span", tag("span", class_=f"is-{kind}"), class_="strip"), text(said)) for kind, said in signs
+        tag("li", tag("span", tag("span", class_=f"is-{kind}"), class_="strip"), text(meaning))
+        for kind, meaning in signs
     ]
     return tag("ul", *items, class_="legend key")

@@ -9,7 +9,7 @@ from docs.agreement import AGREEMENT, operator_agreement
 from docs.frame import Page, command, link, listing, section, table, trail
 from docs.rule_ids import operator_rules, written_rules
 from docs.rules import check_command
-from docs.runtime import registered
+from docs.runtime import registered_kernels
 from docs.support import support_matrices
 from docs.twins import made_of, twins
 from specgate.report.markup import Markup, tag, text
@@ -47,7 +47,7 @@ def operator_page_of(dialect_name: str, operator: str) -> Page:
         section("Support", _legend(), *support_matrices(spec)),
         section("Fields", fields_table(data)),
         section("Rules", *_rules(spec, data), _other_rules(spec)),
-        section("Differences of real builds", *_observed(spec, data)),
+        section("Differences of real builds", *_render_observed(spec, data)),
         section("Examples", *_examples(spec)),
         section("Agreement with real builds", *_agreement(dialect_name, operator)),
         section("In other dialects", _twins(dialect_name, operator)),
@@ -78,7 +78,7 @@ def _facts(spec: OperatorSpec, data: Mapping[str, Any]) -> Markup:
         ("Executed", computed),
         ("Command", tag("code", f"specgate support {spec.dialect.name}/{spec.name}")),
     ]
-    return tag("dl", *(tag("div", tag("dt", name), tag("dd", said)) for name, said in facts), class_="facts")
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts), class_="facts")
 
 
 def _legend() -> Markup:
@@ -88,14 +88,14 @@ def _legend() -> Markup:
         ("○ ", "documented, but builds refuse it"),
         ("blank ", "not supported"),
     )
-    return listing((tag("span", tag("b", sign), said) for sign, said in signs), "legend")
+    return listing((tag("span", tag("b", sign), meaning) for sign, meaning in signs), "legend")
 
 
 def _rules(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Markup]:
     """Yield each rule as a sentence, with expressions and levels collapsed."""
     for name, forms in words.rule_groups(data["rules"], words.whole_span(data)).items():
         says = [because for _, _, because in forms if because] or [""]
-        formulas = [tag("li", f"{levels}: " if levels else "", tag("code", said)) for levels, said, _ in forms]
+        formulas = [tag("li", f"{levels}: " if levels else "", tag("code", formula)) for levels, formula, _ in forms]
         yield tag(
             "div",
             tag("p", says[0] + " " if says[0] else "", link(_rule(spec, name), name)),
@@ -118,21 +118,21 @@ def _other_rules(spec: OperatorSpec) -> Markup:
     return tag("details", summary, listing(items, "names"))
 
 
-def _observed(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Markup]:
+def _render_observed(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Markup]:
     short = words.short_names(data)
     for entry in data["observed"]:
         by = f" ({entry['by']} only)" if "by" in entry else ""
         bug = ", contradicting the documentation" if entry.get("bug") else ""
         facts = [
-            tag("div", tag("dt", said), tag("dd", _linked(spec, said, what)))
-            for said, what in observed_facts(entry, short)
+            tag("div", tag("dt", fact), tag("dd", _link_rules(spec, fact, what)))
+            for fact, what in observed_facts(entry, short)
         ]
         yield tag("div", tag("h3", f"Builds of {entry['builds']}{by}{bug}"), tag("dl", *facts), class_="builds")
 
 
-def _linked(spec: OperatorSpec, said: str, what: str) -> Markup:
+def _link_rules(spec: OperatorSpec, fact: str, what: str) -> Markup:
     """Return a fact about builds, with a link for each rule it names."""
-    if said in {"do not require", "enforce unreliably", "enforce partially"}:
+    if fact in {"do not require", "enforce unreliably", "enforce partially"}:
         names = what.split(" ")
         return Markup(" ".join(link(_rule(spec, name), name) for name in names))
     return text(what)
@@ -146,15 +146,15 @@ def _examples(spec: OperatorSpec) -> Iterator[Markup]:
             continue
         home = spec.dialect
         level = home.parent.levels[-1] if home.parent is not None else levels[-1]
-        said = check_command(example["descriptor"], f"{home.name}:{level}")
-        if len(said) > _LONGEST:
+        shell_line = check_command(example["descriptor"], f"{home.name}:{level}")
+        if len(shell_line) > _LONGEST:
             yield tag("p", f"{name}: too long for a page; it is in the operator's file.")
             continue
-        shown = command(said)
+        shown = command(shell_line)
         title = tag("h3", f"{name}", id=f"example-{name}")
         about = tag("p", f"{example['source']}, accepted at {levels[0]}..{levels[-1]}.", class_="about")
         values = _values(example)
-        folded = tag("details", tag("summary", "the command"), shown) if len(said) > _LONG else shown
+        folded = tag("details", tag("summary", "the command"), shown) if len(shell_line) > _LONG else shown
         yield tag("div", title, about, folded, values, class_="example")
     if len(examples) > _MOST_EXAMPLES:
         yield tag("p", f"{len(examples) - _MOST_EXAMPLES} more examples are in the operator's file under specs/.")
@@ -162,9 +162,9 @@ def _examples(spec: OperatorSpec) -> Iterator[Markup]:
 
 def _values(example: Mapping[str, Any]) -> Markup:
     """Return the values of an example, if the table has short ones."""
-    given = [(f"{name} (input)", value) for name, value in example.get("inputs", {}).items()]
-    given += [(f"{name} (output)", value) for name, value in example.get("outputs", {}).items()]
-    rows = [(name, tag("code", json.dumps(value))) for name, value in given]
+    inputs = [(f"{name} (input)", value) for name, value in example.get("inputs", {}).items()]
+    inputs += [(f"{name} (output)", value) for name, value in example.get("outputs", {}).items()]
+    rows = [(name, tag("code", json.dumps(value))) for name, value in inputs]
     if not rows or sum(len(row[1]) for row in rows) > _LONGEST:
         return Markup()
     return tag("details", tag("summary", "values"), table("Values", ("field", "value"), rows))
@@ -174,19 +174,21 @@ def _agreement(dialect_name: str, operator: str) -> list[Markup]:
     rows = operator_agreement(dialect_name, operator)
     if not rows:
         return []
-    said = tag("p", "Random descriptors put to us and to builds; ", link(f"agreement.html#{dialect_name}", "how"), ".")
-    return [said, table("Share of verdicts that agree", AGREEMENT[1:], rows)]
+    intro = tag("p", "Random descriptors put to us and to builds; ", link(f"agreement.html#{dialect_name}", "how"), ".")
+    return [intro, table("Share of verdicts that agree", AGREEMENT[1:], rows)]
 
 
 def _twins(dialect_name: str, operator: str) -> Markup:
     items = []
-    for name, found in twins(dialect_name, operator).items():
-        links = Markup(", ".join(link(operator_page(name, other), other) for other in found))
+    for name, equivalents in twins(dialect_name, operator).items():
+        links = Markup(", ".join(link(operator_page(name, other), other) for other in equivalents))
         items.append(tag("span", f"{dialect(name).tables.title}: ", links))
     if not items:
         return Markup()
-    said = tag("p", "The nearest operators; their fields and limits differ. ", link("compare.html", "All of them"), ".")
-    return Markup(said + listing(items))
+    intro = tag(
+        "p", "The nearest operators; their fields and limits differ. ", link("compare.html", "All of them"), "."
+    )
+    return Markup(intro + listing(items))
 
 
 def _runtime(dialect_name: str, operator: str) -> list[Markup]:
@@ -195,7 +197,7 @@ def _runtime(dialect_name: str, operator: str) -> list[Markup]:
     For a DirectML operator, returns the ONNX operators that are lowered to it.
     """
     if dialect_name == "onnx":
-        return registered(operator)
+        return registered_kernels(operator)
     names = made_of().get(operator, ()) if dialect_name == "directml" else ()
     if not names:
         return []

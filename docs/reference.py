@@ -50,8 +50,8 @@ def _format_page() -> Page:
         section("An operator", _properties("Keys of an operator's file", schema)),
     ]
     for name, entry in sorted(schema.get("$defs", {}).items()):
-        said = tag("p", entry["description"]) if entry.get("description") else Markup()
-        parts.append(section(name, said, _properties(f"Keys of {name}", entry), name=f"def-{name}"))
+        description = tag("p", entry["description"]) if entry.get("description") else Markup()
+        parts.append(section(name, description, _properties(f"Keys of {name}", entry), name=f"def-{name}"))
     return Page("reference/tables.html", "The table format", Markup("".join(parts)))
 
 
@@ -87,8 +87,8 @@ def _functions_page() -> Page:
         (tag("code", f"{name}({', '.join(function.arguments)})"), function.result, "every dialect")
         for name, function in FUNCTIONS.items()
     ]
-    rows += [(tag("code", f"{name}(tensor)"), made.kind, "layouts") for name, made in LAYOUT_FUNCTIONS.items()]
-    rows += [(tag("code", f"tensor.{name}"), made.kind, "layouts") for name, made in ATTRIBUTES.items()]
+    rows += [(tag("code", f"{name}(tensor)"), function.kind, "layouts") for name, function in LAYOUT_FUNCTIONS.items()]
+    rows += [(tag("code", f"tensor.{name}"), function.kind, "layouts") for name, function in ATTRIBUTES.items()]
     parts = [
         _way("Functions of rules"),
         tag("h1", "Functions of the rule language"),
@@ -112,26 +112,26 @@ def _python_page() -> Page:
         tag("p", "Everything here is in ", tag("code", "import specgate"), ".", class_="says"),
     ]
     for name in sorted(specgate.__all__):
-        found = getattr(specgate, name)
-        doc = inspect.getdoc(found) if inspect.isroutine(found) or inspect.isclass(found) else None
+        member = getattr(specgate, name)
+        doc = inspect.getdoc(member) if inspect.isroutine(member) or inspect.isclass(member) else None
         if doc:
-            parts.append(section(name, _signature(name, found), html_of(doc.replace("``", "`")), *_members(found)))
+            parts.append(section(name, _signature(name, member), html_of(doc.replace("``", "`")), *_members(member)))
     return Page("reference/python.html", "Python functions and classes", Markup("".join(parts)))
 
 
-def _signature(name: str, found: Any) -> Markup:
+def _signature(name: str, member: Any) -> Markup:
     try:
-        said = str(inspect.signature(found))
+        signature = str(inspect.signature(member))
     except (TypeError, ValueError):
         return Markup()
-    return tag("pre", tag("code", f"{name}{said}"), tabindex="0")
+    return tag("pre", tag("code", f"{name}{signature}"), tabindex="0")
 
 
-def _members(found: Any) -> Iterator[Markup]:
+def _members(owner: Any) -> Iterator[Markup]:
     """Yield the methods and properties of a class that have a docstring."""
-    if not inspect.isclass(found):
+    if not inspect.isclass(owner):
         return
-    for name, member in vars(found).items():
+    for name, member in vars(owner).items():
         doc = inspect.getdoc(member) if isinstance(member, property) or inspect.isfunction(member) else None
         if doc and not name.startswith("_"):
             yield tag("div", tag("h3", tag("code", name)), html_of(doc.replace("``", "`")))

@@ -67,10 +67,10 @@ def _can_fail(spec: OperatorSpec, name: str) -> bool:
 
 def _aspects(spec: OperatorSpec, info: FieldInfo) -> frozenset[str]:
     if info.kind != "attribute":
-        found = _TENSOR
+        aspects = _TENSOR
     elif info.fuses:
-        found = frozenset({"operator", "required", "exists", "wrong-kind"})
+        aspects = frozenset({"operator", "required", "exists", "wrong-kind"})
     else:
-        found = _ATTRIBUTE if info.type_from or info.type == "scalar" else _ATTRIBUTE - {"type"}
+        aspects = _ATTRIBUTE if info.type_from or info.type == "scalar" else _ATTRIBUTE - {"type"}
     always = all(spec.field_at(info.name, level) is not None for level in spec.levels)
-    return found - {"exists"} if always else found
+    return aspects - {"exists"} if always else aspects

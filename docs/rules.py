@@ -37,9 +37,9 @@ def rule_page_of(dialect_name: str, operator: str, name: str) -> Page:
                 trail(whose, "rule"),
                 tag("h1", text(rule_id)),
                 tag("p", _says(rule), class_="says"),
-                section("Where it holds", _held(rule)),
+                section("Where it holds", _render_levels(rule)),
                 section("How to fix it", tag("p", _sentence(rule.fix)) if rule.fix else Markup()),
-                section("An example that breaks it", *_broken(rule_id, rule)),
+                section("An example that breaks it", *_render_rejected(rule_id, rule)),
                 _builds(dialect_name, operator, name),
                 section("From the command line", command(f"specgate rule {rule_id}"), _silence(rule_id)),
                 section("Sources", listing(source_link(source) for source in rule.source)),
@@ -69,22 +69,22 @@ def other_rule_page(group: str, name: str) -> Page:
 
 def check_command(descriptor: Mapping[str, Any], target: str) -> str:
     """Return the shell command that checks a descriptor."""
-    return f"specgate check {_quoted(json.dumps(descriptor))} --target {target}"
+    return f"specgate check {_quote_shell(json.dumps(descriptor))} --target {target}"
 
 
-def _quoted(said: str) -> str:
-    return "'" + said.replace("'", "'\\''") + "'"
+def _quote_shell(argument: str) -> str:
+    return "'" + argument.replace("'", "'\\''") + "'"
 
 
 def _says(rule: Rule) -> str:
     return _sentence(rule.says or (rule.holds[0]["text"] if rule.holds else "a check of specgate"))
 
 
-def _sentence(said: str) -> str:
-    return said[:1].upper() + said[1:] + ("" if said.endswith(".") else ".")
+def _sentence(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith(".") else ".")
 
 
-def _held(rule: Rule) -> Markup:
+def _render_levels(rule: Rule) -> Markup:
     whose = {"documented": "page", "observed": "builds"}
     rows = [
         (
@@ -97,7 +97,7 @@ def _held(rule: Rule) -> Markup:
     return table("Levels and what must be true", ("levels", "formula", "by"), rows)
 
 
-def _broken(rule_id: str, rule: Rule) -> list[Markup]:
+def _render_rejected(rule_id: str, rule: Rule) -> list[Markup]:
     if rule.rejected is None or rule.accepted is None:
         return []
     changes = ", ".join(f"{path} = {json.dumps(value)}" for path, value in rule.rejected["change"].items())
@@ -106,9 +106,9 @@ def _broken(rule_id: str, rule: Rule) -> list[Markup]:
         tag("p", "This one is rejected, because ", tag("code", changes), ":"),
         command(check_command(rule.rejected["descriptor"], target)),
     ]
-    said = _message(rule_id, rule.rejected["descriptor"], target)
-    if said:
-        parts.append(tag("blockquote", tag("p", said)))
+    message = _message(rule_id, rule.rejected["descriptor"], target)
+    if message:
+        parts.append(tag("blockquote", tag("p", message)))
     return [*parts, tag("p", "Without that change it is accepted:"), command(check_command(rule.accepted, target))]
 
 
@@ -120,10 +120,10 @@ def _message(rule_id: str, descriptor: Mapping[str, Any], target: str) -> str:
     from specgate.api import check
 
     try:
-        found = check(dict(descriptor), target, "documented").findings
+        findings = check(dict(descriptor), target, "documented").findings
     except Error:
         return ""
-    return next((finding.message for finding in found if finding.id == rule_id), "")
+    return next((finding.message for finding in findings if finding.id == rule_id), "")
 
 
 def _builds(dialect_name: str, operator: str, name: str) -> Markup:
@@ -138,17 +138,17 @@ def _builds(dialect_name: str, operator: str, name: str) -> Markup:
         "nondeterministic": "enforce it unreliably",
         "tools_write": "read files of the vendor's own tools that break it",
     }
-    found: list[Markup] = []
+    markups: list[Markup] = []
     for entry in entries:
-        said = [words for key, words in kinds.items() if name in entry.get(key, ())]
-        if said:
+        facts = [words for key, words in kinds.items() if name in entry.get(key, ())]
+        if facts:
             by = f" ({entry['by']} only)" if "by" in entry else ""
             levels = (
                 table_.level_set(entry["builds"]) if operator == "tensor" else _levels(dialect_name, operator, entry)
             )
-            line = f"Builds of {levels}{by} {' and '.join(said)}: {entry['evidence']}."
-            found.append(tag("li", line))
-    return section("What builds do", tag("ul", *found) if found else Markup())
+            line = f"Builds of {levels}{by} {' and '.join(facts)}: {entry['evidence']}."
+            markups.append(tag("li", line))
+    return section("What builds do", tag("ul", *markups) if markups else Markup())
 
 
 def _levels(dialect_name: str, operator: str, entry: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.registrations import Registration
 
-__all__ = ["leaving", "opset_table", "registered", "runtime_pages"]
+__all__ = ["leaving", "opset_table", "registered_kernels", "runtime_pages"]
 
 _GPU: Final = "DirectML"
 _WHY: Final = (
@@ -33,24 +33,24 @@ _WHY: Final = (
 @cache
 def _releases(provider: str) -> tuple[str, ...]:
     """Return the minor releases with known registrations, oldest first."""
-    found = dict.fromkeys(known.minor for known in known_releases() if provider in known.registered)
+    minors = dict.fromkeys(release.minor for release in known_releases() if provider in release.registered)
     order = list(runtime_tables()["releases"])
-    return tuple(sorted(found, key=order.index))
+    return tuple(sorted(minors, key=order.index))
 
 
 @cache
 def _newest() -> tuple[str, int]:
     """Return the newest release with DirectML and its newest opset."""
-    known = [one for one in known_releases() if _GPU in one.registered]
-    return known[-1].minor, known[-1].opsets["ai.onnx"]
+    releases = [release for release in known_releases() if _GPU in release.registered]
+    return releases[-1].minor, releases[-1].opsets["ai.onnx"]
 
 
-def _named(operator: str) -> tuple[str, str]:
+def _split_operator(operator: str) -> tuple[str, str]:
     domain, _, name = operator.rpartition(".")
     return domain, name
 
 
-def registered(operator: str) -> list[Markup]:
+def registered_kernels(operator: str) -> list[Markup]:
     """Return the registered kernels of an ONNX operator.
 
     Includes the DirectML operators to which its nodes are lowered.
@@ -60,24 +60,24 @@ def registered(operator: str) -> list[Markup]:
     if rows:
         heads = ("provider", "releases", "kernels for versions")
         parts.append(table("Kernels that ONNX Runtime registers", heads, rows))
-    made = lowered_to().get(operator, ())
-    if made:
-        links = Markup(", ".join(link(operator_page("directml", name), name) for name in made))
+    descriptors = lowered_to().get(operator, ())
+    if descriptors:
+        links = Markup(", ".join(link(operator_page("directml", name), name) for name in descriptors))
         parts.append(tag("p", "On DirectML a node becomes ", links, "."))
     spec = dialect("onnx").operator(operator)
     newest, _ = _newest()
     if spec.dialect.parent is None and rows:
         gone = [opset for opset, names in leaving().items() if operator in names]
         for opset in gone:
-            said = f"DirectML of ONNX Runtime {newest} has no kernel from "
+            message = f"DirectML of ONNX Runtime {newest} has no kernel from "
             parts.append(
-                tag("p", said, link(f"runtime/opset-{opset}.html", f"opset {opset}"), " on: nodes run on the CPU.")
+                tag("p", message, link(f"runtime/opset-{opset}.html", f"opset {opset}"), " on: nodes run on the CPU.")
             )
     return parts
 
 
 def _stretches(provider: str, operator: str) -> Iterator[tuple[str, str, str]]:
-    domain, name = _named(operator)
+    domain, name = _split_operator(operator)
     groups: list[tuple[str, list[str]]] = []
     for release in _releases(provider):
         versions = _versions(registrations(provider, release).of(domain, name))
@@ -105,15 +105,15 @@ def _on_gpu(opset: str) -> Mapping[str, bool]:
     Applies to the newest release and the given opset.
     """
     registry = registrations(_GPU, _newest()[0])
-    found = {}
+    kernels = {}
     table_ = dialect("onnx")
     for operator in table_.operators:
         spec = table_.operator(operator)
         if spec.dialect.parent is not None or opset not in spec.levels:
             continue
         since = spec.row_at(opset)
-        found[operator] = since is not None and any(kernel.holds(int(since)) for kernel in registry.of("", operator))
-    return found
+        kernels[operator] = since is not None and any(kernel.holds(int(since)) for kernel in registry.of("", operator))
+    return kernels
 
 
 @cache
@@ -123,11 +123,13 @@ def leaving() -> Mapping[str, list[str]]:
     These have a kernel at the opset before.
     """
     levels = dialect("onnx").levels
-    found = {}
+    releases_by_operator = {}
     for before, opset in pairwise(levels):
         now = _on_gpu(opset)
-        found[opset] = [name for name, had in _on_gpu(before).items() if had and name in now and not now[name]]
-    return {opset: names for opset, names in found.items() if names}
+        releases_by_operator[opset] = [
+            name for name, had in _on_gpu(before).items() if had and name in now and not now[name]
+        ]
+    return {opset: names for opset, names in releases_by_operator.items() if names}
 
 
 def opset_table() -> Markup:
@@ -139,10 +141,10 @@ def opset_table() -> Markup:
         gone = leaving().get(opset, [])
         count = f"{sum(had.values())} of {len(had)}"
         page = link(f"runtime/opset-{opset}.html", f"{len(gone)} leave") if gone else text("none leaves")
-        taken = (
+        columns = (
             "yes" if int(opset) <= most else f"newer than {most}, the newest that the release accepts without a warning"
         )
-        rows.append((f"opset {opset}", count, page, taken))
+        rows.append((f"opset {opset}", count, page, columns))
     heads = ("export at", "operators with a DirectML kernel", "against the opset before", "loaded")
     return table(f"DirectML of ONNX Runtime {release}, by opset of the model", heads, rows)
 
@@ -234,7 +236,7 @@ def _has(operator: str) -> str:
 
 def _release_table() -> Markup:
     rows = []
-    for known in reversed(known_releases()):
-        carried = f"{known.carries[0]} {known.carries[1]}" if known.carries else ""
-        rows.append((known.target, f"opset {known.opsets['ai.onnx']}", carried, ", ".join(known.registered)))
+    for release in reversed(known_releases()):
+        carried = f"{release.carries[0]} {release.carries[1]}" if release.carries else ""
+        rows.append((release.target, f"opset {release.opsets['ai.onnx']}", carried, ", ".join(release.registered)))
     return table("Releases that can be targets", ("target", "newest opset", "brings", "kernels known of"), rows)

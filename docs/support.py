@@ -46,7 +46,7 @@ class Stretch:
 
 def stretches(spec: OperatorSpec, when: str | None = None) -> list[Stretch]:
     """Return the stretches of an operator or of one of its cases."""
-    found: list[tuple[list[str], Any]] = []
+    groups: list[tuple[list[str], Any]] = []
     for level in spec.dialect.levels:
         sides: list[dict[str, Cell] | None] = []
         for side in ("documented", "observed"):
@@ -55,34 +55,34 @@ def stretches(spec: OperatorSpec, when: str | None = None) -> list[Stretch]:
             cells = None if resolved is None else resolved.cells
             named = None if resolved is None or cells is None else {n: c for n, c in cells.items() if n in spec.fields}
             sides.append(named)
-        if found and found[-1][1] == sides:
-            found[-1][0].append(level)
+        if groups and groups[-1][1] == sides:
+            groups[-1][0].append(level)
         else:
-            found.append(([level], sides))
+            groups.append(([level], sides))
     order = spec.dialect.levels
-    return [Stretch(LevelSet.of(order, levels), page, builds) for levels, (page, builds) in found]
+    return [Stretch(LevelSet.of(order, levels), page, builds) for levels, (page, builds) in groups]
 
 
 def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
     """Yield a support matrix for each case of an operator."""
     for when, _ in spec.support:
-        found = stretches(spec, when)
-        rows = list(_rows(spec, found))
+        parts = stretches(spec, when)
+        rows = list(_rows(spec, parts))
         caption = "Support of each field, by level" + (f", where {when}" if when else "")
         if rows:
-            yield table(caption, ["field", *(str(stretch.levels) for stretch in found)], rows, "support")
+            yield table(caption, ["field", *(str(stretch.levels) for stretch in parts)], rows, "support")
         else:
-            spans = [str(stretch.levels) for stretch in found if stretch.page is not None]
+            spans = [str(stretch.levels) for stretch in parts if stretch.page is not None]
             yield tag("p", f"The same at {', '.join(spans)}: no field is limited.")
 
 
 def taken_words(cell: Cell | None, part: str) -> tuple[str, ...] | None:
     """Return the list in a part of a cell; None if everything is supported."""
-    found: Sequence[Any] | None = getattr(cell, part) if cell is not None else None
-    return None if found is None else tuple(map(str, found))
+    words: Sequence[Any] | None = getattr(cell, part) if cell is not None else None
+    return None if words is None else tuple(map(str, words))
 
 
-def _rows(spec: OperatorSpec, found: Sequence[Stretch]) -> Iterator[list[Markup | str]]:
+def _rows(spec: OperatorSpec, parts: Sequence[Stretch]) -> Iterator[list[Markup | str]]:
     """Yield the rows for ranks and lists of each field.
 
     Fields with the same support at all levels share rows.
@@ -91,17 +91,18 @@ def _rows(spec: OperatorSpec, found: Sequence[Stretch]) -> Iterator[list[Markup 
         alike: dict[Any, list[str]] = {}
         for name in spec.fields:
             key = tuple(
-                None if s.page is None else (taken_words(s.page.get(name), part), _built(s, name, part)) for s in found
+                None if s.page is None else (taken_words(s.page.get(name), part), _observed_words(s, name, part))
+                for s in parts
             )
             if any(sides is not None and sides != (None, None) for sides in key):
                 alike.setdefault(key, []).append(name)
         for key, names in alike.items():
             if not (part == "values" and _all_words(spec, names, key)):
                 yield from _list_rows(", ".join(names), before, key)
-    yield from _bounds_rows(spec, found)
+    yield from _bounds_rows(spec, parts)
 
 
-def _built(stretch: Stretch, name: str, part: str) -> tuple[str, ...] | None:
+def _observed_words(stretch: Stretch, name: str, part: str) -> tuple[str, ...] | None:
     return taken_words(stretch.builds.get(name), part) if stretch.builds is not None else None
 
 
@@ -128,15 +129,15 @@ def _list_rows(title: str, before: str, key: Sequence[Any]) -> Iterator[list[Mar
         yield cells
 
 
-def _sign(sign: str, said: str, kind: str) -> Markup:
-    return tag("span", sign, tag("span", said, class_="unseen"), class_=f"sign {kind}", title=said)
+def _sign(sign: str, meaning: str, kind: str) -> Markup:
+    return tag("span", sign, tag("span", meaning, class_="unseen"), class_=f"sign {kind}", title=meaning)
 
 
-def _bounds_rows(spec: OperatorSpec, found: Sequence[Stretch]) -> Iterator[list[Markup | str]]:
+def _bounds_rows(spec: OperatorSpec, parts: Sequence[Stretch]) -> Iterator[list[Markup | str]]:
     for part, word in (("ranks", "ranks"), ("range", "range")):
         alike: dict[Any, list[str]] = {}
         for name in spec.fields:
-            key = tuple(_bounds(stretch, name, part) for stretch in found)
+            key = tuple(_bounds(stretch, name, part) for stretch in parts)
             if any(text not in {"–", "any"} for text in key):
                 alike.setdefault(key, []).append(name)
         for key, names in alike.items():
@@ -146,11 +147,11 @@ def _bounds_rows(spec: OperatorSpec, found: Sequence[Stretch]) -> Iterator[list[
 def _bounds(stretch: Stretch, name: str, part: str) -> str:
     if stretch.page is None:
         return "–"
-    page, builds = (_bound(cells, name, part) for cells in (stretch.page, stretch.builds or {}))
+    page, builds = (_format_bounds(cells, name, part) for cells in (stretch.page, stretch.builds or {}))
     return page if page == builds else f"{page} (builds: {builds})"
 
 
-def _bound(cells: Mapping[str, Cell], name: str, part: str) -> str:
+def _format_bounds(cells: Mapping[str, Cell], name: str, part: str) -> str:
     cell = cells.get(name)
     bounds = getattr(cell, part) if cell is not None else None
     return "any" if bounds is None else str(bounds)

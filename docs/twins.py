@@ -19,7 +19,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["compared", "lowered_to", "made_of", "twins", "written"]
+__all__ = ["equivalents_by_operator", "lowered_to", "made_of", "twins", "written_list"]
 
 _FILE: Final = Path(__file__).parent / "twins.yaml"
 _DIRECTML, _ONNX, _OPENVINO = SHIPPED
@@ -31,12 +31,12 @@ Twins = dict[str, list[str]]
 @cache
 def lowered_to() -> Mapping[str, tuple[str, ...]]:
     """Return by ONNX operator the DirectML operators it is lowered to."""
-    found = {}
+    targets = {}
     for name, entry in lowering_tables()["operators"].items():
-        made = dict.fromkeys(to["operator"] for row in entry.get("rows", ()) for to in _parts(row.get("to", ())))
-        if made:
-            found[name] = tuple(made)
-    return found
+        operators = dict.fromkeys(to["operator"] for row in entry.get("rows", ()) for to in _parts(row.get("to", ())))
+        if operators:
+            targets[name] = tuple(operators)
+    return targets
 
 
 def _parts(to: Any) -> Iterator[Mapping[str, Any]]:
@@ -48,68 +48,72 @@ def _parts(to: Any) -> Iterator[Mapping[str, Any]]:
 @cache
 def made_of() -> Mapping[str, tuple[str, ...]]:
     """Return by DirectML operator the ONNX operators lowered to it."""
-    found: dict[str, list[str]] = {}
-    for name, made in lowered_to().items():
-        for operator in made:
-            found.setdefault(operator, []).append(name)
-    return {operator: tuple(names) for operator, names in found.items()}
+    sources: dict[str, list[str]] = {}
+    for name, targets in lowered_to().items():
+        for operator in targets:
+            sources.setdefault(operator, []).append(name)
+    return {operator: tuple(names) for operator, names in sources.items()}
 
 
 @cache
-def written() -> Mapping[str, str]:
+def written_list() -> Mapping[str, str]:
     """Return the written list: ONNX operators -> OpenVINO operators."""
     entries: dict[str, str] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))["onnx-openvino"]
     return entries
 
 
 @cache
-def compared() -> Mapping[str, Twins]:
+def equivalents_by_operator() -> Mapping[str, Twins]:
     """Return by ONNX operator the equivalents in the other dialects.
 
     Only contains operators with an equivalent.
     """
     named = {name: _by_name(name) for name in (_DIRECTML, _OPENVINO)}
-    found = {}
+    equivalents = {}
     for operator in dialect(_ONNX).operators:
-        directml = [made for made in lowered_to().get(operator, ()) if made in dialect(_DIRECTML).operators]
+        directml = [lowered for lowered in lowered_to().get(operator, ()) if lowered in dialect(_DIRECTML).operators]
         if len(directml) != 1:  # several: steps of one computation, or alternatives
-            directml = [*named[_DIRECTML].get(_folded(operator), ()), *directml]
-        openvino = [written()[operator]] if operator in written() else named[_OPENVINO].get(_folded(operator), [])
+            directml = [*named[_DIRECTML].get(_fold_name(operator), ()), *directml]
+        openvino = (
+            [written_list()[operator]] if operator in written_list() else named[_OPENVINO].get(_fold_name(operator), [])
+        )
         twins_ = {_DIRECTML: list(dict.fromkeys(directml)), _OPENVINO: openvino}
         if any(twins_.values()):
-            found[operator] = {name: names for name, names in twins_.items() if names}
-    return found
+            equivalents[operator] = {name: names for name, names in twins_.items() if names}
+    return equivalents
 
 
 def _by_name(dialect_name: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    operators: dict[str, list[str]] = {}
     for operator in dialect(dialect_name).operators:
-        found.setdefault(_folded(operator), []).append(operator)
-    return found
+        operators.setdefault(_fold_name(operator), []).append(operator)
+    return operators
 
 
-def _folded(operator: str) -> str:
+def _fold_name(operator: str) -> str:
     return operator.replace("_", "").lower().removeprefix("elementwise").removeprefix("activation")
 
 
 def twins(dialect_name: str, operator: str) -> Twins:
     """Return the closest operators of the other dialects."""
     if dialect_name == _ONNX:
-        return dict(compared().get(operator, {}))
-    like = [name for name, found in compared().items() if operator in found.get(dialect_name, ())]
+        return dict(equivalents_by_operator().get(operator, {}))
+    like = [
+        name for name, equivalents in equivalents_by_operator().items() if operator in equivalents.get(dialect_name, ())
+    ]
     other = _OPENVINO if dialect_name == _DIRECTML else _DIRECTML
-    alike = _of(like, dialect_name, operator, other) or _by_name(other).get(_folded(operator), [])
+    alike = _operators_via_onnx(like, dialect_name, operator, other) or _by_name(other).get(_fold_name(operator), [])
     return {name: names for name, names in ((_ONNX, like), (other, alike)) if names}
 
 
-def _of(onnx: Iterable[str], dialect_name: str, operator: str, other: str) -> list[str]:
+def _operators_via_onnx(onnx: Iterable[str], dialect_name: str, operator: str, other: str) -> list[str]:
     """Return operators of a third dialect through ONNX.
 
     Only follows ONNX operators that have no other equivalent in this dialect. For OpenVINO, follows all of them.
     """
-    found: dict[str, None] = {}
+    operators: dict[str, None] = {}
     for name in onnx:
-        alike = compared()[name]
+        alike = equivalents_by_operator()[name]
         if alike[dialect_name] == [operator] or dialect_name == _OPENVINO:
-            found.update(dict.fromkeys(alike.get(other, ())))
-    return list(found)
+            operators.update(dict.fromkeys(alike.get(other, ())))
+    return list(operators)

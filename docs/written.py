@@ -35,24 +35,24 @@ def html_of(markdown: str) -> Markup:
     tests run, are removed. Other HTML is not supported.
     """
     plain = re.sub(r"^<!--.*?-->\n", "", markdown, flags=re.MULTILINE)
-    made = MarkdownIt("commonmark", {"html": False}).enable("table").render(plain)
-    made = _HEADING.sub(lambda found: f'<h{found[1]} id="{_anchor(found[2])}">{found[2]}</h{found[1]}>', made)
-    made = _LINK.sub(_site_link, made)
-    made = _BLOCK.sub(lambda found: f'<div class="command"><pre tabindex="0"><code>{found[1]}</code></pre></div>', made)
-    made = made.replace("<pre><code", '<pre tabindex="0"><code')
-    return Markup(_TABLE.sub(lambda found: f'<div class="scroll" tabindex="0">{found[0]}</div>', made))
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(plain)
+    html = _HEADING.sub(lambda match: f'<h{match[1]} id="{_anchor(match[2])}">{match[2]}</h{match[1]}>', html)
+    html = _LINK.sub(_site_link, html)
+    html = _BLOCK.sub(lambda match: f'<div class="command"><pre tabindex="0"><code>{match[1]}</code></pre></div>', html)
+    html = html.replace("<pre><code", '<pre tabindex="0"><code')
+    return Markup(_TABLE.sub(lambda match: f'<div class="scroll" tabindex="0">{match[0]}</div>', html))
 
 
 def _anchor(heading: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"<[^>]+>", "", heading).lower()).strip("-")
 
 
-def _site_link(found: re.Match[str]) -> str:
+def _site_link(match: re.Match[str]) -> str:
     """Return a link of the checkout as a link of the site.
 
     It leads to a written page, a generated page, or the source.
     """
-    path, anchor = found[1], found[2] or ""
+    path, anchor = match[1], match[2] or ""
     if not path or path.startswith(("http:", "https:")):
         return f'href="{path}{anchor}"'
     if path.endswith(".md") and "/" not in path:
@@ -61,11 +61,11 @@ def _site_link(found: re.Match[str]) -> str:
 
 
 def _titles() -> dict[str, str]:
-    found = {}
+    titles = {}
     for path in sorted(FOLDER.glob("*.md")):
         title = _TITLE.search(path.read_text(encoding="utf-8"))
-        found[path.stem] = title[1] if title else path.stem
-    return found
+        titles[path.stem] = title[1] if title else path.stem
+    return titles
 
 
 def written_pages() -> Iterator[Page]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
-from specgate.descriptors.core import Descriptor, shown
+from specgate.descriptors.core import Descriptor, format_value
 from specgate.descriptors.read import read_dict
 from specgate.dialects import capability, implementing, is_dialect, model_owner, owner_of_object
 from specgate.dialects.protocols import LibraryObjects, Runnable
@@ -18,7 +18,7 @@ from specgate.errors import InputError
 from specgate.loading import lazy
 from specgate.runtimes import runtime_of
 from specgate.spec.tables import dialect as tables
-from specgate.targets import Target, expanded, listed_targets, parse_target
+from specgate.targets import Target, expand_query, listed_targets, parse_target
 from specgate.validate.check import check_for
 from specgate.validate.device import device_of
 from specgate.verdict import expect_basis
@@ -171,8 +171,8 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
     for owner in owners:
         if (read := owner.descriptor_of(data)) is not None:
             return read
-    known = " or ".join(["a dict, Descriptor, path", *(owner.node_class for owner in owners)])
-    raise InputError(f"expected a descriptor as {known}, found {type(data).__name__}")
+    names = " or ".join(["a dict, Descriptor, path", *(owner.node_class for owner in owners)])
+    raise InputError(f"expected a descriptor as {names}, found {type(data).__name__}")
 
 
 def execute(
@@ -211,7 +211,7 @@ def execute(
 
     Raises InputError for unusable arguments and exceeded limits, NoTable, and NoKernel.
     """
-    execute_at, budget_of = _executing()
+    execute_at, budget_of = _import_engine()
     budget = budget_of(max_bytes, max_seconds)
     expect_basis(basis)
     if not isinstance(arrays, Mapping):
@@ -220,7 +220,7 @@ def execute(
     if owner is not None and isinstance(descriptor, str | os.PathLike):
         goal = parse_target(target, owner.name) if isinstance(target, str) else target
         path = os.fspath(descriptor)
-        return _noted(_run_model(owner, path, arrays, goal, budget, on_note, on_node, basis), on_note)
+        return forward_notes(_run_model(owner, path, arrays, goal, budget, on_note, on_node, basis), on_note)
     new_descriptor = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = (
         None
@@ -235,7 +235,7 @@ def execute(
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return _noted(
+    return forward_notes(
         execute_at(new_descriptor, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None), on_note
     )
 
@@ -265,7 +265,7 @@ def _run_model(
     return outputs
 
 
-def _noted(outputs: Outputs, on_note: Callable[[str], object] | None) -> Outputs:
+def forward_notes(outputs: Outputs, on_note: Callable[[str], object] | None) -> Outputs:
     if on_note is not None:
         for note in outputs.notes:
             on_note(note)
@@ -273,7 +273,7 @@ def _noted(outputs: Outputs, on_note: Callable[[str], object] | None) -> Outputs
 
 
 @cache
-def _executing() -> tuple[Callable[..., Outputs], Callable[..., Budget]]:
+def _import_engine() -> tuple[Callable[..., Outputs], Callable[..., Budget]]:
     """Return the functions that `execute` calls.
 
     Cached, because the import statements take longer than the rest of a call.
@@ -401,7 +401,7 @@ def _kind_of(value: object) -> str:
     """Describe a value that is not a mapping, for a message."""
     if isinstance(value, list | tuple):
         return f"a {type(value).__name__}" + (f" of {type(value[0]).__name__}" if value else "")
-    return shown(value)
+    return format_value(value)
 
 
 def _dialect(target: str | Target) -> str | None:
@@ -443,7 +443,9 @@ def lint(
     checked. Raises InputError.
     """
     items = [targets] if isinstance(targets, str | Target) else targets
-    goals = [_target(one) for result in items for one in (expanded(result) if isinstance(result, str) else [result])]
+    goals = [
+        _target(name) for result in items for name in (expand_query(result) if isinstance(result, str) else [result])
+    ]
     expect_basis(basis)
     settings = linting_settings.LintSettings(infer, linting_settings.checked_pins(pins), tuple(custom_domains))
     return linting_model.lint_model(model, goals, basis, device_of(device), settings)

@@ -50,7 +50,7 @@ def explain_codes(text: str) -> list[Explanation]:
     """
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT:
         raise InputError("expected an error code such as 0x80070057 or E_INVALIDARG, or a log line that holds one")
-    known = list(_known())
+    known = list(_iterate_explanations())
     words = {token.upper() for token in _TOKEN.findall(text)}
     codes = {code for token in words for code in [_code(token)] if code is not None}
     explanations = [entry for entry, _ in known if entry.code in codes or entry.name.split()[0] in words]
@@ -67,7 +67,7 @@ def explain_codes(text: str) -> list[Explanation]:
     return explanations
 
 
-def _known() -> Iterator[tuple[Explanation, list[str]]]:
+def _iterate_explanations() -> Iterator[tuple[Explanation, list[str]]]:
     for name in dialect_names():
         for code, entry in dialect(name).tables.codes.items():
             explanation = Explanation(code, entry["name"], entry["meaning"], entry["advice"], name, entry["source"])
@@ -88,7 +88,7 @@ def _code(token: str) -> str | None:
     return f"0x{int(token) & 0xFFFFFFFF:08X}"
 
 
-def _unknown(text: str, known: list[Explanation]) -> str:
-    near = difflib.get_close_matches(text.upper(), [entry.name for entry in known], 2)
+def _unknown(text: str, explanations: list[Explanation]) -> str:
+    near = difflib.get_close_matches(text.upper(), [entry.name for entry in explanations], 2)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"no known error code in {text!r:.80}{hint}; known: {'; '.join(f'{e.code} {e.name}' for e in known)}"
+    return f"no known error code in {text!r:.80}{hint}; known: {'; '.join(f'{e.code} {e.name}' for e in explanations)}"

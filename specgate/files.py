@@ -93,7 +93,7 @@ def writing(
             with _replacing(place, stat_result, replaces, [] if lost is None else lost) as file:
                 yield file
         else:
-            with _opened(name, stat_result) as file:
+            with _open_device(name, stat_result) as file:
                 yield file
     except (OSError, ValueError) as error:  # ValueError: for example a name with a null character
         raise unwritable(name, error) from None
@@ -270,7 +270,7 @@ def _attributes(file: str | int) -> dict[str, bytes]:
 
 
 @contextmanager
-def _opened(path: str, stat_result: os.stat_result) -> Iterator[IO[bytes]]:
+def _open_device(path: str, stat_result: os.stat_result) -> Iterator[IO[bytes]]:
     """Yield a pipe or device opened for writing.
 
     Opening a pipe blocks until it has a reader.

@@ -43,22 +43,22 @@ class LevelSet:
     def __len__(self) -> int:
         return len(self.members)
 
-    def _with(self, other: LevelSet, members: frozenset[int]) -> LevelSet:
+    def _with_members(self, other: LevelSet, members: frozenset[int]) -> LevelSet:
         if self.order != other.order:
             raise ValueError("level sets of different dialects do not mix")
         return LevelSet(self.order, members)
 
     def __or__(self, other: LevelSet) -> LevelSet:
-        return self._with(other, self.members | other.members)
+        return self._with_members(other, self.members | other.members)
 
     def __and__(self, other: LevelSet) -> LevelSet:
-        return self._with(other, self.members & other.members)
+        return self._with_members(other, self.members & other.members)
 
     def __sub__(self, other: LevelSet) -> LevelSet:
-        return self._with(other, self.members - other.members)
+        return self._with_members(other, self.members - other.members)
 
     def __le__(self, other: LevelSet) -> bool:
-        return self._with(other, self.members).members <= other.members
+        return self._with_members(other, self.members).members <= other.members
 
     def complement(self) -> LevelSet:
         """Return the levels that are not in this set."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["abbreviated", "near_operators", "near_versions"]
+__all__ = ["expand_abbreviation", "near_operators", "near_versions"]
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VERSION: Final = re.compile(r"[A-Za-z]*(\d{1,9}(?:\.\d{1,9})*)")
@@ -27,16 +27,16 @@ def near_operators(text: str, names: Collection[str], least: float = 0.6) -> lis
     least: the minimum similarity of other names, from 0 to 1.
     """
     text = text[:_LONGEST]
-    folded = {_folded(name): name for name in names}
-    for spelt in (_folded(text), _folded(text).rstrip("0123456789")):
+    folded = {_fold_name(name): name for name in names}
+    for spelt in (_fold_name(text), _fold_name(text).rstrip("0123456789")):
         if spelt in folded:
             return [folded[spelt]]
-    if almost := get_close_matches(_folded(text), folded, 1, _ALMOST):
+    if almost := get_close_matches(_fold_name(text), folded, 1, _ALMOST):
         return [folded[almost[0]]]
     words = {name: _words(name) for name in names}
-    known = {word for each in words.values() for word in each}
+    words_ = {word for each in words.values() for word in each}
     texts = _words(text)
-    expected_texts = [word for word in texts if word in known]
+    expected_texts = [word for word in texts if word in words_]
     if expected_texts == texts:
         holding = [name for name, each in words.items() if all(word in each for word in expected_texts)]
     else:
@@ -48,10 +48,10 @@ def near_operators(text: str, names: Collection[str], least: float = 0.6) -> lis
                 key=lambda name: (len(words[name]), words[name][-len(expected_texts) :] != expected_texts, name),
             )
         ]
-    return [folded[near] for near in get_close_matches(_folded(text), folded, 1, least)]
+    return [folded[near] for near in get_close_matches(_fold_name(text), folded, 1, least)]
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return name.replace("_", "").lower()
 
 
@@ -68,11 +68,11 @@ def near_versions(text: str, names: Sequence[str]) -> list[str]:
     key = _key(text[:_LONGEST])
     if key is None:
         return get_close_matches(text[:_LONGEST], names, 3)
-    known = sorted((each, name) for name in names if (each := _key(name)) is not None)
-    within = [name for each, name in known if each[: len(key)] == key]
+    pairs = sorted((each, name) for name in names if (each := _key(name)) is not None)
+    within = [name for each, name in pairs if each[: len(key)] == key]
     if within:
         return within
-    alike = [pair for pair in known if len(pair[0]) == len(key)] or known
+    alike = [pair for pair in pairs if len(pair[0]) == len(key)] or pairs
     below = [name for each, name in alike if each < key]
     above = [name for each, name in alike if each > key]
     return [*below[-1:], *above[:1]]
@@ -83,7 +83,7 @@ def _key(name: str) -> tuple[int, ...] | None:
     return None if match is None else tuple(map(int, match[1].split(".")))
 
 
-def abbreviated(text: str, names: Iterable[str]) -> list[str]:
+def expand_abbreviation(text: str, names: Iterable[str]) -> list[str]:
     """Return the names that `text` may abbreviate, such as ``dml``.
 
     A name matches if it starts with the same letter and contains all letters of `text` in order.

@@ -45,7 +45,9 @@ def assert_supported(
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
     report = (
-        _checked(model, targets, basis, device) if isinstance(model, dict) else _linted(model, targets, basis, device)
+        _check_descriptor(model, targets, basis, device)
+        if isinstance(model, dict)
+        else _lint_model(model, targets, basis, device)
     )
     problem = _problem(report, strict=strict)
     if problem is None:
@@ -54,13 +56,13 @@ def assert_supported(
     raise AssertionError(f"{_name(model)} {problem}\n\n{text}")
 
 
-def _linted(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
+def _lint_model(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
     import specgate
 
     return specgate.lint(model, targets, basis, device=device)
 
 
-def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
+def _check_descriptor(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
     """Check one descriptor for each target; return a report with one node."""
     import specgate
 

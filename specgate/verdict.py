@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.errors import InputError
 from specgate.loading import lazy
 from specgate.slotted import field, replace, slotted
@@ -29,7 +29,7 @@ BASES: Final[tuple[str, ...]] = get_args(Basis)
 def expect_basis(basis: object) -> None:
     """Raise InputError for anything that is not a basis."""
     if not isinstance(basis, str) or basis not in BASES:
-        raise InputError(f"expected the basis {', '.join(BASES[:-1])} or {BASES[-1]}, found {shown(basis)}")
+        raise InputError(f"expected the basis {', '.join(BASES[:-1])} or {BASES[-1]}, found {format_value(basis)}")
 
 
 @slotted(frozen=True)

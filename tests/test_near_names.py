@@ -8,7 +8,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.near_names import abbreviated, near_operators, near_versions
+from specgate.near_names import expand_abbreviation, near_operators, near_versions
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def test_releases_beyond_the_newest() -> None:
     assert near_versions("1.21.5", ["1.13.1", "1.20.1", "1.32.0"]) == ["1.20.1", "1.32.0"]
     assert near_versions("1.2", ["1.19", "1.20", "1.1"]) == ["1.1", "1.19"]
     assert near_versions("windows-11-22h3", ["4.1", "windows-11-22h2"]) == ["windows-11-22h2"]
-    assert abbreviated("dml", ["directml", "onnx", "openvino"]) == ["directml"]
-    assert abbreviated("d", ["directml"]) == abbreviated("", ["directml"]) == []
+    assert expand_abbreviation("dml", ["directml", "onnx", "openvino"]) == ["directml"]
+    assert expand_abbreviation("d", ["directml"]) == expand_abbreviation("", ["directml"]) == []
 
 
 @pytest.mark.slow

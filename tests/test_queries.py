@@ -8,7 +8,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.targets import expanded, is_query, parse_target, parse_targets
+from specgate.targets import expand_query, is_query, parse_target, parse_targets
 from specgate.targets.listing import known_targets
 from tests.linting import models
 from tests.paths import DATA
@@ -16,7 +16,7 @@ from tests.report.test_report_schema import problems
 
 
 def names(query):
-    return [target.partition(":")[2] for target in expanded(query)]
+    return [target.partition(":")[2] for target in expand_query(query)]
 
 
 def test_releases_of_a_runtime_from_one_on():
@@ -53,7 +53,7 @@ def test_releases_of_a_runtime_from_one_on():
     ],
 )
 def test_what_queries_stand_for(query, targets):
-    assert expanded(query) == targets
+    assert expand_query(query) == targets
     assert [str(target) for target in parse_targets(query)] == targets
 
 
@@ -67,7 +67,7 @@ def test_the_last_ones():
     finished = parse_target("openvino:latest").level
     assert names("last 1 openvino opsets") == [finished]  # none in the making
     assert names("last 1 directml") == [parse_target("directml:latest").level]
-    assert expanded("last 1 onnxruntime") == ["onnxruntime:" + names("onnxruntime>=1.16")[-1]]
+    assert expand_query("last 1 onnxruntime") == ["onnxruntime:" + names("onnxruntime>=1.16")[-1]]
 
 
 def test_no_name_is_a_query():
@@ -118,7 +118,9 @@ def test_the_command_prints_the_expansion(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(": ")[0] for line in lines] == ["onnxruntime:1.16.3", "onnxruntime:1.17.3", "onnx:13"]
     main(["targets", "last 2 directml", "--format", "json"])
-    assert [entry["given"] for entry in json.loads(capsys.readouterr().out)["resolved"]] == expanded("last 2 directml")
+    assert [entry["given"] for entry in json.loads(capsys.readouterr().out)["resolved"]] == expand_query(
+        "last 2 directml"
+    )
 
 
 @pytest.fixture
@@ -141,7 +143,7 @@ def test_what_is_the_same_for_a_query_is_shown_once(model, capsys):
     flat = " ".join(text.split())
     assert "supports up to 13; all 6 nodes exist unchanged at 13 (likewise up to onnx:onnxruntime-1.11)" in flat
     assert "ONNX Runtime 1.6 reads those up to 7 (likewise up to onnx:onnxruntime-1.8)" in flat
-    plain = said(capsys, *(part for target in expanded("onnx:onnxruntime>=1.6,<1.12") for part in ("-t", target)))
+    plain = said(capsys, *(part for target in expand_query("onnx:onnxruntime>=1.6,<1.12") for part in ("-t", target)))
     assert plain.count("onnx/model/opset-import") == 6
     assert plain.splitlines()[-2] == text.splitlines()[-2]  # the counts
 
@@ -153,7 +155,7 @@ def test_what_all_targets_of_a_query_have_is_shown_once(model, capsys, chosen):
     shown = said(capsys, "-t", "onnx>=17", "--format", chosen)
     assert shown.count("X has rank 1 and Y has rank 2") == 1
     found = json.loads(said(capsys, "-t", "onnx>=17", "--format", "json"))  # programs have each target
-    assert found["targets"] == expanded("onnx>=17")
+    assert found["targets"] == expand_query("onnx>=17")
     assert {one["target"] for one in found["findings"] if one["id"] == "onnx/Relu/same-rank"} >= {"onnx:17", "onnx:28"}
 
 
@@ -200,7 +202,7 @@ def test_the_targets_of_a_query_are_idle_together(model, capsys, chosen):
     if chosen == "json":
         (found,) = json.loads(text)["findings"]
         assert (found["id"], found["target"]) == ("specgate/target-idle", "directml>=5.0")
-        assert found["values"] == {"targets": expanded("directml>=5.0")}
+        assert found["values"] == {"targets": expand_query("directml>=5.0")}
         assert problems(text) == []
 
 

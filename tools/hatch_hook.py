@@ -48,7 +48,7 @@ class CompileSpecs(BuildHookInterface[Any]):
         from specgate.runtimes.onnxruntime.registrations import RUNTIME
         from specgate.spec.build import build_dialect
         from specgate.spec.dialect_spec import Dialect
-        from specgate.spec.store import built, written_tables
+        from specgate.spec.store import build_with_digest, written_tables
         from specgate.spec.tables import in_use
         from tools.stubs import package_stub, stub_text
 
@@ -56,7 +56,7 @@ class CompileSpecs(BuildHookInterface[Any]):
         builders = dict.fromkeys(SHIPPED, build_dialect)
         builders |= {RUNTIME: build_runtime, f"{RUNTIME}/lowering": build_lowering}
         for path, build in builders.items():
-            tables = built(build, Path(self.root) / "specs" / path)
+            tables = build_with_digest(build, Path(self.root) / "specs" / path)
             files[f"specgate/_specs/{path.replace('/', '-')}.jsonl"] = written_tables(None, tables)
             if path in SHIPPED:
                 with in_use(Dialect(path, tables)):

@@ -75,12 +75,12 @@ def propose(result: Result) -> str:
 
 def _entry(difference: Difference, result: Result) -> tuple[str, list[str]]:
     builds = [level.strip() for level in difference.level.split(",")]
-    head = [f"  - builds: [{', '.join(_quoted(level) for level in builds)}]"]
-    if _alone(difference, result.differences, result):
+    head = [f"  - builds: [{', '.join(_quote_text(level) for level in builds)}]"]
+    if _is_unshared(difference, result.differences, result):
         head.append(f"    by: {difference.implementation}")
-    said = f" ({difference.detail})" if difference.detail else ""
-    what = f"{difference.theirs}{said}, {difference.count} cases; smallest: {difference.command}"
-    evidence = [f"    evidence: {_quoted(what)}"]
+    detail = f" ({difference.detail})" if difference.detail else ""
+    what = f"{difference.theirs}{detail}, {difference.count} cases; smallest: {difference.command}"
+    evidence = [f"    evidence: {_quote_text(what)}"]
     if difference.theirs == "crashed":
         evidence.append("    bug: true")
     names = [finding.rpartition("/")[2] for finding in difference.findings]
@@ -94,20 +94,22 @@ def _entry(difference: Difference, result: Result) -> tuple[str, list[str]]:
     return scope, [*head, *body, *([f"    support: {cells}"] if cells else []), *evidence]
 
 
-def _alone(difference: Difference, others: Iterable[Difference], result: Result) -> bool:
+def _is_unshared(difference: Difference, others: Iterable[Difference], result: Result) -> bool:
     """Return whether some implementation does not share a difference.
 
     Only considers implementations that were asked at these levels.
     """
     levels = {level.strip() for level in difference.level.split(",")}
-    asked = {t.implementation for t in result.tallies if t.operator == difference.operator and t.level in levels}
+    implementations = {
+        t.implementation for t in result.tallies if t.operator == difference.operator and t.level in levels
+    }
     alike = {
         other.implementation
         for other in others
         if (other.operator, other.findings, other.theirs)
         == (difference.operator, difference.findings, difference.theirs)
     }
-    return bool(asked - alike)
+    return bool(implementations - alike)
 
 
 def _cells(names: Sequence[str], difference: Difference, dialect: str) -> str:
@@ -117,11 +119,11 @@ def _cells(names: Sequence[str], difference: Difference, dialect: str) -> str:
     """
     spec = tables(dialect).operator(difference.operator)
     resolved = spec.resolve(difference.level.split(",")[0], "observed")
-    made = read_dict(dict(difference.descriptor), dialect)
-    found = []
+    descriptor = read_dict(dict(difference.descriptor), dialect)
+    cells = []
     for name in names:
         field, _, aspect = name.partition(".")
-        cell, value = (resolved.cells.get(field, Cell()) if resolved else Cell()), made.fields.get(field)
+        cell, value = (resolved.cells.get(field, Cell()) if resolved else Cell()), descriptor.fields.get(field)
         if aspect == "type" and isinstance(value, TensorDesc):
             items: list[Any] = [*(cell.types or ()), value.type]
         elif aspect == "rank" and isinstance(value, TensorDesc):
@@ -132,11 +134,11 @@ def _cells(names: Sequence[str], difference: Difference, dialect: str) -> str:
             items = [*(cell.values or ()), value]
         else:
             continue
-        found.append(f"{field}: {{{aspect}s: [{', '.join(map(str, items))}]}}")
-    return "{" + ", ".join(found) + "}" if found else ""
+        cells.append(f"{field}: {{{aspect}s: [{', '.join(map(str, items))}]}}")
+    return "{" + ", ".join(cells) + "}" if cells else ""
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

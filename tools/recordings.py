@@ -182,12 +182,12 @@ def _read_cases(cases: Sequence[Any]) -> Iterator[RecordedCase]:
         yield RecordedCase(descriptor, runs)
 
 
-def _arrays(found: Mapping[str, Any], descriptor: Descriptor, place: str) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for name, values in found.items():
+def _arrays(raw: Mapping[str, Any], descriptor: Descriptor, place: str) -> dict[str, Any]:
+    arrays: dict[str, Any] = {}
+    for name, values in raw.items():
         tensor = descriptor.fields[name]
         if isinstance(tensor, TensorDesc):
-            made[name] = decode(values, tensor, f"{place}.{name}")
+            arrays[name] = decode(values, tensor, f"{place}.{name}")
         else:
-            made[name] = [decode(v, t, f"{place}.{name}") for v, t in zip(values, tensor, strict=True)]
-    return made
+            arrays[name] = [decode(v, t, f"{place}.{name}") for v, t in zip(values, tensor, strict=True)]
+    return arrays

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     from specgate.spec.yamlio import Keys
 
-__all__ = ["Quoted", "rewritten"]
+__all__ = ["Quoted", "rewrite_file"]
 
 _WIDTH: Final = 120
 #: Maximum number of mappings on one line within another mapping.
 _MOST: Final = 3
 
 
-def rewritten(
-    text: str, old: Mapping[str, Any], wanted: Mapping[str, Any], remarks: Mapping[Keys, str] | None = None
+def rewrite_file(
+    text: str, old: Mapping[str, Any], new: Mapping[str, Any], remarks: Mapping[Keys, str] | None = None
 ) -> str:
     """Return the file `text` with content `old` changed to `wanted`.
 
@@ -49,23 +49,23 @@ def rewritten(
     """
     remarks = remarks or {}
     written = _Written(text)
-    made: list[str] = []
-    for key, value in wanted.items():
+    lines: list[str] = []
+    for key, value in new.items():
         before = old.get(key)
         if key in old and before == value:
-            made += written.lines(key)
+            lines += written.lines(key)
         elif isinstance(value, dict) and value:
-            made += written.head(key, remarks.get((key,)))
+            lines += written.head(key, remarks.get((key,)))
             for name, entry in value.items():
                 path = (key, name)
                 if path in written.spans and before is not None and before[name] == entry:
-                    made += written.lines(*path)
+                    lines += written.lines(*path)
                 else:
-                    made += written.comments_of(*path)
-                    made += _entry(path, entry, written.at(path), remarks.get(path))
+                    lines += written.comments_of(*path)
+                    lines += _entry(path, entry, written.at(path), remarks.get(path))
         else:
-            made += [*written.comments_of(key), *_entry((key,), value, written.at((key,)), remarks.get((key,)))]
-    return "".join([*made, *written.lines()])
+            lines += [*written.comments_of(key), *_entry((key,), value, written.at((key,)), remarks.get((key,)))]
+    return "".join([*lines, *written.lines()])
 
 
 class _Written:
@@ -82,15 +82,15 @@ class _Written:
         reader.Resolver = _Texts
         self.tree: Any = reader.load(text) or CommentedMap()
         self.comments = dict(_comments(self.tree))
-        begins = {path: (line, self._above(line, column)) for path, line, column in _places(self.tree)}
-        end = self._above(len(self.text), 0)
+        begins = {path: (line, self._first_line_above(line, column)) for path, line, column in _places(self.tree)}
+        end = self._first_line_above(len(self.text), 0)
         self.key_lines = {path: line for path, (line, _) in begins.items()}
         starts = [above for _, above in begins.values()]
         starts[:1] = [0] if starts else []
         self.spans = {path: range(*span) for path, span in zip(begins, pairwise([*starts, end]), strict=True)}
         self.spans[()] = range(end, len(self.text))
 
-    def _above(self, line: int, column: int) -> int:
+    def _first_line_above(self, line: int, column: int) -> int:
         """Return the first of the blank lines and comments above a line."""
         while line:
             before = self.text[line - 1].strip()
@@ -161,26 +161,26 @@ def _entry(path: Keys, value: Any, like: Any = None, remark: str | None = None) 
     A mapping is on one line if it fits, else it has one line per key. A list has one line per item if it is at the top
     of a file or if its items are mappings.
     """
-    lines = _dumped(path, _flow(value, like))
+    lines = _dump_entry(path, _flow(value, like))
     mappings = sum(isinstance(part, dict) for part in value.values()) if isinstance(value, dict) else 0
     if isinstance(value, dict) and value and (len(lines) > 1 or len(lines[0]) > _WIDTH or mappings > _MOST):
         lines = [_key_line(path)]
         for key, part in value.items():
             lines += _entry((*path, key), part, like.get(key) if isinstance(like, CommentedMap) else None)
     elif isinstance(value, list) and value and (len(path) == 1 or any(isinstance(part, dict) for part in value)):
-        lines = _dumped(path, CommentedSeq([_item(path, *pair) for pair in _alike(value, like)]))
+        lines = _dump_entry(path, CommentedSeq([_item(path, *pair) for pair in _pair_items(value, like)]))
     return [f"{lines[0][:-1]}{_remark(remark)}\n", *lines[1:]]
 
 
 def _key_line(path: Keys, remark: str | None = None) -> str:
     """Return the line of a key whose entries are on separate lines."""
-    return f"{_dumped(path, CommentedMap(first=None))[0][:-1]}{_remark(remark)}\n"
+    return f"{_dump_entry(path, CommentedMap(first=None))[0][:-1]}{_remark(remark)}\n"
 
 
 def _item(path: Keys, value: Any, like: Any) -> Any:
     """Return an item of a list, on one line if it fits."""
     flow = _flow(value, like)
-    _, *lines = _dumped(path, CommentedSeq([flow]))
+    _, *lines = _dump_entry(path, CommentedSeq([flow]))
     if isinstance(flow, CommentedMap) and (len(lines) > 1 or len(lines[0]) > _WIDTH):
         flow.fa.set_block_style()
     return flow
@@ -198,14 +198,14 @@ def _flow(value: Any, like: Any) -> Any:
         mapping.fa.set_flow_style()
         return mapping
     if isinstance(value, list):
-        listed = CommentedSeq([_flow(*pair) for pair in _alike(value, like)])
+        listed = CommentedSeq([_flow(*pair) for pair in _pair_items(value, like)])
         listed.fa.set_flow_style()
         return listed
     quoted = isinstance(value, str) and isinstance(like, Quoted | SingleQuotedScalarString)
     return type(like)(value) if quoted else value
 
 
-def _alike(values: list[Any], like: Any) -> list[tuple[Any, Any]]:
+def _pair_items(values: list[Any], like: Any) -> list[tuple[Any, Any]]:
     """Return each item of a list with its counterpart in `like`.
 
     For mappings, items beyond the end of `like` are paired with its last item.
@@ -215,7 +215,7 @@ def _alike(values: list[Any], like: Any) -> list[tuple[Any, Any]]:
     return list(zip_longest(values, written[: len(values)], fillvalue=last))
 
 
-def _dumped(path: Keys, value: Any) -> list[str]:
+def _dump_entry(path: Keys, value: Any) -> list[str]:
     """Return the lines of an entry at its position in a file."""
     for key in reversed(path):
         value = CommentedMap({key: value})
@@ -263,9 +263,9 @@ class _Texts(VersionedResolver):
 
 
 def _yaml() -> YAML:
-    made = YAML()
-    made.Emitter, made.Representer = _Emitter, _Representer
-    made.width = _WIDTH
-    made.preserve_quotes = True
-    made.indent(mapping=2, sequence=4, offset=2)
-    return made
+    yaml = YAML()
+    yaml.Emitter, yaml.Representer = _Emitter, _Representer
+    yaml.width = _WIDTH
+    yaml.preserve_quotes = True
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.dialects import SHIPPED
 from specgate.files import write_text
-from specgate.make.factory import annotation, described, field_is_required, operators, ordered
+from specgate.make.factory import annotation, describe_operator, field_is_required, operators, ordered_fields
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def stub_text(name: str) -> str:
         spec = dialect(name).operator(operator)
         lines.append(f"def {operator}(")
         lines.append("    *,")
-        for info in ordered(spec):
+        for info in ordered_fields(spec):
             kind = _short(annotation(info), aliases)
             lines.append(
                 f"    {info.name}: {kind},"
@@ -73,14 +73,14 @@ def stub_text(name: str) -> str:
 
 def _docstring(spec: OperatorSpec) -> list[str]:
     """Return the docstring of a constructor; long lines are wrapped."""
-    lines = [part for line in described(spec) for part in (_wrapped(line) or [""])]
+    lines = [part for line in describe_operator(spec) for part in (_wrap_line(line) or [""])]
     first, *rest = (line.replace("\\", "\\\\").replace('"', "'") for line in lines)
     if not rest:
         return [f'    """{first}"""', ""]
     return [f'    """{first}', *(f"    {line}".rstrip() for line in rest), '    """', ""]
 
 
-def _wrapped(line: str) -> list[str]:
+def _wrap_line(line: str) -> list[str]:
     return textwrap.wrap(line, _WIDTH - 10, break_long_words=False, break_on_hyphens=False)
 
 
@@ -89,15 +89,15 @@ def _aliases(name: str) -> dict[str, str]:
 
     It is named after the enum, else after the first field with these words.
     """
-    found: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     for operator in operators(name):
-        for info in ordered(dialect(name).operator(operator)):
+        for info in ordered_fields(dialect(name).operator(operator)):
             kind = annotation(info).removeprefix("list[")
             if kind.startswith("Literal["):
                 kind = kind[: kind.index("]") + 1]
                 _, enum, called = info.type.removesuffix("[]").partition("enum:")
-                found.setdefault(kind, f"_{called}" if enum else f"_{operator}_{info.name}")
-    return found
+                aliases.setdefault(kind, f"_{called}" if enum else f"_{operator}_{info.name}")
+    return aliases
 
 
 def _short(kind: str, aliases: Mapping[str, str]) -> str:
@@ -111,10 +111,12 @@ def _imports(name: str) -> list[str]:
 
     Record classes are imported from the dialect's modules.
     """
-    kinds = {annotation(info) for operator in operators(name) for info in ordered(dialect(name).operator(operator))}
+    kinds = {
+        annotation(info) for operator in operators(name) for info in ordered_fields(dialect(name).operator(operator))
+    }
     used = [word for word in ("GraphDesc", "TensorDesc") if any(word in kind for kind in kinds)]
-    found = [f"from specgate.descriptors.core import {', '.join(['Descriptor', *used])}"]
+    lines = [f"from specgate.descriptors.core import {', '.join(['Descriptor', *used])}"]
     places: dict[str, list[str]] = {}
     for record in dialect(name).vocabulary.records.values():
         places.setdefault(record.__module__, []).append(record.__name__)
-    return found + [f"from {module} import {', '.join(sorted(names))}" for module, names in places.items()]
+    return lines + [f"from {module} import {', '.join(sorted(names))}" for module, names in places.items()]

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
-        arguments = _parsed(argv)
+        arguments = _parse_arguments(argv)
         if arguments.specs or arguments.kernels:
             from specgate.cli.extend import extend
 
@@ -66,7 +66,7 @@ def _run(argv: Sequence[str] | None) -> int:
     return code
 
 
-def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     try:
         words = sys.argv[1:] if argv is None else argv
         return make_parser(words).parse_args(words)

@@ -9,10 +9,10 @@ from specgate.export import FORMATS
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["compared", "conforming", "exported", "installing"]
+__all__ = ["add_conform_options", "add_diff_options", "add_export_options", "installing"]
 
 
-def conforming(conform: argparse.ArgumentParser) -> None:
+def add_conform_options(conform: argparse.ArgumentParser) -> None:
     """Add the options."""
     conform.add_argument(
         "dialect",
@@ -67,7 +67,7 @@ def installing(install: argparse.ArgumentParser) -> None:
     )
 
 
-def exported(parser: argparse.ArgumentParser) -> None:
+def add_export_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``specgate export``."""
     parser.add_argument("kind", nargs="?", choices=tuple(FORMATS), metavar="FORMAT", help=", ".join(FORMATS))
     parser.add_argument("--format", choices=tuple(FORMATS), help="the same as FORMAT (default json)")
@@ -101,7 +101,7 @@ def exported(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def compared(parser: argparse.ArgumentParser) -> None:
+def add_diff_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``specgate diff``."""
     parser.add_argument("before", help="for instance directml:4.1; with --tables the older tables")
     parser.add_argument("after", help="for instance directml:5.0; with --tables the newer tables")

@@ -21,12 +21,12 @@ def export(arguments: argparse.Namespace) -> int:
     if arguments.kind and arguments.format and arguments.kind != arguments.format:
         raise InputError(f"expected one format, found {arguments.kind} and {arguments.format}")
     output = None if arguments.output == "-" else arguments.output
-    operators, levels = _each(arguments.operator), _each(arguments.level)
+    operators, levels = _split_words(arguments.operator), _split_words(arguments.level)
     result = ExportScope(tuple(arguments.dialect), operators, output, levels, text=not arguments.no_text)
     for line in write(arguments.kind or arguments.format or "json", result):
         sys.stdout.write(line)
     return 0
 
 
-def _each(texts: Sequence[str]) -> tuple[str, ...]:
+def _split_words(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())

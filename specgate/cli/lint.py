@@ -17,15 +17,15 @@ from specgate.files import refuse_replaced, refuse_shared, refuse_unwritable
 from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
 from specgate.linting.config import Config, load_config
 from specgate.linting.coverage import keep_idle
-from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
-from specgate.linting.fixing import fixed, write
+from specgate.linting.files import discover, looks_like_model, quote_text, suffixes_of_models
+from specgate.linting.fixing import fix_in_memory, write
 from specgate.linting.ignores import apply_ignores
 from specgate.linting.input_source import STDIN, standard_input
 from specgate.linting.jobs import Cluster, Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
 from specgate.report import FORMATS, plural, render
 from specgate.report.clean import clean
-from specgate.report.selection import regraded
+from specgate.report.selection import regrade_findings
 from specgate.targets import parse_targets, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
@@ -69,14 +69,14 @@ class Changing:
     gone: int = 0
     files: int = 0
 
-    def applied(self, job: Job, answer: Report | str) -> Report | str:
+    def fix_file(self, job: Job, answer: Report | str) -> Report | str:
         """Fix the file of a job if possible; return the report after the fix.
 
         A text is the message of an unusable file.
         """
         if isinstance(answer, str) or not any(finding.fixable for finding in answer.findings):
             return answer
-        new_fixed = fixed(job, answer, self.selected_findings)
+        new_fixed = fix_in_memory(job, answer, self.selected_findings)
         if new_fixed.problem is not None:
             sys.stderr.write(f"specgate: {clean(new_fixed.problem, 2000)}\n")
         if new_fixed.file is None:
@@ -127,7 +127,7 @@ def lint(arguments: argparse.Namespace) -> int:
     named = [path for path in arguments.path if path != "-"]
     paths = [path for path in named if not arguments.only_models or _may_be_model(path, config)]
     skipped: list[str] = []
-    files = discover(paths, exclude=config.excluded, skipped=skipped) if paths else []
+    files = discover(paths, exclude=config.is_excluded, skipped=skipped) if paths else []
     if skipped and arguments.verbose:
         _mention(skipped)
     refuse_replaced(_outputs(arguments, config), [*files, *([config.source] if config.source else [])])
@@ -135,7 +135,7 @@ def lint(arguments: argparse.Namespace) -> int:
     changing = _changing(arguments, selected, config, has_stdin=named != arguments.path)
     if named != arguments.path:
         jobs.append(replace(_job(STDIN, arguments, config), path=None, source=standard_input()))
-    report = _gathered(jobs, arguments, config, changing)
+    report = _collect_report(jobs, arguments, config, changing)
     _refuse_idle_pins(report, arguments)
     _settle(report, config, arguments)
     failed = selected.apply(report)
@@ -166,7 +166,7 @@ def _changing(
 
 def _mention(skipped: Sequence[str]) -> None:
     """Print how many files of the folders are not models."""
-    names = ", ".join(quoted(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
+    names = ", ".join(quote_text(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
     what = "1 file is not a model and is" if len(skipped) == 1 else f"{len(skipped)} files are not models and are"
     sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")
 
@@ -197,7 +197,7 @@ def _may_be_model(path: str, config: Config) -> bool:
     """
     if not Path(path).is_file():
         return True
-    return path.lower().endswith(suffixes_of_models()) and not config.excluded(path) and looks_like_model(path)
+    return path.lower().endswith(suffixes_of_models()) and not config.is_excluded(path) and looks_like_model(path)
 
 
 def _report(text: str) -> tuple[str, str]:
@@ -226,7 +226,9 @@ def _queries(arguments: argparse.Namespace, config: Config) -> dict[str, list[st
     return queries_of([*(arguments.target or ()), *config.targets, *of_paths])
 
 
-def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, config: Config, changing: Changing | None) -> Report:
+def _collect_report(
+    jobs: Sequence[Job], arguments: argparse.Namespace, config: Config, changing: Changing | None
+) -> Report:
     """Return one report of all files, after fixes.
 
     Unusable files are named in it.
@@ -236,7 +238,7 @@ def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, config: Config
     try:
         with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for pending files
             for result in _progress(answers, len(jobs)):
-                answer = result if changing is None else changing.applied(jobs[answered], result)
+                answer = result if changing is None else changing.fix_file(jobs[answered], result)
                 answered += 1
                 if isinstance(answer, str):
                     report.unusable.append(answer)
@@ -312,7 +314,7 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
     if config.severities:
         for pattern in config.severities:
             expect_severity(pattern, config.source)
-        report.findings = regraded(report.findings, config.severities)
+        report.findings = regrade_findings(report.findings, config.severities)
     if config.ignores:
         parse_targets(ignore.target for ignore in config.ignores if ignore.target)  # reports misspelled targets
         apply_ignores(report, config.ignores, today=datetime.now(UTC).date(), root=config.root)

@@ -13,7 +13,16 @@ from specgate.report.selection import FAIL_ON, SEVERITIES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Help", "columns", "executed", "inferring", "judged", "lowest", "placed", "progress"]
+__all__ = [
+    "Help",
+    "add_place_options",
+    "add_run_options",
+    "add_validation_options",
+    "columns",
+    "inferring",
+    "lowest",
+    "progress",
+]
 
 
 def columns(otherwise: int) -> int:
@@ -54,7 +63,7 @@ def progress(first: str = "asking") -> Iterator[Callable[[int, int, str], object
         yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
 
 
-def judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+def add_validation_options(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
     """Add the options of validating commands: targets, reports, selection."""
     parser.add_argument(
         "-t",
@@ -128,7 +137,7 @@ def inferring(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def placed(parser: argparse.ArgumentParser) -> None:
+def add_place_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `place`, except those of reading models."""
     parser.add_argument("model", help=".onnx model, or - for standard input")
     parser.add_argument("-t", "--target", metavar="TARGET", help="onnxruntime-directml:1.24.4, onnxruntime:1.24.4")
@@ -177,7 +186,7 @@ def lowest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
-def executed(parser: argparse.ArgumentParser) -> None:
+def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `run`."""
     parser.add_argument(
         "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"

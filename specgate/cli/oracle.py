@@ -14,7 +14,7 @@ from specgate.runtimes.onnxruntime.oracle import installable
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["install", "listed"]
+__all__ = ["install", "list_builds"]
 
 
 def install(arguments: argparse.Namespace) -> int:
@@ -35,7 +35,7 @@ def install(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def listed(_arguments: argparse.Namespace) -> int:
+def list_builds(_arguments: argparse.Namespace) -> int:
     """Print every known build with its state.
 
     The state is installed or the install command, and whether the build computes values here.

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.cli.options import Help, executed, inferring, judged, lowest, placed
+from specgate.cli.options import Help, add_place_options, add_run_options, add_validation_options, inferring, lowest
 from specgate.dialects import SHIPPED
 from specgate.loading import lazy
 from specgate.report import FORMATS
@@ -105,7 +105,7 @@ def _check(commands: Any) -> None:
         nargs="+",
         help="descriptor or DxDispatch model file (JSON, JSON lines, YAML), a JSON text, or - for standard input",
     )
-    judged(check, (*FORMATS, "jsonl"))
+    add_validation_options(check, (*FORMATS, "jsonl"))
     check.add_argument(
         "-v", "--verbose", action="store_true", help="also print the expression and the source page of each failed rule"
     )
@@ -121,7 +121,7 @@ def _lint(commands: Any) -> None:
         epilog=EPILOG,
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern, or - for standard input")
-    judged(lint, tuple(FORMATS))
+    add_validation_options(lint, tuple(FORMATS))
     where = lint.add_mutually_exclusive_group()
     where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="check files in N processes (0: one per core)"
@@ -185,7 +185,7 @@ def _run(commands: Any) -> None:
         about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model of known operators.",
         epilog=EPILOG,
     )
-    executed(run)
+    add_run_options(run)
 
 
 def _minimum(commands: Any) -> None:
@@ -208,7 +208,7 @@ def _place(commands: Any) -> None:
         "why; as which DirectML operators; in which partitions; and whether the session is created.",
         epilog="Exit codes: 0 the session is created, 1 it fails, 2 unusable input.",
     )
-    placed(place)
+    add_place_options(place)
     inferring(place)
 
 
@@ -232,7 +232,7 @@ def _support(commands: Any) -> None:
 
 def _diff(commands: Any) -> None:
     diff = _command(commands, "diff", "tables", "compare two targets, or two versions of the tables")
-    command_options.compared(diff)
+    command_options.add_diff_options(diff)
 
 
 def _explain(commands: Any) -> None:
@@ -257,7 +257,7 @@ def _export(commands: Any) -> None:
         "Write the tables as data: as written, and resolved per level, documented and observed. "
         "`specgate spec schema export` prints the JSON Schema."
     )
-    command_options.exported(
+    command_options.add_export_options(
         _command(commands, "export", "export", "export the tables as data for other programs", about=about)
     )
 
@@ -303,7 +303,7 @@ def _oracle(commands: Any) -> None:
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
     listed = _command(actions, "list", "oracle", "list what is installed, what is missing and how to install it")
-    listed.set_defaults(function="listed")
+    listed.set_defaults(function="list_builds")
     install = _command(
         actions, "install", "oracle", "download builds into the cache and compile the host that runs them"
     )
@@ -321,7 +321,7 @@ def _conform(commands: Any) -> None:
         "which is compared with our answer.",
         epilog=f"{EPILOG} A finding is a disagreement without an `observed` entry.",
     )
-    command_options.conforming(conform)
+    command_options.add_conform_options(conform)
 
 
 #: The function that adds each command, in the order of the help.

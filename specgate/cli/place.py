@@ -38,15 +38,15 @@ def place(arguments: argparse.Namespace) -> int:
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
     model = standard_input() if arguments.model == "-" else arguments.model
     placement = place_model(model, target, device, settings)
-    written = _written(placement, target.runtime, arguments)
-    emit(_rendered(placement, arguments), arguments.output)
+    written = _write_documents(placement, target.runtime, arguments)
+    emit(_render_placement(placement, arguments), arguments.output)
     if written:
         report_alone = arguments.format == "text" and arguments.output in {None, "-"}
         (sys.stdout if report_alone else sys.stderr).write(f"{written}\n")
     return 0 if placement.usable else 1
 
 
-def _written(placement: Placement, runtime: Runtime | None, arguments: argparse.Namespace) -> str:
+def _write_documents(placement: Placement, runtime: Runtime | None, arguments: argparse.Namespace) -> str:
     """Write the requested descriptors; return a message on the files."""
     if arguments.descriptors is None:
         if arguments.node:
@@ -57,7 +57,7 @@ def _written(placement: Placement, runtime: Runtime | None, arguments: argparse.
     return str(write_documents(placement, runtime.below, arguments.descriptors, arguments.node))
 
 
-def _rendered(placement: Placement, arguments: argparse.Namespace) -> str:
+def _render_placement(placement: Placement, arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         return as_json(placement.to_dict())
     if arguments.format == "html":

@@ -14,7 +14,7 @@ import numpy as np
 
 from specgate.cli.ending import OutputError
 from specgate.cli.options import progress
-from specgate.descriptors.files import loaded, one_of, placed
+from specgate.descriptors.files import iterate_placed, load_document, one_of
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import in_lines
 from specgate.dialects import capability, document_package, model_owner
@@ -140,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(texts_by_name) - len(files) > 1:
         raise InputError("only one output can go to standard output ('-')")
     refuse_shared(files)
-    refuse_replaced(files, [arguments.file, *(path for _, path in map(_named, arguments.input))])
+    refuse_replaced(files, [arguments.file, *(path for _, path in map(_split_assignment, arguments.input))])
     target = parse_target(arguments.target) if arguments.target else None
     result = standard_input() if arguments.file == "-" else argument(arguments.file)
     owner = model_owner(arguments.file) if result is None else None
@@ -149,27 +149,27 @@ def run(arguments: argparse.Namespace) -> int:
     if owner is not None:
         with _as_file(arguments.file, result, (*owner.suffixes, "")[0]) as file:
             if arguments.compare:
-                return _compared(owner, file, inputs, target, arguments, texts_by_name)
-            deliver(_executed(file, inputs, target, arguments), texts_by_name, shown=True)
+                return _compare_model(owner, file, inputs, target, arguments, texts_by_name)
+            deliver(_execute_input(file, inputs, target, arguments), texts_by_name, shown=True)
         return 0
     if arguments.compare:
         raise InputError("--compare applies to models; for descriptors, use conform --values", file=arguments.file)
     name = arguments.file if result is None else result.name
     text = read_text_file(name) if result is None else result.text()
-    document = loaded(text, name) if in_lines(text, name) is None else None
+    document = load_document(text, name) if in_lines(text, name) is None else None
     documents = document_package(document, target.dialect if target else None)
     if documents is not None:
         return _document(documents, arguments, document, name, target, texts_by_name)
-    descriptor = one_of(placed(text, name, target.dialect if target else None), name)
+    descriptor = one_of(iterate_placed(text, name, target.dialect if target else None), name)
     try:
-        outputs = _executed(descriptor, inputs, target, arguments)
+        outputs = _execute_input(descriptor, inputs, target, arguments)
     except InputError as error:
         raise InputError(error.message, file=error.file or name, place=error.place) from None
     deliver(outputs, texts_by_name, shown=True)
     return 0
 
 
-def _executed(
+def _execute_input(
     what: Descriptor | str, inputs: Mapping[str, NDArray[Any]], target: Target | None, arguments: argparse.Namespace
 ) -> dict[str, Any]:
     import specgate
@@ -191,7 +191,7 @@ def _write_note(line: str) -> None:
     sys.stderr.write(f"specgate: note: {clean(line, None)}\n")
 
 
-def _compared(
+def _compare_model(
     owner: ModelFormat,
     file: str,
     inputs: Mapping[str, NDArray[Any]],
@@ -270,14 +270,14 @@ def _print(text: str) -> None:
 def _by_name(texts: list[str], option: str) -> dict[str, str]:
     """Return files by name; raise InputError for a repeated name."""
     texts_by_name: dict[str, str] = {}
-    for name, path in map(_named, texts):
+    for name, path in map(_split_assignment, texts):
         if name in texts_by_name:
             raise InputError(f"expected {option} {name!r:.60} once, found it twice")
         texts_by_name[name] = path
     return texts_by_name
 
 
-def _named(text: str) -> tuple[str, str]:
+def _split_assignment(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not equals or not name or not path:
         raise InputError(f"expected NAME=FILE.npy, found {text!r:.80}")

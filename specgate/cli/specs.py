@@ -51,7 +51,7 @@ def check(arguments: argparse.Namespace) -> int:
     """
     roots = [Path(arguments.folder)] if arguments.folder else source_folders()[:1]
     runtimes = _runtimes(roots)
-    lowered = _lowered(roots)
+    lowered = _count_lowered(roots)
     tables: list[tuple[Dialect, list[str] | None]] = [(dialect(name), None) for name in dialect_names()]
     if arguments.folder:
         root = Path(arguments.folder)
@@ -92,7 +92,7 @@ def _runtimes(roots: list[Path]) -> list[int]:
     return [sum(len(each) for domains in every for by in domains.values() for each in by.values()) for every in rows]
 
 
-def _lowered(roots: list[Path]) -> list[int]:
+def _count_lowered(roots: list[Path]) -> list[int]:
     """Return the number of lowered operators of each runtime's folder.
 
     Checks the files that map a runtime's nodes to descriptors.

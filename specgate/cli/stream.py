@@ -58,17 +58,17 @@ def _entries(source: str, result: CheckOptions, selected: Selection) -> Iterator
         try:
             if isinstance(value, InputError):
                 raise value
-            yield from _judged(value, line, result, selected)
+            yield from _check_value(value, line, result, selected)
         except Error as error:
             file = STDIN if source == "-" else None if argument(source) else source
-            sys.stderr.write(f"specgate: {clean(_placed(error, file, line), 2000)}\n")
+            sys.stderr.write(f"specgate: {clean(_prefix_error(error, file, line), 2000)}\n")
             message = error.message if isinstance(error, InputError) else str(error)
             place = error.place if isinstance(error, InputError) and line is None else None
             about = f"{place}: {message}" if place else message
             yield _place(file, line) | {"verdict": "unusable", "accepted": None, "error": well_formed(about)}, 2
 
 
-def _placed(error: Error, file: str | None, line: int | None) -> str:
+def _prefix_error(error: Error, file: str | None, line: int | None) -> str:
     """Return the message with the file and the line."""
     message = error.message if isinstance(error, InputError) else str(error)
     place = error.place if isinstance(error, InputError) else None
@@ -140,7 +140,7 @@ def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[Inpu
             yield InputSource(line, TEXT, name), number
 
 
-def _judged(
+def _check_value(
     value: InputSource | str, line: int | None, result: CheckOptions, selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
     graph = graph_of(value)
@@ -157,10 +157,10 @@ def _judged(
                 _add_lines(value, report)
             failed = selected.apply(report)
             yield start | _answer(str(target), verdict, report, line), int(failed)
-    yield from _whole(value, line, result.whole(graph), selected)
+    yield from _answer_graphs(value, line, result.whole(graph), selected)
 
 
-def _whole(
+def _answer_graphs(
     result: InputSource | str, line: int | None, findings: Sequence[Finding], selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield an answer per graph with findings on the graph itself.

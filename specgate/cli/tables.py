@@ -15,7 +15,7 @@ from specgate.errors import InputError
 from specgate.loading import lazy
 from specgate.report.clean import clean
 from specgate.spec.tables import dialect
-from specgate.targets import expanded, parse_target
+from specgate.targets import expand_query, parse_target
 from specgate.targets.listing import known_targets
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
             text = tables_changes.tables_changes_text(difference, width(None))
     except export_compare.DAMAGED as error:  # not covered by validation
         source = arguments.after if arguments.before == export_compare.INSTALLED else arguments.before
-        raise export_compare.damaged(error, source) from None
+        raise export_compare.damaged_error(error, source) from None
     write = sys.stdout.write if arguments.format in {"json", "markdown"} else _out
     write(text)
     return 0
@@ -176,7 +176,7 @@ def minimum(arguments: argparse.Namespace) -> int:
 
         descriptor = specgate.descriptor(source)
     else:
-        descriptor = files.one_of(files.placed(result.text(), result.name), result.name)
+        descriptor = files.one_of(files.iterate_placed(result.text(), result.name), result.name)
     matching_minimum = lowest_descriptor.find_minimum(descriptor, arguments.basis)
     if arguments.format == "json":
         whole = {"dialect": descriptor.dialect, "operator": descriptor.operator, **matching_minimum.to_dict()}
@@ -240,7 +240,7 @@ def targets(arguments: argparse.Namespace) -> int:
     names = [name for name in arguments.name if is_dialect(name)]
     items = [name for name in arguments.name if not is_dialect(name)]
 
-    items = [text for name in items for text in expanded(name)]
+    items = [text for name in items for text in expand_query(name)]
     resolved = [parse_target(name) for name in items]
     rows = known_targets(names or None) if names or not items else []
     if arguments.format == "json":
@@ -250,7 +250,13 @@ def targets(arguments: argparse.Namespace) -> int:
     for result, target in zip(items, resolved, strict=True):
         _out(_resolution(result, target))
     table = [
-        [row["target"], str(row["kind"]), f"level {row['level']}", _via(row, str(row["target"])), _where(row)]
+        [
+            row["target"],
+            str(row["kind"]),
+            f"level {row['level']}",
+            _vendor_version(row, str(row["target"])),
+            _row_source(row),
+        ]
         for row in rows
     ]
     _out(text_table(table))
@@ -272,14 +278,14 @@ def _resolution(text: str, target: Any) -> str:
     if target.runtime is not None:
         parts = [str(target.environment), dialect(target.dialect).label(target.level)]
     if entry is not None:
-        via = _via(entry, target.dialect)
+        via = _vendor_version(entry, target.dialect)
         parts = [str(entry["title"]), *([via] if via else []), target.at_level]
     ir = f" (IR version {target.ir_version})" if target.ir_version else ""
-    source = f"; source: {_where(entry)}" if entry else ""
+    source = f"; source: {_row_source(entry)}" if entry else ""
     return f"{text}: {' → '.join(parts)}{ir}{source}"
 
 
-def _via(row: Mapping[str, Any], target: str) -> str:
+def _vendor_version(row: Mapping[str, Any], target: str) -> str:
     """Return the vendor's version of an environment.
 
     The dialect's title is added to a bare number.
@@ -293,7 +299,7 @@ def _via(row: Mapping[str, Any], target: str) -> str:
     return str(version)
 
 
-def _where(row: Mapping[str, Any]) -> str:
+def _row_source(row: Mapping[str, Any]) -> str:
     return str(row.get("source") or "")
 
 

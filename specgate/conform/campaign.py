@@ -106,13 +106,13 @@ class Counts:
 
 
 def _count(classes: dict[ClassKey, Example], key: ClassKey, example: Example) -> None:
-    known = classes.get(key)
-    if known is None:
+    tally = classes.get(key)
+    if tally is None:
         classes[key] = Example(example.count, example.descriptor, example.detail)
         return
-    known.count += example.count
-    if size_of(example.descriptor) < size_of(known.descriptor):
-        known.descriptor, known.detail = example.descriptor, example.detail
+    tally.count += example.count
+    if size_of(example.descriptor) < size_of(tally.descriptor):
+        tally.descriptor, tally.detail = example.descriptor, example.detail
 
 
 _oracles: OrderedDict[tuple[str, str, str | None], Oracle] = OrderedDict()
@@ -176,11 +176,13 @@ def _judge(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[Drawn
             tally = counts.tallies.setdefault(name, [0, 0, 0, 0])
             result = reply.accepted
             verdicts = our_verdict(drawn.descriptor, spec, level, name, oracle.versions.get(name, ""))
-            page, known = verdicts.documented.accepted, verdicts.observed.accepted
-            if result is None or page is None or known is None:
+            page, observed = verdicts.documented.accepted, verdicts.observed.accepted
+            if result is None or page is None or observed is None:
                 continue
             kind = kind_of(spec, drawn.descriptor.version or level, name, verdicts, reply)
-            for place, holds in enumerate((True, result, page == result, known == result or kind == "not looked at")):
+            for place, holds in enumerate(
+                (True, result, page == result, observed == result or kind == "not looked at")
+            ):
                 tally[place] += holds
             if kind is not None:
                 key = ClassKey(name, kind, verdicts.reasons(kind), reply.word)
@@ -218,12 +220,12 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     both = key.kind in {"recorded", "bug"}  # unexplained means unexplained by the known behaviour
 
     def accepted_sides(candidate: Descriptor) -> tuple[bool, ...]:
-        page, known = sides_taken(candidate, spec, level, key.implementation, version)
-        return (page, known) if both else (known,)
+        page, observed = sides_taken(candidate, spec, level, key.implementation, version)
+        return (page, observed) if both else (observed,)
 
     answers = accepted_sides(example.descriptor)
 
-    def alike(candidate: Descriptor, reply: Reply | None) -> bool:
+    def is_same_difference(candidate: Descriptor, reply: Reply | None) -> bool:
         if reply is None or reply.word != key.theirs:
             return False
         verdicts = our_verdict(candidate, spec, level, key.implementation, version)
@@ -232,18 +234,18 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
         same_kind = kind_of(spec, at, key.implementation, verdicts, reply) == key.kind
         return same_kind and verdicts.reasons(key.kind) == key.findings
 
-    def same(candidates: Sequence[Descriptor]) -> list[bool]:
+    def test_candidates(candidates: Sequence[Descriptor]) -> list[bool]:
         if time.time() > until:
             return [False] * len(candidates)
         likely = [accepted_sides(candidate) == answers for candidate in candidates]
         descriptors = [candidate for candidate, worth in zip(candidates, likely, strict=True) if worth]
         replies = iter(_oracle(dialect, level, alone).ask(descriptors))
         return [
-            worth and alike(candidate, next(replies).get(key.implementation))
+            worth and is_same_difference(candidate, next(replies).get(key.implementation))
             for candidate, worth in zip(candidates, likely, strict=True)
         ]
 
-    small = shrink(example.descriptor, spec, same)
+    small = shrink(example.descriptor, spec, test_candidates)
     return Example(example.count, small, details.get(repr(small.fields), example.detail))
 
 
@@ -370,13 +372,13 @@ def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], I
         return
     with Processes(_call, jobs or os.cpu_count() or 1) as workers:
 
-        def each(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        def pair_answers(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
             for item, answer in zip(items, workers.answers([(function, item) for item in items]), strict=True):
                 if isinstance(answer, Lost):
                     raise answer.error or InputError(answer.reason)
                 yield item, answer
 
-        yield each
+        yield pair_answers
 
 
 def _call(job: tuple[Callable[..., Any], Sequence[Any]]) -> Any:

@@ -117,9 +117,9 @@ def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descript
     for rank in ranks:
         alike = {name: t for name, t in tensors.items() if t.sizes is not None and len(t.sizes) == rank}
         for axis in range(rank):
-            yield with_changes({name: _without(tensor, axis) for name, tensor in alike.items()})
+            yield with_changes({name: _drop_axis(tensor, axis) for name, tensor in alike.items()})
             for new in (1, 2, 3):
-                yield with_changes({name: _sized(tensor, axis, new) for name, tensor in alike.items()})
+                yield with_changes({name: _set_size(tensor, axis, new) for name, tensor in alike.items()})
     for text in list(types)[:4]:
         for current in {tensor.type for tensor in tensors.values()} - {text}:
             yield with_changes({n: t._replace(type=text, value=None) for n, t in tensors.items() if t.type == current})
@@ -128,13 +128,13 @@ def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descript
             yield with_changes({name: smaller})
 
 
-def _without(tensor: TensorDesc, axis: int) -> TensorDesc:
+def _drop_axis(tensor: TensorDesc, axis: int) -> TensorDesc:
     sizes, strides = tensor.sizes or (), tensor.strides
     cut = None if strides is None or len(strides) != len(sizes) else strides[:axis] + strides[axis + 1 :]
     return tensor._replace(sizes=sizes[:axis] + sizes[axis + 1 :], strides=cut, value=None)
 
 
-def _sized(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
+def _set_size(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
     sizes = tensor.sizes or ()
     return tensor._replace(sizes=(*sizes[:axis], size, *sizes[axis + 1 :]), value=None)
 
@@ -145,8 +145,8 @@ def _values(value: Any, types: dict[str, int]) -> Iterator[Any]:
         yield from (value._replace(**{name: None}) for name in _LAYOUT if getattr(value, name) is not None)
         yield from (value._replace(type=name) for name in list(types)[:4] if name != value.type)
         for axis, size in enumerate(value.sizes or ()):
-            yield _without(value, axis)
-            yield from (_sized(value, axis, new) for new in _numbers(size) if new >= 0)
+            yield _drop_axis(value, axis)
+            yield from (_set_size(value, axis, new) for new in _numbers(size) if new >= 0)
         for name in ("strides", "value"):
             yield from (value._replace(**{name: items}) for items in _lists(getattr(value, name), types))
         for name in ("size_in_bytes", "alignment", "flags"):
@@ -239,7 +239,7 @@ def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = 
     random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # reproducible
     mover = Mutator(spec, random.randint, rule_numbers(resolved) if resolved else [0, 1, 2], examples)
     for _ in range(changes if examples else 0):
-        yield mover.moved(random.choice(examples), 1 + random.randrange(3))
+        yield mover.mutate_descriptor(random.choice(examples), 1 + random.randrange(3))
 
 
 def _draw_pool(spec: OperatorSpec, level: str, random: Random) -> Pool:
@@ -249,7 +249,7 @@ def _draw_pool(spec: OperatorSpec, level: str, random: Random) -> Pool:
     valid += walk.descriptors
     valid += [walk.draw(random.randint) for _ in range(_VALID if walk.descriptors else 0)]
     broken = [
-        *_failing(spec, level),
+        *_failing_examples(spec, level),
         *(Drawn(descriptor, "broken") for descriptor in shown if not accepts(descriptor, level, "documented")),
     ]
     breaking = broken_descriptors(spec, level)
@@ -262,7 +262,7 @@ def _draw_pool(spec: OperatorSpec, level: str, random: Random) -> Pool:
     return Pool(valid, broken, ids, walk.numbers if resolved is None else rule_numbers(resolved))
 
 
-def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
+def _failing_examples(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
     """Yield the counterexamples that fail at a level."""
     for descriptor in counterexamples_at(spec, level):
         findings = check_at(descriptor, level, "documented").findings
@@ -319,29 +319,32 @@ class _Source:
         if self.waiting[kind]:
             return self.waiting[kind].pop()
         if kind == "broken" and self.broken:
-            return self._broken()
+            return self._draw_broken()
         if kind == "boundary":
             return Drawn(
-                self.mover.moved(self._any(self.accepted or self.valid), 1 + self.random.randrange(2)), "boundary"
+                self.mover.mutate_descriptor(
+                    self._pick_item(self.accepted or self.valid), 1 + self.random.randrange(2)
+                ),
+                "boundary",
             )
         return self._valid()
 
-    def _any(self, items: list[Any]) -> Any:
+    def _pick_item(self, items: list[Any]) -> Any:
         return items[self.random.randrange(len(items))]
 
     def _valid(self) -> Drawn | None:
-        basis = self._any(list(_BASES))
+        basis = self._pick_item(list(_BASES))
         known = self.accepted if basis == "both" and self.accepted else self.valid
-        descriptor: Descriptor = self.mover.moved(self._any(known), 1 + self.random.randrange(4))
+        descriptor: Descriptor = self.mover.mutate_descriptor(self._pick_item(known), 1 + self.random.randrange(4))
         if not accepts(descriptor, self.level, basis):
             return None
         if basis == "documented" or known is self.accepted:
             known[self.random.randrange(len(known))] = descriptor  # so that changes accumulate
         return Drawn(descriptor, "valid")
 
-    def _broken(self) -> Drawn | None:
-        base: Drawn = self._any(self.broken)
-        descriptor = self.mover.moved(base.descriptor, 1 + self.random.randrange(3))
+    def _draw_broken(self) -> Drawn | None:
+        base: Drawn = self._pick_item(self.broken)
+        descriptor = self.mover.mutate_descriptor(base.descriptor, 1 + self.random.randrange(3))
         return None if accepts(descriptor, self.level, "documented") else Drawn(descriptor, "broken")
 
 
@@ -357,7 +360,7 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
     if tame:
         new_entries = tame_arrays(descriptor, random)
     else:
-        new_entries = boundary_arrays(descriptor, random, summed=_summed(descriptor, level))
+        new_entries = boundary_arrays(descriptor, random, summed=_has_unordered_sums(descriptor, level))
     for name, elements in consistent_constants(descriptor, level, random.randint).items():
         tensor = descriptor.fields[name]
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
@@ -368,7 +371,7 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
     return laid_out(descriptor, entries) if table.tensor_rules else entries  # other kinds have no memory layout
 
 
-def _summed(descriptor: Descriptor, level: str) -> bool:
+def _has_unordered_sums(descriptor: Descriptor, level: str) -> bool:
     """Return whether the outputs are sums in an unspecified order.
 
     Such outputs are not compared bitwise.

@@ -10,8 +10,8 @@ import numpy as np
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import reordered_for
 from specgate.execution.observed import differing
-from specgate.validate.accepting_levels import UNSURE, about, entries_of, looked_at, named_rules
-from specgate.validate.check import compiled
+from specgate.validate.accepting_levels import UNSURE, entries_of, implementation_entry, looked_at, named_rules
+from specgate.validate.check import compile_check
 from specgate.validate.message import rule_id
 from specgate.validate.releases import RELEASE_RULE, newer_than, places_of
 from specgate.validate.row import explain_at
@@ -78,9 +78,9 @@ def _pairs(
         if not isinstance(mine, list):
             yield name, mine, other, tensor if isinstance(tensor, TensorDesc) else None
             continue
-        for index, one in enumerate(mine):
+        for index, item in enumerate(mine):
             declared = tensor[index] if isinstance(tensor, list | tuple) else None
-            yield f"{name}[{index}]", one, None if other is None else other[index], declared
+            yield f"{name}[{index}]", item, None if other is None else other[index], declared
 
 
 def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
@@ -144,8 +144,8 @@ class Verdicts(NamedTuple):
 
     def reasons(self, kind: Kind) -> tuple[str, ...]:
         """Return the sorted findings that a disagreement of this kind is about."""
-        page, known = self.documented.ids, self.observed.ids
-        texts = tuple(sorted(page ^ known if kind in {"recorded", "bug"} else known))
+        page, observed = self.documented.ids, self.observed.ids
+        texts = tuple(sorted(page ^ observed if kind in {"recorded", "bug"} else observed))
         return texts[:1] if kind == "not looked at" else texts  # counted once, under the first
 
 
@@ -157,14 +157,14 @@ def our_verdict(
     The level is that of the descriptor, if it names one. version: of the implementation; observations of its release
     apply as well.
     """
-    descriptor, page_says, known_says, newer = _before(descriptor, spec, level, implementation, version)
-    page, known = _ours(descriptor, spec, page_says), _ours(descriptor, spec, known_says)
+    descriptor, page_says, known_says, newer = _read_back(descriptor, spec, level, implementation, version)
+    page, observed = _ours(descriptor, spec, page_says), _ours(descriptor, spec, known_says)
     if newer:
-        known = Ours(accepted=False, ids=known.ids | {rule_id(spec.dialect.name, "", RELEASE_RULE, "tensor")})
-    return Verdicts(page, known)
+        observed = Ours(accepted=False, ids=observed.ids | {rule_id(spec.dialect.name, "", RELEASE_RULE, "tensor")})
+    return Verdicts(page, observed)
 
 
-def _before(
+def _read_back(
     descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str
 ) -> tuple[Descriptor, Resolved | None, Resolved | None, bool]:
     """Return a descriptor as an implementation reads it, and its rows.
@@ -174,11 +174,11 @@ def _before(
     level = descriptor.version or level
     release = spec.dialect.release_of(version)
     newer = release is not None and _newer(descriptor, spec, release)  # it still reads types that it infers again
-    known = spec.resolve(level, "observed", by=_by(spec, implementation, release))
-    return _as_read(descriptor, spec, implementation), spec.resolve(level), known, newer
+    resolved = spec.resolve(level, "observed", by=_implementation_name(spec, implementation, release))
+    return _as_read(descriptor, spec, implementation), spec.resolve(level), resolved, newer
 
 
-def _by(spec: OperatorSpec, implementation: str, release: EnvironmentEntry | None) -> str:
+def _implementation_name(spec: OperatorSpec, implementation: str, release: EnvironmentEntry | None) -> str:
     """Return the implementation's name.
 
     Includes the implementations whose observations apply to a release.
@@ -202,7 +202,7 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
     """
     if descriptor.version is not None and descriptor.layout not in {None, descriptor.version}:
         descriptor = reordered_for(descriptor, spec, descriptor.version)
-    entry = about(spec, implementation)
+    entry = implementation_entry(spec, implementation)
     if descriptor.oddities and not (entry and entry.get("reads_text")):
         descriptor = replace(descriptor, oddities=tuple(replace(o, read_as=None) for o in descriptor.oddities))
     if not entry or not entry.get("infers_outputs"):
@@ -239,10 +239,10 @@ def _ours(descriptor: Descriptor, spec: OperatorSpec, resolved: Resolved | None)
 def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
     if not descriptor.plain:
         return False
-    known = _fast.get(id(resolved))
-    if known is None:
-        known = _fast[id(resolved)] = resolved, compiled(resolved)
-    return known[1](descriptor.fields)
+    accepts = _fast.get(id(resolved))
+    if accepts is None:
+        accepts = _fast[id(resolved)] = resolved, compile_check(resolved)
+    return accepts[1](descriptor.fields)
 
 
 def sides_taken(
@@ -252,10 +252,10 @@ def sides_taken(
 
     Fast, because no reasons are computed.
     """
-    descriptor, page, known, newer = _before(descriptor, spec, level, implementation, version)
-    if page is None or known is None:
+    descriptor, page, observed, newer = _read_back(descriptor, spec, level, implementation, version)
+    if page is None or observed is None:
         return False, False
-    return _plainly_accepted(descriptor, page), _plainly_accepted(descriptor, known) and not newer
+    return _plainly_accepted(descriptor, page), _plainly_accepted(descriptor, observed) and not newer
 
 
 def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts, theirs: Reply) -> Kind | None:
@@ -263,11 +263,11 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
 
     None if both sides agree or one of them has no verdict.
     """
-    page, known = ours.documented.accepted, ours.observed.accepted
+    page, observed = ours.documented.accepted, ours.observed.accepted
     result = theirs.accepted
-    if result is None or known is None or page is None:
+    if result is None or observed is None or page is None:
         return None
-    if known == result:
+    if observed == result:
         if page == result:
             return None
         changed = {name.rpartition("/")[2] for name in ours.documented.ids ^ ours.observed.ids}

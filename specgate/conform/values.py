@@ -75,7 +75,11 @@ def classify(
         for entry in _entries(spec, level, implementation, descriptor, output.tensor):
             if not wrong.any():
                 break
-            hit = wrong if entry.difference.elements is None else _hit(entry, output._replace(wrong=wrong), arrays)
+            hit = (
+                wrong
+                if entry.difference.elements is None
+                else _matching_elements(entry, output._replace(wrong=wrong), arrays)
+            )
             if hit.any():
                 used[entry.difference.what] = used.get(entry.difference.what, False) or entry.bug
                 wrong = wrong & ~hit
@@ -123,7 +127,7 @@ def _holds(rule: Rule, context: Context) -> bool:
         return False
 
 
-def _one(value: Any) -> bool:
+def _is_single_value(value: Any) -> bool:
     """Return whether an attribute has one value for all elements.
 
     False for tensors, and for lists except those that a record names.
@@ -131,7 +135,7 @@ def _one(value: Any) -> bool:
     return is_record(value) or not isinstance(value, TensorDesc | list | tuple)
 
 
-def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray[Any]:
+def _matching_elements(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return the mask of differing elements that satisfy the condition.
 
     Tensors of size 1 along a dimension are broadcast. A tensor of another size has no corresponding element; the
@@ -141,7 +145,7 @@ def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray
 
     rule = entry.difference.elements
     assert rule is not None  # checked by the caller  # noqa: S101
-    fields = {n: v if _one(v) else None for n, v in entry.context.fields.items()}
+    fields = {n: v if _is_single_value(v) else None for n, v in entry.context.fields.items()}
     sides = {output.name: output.ours, "tensor": output.ours, "ours": output.ours, "theirs": output.theirs}
     shape = output.ours.shape
     arrays_by_name = {n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.ndim == len(shape)}
@@ -222,7 +226,7 @@ def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterat
     fitting = (
         reordered_for(descriptor, spec, descriptor.version or level) for descriptor in fitting
     )  # arrays have names, too
-    yield from islice((descriptor for descriptor in fitting if not _shared(descriptor, spec)), count)
+    yield from islice((descriptor for descriptor in fitting if not _has_overlapping_output(descriptor, spec)), count)
 
 
 def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
@@ -247,7 +251,7 @@ def _with_elements(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Oper
     Only for inputs that rules read, because values for rejected elements are meaningless.
     """
     read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
-    return _with(descriptor, arrays, read)
+    return _add_constants(descriptor, arrays, read)
 
 
 def _read_by_entries(spec: OperatorSpec) -> set[str]:
@@ -256,7 +260,7 @@ def _read_by_entries(spec: OperatorSpec) -> set[str]:
     return {name for rule in conditions for path in rule.needs for name, _, _ in [path.partition(".")] if name != path}
 
 
-def _with(descriptor: Descriptor, arrays: Mapping[str, Any], names: set[str]) -> Descriptor:
+def _add_constants(descriptor: Descriptor, arrays: Mapping[str, Any], names: set[str]) -> Descriptor:
     """Return the descriptor with the elements of these inputs as constants."""
     fields = dict(descriptor.fields)
     for name in names & arrays.keys():
@@ -265,7 +269,7 @@ def _with(descriptor: Descriptor, arrays: Mapping[str, Any], names: set[str]) ->
     return replace(descriptor, fields=fields, plain=False)
 
 
-def _shared(descriptor: Descriptor, spec: OperatorSpec) -> bool:
+def _has_overlapping_output(descriptor: Descriptor, spec: OperatorSpec) -> bool:
     outputs = {info.name for info in spec.outputs}
     written = (tensor for place, tensor in descriptor.tensors() if place.partition("[")[0] in outputs)
     return any(overlapping([s for s in each.sizes or () if isinstance(s, int)], each.strides) for each in written)
@@ -301,7 +305,7 @@ def _compare(
             count.unavailable[f"{answer.reply.word}: {_kind(answer.reply.detail)}".rstrip(": ")] += 1
             continue
         count.cases += 1
-        kind, what, problem = _judged(spec, level, name, descriptor, arrays, ours, answer.arrays)
+        kind, what, problem = _classify_difference(spec, level, name, descriptor, arrays, ours, answer.arrays)
         if not problem:
             count.equal += 1
             continue
@@ -312,7 +316,7 @@ def _compare(
             seen[1:] = [problem, descriptor]
 
 
-def _judged(
+def _classify_difference(
     spec: OperatorSpec,
     level: str,
     implementation: str,
@@ -327,11 +331,11 @@ def _judged(
     """
     if isinstance(ours, str):
         return "unexplained", "", ours
-    stated = _stated(descriptor, spec, ours)
+    stated = _declare_outputs(descriptor, spec, ours)
     level = descriptor.version or level
     problem, differings = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
     if problem or differings:  # observed entries may depend on elements
-        stated = _with(stated, arrays, _read_by_entries(spec))
+        stated = _add_constants(stated, arrays, _read_by_entries(spec))
     if problem:
         kind, what = classify_whole(spec, level, implementation, stated)
         return kind, what, f"{what}; {problem}" if what else problem
@@ -342,7 +346,7 @@ def _judged(
     return kind, what, f"{what}; {shown}" if what else shown
 
 
-def _stated(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:
+def _declare_outputs(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:
     """Declare the outputs with their computed types and sizes.
 
     The tolerance depends on the types, and conditions may depend on the sizes.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.errors import InputError
-from specgate.rules.column_values import EXACT, INT64, Words, bounded, column
+from specgate.rules.column_values import EXACT, INT64, Words, bounded_column, column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ def number_column(raw: Any, kind: str, path: str) -> NDArray[Any]:
         if array.dtype.kind in "fO" and not isinstance(raw, np.ndarray) and _has_large(raw):
             array = np.array(raw, np.uint64)  # numpy would have converted them to floats
     except (ValueError, OverflowError, TypeError):
-        raise InputError(f"expected {expected}, found {shown(raw)}", place=path) from None
+        raise InputError(f"expected {expected}, found {format_value(raw)}", place=path) from None
     if not array.size:
         return array.astype(np.float64 if kind == "float" else np.bool_ if kind == "bool" else np.int64)
     kinds = {"float": "iuf", "scalar": "biuf", "bool": "biu"}.get(kind, "iu")
@@ -87,8 +87,8 @@ def word_column(raw: Any, spelt: Callable[[Any], Any], ids: dict[Any, int], plac
         try:
             array = np.asarray(raw)
         except ValueError:  # lists of different lengths
-            raise InputError(f"expected words, found {shown(raw)}", place=place) from None
-        kinds, which = _parted(array, place)
+            raise InputError(f"expected words, found {format_value(raw)}", place=place) from None
+        kinds, which = _split_distinct(array, place)
         which = which.reshape(array.shape)
     numbers = [ids.setdefault(spelt(kind), len(ids)) for kind in kinds]
     codes = np.array(numbers, np.uint8 if len(ids) <= 2**8 else np.int32).take(which)
@@ -96,7 +96,7 @@ def word_column(raw: Any, spelt: Callable[[Any], Any], ids: dict[Any, int], plac
     return Words(codes, there, ids)
 
 
-def _parted(array: NDArray[Any], place: str) -> tuple[list[Any], NDArray[Any]]:
+def _split_distinct(array: NDArray[Any], place: str) -> tuple[list[Any], NDArray[Any]]:
     """Return the distinct values of an array, and the index per element."""
     if array.dtype.kind in "iu":
         return _numbers(array.ravel())
@@ -104,12 +104,12 @@ def _parted(array: NDArray[Any], place: str) -> tuple[list[Any], NDArray[Any]]:
         return _texts(np.ascontiguousarray(array).ravel())
     if array.dtype.kind != "O":
         raise InputError(f"expected words, found an array of {array.dtype}", place=place)
-    known: dict[Any, int] = {}
+    indices: dict[Any, int] = {}
     for item in array.flat:
         if not isinstance(item, str | int | np.integer) or isinstance(item, bool):
-            raise InputError(f"expected words, found {shown(item)}", place=place)
-    which = np.fromiter((known.setdefault(item, len(known)) for item in array.flat), np.intp, array.size)
-    return [int(item) if isinstance(item, np.integer) else item for item in known], which
+            raise InputError(f"expected words, found {format_value(item)}", place=place)
+    which = np.fromiter((indices.setdefault(item, len(indices)) for item in array.flat), np.intp, array.size)
+    return [int(item) if isinstance(item, np.integer) else item for item in indices], which
 
 
 def _numbers(array: NDArray[Any]) -> tuple[list[Any], NDArray[Any]]:
@@ -200,10 +200,10 @@ class Numbers:
         turned = self.turned[:, : len(data)]
         turned[...] = data.T
         if data.dtype.kind not in "iu" or not data.size:
-            return [_value(one) for one in turned]
-        turned = _signed(turned)
+            return [_value(row) for row in turned]
+        turned = _to_signed(turned)
         lows, highs = turned.min(axis=1).tolist(), turned.max(axis=1).tolist()
-        return [bounded(one, *ends) for one, *ends in zip(turned, lows, highs, strict=True)]
+        return [bounded_column(row, *ends) for row, *ends in zip(turned, lows, highs, strict=True)]
 
     def row(self, number: int) -> Any:
         return self.data[number].tolist()
@@ -214,10 +214,10 @@ class Numbers:
 
 def _value(data: NDArray[Any]) -> Any:
     """Return numbers as a rule value."""
-    return column(_signed(data) if data.dtype.kind in "iu" else data)
+    return column(_to_signed(data) if data.dtype.kind in "iu" else data)
 
 
-def _signed(data: NDArray[Any]) -> NDArray[Any]:
+def _to_signed(data: NDArray[Any]) -> NDArray[Any]:
     """Return integers as int32 or int64, or as Python's where too large."""
     if data.dtype in _SIGNED:
         return data
@@ -236,7 +236,7 @@ class WordRows:
         codes = self.words.codes[which]
         if codes.ndim == 1:
             return self._value(codes)
-        return [self._value(one) for one in np.ascontiguousarray(codes.T)]
+        return [self._value(row) for row in np.ascontiguousarray(codes.T)]
 
     def _value(self, codes: NDArray[Any]) -> Any:
         if len(self.words.words) == 1:
@@ -271,7 +271,7 @@ class Parts:
     def _build(self, values: Mapping[str, Any]) -> Any:
         if values[next(iter(values))] is None:
             return None
-        return self.make(**{name: tuple(one) if isinstance(one, list) else one for name, one in values.items()})
+        return self.make(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
     def take(self, which: Which) -> Source:
         return Parts(self.make, {name: member.take(which) for name, member in self.members.items()})
@@ -338,11 +338,11 @@ class Group:
 
 def several(fields: Mapping[str, Source], count: int) -> list[Group]:
     """Return the rows in groups of equal structure."""
-    ragged = [one for source in fields.values() for one in _ragged(source)]
+    ragged = [item for source in fields.values() for item in _flatten_ragged(source)]
     if not ragged:
         return [Group(slice(0, count), count, fields)]
     numbers_by_items: dict[tuple[Any, ...], list[int]] = {}
-    for number, key in enumerate(zip(*(one.keys for one in ragged), strict=True)):
+    for number, key in enumerate(zip(*(item.keys for item in ragged), strict=True)):
         numbers_by_items.setdefault(key, []).append(number)
     groups = []
     for numbers in numbers_by_items.values():
@@ -351,8 +351,8 @@ def several(fields: Mapping[str, Source], count: int) -> list[Group]:
     return groups
 
 
-def _ragged(source: Source) -> list[Ragged]:
+def _flatten_ragged(source: Source) -> list[Ragged]:
     if isinstance(source, Ragged):
         return [source]
     parts = source.members.values() if isinstance(source, Parts) else source.items if isinstance(source, Listed) else ()
-    return [one for part in parts for one in _ragged(part)]
+    return [item for part in parts for item in _flatten_ragged(part)]

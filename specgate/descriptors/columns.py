@@ -23,9 +23,9 @@ from specgate.descriptors.column_sources import (
     number_column,
     word_column,
 )
-from specgate.descriptors.core import RECORDS, Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.core import RECORDS, Descriptor, GraphDesc, TensorDesc, format_value
 from specgate.descriptors.read import read_dict
-from specgate.descriptors.words import numbered
+from specgate.descriptors.words import number_of_word
 from specgate.dialects import package
 from specgate.dialects.protocols import Positional
 from specgate.errors import InputError
@@ -71,42 +71,42 @@ class ColumnReader:
         """Return the source of each field that columns name; raise InputError."""
         entries: dict[str, Any] = {}
         for path, raw in columns.items():
-            info, place, member = self._placed(path)
+            info, place, member = self._locate_column(path)
             value = _without_scalar_arrays(raw)
             if value is None:
                 continue
             if member is None and place is None:
-                self._put(entries, info.name, self._field(info, value, path), path)
+                self._set_source(entries, info.name, self._field(info, value, path), path)
                 continue
             many = entries.setdefault(info.name, {})
             if not isinstance(many, dict):
                 raise InputError(f"{info.name} is already given", place=path)
-            self._put(many, (place, member), self._member(info, member, value, path), path)
-        return {name: self._joined(name, parts) for name, parts in entries.items()}
+            self._set_source(many, (place, member), self._member(info, member, value, path), path)
+        return {name: self._join_members(name, parts) for name, parts in entries.items()}
 
     @staticmethod
-    def _put(where: dict[Any, Any], key: Any, source: Source, path: str) -> None:
+    def _set_source(where: dict[Any, Any], key: Any, source: Source, path: str) -> None:
         if where.setdefault(key, source) is not source:
             raise InputError("expected it once", place=path)
 
-    def _placed(self, path: Any) -> tuple[FieldInfo, int | None, str | None]:
+    def _locate_column(self, path: Any) -> tuple[FieldInfo, int | None, str | None]:
         """Return the field, the element and the member that a column names."""
         parts = _PATH.fullmatch(path) if isinstance(path, str) else None
         fields = self.infos
         name = parts[1] if parts else ""
-        info = fields.get(name) or next((one for one in fields.values() if one.vendor_name == name), None)
+        info = fields.get(name) or next((field for field in fields.values() if field.vendor_name == name), None)
         if parts is None or info is None:
-            known = list(fields)
-            near = difflib.get_close_matches(str(path).partition(".")[0], known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
-            raise InputError(f"{shown(path)} is not a field of {self.spec.name}; {hint}")
+            names = list(fields)
+            near = difflib.get_close_matches(str(path).partition(".")[0], names, 1)
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(names)}"
+            raise InputError(f"{format_value(path)} is not a field of {self.spec.name}; {hint}")
         place, member = (None if parts[2] is None else int(parts[2])), parts[3]
         members = self._members(info)
         array = info.type == "tensor[]"
         if (place is not None) is not array or (member is not None and member not in members) or place == _MOST_ITEMS:
             name = f"{info.name}[0]" if array else info.name
-            known = [f"{name}.{one}" for one in members] or [name]
-            raise InputError(f"{shown(path)} is not a column of {self.spec.name}; expected {', '.join(known)}")
+            names = [f"{name}.{field}" for field in members] or [name]
+            raise InputError(f"{format_value(path)} is not a column of {self.spec.name}; expected {', '.join(names)}")
         return info, place, member
 
     def _members(self, info: FieldInfo) -> tuple[str, ...]:
@@ -121,8 +121,8 @@ class ColumnReader:
         if _is_ready(info, raw):
             return Same(raw)
         if info.type in {"tensor", "tensor[]"} or base in RECORDS:
-            known = ", ".join(f"{info.name}.{member}" for member in self._members(info))
-            raise InputError(f"expected the columns {known}, found {shown(raw)}", place=path)
+            names = ", ".join(f"{info.name}.{member}" for member in self._members(info))
+            raise InputError(f"expected the columns {names}, found {format_value(raw)}", place=path)
         if base == "string" or base.startswith("enum:"):
             spelt = str if base == "string" else lambda word: self.package.spelt(word, base.removeprefix("enum:"))
             return self._wordy(raw, spelt, path, many=info.type.endswith("[]"))
@@ -145,22 +145,22 @@ class ColumnReader:
         kind = _MEMBERS[slot]
         return self._rows(raw, kind.removesuffix("[]"), path, many=kind.endswith("[]"))
 
-    def _joined(self, name: str, parts: Any) -> Source:
+    def _join_members(self, name: str, parts: Any) -> Source:
         """Return the source of a field from those of its members."""
         if not isinstance(parts, dict):
             source: Source = parts
             return source
         info = self.infos[name]
         if info.type != "tensor[]":
-            return self._whole(name, info, {member: source for (_, member), source in parts.items()})
+            return self._combine_parts(name, info, {member: source for (_, member), source in parts.items()})
         places = sorted({place for place, _ in parts})
         items = []
         for place in places:
             mine = {member: source for (at, member), source in parts.items() if at == place}
-            items.append(self._whole(f"{name}[{place}]", info, mine))
+            items.append(self._combine_parts(f"{name}[{place}]", info, mine))
         return Listed(items)
 
-    def _whole(self, name: str, info: FieldInfo, parts: dict[Any, Source]) -> Source:
+    def _combine_parts(self, name: str, info: FieldInfo, parts: dict[Any, Source]) -> Source:
         if None in parts:
             if len(parts) > 1:
                 raise InputError(f"{name} is already given", place=name)
@@ -186,7 +186,7 @@ class ColumnReader:
         )
         if not each:
             return Same(self._object(info, raw, path))
-        self._counted(len(raw), path)
+        self._check_count(len(raw), path)
         entries = {
             id(item): self._object(info, item, path) for item in {id(i): i for i in raw if i is not None}.values()
         }
@@ -213,7 +213,7 @@ class ColumnReader:
             numbers = self.spec.dialect.numbers(info.enum)
 
             def number(item: Any) -> Any:
-                return numbered(item, numbers, info.enum or "")
+                return number_of_word(item, numbers, info.enum or "")
 
             try:
                 raw = [number(i) for i in raw] if isinstance(raw, list | tuple) else number(raw)
@@ -221,7 +221,7 @@ class ColumnReader:
                 raise InputError(str(error), place=path) from None
         return self._rows(raw, info.type.removesuffix("[]"), path, many=info.type.endswith("[]"))
 
-    def _counted(self, count: int, path: str) -> None:
+    def _check_count(self, count: int, path: str) -> None:
         if self.count is None:
             self.count, self.first = count, path
         elif self.count != count:
@@ -231,24 +231,24 @@ class ColumnReader:
         """Return the source of words, or of lists of words."""
         if isinstance(raw, str | int | np.integer):
             if many:
-                raise InputError(f"expected a list of words, found {shown(raw)}", place=path)
+                raise InputError(f"expected a list of words, found {format_value(raw)}", place=path)
             return Same(spelt(int(raw) if isinstance(raw, np.integer) else raw))
         if many and isinstance(raw, list | tuple) and all(isinstance(item, str) for item in raw):
             return Same([spelt(item) for item in raw])
         if isinstance(raw, list | tuple) and (many or any(item is None for item in raw)):
-            self._counted(len(raw), path)
+            self._check_count(len(raw), path)
             for row, item in enumerate(raw) if many else ():
                 if item is not None and not isinstance(item, list | tuple | np.ndarray):
-                    raise InputError(f"expected a list of words in row {row}, found {shown(item)}", place=path)
+                    raise InputError(f"expected a list of words in row {row}, found {format_value(item)}", place=path)
             keys = [None if item is None else len(item) if many else 1 for item in raw]
-            return Ragged(raw, keys, lambda items: self._worded(np.array(items, object), spelt, path))
-        source = self._worded(raw, spelt, path)
+            return Ragged(raw, keys, lambda items: self._read_words(np.array(items, object), spelt, path))
+        source = self._read_words(raw, spelt, path)
         if (number := source.words.codes.ndim) != 1 + int(many):
             raise InputError(f"expected an array of {1 + int(many)} dimensions, found {number}", place=path)
-        self._counted(len(source.words.codes), path)
+        self._check_count(len(source.words.codes), path)
         return source
 
-    def _worded(self, raw: Any, spelt: Callable[[Any], Any], path: str) -> WordRows:
+    def _read_words(self, raw: Any, spelt: Callable[[Any], Any], path: str) -> WordRows:
         return WordRows(word_column(raw, spelt, self.ids, path))
 
     def _rows(self, raw: Any, kind: str, path: str, *, many: bool) -> Source:
@@ -258,7 +258,7 @@ class ColumnReader:
                 return self._lists(list(raw), kind, path)
             kinds = {item.__class__ for item in raw} if not many and kind == "scalar" else set()
             if any(item is None for item in raw) or len(kinds) > 1:
-                self._counted(len(raw), path)
+                self._check_count(len(raw), path)
                 keys = [None if item is None else item.__class__ if kinds else 1 for item in raw]
                 return Ragged(list(raw), keys, lambda items: Numbers(number_column(items, kind, path)))
         array = number_column(raw, kind, path)
@@ -266,19 +266,19 @@ class ColumnReader:
             return Same(array.tolist())
         if array.ndim != 1 + int(many):
             raise InputError(f"expected an array of {1 + int(many)} dimensions, found {array.ndim}", place=path)
-        self._counted(len(array), path)
+        self._check_count(len(array), path)
         return Numbers(array)
 
     def _lists(self, raw: list[Any], kind: str, path: str) -> Source:
         """Return the source of lists of different lengths, or with absent lists."""
-        self._counted(len(raw), path)
+        self._check_count(len(raw), path)
         for row, item in enumerate(raw):
             if item is not None and not isinstance(item, list | tuple | np.ndarray):
-                raise InputError(f"expected a list of numbers in row {row}, found {shown(item)}", place=path)
+                raise InputError(f"expected a list of numbers in row {row}, found {format_value(item)}", place=path)
         keys = [None if item is None else len(item) for item in raw]
         if len(set(keys)) == 1 and keys[0] is not None:
-            return Numbers(_listed(raw, kind, path))
-        return Ragged(raw, keys, lambda items: Numbers(_listed(items, kind, path)))
+            return Numbers(_stack_lists(raw, kind, path))
+        return Ragged(raw, keys, lambda items: Numbers(_stack_lists(items, kind, path)))
 
 
 def _without_scalar_arrays(raw: Any) -> Any:
@@ -301,7 +301,7 @@ def _is_ready(info: FieldInfo, raw: Any) -> bool:
     return raw.__class__ is RECORDS.get(info.type)
 
 
-def _listed(items: list[Any], kind: str, path: str) -> NDArray[Any]:
+def _stack_lists(items: list[Any], kind: str, path: str) -> NDArray[Any]:
     """Return lists of equal length as a 2-D array.
 
     Raises InputError for nested lists.

@@ -24,16 +24,16 @@ __all__ = [
     "Numbered",
     "Symbol",
     "TensorDesc",
+    "format_value",
     "integer_limits",
     "is_record",
     "register_record",
-    "shown",
     "tensor",
     "whole_numbers",
 ]  # fmt: skip
 
 
-def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
+def format_value(value: Any, limit: int = 60, depth: int = 3) -> str:
     """Return any value as one line of at most `limit` characters.
 
     Control characters are escaped. Large numbers, deep nesting and cycles are cut before they are formatted.
@@ -53,16 +53,18 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
         text = repr(value)
     elif isinstance(value, Descriptor):
         entries = {name: part for name, part in islice(value.fields.items(), limit) if part is not None}
-        name = value.operator if str(value.operator).isidentifier() else shown(value.operator, limit)
-        text = f"{name} {shown(entries, limit, depth - 1)}" if entries and depth > 0 else name
+        name = value.operator if str(value.operator).isidentifier() else format_value(value.operator, limit)
+        text = f"{name} {format_value(entries, limit, depth - 1)}" if entries and depth > 0 else name
     elif isinstance(value, list | tuple | dict) and depth <= 0:
         text = "…"
     elif isinstance(value, list | tuple):
-        items = ", ".join(shown(item, limit, depth - 1) for item in value[:limit])
+        items = ", ".join(format_value(item, limit, depth - 1) for item in value[:limit])
         text = f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
     elif isinstance(value, dict):
         pairs = islice(value.items(), limit)
-        text = "{" + ", ".join(f"{shown(k, limit, 0)}: {shown(v, limit, depth - 1)}" for k, v in pairs) + "}"
+        text = (
+            "{" + ", ".join(f"{format_value(k, limit, 0)}: {format_value(v, limit, depth - 1)}" for k, v in pairs) + "}"
+        )
     else:
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -6,7 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.read import read_dict, read_text_file
 from specgate.descriptors.text import in_lines, load_relaxed, place_of
 from specgate.dialects import dialect_of, document_package, implementing, package, packages
@@ -21,8 +21,18 @@ if TYPE_CHECKING:
     from specgate.verdict import Finding
 
 __all__ = [
-    "LEAVES_FOLDER", "NoTableEntry", "Placed", "holds_descriptors", "loaded", "one_of", "placed", "read_descriptors",
-    "read_one", "read_placed", "size_in_folder", "unusable_location",
+    "LEAVES_FOLDER",
+    "NoTableEntry",
+    "Placed",
+    "holds_descriptors",
+    "iterate_placed",
+    "load_document",
+    "one_of",
+    "read_descriptors",
+    "read_one",
+    "read_placed",
+    "size_in_folder",
+    "unusable_location",
 ]  # fmt: skip
 
 LEAVES_FOLDER = "leaves the model's folder through a link"
@@ -37,15 +47,15 @@ def unusable_location(location: str) -> str | None:
         return "missing"
     parts = location.replace("\\", "/").split("/")
     if "\0" in location:
-        return f"{shown(location)}, which is not a valid file name"
+        return f"{format_value(location)}, which is not a valid file name"
     drive = parts[0][1:2] == ":" and (len(parts[0]) == 2 or os.name == "nt")
     if not parts[0] or drive:
-        return f"{shown(location)}, an absolute path"
+        return f"{format_value(location)}, an absolute path"
     depth = 0
     for part in parts:
         depth += 0 if part in {"", "."} else -1 if part == ".." else 1
         if depth < 0:
-            return f"{shown(location)}, outside the model's folder"
+            return f"{format_value(location)}, outside the model's folder"
     return None
 
 
@@ -134,24 +144,28 @@ def read_placed(
     InputError.
     """
     name = os.fspath(path)
-    return placed(read_text_file(name), name, dialect, findings)
+    return iterate_placed(read_text_file(name), name, dialect, findings)
 
 
-def placed(text: str, name: str, dialect: str | None = None, findings: list[Finding] | None = None) -> Iterator[Placed]:
+def iterate_placed(
+    text: str, name: str, dialect: str | None = None, findings: list[Finding] | None = None
+) -> Iterator[Placed]:
     """Yield the descriptors of a text; see `read_placed`.
 
     name: determines the format by its suffix, and appears in errors.
     """
     numbered = in_lines(text, name)
     if numbered is None:
-        yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect, findings))
+        yield from (
+            (place, None, entry) for place, entry in _entries(load_document(text, name), name, dialect, findings)
+        )
         return
     for index, (number, line) in enumerate(numbered):
         document = _of_line(line, name, number)
         yield f"[{index}]", number, _entry(document, dialect, name, f"line {number}")
 
 
-def loaded(text: str, name: str) -> Any:
+def load_document(text: str, name: str) -> Any:
     """Return the document in a text without its ``$schema`` key."""
     document = load_relaxed(text, name)
     return {k: v for k, v in document.items() if k != "$schema"} if isinstance(document, dict) else document
@@ -179,7 +193,7 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
         numbered = list(in_lines(text, name) or ())[:1]
         document = _of_line(numbered[0][1], name, numbered[0][0]) if numbered else load_relaxed(text, name)
     except InputError:
-        return any(word in text for one in packages() for word in one.marks)
+        return any(word in text for package_ in packages() for word in package_.marks)
     if isinstance(document, dict) and any(each.document_key in document for each in implementing(Documents)):
         return True
     if isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
@@ -189,7 +203,7 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
 
 def _is_meant(item: Any) -> bool:
     """Return whether a value has keys that only descriptors of a dialect use."""
-    return isinstance(item, dict) and any(one.is_meant(item) for one in packages())
+    return isinstance(item, dict) and any(package_.is_meant(item) for package_ in packages())
 
 
 def _entries(
@@ -222,7 +236,7 @@ def _entry(item: Any, dialect: str | None, name: str, place: str) -> Descriptor 
     try:
         return read_dict(item, dialect, place)
     except NoTable as error:
-        known = package(dialect or dialect_of(item) or "")
-        return NoTableEntry(known.name, known.operator_of(item), str(error))
+        reader = package(dialect or dialect_of(item) or "")
+        return NoTableEntry(reader.name, reader.operator_of(item), str(error))
     except InputError as error:
         raise InputError(error.message, file=name, place=error.place) from None

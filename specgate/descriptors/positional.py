@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Malformed, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Malformed, Symbol, TensorDesc, format_value
 from specgate.descriptors.words import UnknownWord, unknown_word
 from specgate.dialects import capability
 from specgate.dialects.protocols import Positional
@@ -55,7 +55,7 @@ def build(
     oddities: list[Malformed] = []
     extra: dict[str, Any] = {}
     for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
-        placed, left = _placed(infos, tensors, spec)
+        placed, left = _assign_tensors(infos, tensors, spec)
         fields.update(placed)
         oddities.extend(_unknown_types(spec, placed))
         if left:
@@ -64,7 +64,7 @@ def build(
             extra[f"too-many-{kind}"] = left
     for key, raw in attributes.items():
         if not isinstance(key, str):
-            raise InputError(f"expected attributes by name, found the key {shown(key)}")
+            raise InputError(f"expected attributes by name, found the key {format_value(key)}")
         info = layout.attributes.get(key)
         stated = kinds.get(key) if kinds else None
         if info is None and key in layout.page_names:
@@ -73,7 +73,7 @@ def build(
             oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
         elif info is None:
             if not spec.table.unchecked_attributes:
-                message = f"{spec.name} does not have an attribute {shown(key)}"
+                message = f"{spec.name} does not have an attribute {format_value(key)}"
                 oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
             continue
         try:
@@ -84,7 +84,7 @@ def build(
             oddities.append(Malformed("unknown-word", info.name, f"{key} is {error}", raw, stated))
         except ValueError as error:
             value = builds_read(info.type, raw) if builds_read is not None else None
-            message = f"{key} is {shown(raw)}, but {error}"
+            message = f"{key} is {format_value(raw)}, but {error}"
             oddities.append(Malformed("wrong-kind", info.name, message, raw, stated, value))
             if value is not None:
                 fields[info.name] = value
@@ -107,7 +107,7 @@ def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Ma
                 yield Malformed("unknown-word", where, message, word)
 
 
-def _placed(
+def _assign_tensors(
     infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None], spec: OperatorSpec
 ) -> tuple[dict[str, Any], tuple[TensorDesc | None, ...]]:
     """Return the tensors by field, and the surplus tensors.
@@ -222,7 +222,7 @@ def tensors_of(
     if raw is None:
         return []
     if not isinstance(raw, list):
-        raise InputError(f"expected a list of {what}, found {shown(raw)}", place=place)
+        raise InputError(f"expected a list of {what}, found {format_value(raw)}", place=place)
     return [read(item, f"{place}[{i}]") for i, item in enumerate(raw)]
 
 
@@ -242,7 +242,9 @@ def shape_of(raw: Any, place: str, *, negative_is_unknown: bool) -> tuple[int | 
     if raw is None:
         return None
     if not isinstance(raw, list | tuple) or len(raw) > MAX_DIMENSIONS:
-        raise InputError(f"expected a list of at most {MAX_DIMENSIONS} sizes or null, found {shown(raw)}", place=place)
+        raise InputError(
+            f"expected a list of at most {MAX_DIMENSIONS} sizes or null, found {format_value(raw)}", place=place
+        )
     return tuple(_size(item, f"{place}[{i}]", negative_is_unknown) for i, item in enumerate(raw))
 
 
@@ -252,7 +254,9 @@ def _size(value: Any, place: str, negative_is_unknown: bool) -> int | Symbol | N
     if isinstance(value, str) and value:
         return Symbol(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= INT64[1]:
-        raise InputError(f"expected a size from 0 to 2**63 - 1, a name or null, found {shown(value)}", place=place)
+        raise InputError(
+            f"expected a size from 0 to 2**63 - 1, a name or null, found {format_value(value)}", place=place
+        )
     return value
 
 
@@ -271,7 +275,7 @@ def flat(raw: Any, place: str) -> tuple[Any, ...] | None:
         elif isinstance(item, float | str | complex | bytes) or (isinstance(item, int) and abs(item) < 2**64):
             items.append(item)
         else:
-            raise InputError(f"expected numbers of at most 64 bits, found {shown(item)}", place=place)
+            raise InputError(f"expected numbers of at most 64 bits, found {format_value(item)}", place=place)
         if lists + len(items) + len(stack) > MAX_CONSTANT:  # lists count as well: a list may contain itself
             raise InputError(f"expected at most {MAX_CONSTANT} elements", place=place)
     return tuple(items)

@@ -27,10 +27,10 @@ def python_values(value: Any) -> Any:
 
     A value without arrays is returned unchanged.
     """
-    return _converted(value, {}, _MAX_DEPTH)
+    return _convert_value(value, {}, _MAX_DEPTH)
 
 
-def _converted(value: Any, known: dict[int, Any], depth: int) -> Any:
+def _convert_value(value: Any, known: dict[int, Any], depth: int) -> Any:
     """Return one converted value.
 
     known: converted objects by identity, because a value may occur repeatedly or contain itself.
@@ -46,11 +46,11 @@ def _converted(value: Any, known: dict[int, Any], depth: int) -> Any:
         return known[id(value)]
     known[id(value)] = value
     if is_dict:
-        changed = {key: _converted(item, known, depth - 1) for key, item in value.items()}
+        changed = {key: _convert_value(item, known, depth - 1) for key, item in value.items()}
         same = all(changed[key] is item for key, item in value.items())
         known[id(value)] = value if same else changed
     else:
-        items = [_converted(item, known, depth - 1) for item in value]
+        items = [_convert_value(item, known, depth - 1) for item in value]
         same = all(new is old for new, old in zip(items, value, strict=True))
         known[id(value)] = value if same else value.__class__(items)
     return known[id(value)]

@@ -8,7 +8,7 @@ import stat
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects import dialect_of, package, packages
 from specgate.errors import InputError
 
@@ -39,13 +39,13 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
     Raises InputError or NoTable.
     """
     if not isinstance(data, dict):
-        raise InputError(f"expected a descriptor as an object, found {shown(data)}", place=place or None)
+        raise InputError(f"expected a descriptor as an object, found {format_value(data)}", place=place or None)
     name = dialect or dialect_of(data)
     if name is None:
         *others, last = (one.shape for one in packages())
         raise InputError(
             f"expected a descriptor of {', '.join(others)} or {last}; found "
-            f"{'the keys ' if data else 'no keys'}{', '.join(shown(key, 40) for key in list(data)[:8])}",
+            f"{'the keys ' if data else 'no keys'}{', '.join(format_value(key, 40) for key in list(data)[:8])}",
             place=place or None,
         )
     try:

@@ -17,14 +17,23 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "any_case", "attributes_schema", "document", "either", "listed", "node_schema", "nullable", "port_schema",
-    "positional", "words", "words_of",
+    "any_case",
+    "any_of_schema",
+    "attributes_schema",
+    "document",
+    "list_schema",
+    "node_schema",
+    "nullable",
+    "port_schema",
+    "positional",
+    "words",
+    "words_of",
 ]  # fmt: skip
 
 _REF: Final = "#/$defs/{}"
 
 
-def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def document(name: str, descriptor_schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a file: one descriptor, a list, or named ones.
 
     Objects may have a ``$schema`` key.
@@ -33,8 +42,12 @@ def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) 
     its_own = {
         "$schema": {"type": "string", "description": "location of this schema, for editors; specgate ignores it"}
     }
-    many = {"type": "object", "required": ["descriptors"], "properties": {**its_own, "descriptors": _named()}}
-    whole = {**one, "properties": {**its_own, **one["properties"]}}
+    many = {
+        "type": "object",
+        "required": ["descriptors"],
+        "properties": {**its_own, "descriptors": _operator_map_schema()},
+    }
+    whole = {**descriptor_schema, "properties": {**its_own, **descriptor_schema["properties"]}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:specgate:descriptor:{name}:1",
@@ -51,7 +64,7 @@ def _inner() -> dict[str, Any]:
     return {**_ref("descriptor"), "properties": {"$schema": False}}
 
 
-def _named() -> dict[str, Any]:
+def _operator_map_schema() -> dict[str, Any]:
     return {
         "type": "object",
         "additionalProperties": _inner(),
@@ -63,17 +76,17 @@ def _ref(name: str) -> dict[str, Any]:
     return {"$ref": _REF.format(name)}
 
 
-def either(*schemas: Mapping[str, Any]) -> dict[str, Any]:
+def any_of_schema(*schemas: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema that accepts any of several schemas."""
     return dict(schemas[0]) if len(schemas) == 1 else {"anyOf": [dict(schema) for schema in schemas]}
 
 
 def nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema that also accepts null, for an omitted value."""
-    return either(*schema.get("anyOf", [schema]), {"type": "null"})
+    return any_of_schema(*schema.get("anyOf", [schema]), {"type": "null"})
 
 
-def listed(schema: Mapping[str, Any], info: FieldInfo) -> dict[str, Any]:
+def list_schema(schema: Mapping[str, Any], info: FieldInfo) -> dict[str, Any]:
     """Return the schema of a field whose elements match `schema`.
 
     A field that is not a list matches `schema` itself.
@@ -81,16 +94,16 @@ def listed(schema: Mapping[str, Any], info: FieldInfo) -> dict[str, Any]:
     return {"type": "array", "items": dict(schema)} if info.type.endswith("[]") else dict(schema)
 
 
-def words(known: Iterable[str]) -> dict[str, Any]:
+def words(names: Iterable[str]) -> dict[str, Any]:
     """Return the schema of an enumeration of words."""
-    return {"enum": list(known)}
+    return {"enum": list(names)}
 
 
-def any_case(known: Iterable[str]) -> dict[str, Any]:
+def any_case(names: Iterable[str]) -> dict[str, Any]:
     """Return the schema of words in any case; known words are completed."""
-    texts = list(known)
+    texts = list(names)
     letters = ("".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else f"[{c}]" for c in word) for word in texts)
-    return either(words(texts), {"type": "string", "pattern": f"^({'|'.join(letters)})$"})
+    return any_of_schema(words(texts), {"type": "string", "pattern": f"^({'|'.join(letters)})$"})
 
 
 def words_of(spec: OperatorSpec, info: FieldInfo) -> list[str]:
@@ -118,12 +131,12 @@ def positional(spec: OperatorSpec, kind: str) -> dict[str, Any]:
     names = ", ".join(f"{info.name}, …" if info.type == "tensor[]" else info.name for info in infos)
     open_end = bool(infos) and infos[-1].type == "tensor[]"
     limit = {"maxItems": len(infos)} if whole and not open_end else {}
-    first = [{**_ref("port"), "description": _about(info)} for info in whole if info.type != "tensor[]"]
+    first = [{**_ref("port"), "description": _describe_field(info)} for info in whole if info.type != "tensor[]"]
     tables_by_name = {"prefixItems": first} if first else {}
     return {"type": ["array", "null"], "description": names or "none", **tables_by_name, "items": _ref("port"), **limit}
 
 
-def _about(info: FieldInfo) -> str:
+def _describe_field(info: FieldInfo) -> str:
     return f"{info.name}: {info.doc}" if info.doc else info.name
 
 
@@ -142,7 +155,7 @@ def node_schema(
     members that only this operator has.
     """
     cases = [{"if": dict(when), "then": {"$ref": f"#/$defs/{operator}"}} for operator, (when, _) in operators.items()]
-    one = {"type": "object", "properties": dict(members), "additionalProperties": False, "allOf": cases}
+    schema = {"type": "object", "properties": dict(members), "additionalProperties": False, "allOf": cases}
     entries = {
         operator: {
             "description": dialect(name).operator(operator).table.summary,
@@ -154,7 +167,7 @@ def node_schema(
         }
         for operator, (_, own) in operators.items()
     }
-    return document(name, one, {"port": dict(port), **entries})
+    return document(name, schema, {"port": dict(port), **entries})
 
 
 def port_schema(type_key: str, types: Iterable[str], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Numbered, shown
+from specgate.descriptors.core import Numbered, format_value
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["UnknownWord", "hint", "near_word", "number_of", "numbered", "refuse_unknown", "unknown_word", "word_of"]
+__all__ = [
+    "UnknownWord",
+    "hint",
+    "near_word",
+    "number_of",
+    "number_of_word",
+    "refuse_unknown",
+    "unknown_word",
+    "word_of",
+]
 
 #: Prefixes by which debuggers mark the base of a number.
 _BASES: Final = (("0x", 16), ("0n", 10), ("", 10))
@@ -76,10 +85,10 @@ def hint(result: Any, known: Iterable[str], limit: int = 30) -> str:
     return f"did you mean {near}? Known: {listed}" if near else f"known: {listed}"
 
 
-def unknown_word(where: str, raw: Any, what: str, known: Iterable[str]) -> str:
+def unknown_word(where: str, raw: Any, what: str, words: Iterable[str]) -> str:
     """Return the sentence of a finding about an unknown word."""
-    text = str(raw) if number_of(raw) is not None else shown(raw)
-    return f"{where} is {text}, which is not a valid {what} ({hint(raw, known)})"
+    text = str(raw) if number_of(raw) is not None else format_value(raw)
+    return f"{where} is {text}, which is not a valid {what} ({hint(raw, words)})"
 
 
 class UnknownWord(ValueError):
@@ -89,7 +98,7 @@ class UnknownWord(ValueError):
     """
 
 
-def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") -> Any:
+def number_of_word(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") -> Any:
     """Return the number of a word in any case.
 
     what: the description of the words. Values other than texts are returned unchanged. Raises UnknownWord for a text
@@ -101,18 +110,18 @@ def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") 
     if number is not None:
         return number
     text = str(word_of(raw.strip().upper(), numbers, prefix.upper()))
-    word = next((known for known in numbers if known.upper() == text), None)
+    word = next((candidate for candidate in numbers if candidate.upper() == text), None)
     if word is None:
-        raise UnknownWord(f"{shown(raw)}, which is not a valid {what} ({hint(raw, numbers)})")
+        raise UnknownWord(f"{format_value(raw)}, which is not a valid {what} ({hint(raw, numbers)})")
     return Numbered(numbers[word], word)
 
 
-def refuse_unknown(entries: Mapping[str, Any], known: Sequence[str], place: str, what: str) -> None:
+def refuse_unknown(entries: Mapping[str, Any], names: Sequence[str], place: str, what: str) -> None:
     """Raise InputError for an unknown key; `what` describes the known ones."""
     for name in entries:
-        if not isinstance(name, str) or name not in known:
+        if not isinstance(name, str) or name not in names:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, known, 1) if isinstance(name, str) else []
-            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
-            raise InputError(f"{shown(name)} is not {what}; {hint}", place=place or None)
+            near = get_close_matches(name, names, 1) if isinstance(name, str) else []
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(names)}"
+            raise InputError(f"{format_value(name)} is not {what}; {hint}", place=place or None)

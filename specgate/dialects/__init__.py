@@ -61,7 +61,7 @@ _UNMISTAKABLE: Final = ("onnx", "directml")
 
 
 @cache
-def _installed() -> Mapping[str, Any]:
+def _installed_dialects() -> Mapping[str, Any]:
     """Return entry points of third-party dialects by dialect name."""
     from importlib.metadata import entry_points
 
@@ -70,12 +70,12 @@ def _installed() -> Mapping[str, Any]:
 
 def dialect_names() -> tuple[str, ...]:
     """Return all dialect names: built-in ones first, then installed ones."""
-    return (*_SHIPPED, *sorted(_installed()))
+    return (*_SHIPPED, *sorted(_installed_dialects()))
 
 
 def is_dialect(name: str) -> bool:
     """Return True if a dialect of this name exists."""
-    return name in _SHIPPED or name in _installed()
+    return name in _SHIPPED or name in _installed_dialects()
 
 
 @cache
@@ -85,9 +85,9 @@ def package(name: str) -> Reader:
         module, _, text = _SHIPPED[name].partition(":")
         loaded: Reader = getattr(importlib.import_module(module), text)()
         return loaded
-    if name not in _installed():
+    if name not in _installed_dialects():
         raise InputError(f"unknown dialect {name!r:.60}; expected one of {', '.join(dialect_names())}")
-    entry = _installed()[name]
+    entry = _installed_dialects()[name]
     try:
         external = entry.load()()
     except Exception as error:  # noqa: BLE001  # third-party code
@@ -100,7 +100,7 @@ def package(name: str) -> Reader:
 def packages() -> Iterator[Reader]:
     """Yield all dialects, built-in ones first, loading each on demand."""
     yield from map(package, _SHIPPED)
-    yield from map(package, sorted(_installed()))
+    yield from map(package, sorted(_installed_dialects()))
 
 
 def implementing(protocol: type[P]) -> Iterator[P]:
@@ -188,7 +188,7 @@ def document_package(document: Any, dialect: str | None = None) -> Documents | N
         return owner
     if any(package(name).recognises(document) for name in _UNMISTAKABLE):
         return None
-    return _document_owner(sorted(_installed()), document)
+    return _document_owner(sorted(_installed_dialects()), document)
 
 
 def _document_owner(names: Iterable[str], document: Any) -> Documents | None:
@@ -215,5 +215,5 @@ def dialect_of(data: Mapping[str, Any]) -> str | None:
     for name in _UNMISTAKABLE:
         if package(name).recognises(data):
             return name
-    others = (*sorted(_installed()), "openvino")
+    others = (*sorted(_installed_dialects()), "openvino")
     return next((name for name in others if package(name).recognises(data)), None)

@@ -6,7 +6,7 @@ import math
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import RECORDS, BodyDesc, Descriptor, Symbol, TensorDesc, shown
+from specgate.descriptors.core import RECORDS, BodyDesc, Descriptor, Symbol, TensorDesc, format_value
 from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
@@ -41,7 +41,7 @@ def recipe_of(spec: OperatorSpec) -> Recipe:
 def array_fields(spec: OperatorSpec, level: str) -> dict[str, str]:
     """Return the input field of each array argument of the kernel at `level`."""
     entries = recipe_of(spec)["arrays"].items()
-    return {name: field for name, entry in entries if (field := _there(entry, spec, level)) is not None}
+    return {name: field for name, entry in entries if (field := _present_field(entry, spec, level)) is not None}
 
 
 def output_fields(spec: OperatorSpec, level: str) -> list[str | None]:
@@ -49,10 +49,10 @@ def output_fields(spec: OperatorSpec, level: str) -> list[str | None]:
 
     None for outputs that the level does not define.
     """
-    return [_there(entry, spec, level) for entry in recipe_of(spec)["outputs"]]
+    return [_present_field(entry, spec, level) for entry in recipe_of(spec)["outputs"]]
 
 
-def _there(entry: Any, spec: OperatorSpec, level: str) -> str | None:
+def _present_field(entry: Any, spec: OperatorSpec, level: str) -> str | None:
     fields: list[str] = entry if isinstance(entry, list) else [entry]
     return next((name for name in fields if spec.field_at(name, level) is not None), None)
 
@@ -97,7 +97,7 @@ def kernel_arguments(
         if info is not None and info.type == "tensor[]":
             settled[name] = _sizes_of_each(fields[text], info)
         elif info is None or info.kind != "attribute":
-            settled[name] = _evaluated(text, context, spec)
+            settled[name] = _evaluate_text(text, context, spec)
         elif text not in descriptor.fields and not spec.dialect.holds(level, info.since, info.until):
             continue
         elif fields[text] is not None:
@@ -139,7 +139,7 @@ def _sizes_of_each(tensors: Any, info: FieldInfo) -> list[tuple[int, ...]]:
     return numbers
 
 
-def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
+def _evaluate_text(text: str, context: Context, spec: OperatorSpec) -> Any:
     rule = parse(text, spec.scope, expect=None)
     missing = any(context.absent(path) for path in rule.needs)
     try:
@@ -164,14 +164,14 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
             raise NoKernel(f"{info.name} of {spec.name} can be executed only inside a model")
         return value.call
     if info.type == "operator":
-        return _fused(value, spec.dialect, level, info.name)
+        return _fused_function(value, spec.dialect, level, info.name)
     if info.type == "operator[]":
         items = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
-        return [_fused(item, spec.dialect, level, f"{info.name}[{index}]") for index, item in enumerate(items)]
+        return [_fused_function(item, spec.dialect, level, f"{info.name}[{index}]") for index, item in enumerate(items)]
     if info.type == "tensor-proto":
         return _constant(value, spec.dialect, info.name)
     if not _fits(value, info.type):
-        raise InputError(f"expected the type {info.type}, found {shown(value)}", place=info.name)
+        raise InputError(f"expected the type {info.type}, found {format_value(value)}", place=info.name)
     return _float32(value) if info.type == "float" and package(spec.dialect.name).single_floats else value
 
 
@@ -215,10 +215,10 @@ def _fits(value: Any, kind: str) -> bool:
     return isinstance(value, _PLAIN[kind]) and (kind == "bool" or not isinstance(value, bool))
 
 
-def _fused(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def _fused_function(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Return a fused operator as a function of one array, from its own table."""
     if not isinstance(value, Descriptor) or value.dialect != tables.name:
-        raise InputError(f"expected an operator of {tables.name}, found {shown(value)}", place=place)
+        raise InputError(f"expected an operator of {tables.name}, found {format_value(value)}", place=place)
     spec = tables.operator(value.operator)
     if level not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {tables.label(level)}", place=place)
@@ -227,7 +227,7 @@ def _fused(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDA
     names = {info.name for info in spec.attributes if tables.holds(level, info.since, info.until)}
     for name, part in value.fields.items():
         if part is not None and name not in names:
-            raise InputError(f"expected only attributes of {spec.name}, found {shown(name)}", place=place)
+            raise InputError(f"expected only attributes of {spec.name}, found {format_value(name)}", place=place)
     recipe = recipe_of(spec)
     if len(recipe["arrays"]) != 1 or len(recipe["outputs"]) != 1:
         raise NoKernel(f"{spec.name} cannot be fused: it does not map one array to one")

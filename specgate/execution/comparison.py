@@ -14,7 +14,7 @@ from specgate.execution.containers import arrays_in
 from specgate.execution.kernels import SUMS_OF_PRODUCTS
 from specgate.execution.memory import held_bytes
 from specgate.execution.observed import differing, tolerance_of
-from specgate.execution.plan import filled
+from specgate.execution.plan import fill_descriptor
 from specgate.spec.tables import dialect
 from specgate.workers.child import Child
 
@@ -109,7 +109,13 @@ class Compared:
         rest = f", {self.missing} values are missing" if self.missing else ""
         count = f"{len(self.differences)} differ" if self.differences else "no differences"
         first = f"{self.implementation} {self.version}: of {self.count} values {count}{rest}"
-        return [first, *(f"{one.node} ({one.operator}), {one.value}: {one.text}" for one in self.differences)]
+        return [
+            first,
+            *(
+                f"{difference.node} ({difference.operator}), {difference.value}: {difference.text}"
+                for difference in self.differences
+            ),
+        ]
 
 
 @dataclass(slots=True)
@@ -128,7 +134,7 @@ class Judge:
     _tolerance: float = 0.0
     _sums: list[Callable[[], Any]] = field(default_factory=list)
 
-    def computed(
+    def record_tolerance(
         self,
         descriptor: Descriptor,
         arrays: Mapping[str, Any],
@@ -139,10 +145,10 @@ class Judge:
 
         Nodes of a body count for the enclosing node. execute: computes the node from other arrays.
         """
-        known = filled(descriptor, arrays, outputs)
+        filled = fill_descriptor(descriptor, arrays, outputs)
         self._sums.append(partial(_absolute_sums, descriptor, arrays, execute))
         self._tolerance = max(
-            self._tolerance, tolerance_of(known, str(descriptor.version), basis=self.basis, by=self.by)
+            self._tolerance, tolerance_of(filled, str(descriptor.version), basis=self.basis, by=self.by)
         )
 
     def next_node(self) -> None:

@@ -27,7 +27,7 @@ __all__ = [
     "ArrayMap",
     "array_map",
     "arrays_in",
-    "contained",
+    "convert_container",
     "is_container",
     "made_of",
     "map_types",
@@ -103,9 +103,9 @@ def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
         word = _element_type(value.dtype, dialect)
         return str(dialect.types[word]["tensor"]) if spelt and word in dialect.types else word
     if isinstance(value, list):
-        return _around("seq", type_of(value[0], dialect, spelt=True)) if value else None
+        return _wrap_type("seq", type_of(value[0], dialect, spelt=True)) if value else None
     if isinstance(value, ArrayList):
-        return None if value.value is None else _around("optional", type_of(value.value, dialect, spelt=True))
+        return None if value.value is None else _wrap_type("optional", type_of(value.value, dialect, spelt=True))
     if isinstance(value, ArrayMap):
         key, text = (type_of(part, dialect, spelt=True) for part in value)
         return f"map({_bare(key)}, {_bare(text)})"
@@ -113,7 +113,7 @@ def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
         key, item = next(iter(value.items()))
         text = type_of(np.asarray(item), dialect, spelt=True)
         inner = None if text is None else _bare(text)
-        return _around(f"map({'string' if isinstance(key, str) else 'int64'},", inner)
+        return _wrap_type(f"map({'string' if isinstance(key, str) else 'int64'},", inner)
     return None
 
 
@@ -122,7 +122,7 @@ def _bare(word: str | None) -> str:
     return (word or "").removeprefix("tensor(").removesuffix(")")
 
 
-def _around(word: str, inner: str | None) -> str | None:
+def _wrap_type(word: str, inner: str | None) -> str | None:
     if inner is None:
         return None
     return f"{word} {inner})" if word.endswith(",") else f"{word}({inner})"
@@ -138,7 +138,7 @@ def _element_type(dtype: np.dtype[Any], dialect: Dialect) -> str:
 _WORDS: Final = {"seq": "a list", "map": "a dict", "optional": "a value or None"}
 
 
-def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
+def convert_container(value: Any, word: str, dialect: Dialect, place: str) -> Any:
     """Return `value` as one of the type `word`.
 
     Raises InputError for other values. Arrays in it must already have their type; a bare value becomes an optional that
@@ -150,9 +150,9 @@ def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
     kind, inner = tree.word, str(tree.parts[-1])
     if kind == "optional":
         result = value.value if isinstance(value, ArrayList) else value
-        return ArrayList(None if result is None else contained(result, inner, dialect, place))
+        return ArrayList(None if result is None else convert_container(result, inner, dialect, place))
     if kind == "seq" and isinstance(value, list | tuple):
-        return [contained(each, inner, dialect, f"{place}[{index}]") for index, each in enumerate(value)]
+        return [convert_container(each, inner, dialect, f"{place}[{index}]") for index, each in enumerate(value)]
     if kind == "map" and isinstance(value, dict | ArrayMap):
         return array_map(value, word, dialect, place)
     raise InputError(f"expected {_WORDS.get(kind, word)} for {word}, found {type(value).__name__}", place=place)

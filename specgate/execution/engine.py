@@ -19,13 +19,13 @@ from specgate.dialects.protocols import MemoryLayout
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments, recipe_of
-from specgate.execution.containers import ArrayList, ArrayMap, arrays_in, contained, is_container
+from specgate.execution.containers import ArrayList, ArrayMap, arrays_in, convert_container, is_container
 from specgate.execution.guard import hold_counts, hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel
 from specgate.execution.kernels.arithmetic import round_to, to_float64
 from specgate.execution.kernels.elementwise import store_as
 from specgate.execution.observed import Outputs, all_notes, other_types, recorded_values
-from specgate.execution.plan import keep, needed, settled, shape_of
+from specgate.execution.plan import estimate_needs, get_plan, keep, shape_of
 from specgate.execution.types import as_array, integer_range, numpy_type
 from specgate.spec.operator_spec import REQUIRED
 from specgate.spec.tables import dialect
@@ -71,18 +71,18 @@ def execute_at(
     undefined.
     """
     whole = budget or memory.budget_of(max_bytes)
-    known = settled(descriptor, level, basis, by)
-    arguments = known and known.as_expected(arrays)
-    if not known and (computed := _in_other_types(descriptor, arrays, (level, basis, by), whole)) is not None:
+    plan = get_plan(descriptor, level, basis, by)
+    arguments = plan and plan.as_expected(arrays)
+    if not plan and (computed := _in_other_types(descriptor, arrays, (level, basis, by), whole)) is not None:
         return computed
-    if not known or arguments is None:
-        known, descriptor, inputs = _prepared(descriptor, arrays, (level, basis, by), known)
-        entries = {name: inputs[field] for name, field in known.places.items() if field in inputs}
-        left, arguments = _left(known, entries, whole), {**entries, **known.arguments}
+    if not plan or arguments is None:
+        plan, descriptor, inputs = _prepare_execution(descriptor, arrays, (level, basis, by), plan)
+        entries = {name: inputs[field] for name, field in plan.places.items() if field in inputs}
+        left, arguments = _remaining_budget(plan, entries, whole), {**entries, **plan.arguments}
     else:
-        descriptor, left = known.read or descriptor, _left(known, arguments, whole)
+        descriptor, left = plan.read or descriptor, _remaining_budget(plan, arguments, whole)
     try:
-        results = memory.within(left, find_kernel(known.kernel), arguments)
+        results = memory.within(left, find_kernel(plan.kernel), arguments)
     except MemoryError as error:
         raise InputError(f"out of memory: {error}") from None
     except OverflowError as error:
@@ -93,18 +93,18 @@ def execute_at(
         if not str(error).startswith(_TOO_BIG):
             raise
         raise InputError(f"the sizes or values are larger than any array: {error}") from None
-    outputs = _outputs(known, results if results.__class__ is tuple else (results,), descriptor)
-    if known.recorded.undefined:
-        outputs.update({name: _masked(value) for name, value in outputs.items()})
-    if known.recorded.notes or known.recorded.by_elements:
-        outputs.notes = all_notes(known, descriptor, arguments, outputs)
+    outputs = _outputs(plan, results if results.__class__ is tuple else (results,), descriptor)
+    if plan.recorded.undefined:
+        outputs.update({name: _mask_all(value) for name, value in outputs.items()})
+    if plan.recorded.notes or plan.recorded.by_elements:
+        outputs.notes = all_notes(plan, descriptor, arguments, outputs)
     return outputs
 
 
-def _masked(value: Any) -> Any:
+def _mask_all(value: Any) -> Any:
     """Return arrays with all elements masked; lists of arrays likewise."""
     if isinstance(value, list):
-        return [_masked(each) for each in value]
+        return [_mask_all(each) for each in value]
     return np.ma.MaskedArray(value, True) if isinstance(value, np.ndarray) else value
 
 
@@ -119,7 +119,7 @@ def _in_other_types(
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     if basis == "documented" or not any(values.types for overlay in spec.overlays for values in overlay.values):
         return None
-    level, descriptor = _at(descriptor, spec, level, basis)
+    level, descriptor = _resolve_level(descriptor, spec, level, basis)
     inputs = _inputs(descriptor, arrays, spec, {})
     other = other_types(descriptor, inputs, spec, (level, basis, by))
     if other is None:
@@ -127,7 +127,7 @@ def _in_other_types(
     kinds = {name: numpy_type(spec.dialect, word) for name, word in other.fields.items()}
     results = {name: numpy_type(spec.dialect, word) for name, word in other.results.items()}
     outputs = execute_at(
-        other.retyped(descriptor),
+        other.retype_descriptor(descriptor),
         {name: _cast(value, kinds[name]) if name in kinds else value for name, value in inputs.items()},
         level,
         budget=budget,
@@ -136,11 +136,11 @@ def _in_other_types(
     )
     for name, dtype in results.items():
         if name in outputs:
-            outputs[name] = _converted(outputs[name], dtype, other.conversion)
+            outputs[name] = _convert_floats(outputs[name], dtype, other.conversion)
     return outputs
 
 
-def _converted(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
+def _convert_floats(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
     """Return floats in another type.
 
     Integers are rounded, or truncated with conversion cut. With odd_up, bfloat16 is the upper half of float32, rounded
@@ -148,7 +148,7 @@ def _converted(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
     beyond 32 bits or the range of a wider type, and nan, are masked: conversion instructions leave them undefined.
     """
     if isinstance(value, list):
-        return [_converted(each, dtype, conversion) for each in value]
+        return [_convert_floats(each, dtype, conversion) for each in value]
     array, mask, cut = np.ma.getdata(value), np.ma.getmaskarray(value), conversion == "cut"
     limits = integer_range(dtype)
     if limits is None and conversion == "odd_up" and dtype.name == "bfloat16":
@@ -179,11 +179,11 @@ def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
         return [array.astype(dtype) for array in value] if isinstance(value, list) else value.astype(dtype)
 
 
-def _prepared(
+def _prepare_execution(
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
     texts: tuple[str, Basis, str | None],
-    known: Settled | None,
+    plan: Settled | None,
 ) -> tuple[Settled, Descriptor, dict[str, Any]]:
     """Return a descriptor's execution plan, the descriptor and its inputs.
 
@@ -191,20 +191,20 @@ def _prepared(
     known: an earlier plan, None if there is none.
     """
     stated_descriptor, (level, basis, by) = descriptor, texts
-    if known:
-        spec, level, descriptor = known.spec, known.level, known.read or descriptor
+    if plan:
+        spec, level, descriptor = plan.spec, plan.level, plan.read or descriptor
     else:
         spec, level, descriptor = hold_executable(descriptor, level, basis)
-    inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
-    if known is None:
+    inputs = _inputs(descriptor, arrays, spec, plan.expected if plan else {})
+    if plan is None:
         descriptor, recorded = recorded_values(descriptor, inputs, spec, level, basis, by)
         _hold_complete(descriptor, spec, level, basis)
-    if known is None or known.guards:
+    if plan is None or plan.guards:
         hold_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
-    if known is None:
+    if plan is None:
         arguments = kernel_arguments(descriptor, spec, level, recorded.arguments)
-        known = keep(stated_descriptor, texts, (spec, level, descriptor), arguments, recorded)
-    return known, descriptor, inputs
+        plan = keep(stated_descriptor, texts, (spec, level, descriptor), arguments, recorded)
+    return plan, descriptor, inputs
 
 
 def hold_executable(
@@ -217,7 +217,7 @@ def hold_executable(
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = recipe_of(spec)
-    level, descriptor = _at(descriptor, spec, level, basis)
+    level, descriptor = _resolve_level(descriptor, spec, level, basis)
     if not spec.has_kernel(level):
         raise NoKernel(
             f"{spec.dialect.name} {spec.name} is implemented only from {spec.dialect.label(recipe['since'])} on"
@@ -229,32 +229,32 @@ def hold_executable(
     return spec, level, descriptor
 
 
-def _needs(known: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
+def _needs(plan: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
     """Return the equivalent of `Settled.needs` for these kernel arrays."""
     item_size = max(map(memory.item_size, arrays.values()), default=0)
-    count = known.elements + sum(map(memory.elements, arrays.values()))
-    return needed(known.kernel, max(item_size, known.item_size), count, known.declared)
+    count = plan.elements + sum(map(memory.elements, arrays.values()))
+    return estimate_needs(plan.kernel, max(item_size, plan.item_size), count, plan.declared)
 
 
-def _left(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
+def _remaining_budget(plan: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
     """Return what the kernel's inputs leave of a budget.
 
     Raises InputError at once where inputs and declared outputs exceed it.
     """
-    number, for_output, everything = known.needs or _needs(known, arrays)
+    number, for_output, everything = plan.needs or _needs(plan, arrays)
     whole.hold_time()
-    whole.hold(everything, f"executing {known.spec.name}")
+    whole.hold(everything, f"executing {plan.spec.name}")
     return whole.less(number, for_output)
 
 
-def _outputs(known: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> Outputs:
+def _outputs(plan: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> Outputs:
     """Return kernel results by output name, as the descriptor declares them."""
     outputs = Outputs()
-    for name, result in zip(known.outputs, results, strict=True):
+    for name, result in zip(plan.outputs, results, strict=True):
         if name is None:
             continue
         output = np.asarray(result) if isinstance(result, np.generic) else result  # 0-D results may be scalars
-        if known.is_stated(name, output) or _expects(name, output, descriptor, known.spec):
+        if plan.is_stated(name, output) or _expects(name, output, descriptor, plan.spec):
             outputs[name] = output
     return outputs
 
@@ -279,7 +279,7 @@ def _expects(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec)
     return True
 
 
-def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> tuple[str, Descriptor]:
+def _resolve_level(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> tuple[str, Descriptor]:
     """Return the applicable level, and the descriptor as read there.
 
     The level is the descriptor's own, else the target's; it must define the operator and every field of the descriptor.
@@ -336,10 +336,10 @@ def _inputs(
 
     expected: type and shape of arrays that need no further check.
     """
-    known = {info.name for info in spec.inputs}
+    names = {info.name for info in spec.inputs}
     for name in arrays:
-        if name not in known:
-            raise InputError(f"{name!r:.60} is not an input of {spec.name}; expected {', '.join(sorted(known))}")
+        if name not in names:
+            raise InputError(f"{name!r:.60} is not an input of {spec.name}; expected {', '.join(sorted(names))}")
     inputs: dict[str, Any] = {}
     for info in spec.inputs:
         tensor = descriptor.fields.get(info.name)
@@ -373,7 +373,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
     if (word := tensor.type) is not None and is_container(spec.dialect, word):
         if value is None:
             raise InputError(f"no value for the input {name}")
-        return contained(value, word, spec.dialect, name)
+        return convert_container(value, word, spec.dialect, name)
     if word is None and isinstance(value, list | dict | ArrayList | ArrayMap) and not arrays_in(value):
         return value  # an empty sequence has no element type
     _hold_layout(name, tensor, spec)
@@ -432,7 +432,7 @@ def _hold_against_declaration(name: str, array: Any, tensor: Any, spec: Operator
     if not isinstance(tensor, TensorDesc):
         return
     if tensor.type is not None and is_container(spec.dialect, tensor.type):
-        contained(array, tensor.type, spec.dialect, name)
+        convert_container(array, tensor.type, spec.dialect, name)
         return
     if not isinstance(array, np.ndarray):
         if tensor.type is not None or tensor.sizes is not None:

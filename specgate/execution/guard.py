@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.errors import InputError, NoKernel
 from specgate.execution.arguments import recipe_of
 from specgate.execution.containers import arrays_in
@@ -40,7 +40,7 @@ def hold_counts(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
         for counted in info.counts:
             length = _length(descriptor.fields.get(counted))
             if length is not None and stated != length:
-                raise InputError(f"is {shown(stated)}, but {counted} has {length} elements", place=name)
+                raise InputError(f"is {format_value(stated)}, but {counted} has {length} elements", place=name)
 
 
 def _length(value: Any) -> int | None:
@@ -110,7 +110,7 @@ def hold_guards(
             raise InputError(message, place=name)
     unranked = {name: array for name, array in arrays.items() if _is_unranked(descriptor.fields.get(name))}
     if unranked:
-        ranked = {name: _known(descriptor.fields[name], array, valued=False) for name, array in unranked.items()}
+        ranked = {name: _fill_sizes(descriptor.fields[name], array, valued=False) for name, array in unranked.items()}
         spec.support_union.hold(replace(descriptor, fields={**descriptor.fields, **ranked}))
     guards = _guards_of(spec, level)
     if not guards.own and not guards.shared:
@@ -118,7 +118,7 @@ def hold_guards(
     infos = spec.fields_at(level)
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     for name, array in arrays.items():
-        fields[name] = _known(fields.get(name), array, valued=f"{name}.value" in guards.read)
+        fields[name] = _fill_sizes(fields.get(name), array, valued=f"{name}.value" in guards.read)
     if guards.shared:
         for name, value in fields.items():
             for where, tensor in _tensors(name, value):
@@ -163,7 +163,7 @@ def _guards_of(spec: OperatorSpec, level: str) -> _Guards:
     return known[level]
 
 
-def _known(declared: Any, array: Any, *, valued: bool) -> Any:
+def _fill_sizes(declared: Any, array: Any, *, valued: bool) -> Any:
     """Return a tensor with unknown sizes filled in from its array.
 
     Elements are filled in where rules read them.
@@ -174,7 +174,7 @@ def _known(declared: Any, array: Any, *, valued: bool) -> Any:
         sized = declared if declared.concrete else declared._replace(sizes=array.shape)
         return sized._replace(value=tuple(array.ravel().tolist())) if valued else sized
     if isinstance(declared, list | tuple) and isinstance(array, list):
-        return [_known(tensor, each, valued=False) for tensor, each in zip(declared, array, strict=True)]
+        return [_fill_sizes(tensor, each, valued=False) for tensor, each in zip(declared, array, strict=True)]
     return declared
 
 

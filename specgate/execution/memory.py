@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.python_values import python_values
 from specgate.errors import InputError
 
@@ -101,9 +101,9 @@ def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) ->
     longest = MAX_SECONDS if max_seconds is None else max_seconds
     most, longest = python_values(most), python_values(longest)
     if not isinstance(most, int) or isinstance(most, bool) or most < 0:
-        raise InputError(f"expected max_bytes as a number of bytes, found {shown(most, 40)}")
+        raise InputError(f"expected max_bytes as a number of bytes, found {format_value(most, 40)}")
     if not isinstance(longest, int | float) or isinstance(longest, bool) or not longest >= 0:
-        raise InputError(f"expected max_seconds as a number of seconds, found {shown(longest, 40)}")
+        raise InputError(f"expected max_seconds as a number of seconds, found {format_value(longest, 40)}")
     return Budget(most, longest, time.monotonic() + longest, most)
 
 
@@ -133,7 +133,7 @@ class limit:  # noqa: N801  # a class is faster than a generator-based context
         _budget.reset(self._token)
 
 
-def _within(budget: Budget, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def _run_in_budget(budget: Budget, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     token = _budget.set(budget)
     try:
         return function(**arguments)
@@ -143,13 +143,13 @@ def _within(budget: Budget, function: Callable[..., Any], arguments: Mapping[str
 
 def _within_anew(budget: Budget, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     with np.errstate(all="ignore"):
-        return _within(budget, function, arguments)
+        return _run_in_budget(budget, function, arguments)
 
 
 #: Calls a function within `limit`. numpy 2 keeps the saved state per call, so one decorated function
 #: serves all of them; numpy 1 keeps it in the decorator, which nested calls and threads would share.
 within: Final[Callable[[Budget, Callable[..., Any], Mapping[str, Any]], Any]] = (
-    _within_anew if np.lib.NumpyVersion(np.__version__) < "2.0.0" else np.errstate(all="ignore")(_within)
+    _within_anew if np.lib.NumpyVersion(np.__version__) < "2.0.0" else np.errstate(all="ignore")(_run_in_budget)
 )
 
 

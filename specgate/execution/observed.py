@@ -47,21 +47,21 @@ def tolerance_of(
     InputError where the expression cannot be evaluated.
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    own = _evaluated(descriptor, descriptor.fields, level)
+    own = _evaluate_value(descriptor, descriptor.fields, level)
     other = None if basis == "documented" else other_types(descriptor, arrays or {}, spec, (level, basis, by))
     if other is not None:
-        own = max(own, _evaluated(descriptor, other.retyped(descriptor).fields, level))
+        own = max(own, _evaluate_value(descriptor, other.retype_descriptor(descriptor).fields, level))
     first = next((descriptor.fields[info.name] for info in spec.outputs if descriptor.fields.get(info.name)), None)
     for value in descriptor.fields.values():
         for part in value if isinstance(value, list | tuple) else (value,):
             if isinstance(part, Descriptor):
                 inner = dialect(part.dialect).operator(part.operator)
                 tensors = {info.name: first for info in (*inner.inputs, *inner.outputs)}
-                own += _evaluated(part, {**tensors, **part.fields}, level)
+                own += _evaluate_value(part, {**tensors, **part.fields}, level)
     return own
 
 
-def _evaluated(descriptor: Descriptor, entries: Mapping[str, Any], level: str) -> float:
+def _evaluate_value(descriptor: Descriptor, entries: Mapping[str, Any], level: str) -> float:
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     text = spec.table.tolerance
     fields = {name: entries.get(name, info.default) for name, info in spec.fields.items()}
@@ -85,8 +85,8 @@ def differing(expected: Any, value: Any, tolerance: float, summed: Any = None) -
     """
     ours, theirs = np.ma.getdata(expected), np.ma.getdata(value)
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
-        one, other = (f"{array.dtype} {list(array.shape)}" for array in (ours, theirs))
-        raise InputError(f"expected arrays of one type and shape, found {one} and {other}")
+        first, other = (f"{array.dtype} {list(array.shape)}" for array in (ours, theirs))
+        raise InputError(f"expected arrays of one type and shape, found {first} and {other}")
     wrong = np.asarray(ours != theirs, np.bool_)
     if ours.dtype.kind not in "OUSb":
         wrong &= ~((ours != ours) & (theirs != theirs))  # noqa: PLR0124  # nan, also in types that isnan lacks
@@ -151,9 +151,9 @@ class OtherTypes(NamedTuple):
     results: Mapping[str, str]
     conversion: str
 
-    def retyped(self, descriptor: Descriptor) -> Descriptor:
+    def retype_descriptor(self, descriptor: Descriptor) -> Descriptor:
         """Return the descriptor in these types; constants become input arrays."""
-        fields = {name: _retyped(value, self.fields.get(name)) for name, value in descriptor.fields.items()}
+        fields = {name: _retype_value(value, self.fields.get(name)) for name, value in descriptor.fields.items()}
         return replace(descriptor, fields=fields, plain=False)
 
 
@@ -192,12 +192,12 @@ def other_types(
     return OtherTypes(fields, results, values.conversion) if fields else None
 
 
-def _retyped(value: Any, word: str | None) -> Any:
+def _retype_value(value: Any, word: str | None) -> Any:
     if word is None:
         return value
     if isinstance(value, TensorDesc):
         return value if value.type is None else value._replace(type=word, value=None)
-    return [_retyped(each, word) for each in value] if isinstance(value, list | tuple) else value
+    return [_retype_value(each, word) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _type_of(value: Any) -> str | None:
@@ -235,7 +235,7 @@ def recorded_values(
         arguments.update(values.arguments)
         kernel = values.kernel or kernel
         undefined |= values.undefined
-        fields.update(_rewritten(values, context))
+        fields.update(_rewrite_attributes(values, context))
         if basis == "both":
             notes.append(f"{spec.name}: follows all builds instead of the documentation: {values.what}")
     for values in others:
@@ -248,16 +248,16 @@ def recorded_values(
 
 
 def all_notes(
-    known: Settled, descriptor: Descriptor, arguments: Mapping[str, Any], outputs: Mapping[str, Any]
+    plan: Settled, descriptor: Descriptor, arguments: Mapping[str, Any], outputs: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Return the notes of an execution.
 
     Notes on elements are included where the recorded condition holds, or may hold in builds. arguments: those of the
     kernel, with the arrays.
     """
-    spec, recorded, numbers = known.spec, known.recorded, known.spec.dialect.limits(known.level)
-    arrays = {field: arguments[name] for name, field in known.places.items() if name in arguments}
-    fields = _context(descriptor, {}, spec, known.level).fields.items()
+    spec, recorded, numbers = plan.spec, plan.recorded, plan.spec.dialect.limits(plan.level)
+    arrays = {field: arguments[name] for name, field in plan.places.items() if name in arguments}
+    fields = _context(descriptor, {}, spec, plan.level).fields.items()
     plain = {
         name: value for name, value in fields if is_record(value) or not isinstance(value, TensorDesc | list | tuple)
     }
@@ -304,7 +304,7 @@ def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSp
     return Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
 
 
-def _rewritten(values: OtherValues, context: Context) -> dict[str, Any]:
+def _rewrite_attributes(values: OtherValues, context: Context) -> dict[str, Any]:
     """Return the attributes for which builds compute with another value.
 
     An attribute without a value stays unchanged.

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
     _Kind = tuple[np.dtype[Any], tuple[int, ...]]
 
-__all__ = ["Settled", "declared_elements", "filled", "keep", "needed", "settled", "shape_of"]
+__all__ = ["Settled", "declared_elements", "estimate_needs", "fill_descriptor", "get_plan", "keep", "shape_of"]
 
 #: Larger constants stay unknown: rules read the elements of axes, sizes and scales only.
 _MOST_ELEMENTS: Final = 4096
 
 
-def filled(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> Descriptor:
+def fill_descriptor(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> Descriptor:
     """Return a descriptor with all types, sizes and small inputs' elements."""
     fields = dict(descriptor.fields)
     tables = dialect(descriptor.dialect)
 
-    def known(value: Any, *, valued: bool) -> TensorDesc:
+    def describe_array(value: Any, *, valued: bool) -> TensorDesc:
         if not isinstance(value, np.ndarray):
             return TensorDesc(type_of(value, tables), None)
         elements = tuple(np.ma.getdata(value).ravel().tolist()) if valued and value.size <= _MOST_ELEMENTS else None
@@ -46,7 +46,11 @@ def filled(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[s
     for values, valued in ((arrays, True), (outputs, False)):
         for name, value in values.items():
             several = isinstance(value, list) and isinstance(fields.get(name), list)
-            fields[name] = [known(each, valued=valued) for each in value] if several else known(value, valued=valued)
+            fields[name] = (
+                [describe_array(each, valued=valued) for each in value]
+                if several
+                else describe_array(value, valued=valued)
+            )
     return replace(descriptor, fields=fields)
 
 
@@ -112,7 +116,7 @@ _settled: Final[dict[int, tuple[ref[Descriptor], Settled]]] = {}
 on_change(_settled.clear)
 
 
-def settled(descriptor: Descriptor, level: str, basis: str, by: str | None) -> Settled | None:
+def get_plan(descriptor: Descriptor, level: str, basis: str, by: str | None) -> Settled | None:
     """Return the plan kept for this descriptor.
 
     None if the descriptor or the tables have changed.
@@ -140,19 +144,19 @@ def keep(
     """
     spec, level, there = read
     fields = descriptor.fields
-    places, expected, declared = array_fields(spec, level), _expected(there, spec), declared_elements(there, spec)
+    places, expected, declared = array_fields(spec, level), _expected_kinds(there, spec), declared_elements(there, spec)
     outputs = output_fields(spec, level)
     items = [expected.get(field) for field in places.values() if there.fields.get(field) is not None]
     elements = sum(map(memory.elements, arguments.values()))
     item_size = max(map(memory.item_size, arguments.values()), default=0)
     needs = None
     if None not in items:
-        known = [
+        tensors = [
             each for result in items for each in (result if isinstance(result, list) else [result]) if each is not None
         ]
-        widest = max((dtype.itemsize for dtype, _ in known), default=0)
-        count = elements + sum(prod(shape) for _, shape in known)
-        needs = needed(recorded.kernel, max(widest, item_size), count, declared)
+        widest = max((dtype.itemsize for dtype, _ in tensors), default=0)
+        count = elements + sum(prod(shape) for _, shape in tensors)
+        needs = estimate_needs(recorded.kernel, max(widest, item_size), count, declared)
     result = Settled(
         spec,
         level,
@@ -171,11 +175,11 @@ def keep(
         recorded.kernel,
         recorded,
         None,
-        _stated(there, spec, outputs),
+        _stated_outputs(there, spec, outputs),
     )
     if needs is not None and not result.guards:
         result = result._replace(direct_inputs=_direct_inputs(there, result))
-    if recorded.lasting and not result.elements and not any(map(_fused, fields.values())):
+    if recorded.lasting and not result.elements and not any(map(_is_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # module globals are gone before the last descriptors at exit
         _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), result)
     return result
@@ -195,7 +199,7 @@ def _direct_inputs(descriptor: Descriptor, result: Settled) -> tuple[tuple[str, 
     return tuple((name, field, result.expected[field]) for name, field in arguments.items())
 
 
-def _stated(descriptor: Descriptor, spec: OperatorSpec, outputs: list[str | None]) -> dict[str, _Kind | None]:
+def _stated_outputs(descriptor: Descriptor, spec: OperatorSpec, outputs: list[str | None]) -> dict[str, _Kind | None]:
     """Return `stated`: outputs declared by type and sizes only, or inferred."""
     pairs_by_name: dict[str, _Kind | None] = {}
     for name in outputs:
@@ -215,7 +219,7 @@ def _kind_of(array: Any) -> _Kind | None:
     return (array.dtype, array.shape) if array.__class__ is np.ndarray else None
 
 
-def needed(kernel: str, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
+def estimate_needs(kernel: str, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
     """Return the `needs` of inputs and declared outputs.
 
     elements: number of input elements, the widest of item_size bytes.
@@ -225,7 +229,7 @@ def needed(kernel: str, item_size: int, elements: int, declared: int) -> tuple[i
     return number, for_output, number + int(for_output * declared)
 
 
-def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | list[_Kind]]:
+def _expected_kinds(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | list[_Kind]]:
     entries: dict[str, _Kind | list[_Kind]] = {}
     for info in spec.inputs:
         result = descriptor.fields.get(info.name)
@@ -235,9 +239,9 @@ def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | l
                 entries[info.name] = kind
         elif isinstance(result, list | tuple):
             kinds = [_kind(each, spec) if isinstance(each, TensorDesc) else None for each in result]
-            known = [kind for kind in kinds if kind is not None]
-            if len(known) == len(kinds):
-                entries[info.name] = known
+            kinds_ = [kind for kind in kinds if kind is not None]
+            if len(kinds_) == len(kinds):
+                entries[info.name] = kinds_
     return entries
 
 
@@ -269,5 +273,5 @@ def shape_of(tensor: TensorDesc) -> tuple[int, ...] | None:
     return tuple(size for size in tensor.sizes if isinstance(size, int))
 
 
-def _fused(value: Any) -> bool:
-    return isinstance(value, Descriptor) or (isinstance(value, list | tuple) and any(map(_fused, value[:64])))
+def _is_fused(value: Any) -> bool:
+    return isinstance(value, Descriptor) or (isinstance(value, list | tuple) and any(map(_is_fused, value[:64])))

@@ -81,7 +81,7 @@ def as_array(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None, pl
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
         if array.dtype.kind in "iu" and dtype.kind == "V" and integer_range(dtype) is not None:
-            array = _checked(array, dtype, place)
+            array = _check_narrow(array, dtype, place)
         if array.dtype != dtype:
             raise InputError(f"expected elements of type {dtype}, found {array.dtype}", place=place)
     else:
@@ -126,7 +126,7 @@ def _texts(array: NDArray[Any], place: str) -> NDArray[Any]:
     return matching_array.reshape(array.shape)
 
 
-def _checked(array: NDArray[Any], dtype: np.dtype[Any], place: str) -> NDArray[Any]:
+def _check_narrow(array: NDArray[Any], dtype: np.dtype[Any], place: str) -> NDArray[Any]:
     """Return integers in a narrower type.
 
     Raises InputError if one does not fit.

@@ -65,34 +65,34 @@ def computed_apart(
     """
     kernel = recipe_of(spec)["kernel"]
     names = {field: argument for argument, field in array_fields(spec, level).items()}
-    undefined = {field for field, value in arrays.items() if any(map(is_undefined, _listed(value)))}
+    undefined = {field for field, value in arrays.items() if any(map(is_undefined, _to_list(value)))}
     moved = {field for field in arrays if names.get(field) in _MOVED.get(kernel, ())}
     if kernel not in _BY_PLACE | _SIZES and not undefined <= moved:
         return None
-    if any(part.dtype.kind not in "biuf" for field in undefined for part in _listed(arrays[field])):
+    if any(part.dtype.kind not in "biuf" for field in undefined for part in _to_list(arrays[field])):
         return None
-    results = evaluate({field: _each(_filled, value) for field, value in arrays.items()})
+    results = evaluate({field: _map_parts(_fill_masked, value) for field, value in arrays.items()})
     if kernel in _SIZES:
         return results
     if kernel in _BY_PLACE:
-        masks = [np.ma.getmaskarray(part) for field in undefined for part in _listed(arrays[field])]
+        masks = [np.ma.getmaskarray(part) for field in undefined for part in _to_list(arrays[field])]
         return {
-            name: _masked(result, [_spread(mask, np.shape(result)) for mask in masks])
+            name: _add_masks(result, [_broadcast_mask(mask, np.shape(result)) for mask in masks])
             for name, result in results.items()
         }
-    where = repeat({**arrays, **{field: _each(_marks, arrays[field]) for field in moved}})
+    where = repeat({**arrays, **{field: _map_parts(_marks, arrays[field]) for field in moved}})
     return {name: _each_pair(result, where[name]) for name, result in results.items()}
 
 
-def _listed(value: Any) -> list[Any]:
+def _to_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _each(change: Callable[[Any], Any], value: Any) -> Any:
+def _map_parts(change: Callable[[Any], Any], value: Any) -> Any:
     return [change(part) for part in value] if isinstance(value, list) else change(value)
 
 
-def _filled(array: Any) -> Any:
+def _fill_masked(array: Any) -> Any:
     return np.ma.filled(array, 1) if is_undefined(array) else array
 
 
@@ -104,10 +104,10 @@ def _marks(array: NDArray[Any]) -> NDArray[Any]:
 def _each_pair(result: Any, marks: Any) -> Any:
     if isinstance(result, list):
         return [_each_pair(*pair) for pair in zip(result, marks, strict=True)]
-    return _masked(result, [np.ma.getdata(marks) != 0])
+    return _add_masks(result, [np.ma.getdata(marks) != 0])
 
 
-def _spread(mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def _broadcast_mask(mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return a mask broadcast to `shape`.
 
     All results are masked where older operators may align dimensions differently.
@@ -117,7 +117,7 @@ def _spread(mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_
     return np.full(shape, mask.any())
 
 
-def _masked(result: NDArray[Any], masks: list[NDArray[np.bool_]]) -> NDArray[Any]:
+def _add_masks(result: NDArray[Any], masks: list[NDArray[np.bool_]]) -> NDArray[Any]:
     """Return a result with masks added; a plain array if nothing is masked."""
     mask = np.ma.getmaskarray(result).copy()
     for each in masks:

@@ -9,14 +9,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.files import size_in_folder, unusable_location
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
 from specgate.export.document import INDEX, SCHEMA, dialect_data, plain
 from specgate.levels import LevelSet
 from specgate.spec.build import build_dialect
-from specgate.spec.changes import Detail, field_changes, joined, rule_changes
+from specgate.spec.changes import Detail, field_changes, join_expressions, rule_changes
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect
@@ -36,7 +36,7 @@ __all__ = [
     "Stretch",
     "TablesDifference",
     "compare",
-    "damaged",
+    "damaged_error",
     "read_tables",
 ]  # fmt: skip
 
@@ -121,10 +121,10 @@ def read_tables(source: str) -> dict[str, ReadDialect]:
     try:
         return {name: _dialect(plain(data)) for name, data in _documents(source)}
     except DAMAGED as error:
-        raise damaged(error, source) from None
+        raise damaged_error(error, source) from None
 
 
-def damaged(error: Exception, source: str) -> InputError:
+def damaged_error(error: Exception, source: str) -> InputError:
     """Return the error for tables with missing or wrongly typed members."""
     lacks = f"; {error} is missing" if isinstance(error, KeyError) else ""
     return InputError(f"expected tables that `specgate export json` wrote{lacks}", file=source)
@@ -135,10 +135,10 @@ def _documents(source: str) -> Iterable[tuple[str, dict[str, Any]]]:
     if source == INSTALLED:
         return [(name, dialect_data(table, table.operators)) for name in dialect_names() for table in [dialect(name)]]
     if (path / INDEX).is_file():
-        return _exported(_loaded(path / INDEX), lambda listed: _listed(path, listed))
+        return _iterate_operators(_load_document(path / INDEX), lambda listed: _load_listed(path, listed))
     if path.is_dir():
         return _specs(path)
-    return _exported(_loaded(path), lambda data: data)
+    return _iterate_operators(_load_document(path), lambda data: data)
 
 
 def _specs(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -152,7 +152,7 @@ def _specs(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield table.name, dialect_data(table, table.operators)
 
 
-def _exported(
+def _iterate_operators(
     document: Mapping[str, Any], operator: Callable[[Any], dict[str, Any]]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     if document["schema"] != SCHEMA:
@@ -161,17 +161,17 @@ def _exported(
         yield name, {**data, "operators": {key: operator(entry) for key, entry in data["operators"].items()}}
 
 
-def _listed(folder: Path, name: Any) -> dict[str, Any]:
+def _load_listed(folder: Path, name: Any) -> dict[str, Any]:
     """Return a file that the index of an export names; raise InputError if it is outside the export's folder."""
-    problem = unusable_location(name) if isinstance(name, str) else shown(name)
+    problem = unusable_location(name) if isinstance(name, str) else format_value(name)
     if problem is None and isinstance(size := size_in_folder(str(folder), name), str):
-        problem = f"{shown(name)}, which {size}"
+        problem = f"{format_value(name)}, which {size}"
     if problem is not None:
         raise InputError(f"names a file that is not read: {problem}", file=str(folder / INDEX))
-    return _loaded(folder / name)
+    return _load_document(folder / name)
 
 
-def _loaded(path: Path) -> dict[str, Any]:
+def _load_document(path: Path) -> dict[str, Any]:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # a FIFO would block
@@ -204,7 +204,7 @@ def _tensor(data: Mapping[str, Any], levels: tuple[str, ...]) -> ReadOperator:
     nothing = Fields({}, {})
     at = {
         level: {
-            side: ReadSide(nothing, {}, joined(_form(rule) for rule in rules if level in rule[side]))
+            side: ReadSide(nothing, {}, join_expressions(_form(rule) for rule in rules if level in rule[side]))
             for side in ("documented", "observed")
         }
         for level in levels
@@ -223,9 +223,9 @@ def _operator(data: Mapping[str, Any], order: tuple[str, ...]) -> ReadOperator:
         sides |= {by: _side(side, data["rules"]) for by, side in entry.get("implementations", {}).items()}
         at |= dict.fromkeys(entry["levels"], sides)
     noted = [
-        (one["builds"], f"{one['by']}: {value['what']}" if "by" in one else value["what"])
-        for one in data["builds"]
-        for value in one.get("values", {}).values()
+        (entry["builds"], f"{entry['by']}: {value['what']}" if "by" in entry else value["what"])
+        for entry in data["builds"]
+        for value in entry.get("values", {}).values()
     ]
     recipe = {"tolerance": data["written"].get("tolerance", "0")} | data["written"].get("execute", {})
     return ReadOperator(order, at, data["define"], recipe, tuple(noted), {key: data.get(key) for key in _TEXT_KEYS})
@@ -237,7 +237,7 @@ def _form(rule: Mapping[str, Any]) -> tuple[str, str, str | None]:
 
 def _side(data: Mapping[str, Any], rules: Mapping[str, Any]) -> ReadSide:
     cases = {case["when"]: _fields(case["fields"]) for case in data.get("cases", ())}
-    return ReadSide(_fields(data["fields"]), cases, joined(_form(rules[key]) for key in data["rules"]))
+    return ReadSide(_fields(data["fields"]), cases, join_expressions(_form(rules[key]) for key in data["rules"]))
 
 
 def _fields(data: Mapping[str, Any]) -> Fields:
@@ -291,9 +291,9 @@ class OperatorChange:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         details = [
-            {"levels": one.levels, "side": one.side, "field": each.field, "when": each.when, "what": each.what}
-            for one in self.stretches
-            for each in one.details
+            {"levels": stretch.levels, "side": stretch.side, "field": each.field, "when": each.when, "what": each.what}
+            for stretch in self.stretches
+            for each in stretch.details
         ]
         return {"operator": self.operator, "change": self.kind, "levels": self.levels, "details": details}
 
@@ -369,10 +369,10 @@ def _entry_changes(before: Any, after: Any, path: str = "") -> Iterator[str]:
         for key in dict.fromkeys([*before, *after]):
             yield from _entry_changes(before.get(key), after.get(key), f"{path}.{key}" if path else key)
     elif before != after:
-        yield f"{path} {_shown(before)} → {_shown(after)}".strip()
+        yield f"{path} {_format_value(before)} → {_format_value(after)}".strip()
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
@@ -398,7 +398,7 @@ def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
     """Yield the changes, grouped by equal levels and sides."""
     levels: dict[tuple[str, Detail], list[str]] = {}
     for level in new.order:
-        for side, detail in _at(old, new, level):
+        for side, detail in _changes_at(old, new, level):
             levels.setdefault((side, detail), []).append(level)
     groups: dict[tuple[str, str], list[Detail]] = {}
     for (side, detail), texts in levels.items():
@@ -413,15 +413,15 @@ def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
         yield Stretch(builds, "observed", (Detail(f"different results {sign} {what}"),))
 
 
-def _at(old: ReadOperator, new: ReadOperator, level: str) -> Iterator[tuple[str, Detail]]:
+def _changes_at(old: ReadOperator, new: ReadOperator, level: str) -> Iterator[tuple[str, Detail]]:
     """Yield the changes at a level, by side.
 
     A level that the older tables lack is compared with its predecessor.
     """
     at = level
     if level not in old.order:
-        known = [one for one in new.order[: new.order.index(level)] if one in old.order]
-        at = known[-1] if known else level
+        earlier_levels = [name for name in new.order[: new.order.index(level)] if name in old.order]
+        at = earlier_levels[-1] if earlier_levels else level
     before, after = old.at.get(at), new.at.get(level)
     if before is None or after is None:
         if before is not after:
@@ -460,7 +460,7 @@ def _about_changes(old: Fields, new: Fields) -> Iterator[Detail]:
 def _define_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Detail]:
     for name in dict.fromkeys([*old, *new]):
         if old.get(name) != new.get(name):
-            yield Detail(f"define {name}: {_shown(old.get(name))} → {_shown(new.get(name))}")
+            yield Detail(f"define {name}: {_format_value(old.get(name))} → {_format_value(new.get(name))}")
 
 
 def _recipe_changes(old: ReadOperator, new: ReadOperator) -> Iterator[Detail]:
@@ -468,5 +468,5 @@ def _recipe_changes(old: ReadOperator, new: ReadOperator) -> Iterator[Detail]:
         yield Detail(f"computes {what}")
 
 
-def _notes(one: ReadOperator, other: ReadOperator, sign: str) -> Iterator[tuple[str, str, str]]:
-    yield from ((builds, sign, what) for builds, what in one.noted if (builds, what) not in other.noted)
+def _notes(operator: ReadOperator, other: ReadOperator, sign: str) -> Iterator[tuple[str, str, str]]:
+    yield from ((builds, sign, what) for builds, what in operator.noted if (builds, what) not in other.noted)

@@ -14,7 +14,7 @@ from specgate.files import write_text
 from specgate.report import plural
 from specgate.spec.tables import dialect
 from specgate.spec.version import tables_version, version_of
-from specgate.spec.view import field_facts, find_operators, observed, operator_named
+from specgate.spec.view import field_facts, find_operators, observed_entries, operator_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +32,6 @@ __all__ = [
     "SCHEMA",
     "RuleKeys",
     "bounds_data",
-    "chosen",
     "cpp",
     "csharp",
     "dialect_data",
@@ -43,6 +42,7 @@ __all__ = [
     "plain",
     "rule_data",
     "schema_text",
+    "select_operators",
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def csharp(result: ExportScope) -> list[str]:
     """Write the C# file that prints descriptions as JSON; InputError."""
     if result.operators:
         raise InputError("the C# file contains every operator; remove --operator")
-    return _written(result, "csharp", "C#")
+    return _write_document(result, "csharp", "C#")
 
 
 def cpp(result: ExportScope) -> list[str]:
@@ -58,10 +58,10 @@ def cpp(result: ExportScope) -> list[str]:
 
     Raises InputError and NoTable.
     """
-    return _written(result, "cpp", "C++")
+    return _write_document(result, "cpp", "C++")
 
 
-def _written(scope: ExportScope, language: str, title: str) -> list[str]:
+def _write_document(scope: ExportScope, language: str, title: str) -> list[str]:
     """Write the file and return a message, or the text without a file."""
     owners = map(package, scope.dialects) if scope.dialects else implementing(Exporter)
     exporters = (each for each in owners if isinstance(each, Exporter))
@@ -75,7 +75,7 @@ def _written(scope: ExportScope, language: str, title: str) -> list[str]:
     return [f"{scope.output} written\n"]
 
 
-def chosen(outcome: ExportScope) -> dict[str, list[str]]:
+def select_operators(outcome: ExportScope) -> dict[str, list[str]]:
     """Return the requested operators per dialect, in order.
 
     Raises InputError or NoTable for unknown ones.
@@ -156,7 +156,7 @@ def operator_data(spec: OperatorSpec) -> dict[str, Any]:
         "define": dict(table.defines),
         "resolved": _stretches(spec, keys),
         "rules": keys.rules,
-        "builds": observed(home, spec.overlays, table.observed),
+        "builds": observed_entries(home, spec.overlays, table.observed),
         "written": table.entries,
     }
 
@@ -243,7 +243,7 @@ def heading() -> dict[str, Any]:
 
 def document(result: ExportScope) -> dict[str, Any]:
     """Return the requested tables; raise InputError or NoTable."""
-    picked = chosen(result)
+    picked = select_operators(result)
     return {**heading(), "dialects": {name: dialect_data(dialect(name), picked[name]) for name in picked}}
 
 

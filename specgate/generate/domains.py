@@ -55,12 +55,12 @@ def objects(dialect: Dialect, base: str) -> tuple[Any, ...]:
     for word, info in dialect.types.items():
         words.setdefault(info.get("numpy") or "", word)
 
-    def spelt(value: Any) -> Any:
+    def spell_types(value: Any) -> Any:
         if isinstance(value, GraphDesc):
-            return GraphDesc(tuple(map(spelt, value.inputs)), tuple(map(spelt, value.outputs)))
+            return GraphDesc(tuple(map(spell_types, value.inputs)), tuple(map(spell_types, value.outputs)))
         return value._replace(type=words[value.type])
 
-    return tuple(map(spelt, _OBJECTS[base]))
+    return tuple(map(spell_types, _OBJECTS[base]))
 
 
 def base_type(info: FieldInfo) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Feature", "condition", "features", "required_features", "shown", "types_taken"]
+__all__ = ["Feature", "condition", "descriptor_features", "features", "required_features", "types_taken"]
 
 #: An aspect (type, rank, word, given, count, layout, size), a field and the value. For a type or rank also the
 #: condition of the support row, if it has one.
@@ -45,7 +45,7 @@ def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
     return items
 
 
-def shown(descriptor: Descriptor, sides: Sequence[Resolved]) -> set[Feature]:
+def descriptor_features(descriptor: Descriptor, sides: Sequence[Resolved]) -> set[Feature]:
     """Return all features of a descriptor.
 
     Includes the features of the conditional row that applies to it.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
 from specgate.generate.domains import base_type, objects
-from specgate.generate.moves import changed
+from specgate.generate.moves import change_fields
 from specgate.generate.seeds import examples_at
 from specgate.rules.fused import Fusible
 
@@ -54,7 +54,7 @@ def with_value(descriptor: Descriptor, info: FieldInfo, sides: Sequence[Resolved
     if descriptor.fields.get(info.name) is not None:
         return descriptor
     first = next(values_for(info, descriptor, sides), None)
-    return descriptor if first is None else changed(descriptor, sides[0].spec, {info.name: first})
+    return descriptor if first is None else change_fields(descriptor, sides[0].spec, {info.name: first})
 
 
 def _tensors(descriptor: Descriptor, cells: Sequence[Cell], sides: Sequence[Resolved]) -> Iterator[TensorDesc]:

@@ -20,12 +20,22 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "MAX_RANK", "Mutator", "alike", "changed", "deepened", "packed", "put", "reranked", "resized", "retyped",
-    "retyped_within", "type_names",
+    "MAX_RANK",
+    "Mutator",
+    "add_dimensions",
+    "change_depth",
+    "change_fields",
+    "linked_tensors",
+    "replace_tensors",
+    "resize_dimension",
+    "resize_tensor",
+    "retype_tensors",
+    "retyped_within",
+    "type_names",
 ]  # fmt: skip
 
 
-def changed(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[str, Any]) -> Descriptor:
+def change_fields(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[str, Any]) -> Descriptor:
     """Return the descriptor with some fields set or, for None, removed.
 
     Fields are in the table's order.
@@ -37,7 +47,7 @@ def changed(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[str, Any
     return replace(descriptor, fields=kept, plain=False)
 
 
-def put(descriptor: Descriptor, tensors: Mapping[str, TensorDesc]) -> Descriptor:
+def replace_tensors(descriptor: Descriptor, tensors: Mapping[str, TensorDesc]) -> Descriptor:
     """Return the descriptor with tensors replaced.
 
     The keys name tensors, such as ``A`` and ``Inputs[1]``.
@@ -54,7 +64,7 @@ def put(descriptor: Descriptor, tensors: Mapping[str, TensorDesc]) -> Descriptor
     return replace(descriptor, fields=fields, plain=False)
 
 
-def packed(tensor: TensorDesc, sizes: tuple[Any, ...]) -> TensorDesc:
+def resize_tensor(tensor: TensorDesc, sizes: tuple[Any, ...]) -> TensorDesc:
     """Return the tensor with other sizes.
 
     A memory layout for the old sizes is removed. A constant is extended or truncated.
@@ -67,16 +77,16 @@ def packed(tensor: TensorDesc, sizes: tuple[Any, ...]) -> TensorDesc:
     return tensor._replace(sizes=sizes, value=value, size_in_bytes=None, strides=tensor.strides if keep else None)
 
 
-def resized(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
+def resize_dimension(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
     """Return the tensor with one size changed."""
     sizes = tensor.sizes or ()
-    return packed(tensor, (*sizes[:axis], size, *sizes[axis + 1 :]))
+    return resize_tensor(tensor, (*sizes[:axis], size, *sizes[axis + 1 :]))
 
 
-def retyped(descriptor: Descriptor, places: Iterable[str], kind: str) -> Descriptor:
+def retype_tensors(descriptor: Descriptor, places: Iterable[str], kind: str) -> Descriptor:
     """Return the descriptor with another type for the named tensors."""
     tensors = dict(descriptor.tensors())
-    return put(descriptor, {p: tensors[p]._replace(type=kind, size_in_bytes=None) for p in places})
+    return replace_tensors(descriptor, {p: tensors[p]._replace(type=kind, size_in_bytes=None) for p in places})
 
 
 def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -> Descriptor:
@@ -94,10 +104,10 @@ def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -
     within = {
         name: GraphDesc(broadcast_ends(graph.inputs), broadcast_ends(graph.outputs)) for name, graph in graphs.items()
     }
-    return retyped(replace(descriptor, fields={**descriptor.fields, **within}), places, kind)
+    return retype_tensors(replace(descriptor, fields={**descriptor.fields, **within}), places, kind)
 
 
-def reranked(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descriptor:
+def add_dimensions(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descriptor:
     """Return the descriptor with `steps` leading dimensions added.
 
     The added dimensions have size 1. A negative number removes leading dimensions. Only the tensors in `places` change.
@@ -107,11 +117,11 @@ def reranked(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descr
     for place in places:
         sizes = tensors[place].sizes or ()
         deeper = (1,) * steps + sizes if steps > 0 else sizes[min(-steps, len(sizes)) :]
-        tensors_by_name[place] = packed(tensors[place]._replace(strides=None), deeper)
-    return put(descriptor, tensors_by_name)
+        tensors_by_name[place] = resize_tensor(tensors[place]._replace(strides=None), deeper)
+    return replace_tensors(descriptor, tensors_by_name)
 
 
-def deepened(
+def change_depth(
     descriptor: Descriptor,
     spec: OperatorSpec,
     back: int,
@@ -142,15 +152,15 @@ def deepened(
     entries |= {i.name: len(entries[i.counts[0]]) for i in spec.attributes if i.counts and i.counts[0] in entries}
     chosen = [(p, t) for p, t in descriptor.tensors() if places is None or p in places]
     tensors = {p: t for p, t in chosen if t.sizes is not None and len(t.sizes) >= back}
-    sized = {p: packed(t._replace(strides=None), changed_items(t.sizes or ())) for p, t in tensors.items()}
-    return put(replace(descriptor, fields={**descriptor.fields, **entries}, plain=False), sized)
+    sized = {p: resize_tensor(t._replace(strides=None), changed_items(t.sizes or ())) for p, t in tensors.items()}
+    return replace_tensors(replace(descriptor, fields={**descriptor.fields, **entries}, plain=False), sized)
 
 
 def _numeric(items: Any) -> bool:
     return all(isinstance(item, int | float) for item in items)
 
 
-def alike(descriptor: Descriptor, place: str, aspect: str) -> Iterator[list[str]]:
+def linked_tensors(descriptor: Descriptor, place: str, aspect: str) -> Iterator[list[str]]:
     """Yield groups of tensors to change together with one of them.
 
     The groups are the tensors with the same type or rank, all tensors, and the tensor itself.
@@ -207,50 +217,54 @@ class Mutator:
         self.types = types or {}
         self._names = type_names(spec)
         self._moves: list[Callable[[Descriptor], Descriptor]] = [
-            self._resize, self._resize, self.retyped, self.retyped, self._deepen, self._value, self._leave_out,
-            self._graft,
+            self._resize, self._resize, self.retype_tensor, self.retype_tensor, self._deepen, self._value,
+            self._leave_out, self._graft,
         ]  # fmt: skip
         if any("tensor.strides" in form.require.needs for form in spec.dialect.tensor_rules):
             self._moves += [self._lay_out, self._lay_out]
         if any(info.type == "tensor[]" for info in spec.fields.values()):
             self._moves.append(self._count)
 
-    def moved(self, descriptor: Descriptor, steps: int) -> Descriptor:
+    def mutate_descriptor(self, descriptor: Descriptor, steps: int) -> Descriptor:
         """Return the descriptor after `steps` mutations.
 
         Some of them may have no effect.
         """
         for _ in range(steps):
-            descriptor = self._any(self._moves)(descriptor)
+            descriptor = self._pick_item(self._moves)(descriptor)
         return descriptor
 
-    def _any(self, items: Sequence[Any]) -> Any:
+    def _pick_item(self, items: Sequence[Any]) -> Any:
         return one_of(self.pick, items)
 
-    def near(self, number: Any) -> int:
+    def nearby_number(self, number: Any) -> int:
         """Return a number close to another one, or a number from the rules."""
         base = number if isinstance(number, int) else 1
-        return int(self._any([base + 1, max(base - 1, 0), base * 2, self._any(self.numbers), self._any(self.numbers)]))
+        return int(
+            self._pick_item(
+                [base + 1, max(base - 1, 0), base * 2, self._pick_item(self.numbers), self._pick_item(self.numbers)]
+            )
+        )
 
     def _resize(self, descriptor: Descriptor) -> Descriptor:
         """Change one dimension, in one tensor or in all of equal size there."""
         tensors = {place: t for place, t in descriptor.tensors() if t.sizes}
         if not tensors:
             return descriptor
-        first = tensors[self._any(list(tensors))]
+        first = tensors[self._pick_item(list(tensors))]
         sizes = first.sizes or ()
         axis = self.pick(0, len(sizes) - 1)
-        new = self._any([1, 2, 3, 4, self.near(sizes[axis])])
-        group = self._any(["one", "same", "all"])
+        new = self._pick_item([1, 2, 3, 4, self.nearby_number(sizes[axis])])
+        group = self._pick_item(["one", "same", "all"])
         tensors_by_name = {}
         for place, tensor in tensors.items():
             own = tensor.sizes or ()
             same = axis < len(own) and (own[axis] == sizes[axis] or group == "all")
             if tensor is first or (group != "one" and same):
-                tensors_by_name[place] = resized(tensor, axis, new)
-        return put(descriptor, tensors_by_name)
+                tensors_by_name[place] = resize_dimension(tensor, axis, new)
+        return replace_tensors(descriptor, tensors_by_name)
 
-    def retyped(self, descriptor: Descriptor) -> Descriptor:
+    def retype_tensor(self, descriptor: Descriptor) -> Descriptor:
         """Return the descriptor with another type.
 
         Changes one tensor, all tensors of the same type, or a tensor together with the attribute that names its type.
@@ -258,15 +272,17 @@ class Mutator:
         tensors = dict(descriptor.tensors())
         if not tensors:
             return descriptor
-        place = self._any(list(tensors))
+        place = self._pick_item(list(tensors))
         if self._names and self.pick(0, 1):
-            name, value, new = self._any(self._names)
-            descriptor = changed(descriptor, self.spec, {name: value})
+            name, value, new = self._pick_item(self._names)
+            descriptor = change_fields(descriptor, self.spec, {name: value})
         else:
-            new = self._any(self.types.get(place.partition("[")[0], self.every_type))
+            new = self._pick_item(self.types.get(place.partition("[")[0], self.every_type))
         alone = self.pick(0, 3) == 3
         own = tensors[place].type
-        return retyped(descriptor, [p for p, t in tensors.items() if p == place or (not alone and t.type == own)], new)
+        return retype_tensors(
+            descriptor, [p for p, t in tensors.items() if p == place or (not alone and t.type == own)], new
+        )
 
     def _deepen(self, descriptor: Descriptor) -> Descriptor:
         """Add or remove a dimension.
@@ -277,13 +293,13 @@ class Mutator:
         if not tensors:
             return descriptor
         how, add = self.pick(0, 7), self.pick(0, 1)
-        chosen = [self._any(list(tensors))] if how == 7 else list(tensors)
+        chosen = [self._pick_item(list(tensors))] if how == 7 else list(tensors)
         ranks = [len(tensors[place].sizes or ()) for place in chosen]
         if max(ranks) >= MAX_RANK if add else min(ranks) == 0:
             return descriptor
         if how > 3 and how < 7:
-            return deepened(descriptor, self.spec, self.pick(1, max(*ranks, 1)), drop=not add)
-        return reranked(descriptor, chosen, 1 if add else -1)
+            return change_depth(descriptor, self.spec, self.pick(1, max(*ranks, 1)), drop=not add)
+        return add_dimensions(descriptor, chosen, 1 if add else -1)
 
     def _value(self, descriptor: Descriptor) -> Descriptor:
         """Change one attribute, one array element, or one constant element."""
@@ -291,16 +307,16 @@ class Mutator:
         names += [place for place, tensor in descriptor.tensors() if tensor.value]
         if not names:
             return descriptor
-        return self.revalued(descriptor, self._any(names))
+        return self.change_value(descriptor, self._pick_item(names))
 
-    def revalued(self, descriptor: Descriptor, place: str) -> Descriptor:
+    def change_value(self, descriptor: Descriptor, place: str) -> Descriptor:
         """Return the descriptor with one attribute or constant element changed."""
         tensor = dict(descriptor.tensors()).get(place)
         if tensor is not None and tensor.value:
             at = self.pick(0, len(tensor.value) - 1)
             value = (*tensor.value[:at], self._other(place, tensor.value[at]), *tensor.value[at + 1 :])
-            return put(descriptor, {place: tensor._replace(value=value)})
-        return changed(descriptor, self.spec, {place: self._other(place, descriptor.fields[place])})
+            return replace_tensors(descriptor, {place: tensor._replace(value=value)})
+        return change_fields(descriptor, self.spec, {place: self._other(place, descriptor.fields[place])})
 
     def _other(self, name: str, value: Any) -> Any:
         info = self.spec.fields.get(name)
@@ -308,26 +324,28 @@ class Mutator:
         if isinstance(value, bool):
             return not value
         if isinstance(value, str) and words:
-            return self._any(words)
+            return self._pick_item(words)
         if isinstance(value, int):
-            return self._any([0, 1, 2, 3, self.near(value), *([-1, -2] if value < 0 or self._signed(name) else [])])
+            return self._pick_item(
+                [0, 1, 2, 3, self.nearby_number(value), *([-1, -2] if value < 0 or self._is_signed(name) else [])]
+            )
         if is_record(value):
             first = value[0]
-            some = [0, 1, 2, 3, self.near(first)] if whole_numbers(type(value)) else list(_FLOATS)
-            return value._replace(**{self._any(list(value._fields)): self._any(some)})
+            some = [0, 1, 2, 3, self.nearby_number(first)] if whole_numbers(type(value)) else list(_FLOATS)
+            return value._replace(**{self._pick_item(list(value._fields)): self._pick_item(some)})
         if isinstance(value, float):
-            return self._any((*_FLOATS, value))
+            return self._pick_item((*_FLOATS, value))
         if isinstance(value, TensorDesc):
-            return value._replace(sizes=self._any([(), (1,), (2,)]), value=None)
+            return value._replace(sizes=self._pick_item([(), (1,), (2,)]), value=None)
         if isinstance(value, Descriptor):
             inner = value.fields
-            part = self._any(list(inner)) if inner else None
-            return value if part is None else changed(value, self.spec, {part: self._other(part, inner[part])})
+            part = self._pick_item(list(inner)) if inner else None
+            return value if part is None else change_fields(value, self.spec, {part: self._other(part, inner[part])})
         if isinstance(value, list | tuple) and value:
             return self._other_items(name, value)
         return value
 
-    def _signed(self, name: str) -> bool:
+    def _is_signed(self, name: str) -> bool:
         info = self.spec.fields.get(name)
         return info is not None and info.type.removesuffix("[]") in {"int", "int64", "scalar"}
 
@@ -347,39 +365,39 @@ class Mutator:
         """Remove an optional field."""
         infos = (self.spec.fields[n] for n in descriptor.fields if n in self.spec.fields)
         names = [info.name for info in infos if self.spec.dialect.may_omit(info)]
-        return changed(descriptor, self.spec, {self._any(names): None}) if names else descriptor
+        return change_fields(descriptor, self.spec, {self._pick_item(names): None}) if names else descriptor
 
     def _graft(self, descriptor: Descriptor) -> Descriptor:
         """Copy a field from another descriptor; remove it if missing there."""
         if not self.donors:
             return descriptor
-        donor = self._any(self.donors)
+        donor = self._pick_item(self.donors)
         names = [name for name in self.spec.fields if donor.fields.get(name) is not None]
         left = [name for name in descriptor.fields if name not in donor.fields]
-        name = self._any([*names, *left]) if names or left else None
-        return descriptor if name is None else changed(descriptor, self.spec, {name: donor.fields.get(name)})
+        name = self._pick_item([*names, *left]) if names or left else None
+        return descriptor if name is None else change_fields(descriptor, self.spec, {name: donor.fields.get(name)})
 
     def _count(self, descriptor: Descriptor) -> Descriptor:
         """Add or remove one tensor in an array of tensors."""
         names = [n for n in descriptor.fields if self.spec.fields[n].type == "tensor[]"]
         if not names:
             return descriptor
-        name = self._any(names)
+        name = self._pick_item(names)
         items = list(descriptor.fields[name])
         # Keep the last one, because no file format contains an empty array of tensors.
         if len(items) > 1 and (self.pick(0, 1) or len(items) >= _MAX_ARRAY):
             items.pop(self.pick(0, len(items) - 1))
         elif items:
-            items.append(self._any(items))
-        return changed(descriptor, self.spec, {name: type(descriptor.fields[name])(items)})
+            items.append(self._pick_item(items))
+        return change_fields(descriptor, self.spec, {name: type(descriptor.fields[name])(items)})
 
     def _lay_out(self, descriptor: Descriptor) -> Descriptor:
         """Change the strides, total size, alignment or flags of one tensor."""
         tensors = {place: t for place, t in descriptor.tensors() if t.concrete}
         if not tensors:
             return descriptor
-        place = self._any(list(tensors))
-        return put(descriptor, {place: self.laid_out(tensors[place])})
+        place = self._pick_item(list(tensors))
+        return replace_tensors(descriptor, {place: self.laid_out(tensors[place])})
 
     def laid_out(self, tensor: TensorDesc) -> TensorDesc:
         """Return a tensor with one part of its memory layout changed."""
@@ -391,8 +409,8 @@ class Mutator:
         if how <= 5:
             return tensor._replace(size_in_bytes=self._total(tensor))
         if how == 6:
-            return tensor._replace(alignment=self._any([None, 0, 1, 4, 8, 16, 32, 256, 3, 2**31]))
-        return tensor._replace(flags=self._any([None, 0, 1, 1, 2]))
+            return tensor._replace(alignment=self._pick_item([None, 0, 1, 4, 8, 16, 32, 256, 3, 2**31]))
+        return tensor._replace(flags=self._pick_item([None, 0, 1, 1, 2]))
 
     def _strides(self, tensor: TensorDesc) -> tuple[int, ...]:
         """Return strides in a random order of dimensions.
@@ -402,7 +420,7 @@ class Mutator:
         sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         if sizes and tensor.strides and len(tensor.strides) == len(sizes) and self.pick(0, 1):
             axis = self.pick(0, len(sizes) - 1)
-            return (*tensor.strides[:axis], self.near(tensor.strides[axis]), *tensor.strides[axis + 1 :])
+            return (*tensor.strides[:axis], self.nearby_number(tensor.strides[axis]), *tensor.strides[axis + 1 :])
         order = list(range(len(sizes)))
         if self.pick(0, 1):
             for here in range(len(sizes) - 1, 0, -1):
@@ -411,8 +429,8 @@ class Mutator:
         strides, step = [0] * len(sizes), 1
         zeros = self.pick(0, 2) == 2
         for axis in reversed(order):
-            strides[axis] = self._any([step, step, step, 0]) if zeros else step
-            step *= max(sizes[axis], 1) + self._any([0, 0, 0, 1, 2])
+            strides[axis] = self._pick_item([step, step, step, 0]) if zeros else step
+            step *= max(sizes[axis], 1) + self._pick_item([0, 0, 0, 1, 2])
         return tuple(strides)
 
     def _total(self, tensor: TensorDesc) -> int | None:
@@ -424,5 +442,5 @@ class Mutator:
             last = 1 + sum((size - 1) * stride for size, stride in zip(sizes, tensor.strides, strict=True))
         need = (last * bits + 7) // 8
         whole = (need + 3) // 4 * 4
-        near = self._any([whole, need, whole + 64, max(need - 1, 0), max(whole - 1, 0), 0, None])
+        near = self._pick_item([whole, need, whole + 64, max(need - 1, 0), max(whole - 1, 0), 0, None])
         return None if near is None else max(near, 0)

@@ -13,9 +13,18 @@ from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
 from specgate.generate.domains import WILD, base_type
 from specgate.generate.invent import fused_operators, with_value
-from specgate.generate.moves import MAX_RANK, Mutator, alike, changed, put, reranked, resized, retyped
+from specgate.generate.moves import (
+    MAX_RANK,
+    Mutator,
+    add_dimensions,
+    change_fields,
+    linked_tensors,
+    replace_tensors,
+    resize_dimension,
+    retype_tensors,
+)
 from specgate.generate.repair import row_of
-from specgate.generate.seeds import concrete, counterexamples_at, one_of, rotated
+from specgate.generate.seeds import concrete, counterexamples_at, one_of, rotate_options
 from specgate.generate.walk import valid_descriptors
 from specgate.rules.evaluate import Context, evaluate
 from specgate.spec.tables import dialect as tables
@@ -111,11 +120,11 @@ def _breakable(ranks: Bounds, resolved: Resolved) -> bool:
     """Return whether some rank breaks the row but no shared rule."""
     hiding = [form for form in resolved.tensor_rules if "ranks" in form.hides and form.when is None]
 
-    def hidden(rank: int) -> bool:
+    def is_hidden(rank: int) -> bool:
         context = Context({"tensor": TensorDesc(None, (1,) * rank)}, resolved.numbers)
         return any(evaluate(form.require, context) is False for form in hiding)
 
-    return any(rank not in ranks and not hidden(rank) for rank in range(MAX_RANK + 1))
+    return any(rank not in ranks and not is_hidden(rank) for rank in range(MAX_RANK + 1))
 
 
 #: Maximum number of mutations per descriptor and finding.
@@ -150,9 +159,11 @@ def _types(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int],
         return
     outside = [kind for kind in row.spec.dialect.types if kind not in cell.types]
     place = one_of(pick, places)
-    for kind in rotated(pick, outside):
-        yield retyped(base, [place], kind)
-        yield from (retyped(base, group, kind) for group in alike(base, place, "type") if len(group) > 1)
+    for kind in rotate_options(pick, outside):
+        yield retype_tensors(base, [place], kind)
+        yield from (
+            retype_tensors(base, group, kind) for group in linked_tensors(base, place, "type") if len(group) > 1
+        )
 
 
 def _ranks(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
@@ -164,15 +175,15 @@ def _ranks(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int],
     place = one_of(pick, list(tensors))
     own = len(tensors[place].sizes or ())
     outside = [rank for rank in range(MAX_RANK + 1) if rank not in cell.ranks]
-    for rank in rotated(pick, outside):
-        yield from (reranked(base, group, rank - own) for group in alike(base, place, "rank"))
+    for rank in rotate_options(pick, outside):
+        yield from (add_dimensions(base, group, rank - own) for group in linked_tensors(base, place, "rank"))
 
 
 def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
     base = with_value(base, row.fields[aim.name], [row])
     info, cell = row.fields[aim.name], row.cells.get(aim.name)
     legal = cell.values if cell is not None and cell.values is not None else info.words
-    for value in rotated(pick, _candidates(info)):
+    for value in rotate_options(pick, _candidates(info)):
         inside = legal is None or value in legal
         if cell is not None and cell.range is not None and not isinstance(value, str):
             inside = inside and value in cell.range
@@ -182,11 +193,11 @@ def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int]
         if info.type.endswith("[]"):
             items = list(own) if isinstance(own, list | tuple) and own else [value]
             items[pick(0, len(items) - 1)] = value
-            yield changed(base, row.spec, {aim.name: items})
+            yield change_fields(base, row.spec, {aim.name: items})
         elif hasattr(own, "_fields"):
-            yield changed(base, row.spec, {aim.name: own._replace(**{one_of(pick, own._fields): value})})
+            yield change_fields(base, row.spec, {aim.name: own._replace(**{one_of(pick, own._fields): value})})
         else:
-            yield changed(base, row.spec, {aim.name: value})
+            yield change_fields(base, row.spec, {aim.name: value})
 
 
 def _candidates(info: FieldInfo) -> list[Any]:
@@ -204,14 +215,14 @@ def _operators(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, i
     info = row.fields[aim.name]
     many = info.type.endswith("[]")
     inside, outside = list(fused_operators(info, row)), list(fused_operators(info, row, outside=True))
-    damaged = [descriptor for each in inside for descriptor in _damaged(each, row)]
-    for value in rotated(pick, outside[:_TRIED] + damaged):
+    damaged = [descriptor for each in inside for descriptor in _damage_fused(each, row)]
+    for value in rotate_options(pick, outside[:_TRIED] + damaged):
         own = base.fields.get(aim.name)
         items = [*own[:-1], value] if many and own else [value]
-        yield changed(base, row.spec, {aim.name: items if many else value})
+        yield change_fields(base, row.spec, {aim.name: items if many else value})
 
 
-def _damaged(operator: Descriptor, row: Resolved) -> Iterator[Descriptor]:
+def _damage_fused(operator: Descriptor, row: Resolved) -> Iterator[Descriptor]:
     """Yield invalid operators to fuse.
 
     They have an extra tensor, or lack a required attribute.
@@ -220,10 +231,10 @@ def _damaged(operator: Descriptor, row: Resolved) -> Iterator[Descriptor]:
     name = next((info.name for info in spec.inputs), None)
     if name is not None:
         tensor = TensorDesc(next(iter(spec.dialect.types)), (1, 1, 1, 1))
-        yield changed(operator, spec, {name: tensor})
+        yield change_fields(operator, spec, {name: tensor})
     required = next((info.name for info in spec.attributes if not info.optional and info.default is None), None)
     if required is not None and required in operator.fields:
-        yield changed(operator, spec, {required: None})
+        yield change_fields(operator, spec, {required: None})
 
 
 def _cases(_: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
@@ -235,11 +246,11 @@ def _cases(_: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, in
         return
     if info.tensor:
         for place in _tensors_of(name, base):
-            for kind in rotated(pick, list(resolved.spec.dialect.types)):
-                yield from (retyped(base, group, kind) for group in alike(base, place, "type"))
+            for kind in rotate_options(pick, list(resolved.spec.dialect.types)):
+                yield from (retype_tensors(base, group, kind) for group in linked_tensors(base, place, "type"))
         return
-    for value in rotated(pick, [*_candidates(info), True, False] if info.type != "bool" else [True, False]):
-        yield changed(base, resolved.spec, {name: value})
+    for value in rotate_options(pick, [*_candidates(info), True, False] if info.type != "bool" else [True, False]):
+        yield change_fields(base, resolved.spec, {name: value})
 
 
 def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
@@ -253,14 +264,16 @@ def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
     for _ in range(_TRIED):
         name = one_of(pick, names) if names else ""
         descriptor = with_value(base, row.fields[name], [row]) if pick(0, 1) and names else base
-        yield _touched(descriptor, row, name, mover, pick)
+        yield _mutate_field(descriptor, row, name, mover, pick)
 
 
-def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: Callable[[int, int], int]) -> Descriptor:
+def _mutate_field(
+    base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: Callable[[int, int], int]
+) -> Descriptor:
     """Return the descriptor with one field mutated."""
     tensors = _tensors_of(name, base)
     if not tensors:
-        return mover.revalued(base, name) if base.fields.get(name) is not None else base
+        return mover.change_value(base, name) if base.fields.get(name) is not None else base
     place = one_of(pick, list(tensors))
     tensor = tensors[place]
     sizes = tensor.sizes or ()
@@ -268,16 +281,16 @@ def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: C
     if how <= 2 and sizes:
         axis = pick(0, len(sizes) - 1)
         size = one_of(pick, [1, 2, 3, 5, 0, sizes[axis] + 1, *WILD])  # type: ignore[operator]
-        return put(base, {place: resized(tensor, axis, size)})
+        return replace_tensors(base, {place: resize_dimension(tensor, axis, size)})
     if how == 3:
         cell = row.cells.get(name)
         kinds = cell.types if cell is not None and cell.types is not None else tuple(row.spec.dialect.types)
-        return retyped(base, [place], one_of(pick, kinds))
+        return retype_tensors(base, [place], one_of(pick, kinds))
     if how == 4:
-        return reranked(base, [place], one_of(pick, [1, -1]))
+        return add_dimensions(base, [place], one_of(pick, [1, -1]))
     if tensor.value:
-        return mover.revalued(base, place)
-    return changed(base, row.spec, {name: None})
+        return mover.change_value(base, place)
+    return change_fields(base, row.spec, {name: None})
 
 
 def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
@@ -291,14 +304,14 @@ def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
         how = pick(0, 4)
         if how == 0 and sizes:
             axis = pick(0, len(sizes) - 1)
-            yield put(base, {place: resized(tensor, axis, one_of(pick, WILD))})
+            yield replace_tensors(base, {place: resize_dimension(tensor, axis, one_of(pick, WILD))})
         elif how == 1:
             strides = one_of(pick, [(), (1,), (1,) * (len(sizes) + 1), (0,) * len(sizes), (2**32 - 1,) * len(sizes)])
-            yield put(base, {place: tensor._replace(strides=strides)})
+            yield replace_tensors(base, {place: tensor._replace(strides=strides)})
         elif how == 2:
-            yield reranked(base, [place], one_of(pick, [-len(sizes), MAX_RANK - len(sizes)]))
+            yield add_dimensions(base, [place], one_of(pick, [-len(sizes), MAX_RANK - len(sizes)]))
         else:
-            yield put(base, {place: mover.laid_out(mover.laid_out(tensor))})
+            yield replace_tensors(base, {place: mover.laid_out(mover.laid_out(tensor))})
 
 
 #: A value that no attribute can hold, not even one that holds a tensor or a graph.
@@ -363,16 +376,16 @@ class BrokenDescriptors:
         miss = one_of(pick, self._by_rule[breaks][grade])
         if aim.kind in STRUCTURE:
             fresh = self._structure(aim, self.valid.draw(pick), pick)
-            return (None if fresh is None else self._shown(aim, fresh, grade)) or miss
+            return (None if fresh is None else self._near_miss(aim, fresh, grade)) or miss
         if aim.kind in _CELLS and pick(0, 1):
             base = self.valid.draw(pick)
             attempt = next(broken_by(aim, base, self.resolved, pick), None)
-            return (None if attempt is None else self._shown(aim, attempt, grade)) or miss
+            return (None if attempt is None else self._near_miss(aim, attempt, grade)) or miss
         mover = self._mover(pick)
         for _ in range(pick(0, _STEPS)):
-            moved = mover.moved(miss.descriptor, 1)
+            moved = mover.mutate_descriptor(miss.descriptor, 1)
             if moved is not miss.descriptor and self.valid.small(moved) >= self.valid.small(miss.descriptor):
-                miss = self._shown(aim, moved, grade) or miss
+                miss = self._near_miss(aim, moved, grade) or miss
         return miss
 
     def _mover(self, pick: Callable[[int, int], int]) -> Mutator:
@@ -404,7 +417,7 @@ class BrokenDescriptors:
         for _ in range(_EXPLORED):
             if all(map(self._is_shown, sought)):
                 return
-            self._sort_in(wild.moved(one_of(pick, self.valid.descriptors), 1))
+            self._sort_in(wild.mutate_descriptor(one_of(pick, self.valid.descriptors), 1))
 
     def _is_shown(self, aim: Aim) -> bool:
         grades = self._by_rule.get(aim.id, {})
@@ -423,7 +436,7 @@ class BrokenDescriptors:
 
     def _keep(self, aim: Aim, attempts: Iterable[Descriptor]) -> None:
         for descriptor in attempts:
-            failures, grade = self._graded(aim, descriptor)
+            failures, grade = self._grade_failures(aim, descriptor)
             if grade is not None:
                 self._add(aim, descriptor, failures, grade)
                 if grade == 0:
@@ -432,17 +445,17 @@ class BrokenDescriptors:
     def _add(self, aim: Aim, descriptor: Descriptor, failures: list[Failure], grade: int) -> None:
         kept = self._by_rule.setdefault(aim.id, {}).setdefault(grade, [])
         if len(kept) < _KEPT:
-            kept.append(self._broken(aim, descriptor, failures))
+            kept.append(self._make_near_miss(aim, descriptor, failures))
 
-    def _shown(self, aim: Aim, descriptor: Descriptor, grade: int) -> NearMiss | None:
+    def _near_miss(self, aim: Aim, descriptor: Descriptor, grade: int) -> NearMiss | None:
         """Return the descriptor with its findings.
 
         None if the expected finding is missing, or if the grade is above `grade`.
         """
-        failures, number = self._graded(aim, descriptor)
-        return self._broken(aim, descriptor, failures) if number is not None and number <= grade else None
+        failures, number = self._grade_failures(aim, descriptor)
+        return self._make_near_miss(aim, descriptor, failures) if number is not None and number <= grade else None
 
-    def _graded(self, aim: Aim, descriptor: Descriptor) -> tuple[list[Failure], int | None]:
+    def _grade_failures(self, aim: Aim, descriptor: Descriptor) -> tuple[list[Failure], int | None]:
         """Return the failures and their grade.
 
         The grade is None if the expected finding is missing.
@@ -452,7 +465,7 @@ class BrokenDescriptors:
         failures = explain_at(descriptor, self.resolved)
         return failures, self._grade(aim, failures)
 
-    def _broken(self, aim: Aim, descriptor: Descriptor, failures: list[Failure]) -> NearMiss:
+    def _make_near_miss(self, aim: Aim, descriptor: Descriptor, failures: list[Failure]) -> NearMiss:
         certain = [failure for failure in failures if not failure.unknown]
         how = "; ".join(dict.fromkeys(failure.message for failure in certain))
         return NearMiss(descriptor, aim.id, how, frozenset(self._id(failure) for failure in certain))

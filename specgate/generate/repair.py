@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.generate.domains import element_kind
 from specgate.generate.invent import values_for
-from specgate.generate.moves import MAX_RANK, alike, changed, put, reranked, retyped
-from specgate.generate.seeds import find_operator, rotated
+from specgate.generate.moves import (
+    MAX_RANK,
+    add_dimensions,
+    change_fields,
+    linked_tensors,
+    replace_tensors,
+    retype_tensors,
+)
+from specgate.generate.seeds import find_operator, rotate_options
 from specgate.validate.facts import Facts
 from specgate.validate.row import explain_at
 
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.validate.failures import Failure
 
-__all__ = ["consistent_constants", "mended", "row_of"]
+__all__ = ["consistent_constants", "repair_descriptor", "row_of"]
 
 #: The first elements to try: all equal, or ascending.
 _STARTS: Final = 4
@@ -40,7 +47,7 @@ def consistent_constants(
     resolved = spec.resolve(own)
     if resolved is None:
         return items_by_name
-    read = _read(resolved)
+    read = _read_fields(resolved)
     inputs = {info.name for info in spec.inputs}
     open_ones = {
         name: tensor
@@ -50,14 +57,14 @@ def consistent_constants(
     }
     if not open_ones:
         return items_by_name
-    solved = _solved(descriptor, open_ones, resolved, pick)
+    solved = _solve_fields(descriptor, open_ones, resolved, pick)
     return {
         **items_by_name,
         **(solved or {name: (pick(0, 9),) * tensor.known_elements for name, tensor in open_ones.items()}),
     }
 
 
-def _solved(
+def _solve_fields(
     descriptor: Descriptor,
     open_ones: Mapping[str, TensorDesc],
     resolved: Resolved,
@@ -82,14 +89,14 @@ def _solved(
         for _ in range(_STARTS):
             first, step = pick(0, 3), pick(0, 1)
             values = {n: tuple(first + step * at for at in range(t.known_elements)) for n, t in open_ones.items()}
-            begun = put(descriptor, {n: t._replace(value=values[n]) for n, t in open_ones.items()})
-            done = mended(begun, [resolved], pick, keep, only)
+            begun = replace_tensors(descriptor, {n: t._replace(value=values[n]) for n, t in open_ones.items()})
+            done = repair_descriptor(begun, [resolved], pick, keep, only)
             if done is not None:
                 return {name: done.fields[name].value for name in open_ones}
     return None
 
 
-def _read(resolved: Resolved) -> set[str]:
+def _read_fields(resolved: Resolved) -> set[str]:
     """Return the fields whose elements some rule or condition reads."""
     forms = [form for row in resolved.alternatives for form in row.rules]
     rules = [rule for form in forms for rule in (form.require, form.when) if rule is not None]
@@ -108,7 +115,7 @@ _ELEMENTS: Final = (1, 0, 2, 3, -1)
 _LARGEST: Final = 2**32
 
 
-def mended(
+def repair_descriptor(
     descriptor: Descriptor,
     sides: Sequence[Resolved],
     pick: Callable[[int, int], int],
@@ -125,7 +132,7 @@ def mended(
         side, failures = next(((side, failures) for side, failures in failing if failures), (None, []))
         if side is None:
             return descriptor
-        for new_descriptor in _proposed(descriptor, failures, side, sides, pick):
+        for new_descriptor in _propose_changes(descriptor, failures, side, sides, pick):
             key = repr(new_descriptor.fields)
             if key not in seen and keep(new_descriptor):
                 seen.add(key)
@@ -148,7 +155,7 @@ def row_of(descriptor: Descriptor, side: Resolved) -> Resolved:
     return next((case.resolved for case in side.cases if facts.holds(case.when, context) is True), side)
 
 
-def _proposed(
+def _propose_changes(
     descriptor: Descriptor,
     failures: Sequence[Failure],
     side: Resolved,
@@ -175,29 +182,29 @@ def _changes(
         remedy = failure.remedy
         for repair in remedy.repairs():
             for choice in range(min(len(repair[-1].tried), _CHOICES)):
-                new_descriptor = remedy.changed(repair, choice)
+                new_descriptor = remedy.apply_repair(repair, choice)
                 if _sane(new_descriptor):
-                    yield _completed(new_descriptor, rows)
+                    yield _add_required(new_descriptor, rows)
     elif failure.unknown:
         yield from _constants(descriptor, failure, side)
     elif failure.aspect == "type" and failure.where in tensors:
-        for kind in rotated(pick, failure.allowed):
-            for group in alike(descriptor, failure.where, "type"):
-                yield retyped(descriptor, group, kind)
+        for kind in rotate_options(pick, failure.allowed):
+            for group in linked_tensors(descriptor, failure.where, "type"):
+                yield retype_tensors(descriptor, group, kind)
     elif failure.aspect == "rank" and failure.where in tensors:
         bounds, own = side.cells[name].ranks, len(tensors[failure.where].sizes or ())
         numbers = [rank for rank in range(MAX_RANK + 1) if bounds is not None and rank in bounds]
         for rank in sorted(numbers, key=lambda rank: abs(rank - own)):
-            for group in alike(descriptor, failure.where, "rank"):
-                yield reranked(descriptor, group, rank - own)
+            for group in linked_tensors(descriptor, failure.where, "rank"):
+                yield add_dimensions(descriptor, group, rank - own)
     elif failure.aspect == "structure" and info is None:
-        yield changed(descriptor, spec, {name: None})
+        yield change_fields(descriptor, spec, {name: None})
     elif info is not None and info.kind == "attribute":
         if failure.aspect == "value" and (info.optional or info.default is not None):
-            yield changed(descriptor, spec, {name: None})
-        yield from (changed(descriptor, spec, {name: value}) for value in values_for(info, descriptor, rows))
+            yield change_fields(descriptor, spec, {name: None})
+        yield from (change_fields(descriptor, spec, {name: value}) for value in values_for(info, descriptor, rows))
     elif info is not None:
-        yield from (changed(descriptor, spec, {name: value}) for value in values_for(info, descriptor, rows))
+        yield from (change_fields(descriptor, spec, {name: value}) for value in values_for(info, descriptor, rows))
 
 
 def _sane(descriptor: Descriptor) -> bool:
@@ -205,14 +212,14 @@ def _sane(descriptor: Descriptor) -> bool:
     return all(not isinstance(size, int) or 0 <= size < _LARGEST for size in sizes)
 
 
-def _completed(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descriptor:
+def _add_required(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descriptor:
     """Return the descriptor with values for missing required parts."""
     spec, entries = rows[0].spec, {}
     for name, value in descriptor.fields.items():
         if isinstance(value, TensorDesc) and value.type is None and value.sizes is None:
-            rest = changed(descriptor, spec, {name: None})
+            rest = change_fields(descriptor, spec, {name: None})
             entries[name] = next(values_for(spec.fields[name], rest, rows), None)
-    return changed(descriptor, spec, entries) if entries else descriptor
+    return change_fields(descriptor, spec, entries) if entries else descriptor
 
 
 def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iterator[Descriptor]:
@@ -227,4 +234,4 @@ def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iter
             if tensor.known_elements <= _MAX_CONSTANT:
                 entries[place] = tensor._replace(value=(element,) * tensor.known_elements)
         if entries:
-            yield put(descriptor, entries)
+            yield replace_tensors(descriptor, entries)

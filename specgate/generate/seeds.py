@@ -10,7 +10,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, format_value
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "concrete", "counterexamples_at", "examples_at", "find_operator", "named_level", "one_of", "rotated",
+    "concrete", "counterexamples_at", "examples_at", "find_operator", "named_level", "one_of", "rotate_options",
     "rule_numbers",
 ]  # fmt: skip
 
@@ -36,7 +36,7 @@ def one_of(pick: Callable[[int, int], int], options: Sequence[T]) -> T:
     return options[pick(0, len(options) - 1)] if len(options) > 1 else options[0]
 
 
-def rotated(pick: Callable[[int, int], int], options: Sequence[Any]) -> Iterator[Any]:
+def rotate_options(pick: Callable[[int, int], int], options: Sequence[Any]) -> Iterator[Any]:
     """Yield every option once, from a random one on.
 
     The first option is the choice; the others follow in case it is not usable.
@@ -58,7 +58,7 @@ def named_level(dialect: str, operator: str, level: str | float) -> str:
     level: a number or text such as 17, 5.0 or ``DML_FEATURE_LEVEL_5_0``. Unknown text is returned unchanged, so that
     the caller reports it.
     """
-    return tables(dialect).operator(operator).dialect.level_named(level) or shown(level).strip("'")
+    return tables(dialect).operator(operator).dialect.level_named(level) or format_value(level).strip("'")
 
 
 def find_operator(dialect: str, operator: str, level: str) -> OperatorSpec:
@@ -76,16 +76,16 @@ def find_operator(dialect: str, operator: str, level: str) -> OperatorSpec:
 def examples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     """Yield a table's examples as read at a level; they may be rejected."""
     for example in spec.table.examples.values():
-        yield from _read(spec, level, example["descriptor"])
+        yield from _read_seed(spec, level, example["descriptor"])
 
 
 def counterexamples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     """Yield a table's counterexamples as read at a level."""
     for entry in spec.table.counterexamples.values():
-        yield from _read(spec, level, counterexample(spec, entry)[0])
+        yield from _read_seed(spec, level, counterexample(spec, entry)[0])
 
 
-def _read(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Iterator[Descriptor]:
+def _read_seed(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Iterator[Descriptor]:
     try:
         yield reordered_for(read_dict(dict(data), spec.dialect.name), spec, level)
     except Error:  # examples are validated by `specgate spec check`
@@ -95,13 +95,13 @@ def _read(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Iterator[D
 def concrete(descriptor: Descriptor) -> Descriptor:
     """Return a descriptor without a level, with numbers for unknown sizes."""
 
-    def known(value: Any) -> Any:
+    def fill_sizes(value: Any) -> Any:
         if isinstance(value, TensorDesc):
             sizes = tuple(_OPEN_SIZE if s is None or isinstance(s, Symbol) else s for s in value.sizes or ())
             return value._replace(sizes=sizes)
-        return [known(item) for item in value] if isinstance(value, list) else value
+        return [fill_sizes(item) for item in value] if isinstance(value, list) else value
 
-    fields = {name: known(value) for name, value in descriptor.fields.items()}
+    fields = {name: fill_sizes(value) for name, value in descriptor.fields.items()}
     return replace(descriptor, fields=fields, version=None, name=None, extra={}, plain=False)
 
 

@@ -16,21 +16,21 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
-from specgate.generate.features import condition, required_features, shown, types_taken
+from specgate.generate.features import condition, descriptor_features, required_features, types_taken
 from specgate.generate.invent import values_for, with_value
 from specgate.generate.moves import (
     Mutator,
-    alike,
-    changed,
-    deepened,
-    put,
-    reranked,
-    resized,
-    retyped,
+    add_dimensions,
+    change_depth,
+    change_fields,
+    linked_tensors,
+    replace_tensors,
+    resize_dimension,
+    retype_tensors,
     retyped_within,
     type_names,
 )
-from specgate.generate.repair import mended, row_of
+from specgate.generate.repair import repair_descriptor, row_of
 from specgate.generate.seeds import concrete, counterexamples_at, examples_at, one_of, rule_numbers
 from specgate.validate.check import accepts
 from specgate.validate.row import explain_at
@@ -114,7 +114,7 @@ class Walk:
         steps = pick(0, _STEPS)
         for step in range(steps):
             # The first step changes the type, because there are many types.
-            moved = mover.moved(descriptor, 1) if step else mover.retyped(descriptor)
+            moved = mover.mutate_descriptor(descriptor, 1) if step else mover.retype_tensor(descriptor)
             if moved is not descriptor and self.takes(moved):
                 descriptor = moved
         return descriptor
@@ -138,7 +138,7 @@ class Walk:
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for seed in self._seeds():
             small = self._shrunk(seed, pick)
-            descriptor = small if self.takes(small) else mended(small, self.sides, pick, lambda _: True)
+            descriptor = small if self.takes(small) else repair_descriptor(small, self.sides, pick, lambda _: True)
             if descriptor is not None and self.takes(descriptor):
                 self._add(descriptor)
             else:
@@ -158,7 +158,9 @@ class Walk:
 
         Rare features are thereby drawn more often.
         """
-        every = [(descriptor, shown(descriptor, self.sides) & self._missing) for descriptor in self.descriptors]
+        every = [
+            (descriptor, descriptor_features(descriptor, self.sides) & self._missing) for descriptor in self.descriptors
+        ]
         left, chosen = self._missing & self._covered, []
         while left:
             descriptor, has = max(every, key=lambda each: len(each[1] & left))
@@ -181,7 +183,7 @@ class Walk:
         for name, info in self.sides[0].fields.items():
             if not info.optional and info.default is None:
                 value = next(values_for(info, descriptor, [row_of(descriptor, side) for side in self.sides]), None)
-                descriptor = changed(descriptor, self.spec, {name: value})
+                descriptor = change_fields(descriptor, self.spec, {name: value})
         return descriptor
 
     def _shrunk(
@@ -198,7 +200,7 @@ class Walk:
         for _ in range(_SHRUNK):
             if self.small(seed):
                 break
-            descriptor = mover.moved(seed, 1 + pick(0, 1))
+            descriptor = mover.mutate_descriptor(seed, 1 + pick(0, 1))
             if (
                 descriptor.known_elements < seed.known_elements
                 and keep(descriptor)
@@ -207,10 +209,10 @@ class Walk:
                 seed = descriptor
         halved: Descriptor | None = seed
         while halved is not None and not self.small(halved):
-            seed, halved = halved, self._halved(halved, pick, keep)
+            seed, halved = halved, self._halve_elements(halved, pick, keep)
         return halved or seed
 
-    def _halved(
+    def _halve_elements(
         self, descriptor: Descriptor, pick: Callable[[int, int], int], keep: Callable[[Descriptor], bool]
     ) -> Descriptor | None:
         """Return an accepted descriptor with fewer elements.
@@ -224,8 +226,10 @@ class Walk:
             if self._mends <= 0 or not isinstance(size, int) or size < _HALVED:
                 return None
             self._mends -= 1
-            smaller = put(descriptor, {place: resized(tensor, axis, size // 2)})
-            new_descriptor = mended(smaller, self.sides, pick, lambda d: keep(d) and d.known_elements < count)
+            smaller = replace_tensors(descriptor, {place: resize_dimension(tensor, axis, size // 2)})
+            new_descriptor = repair_descriptor(
+                smaller, self.sides, pick, lambda d: keep(d) and d.known_elements < count
+            )
             if new_descriptor is not None:
                 return new_descriptor
         return None
@@ -235,7 +239,7 @@ class Walk:
 
         Features of rows are always added, others until the collection is large.
         """
-        new = shown(descriptor, self.sides) - self._covered
+        new = descriptor_features(descriptor, self.sides) - self._covered
         if new & self._missing or (new and len(self.descriptors) < _MOST):
             self._covered |= new
             self.descriptors.append(descriptor)
@@ -243,7 +247,7 @@ class Walk:
     def _wander(self, pick: Callable[[int, int], int], steps: int) -> None:
         mover = self._mover(pick)
         for _ in range(steps):
-            descriptor = mover.moved(one_of(pick, self.descriptors), 1 + pick(0, 1))
+            descriptor = mover.mutate_descriptor(one_of(pick, self.descriptors), 1 + pick(0, 1))
             if self.takes(descriptor):
                 self._add(descriptor)
 
@@ -254,7 +258,7 @@ class Walk:
         """
 
         def has(descriptor: Descriptor) -> bool:
-            return feature in shown(descriptor, self.sides)
+            return feature in descriptor_features(descriptor, self.sides)
 
         with_it = [descriptor for descriptor in self.descriptors if descriptor.fields.get(feature[1]) is not None]
         bases = with_it if with_it and feature[0] != "given" else self.descriptors
@@ -262,14 +266,14 @@ class Walk:
             bases = [descriptor for descriptor in bases if condition(descriptor, self.sides) == feature[3]] or bases
         step = max(1, len(bases) // _BASES)
         for base in bases[::step][: _BASES + 1]:
-            for number, new_descriptor in enumerate(self._with(base, feature)):
+            for number, new_descriptor in enumerate(self._variants_with(base, feature)):
                 if number >= _WAYS:
                     break
-                if has(new_descriptor) and self._near(new_descriptor, has, pick):
+                if has(new_descriptor) and self._add_variant(new_descriptor, has, pick):
                     return True
         return False
 
-    def _near(
+    def _add_variant(
         self, descriptor: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]
     ) -> bool:
         """Add the descriptor or an accepted variant of it.
@@ -278,10 +282,14 @@ class Walk:
         whether one was added.
         """
         tensors = [place for place, _ in descriptor.tensors()]
-        retypes = (retyped(descriptor, [p], kind) for p in tensors for kind in self.types.get(p.partition("[")[0], ()))
+        retypes = (
+            retype_tensors(descriptor, [p], kind) for p in tensors for kind in self.types.get(p.partition("[")[0], ())
+        )
         types = {tensor.type for _, tensor in descriptor.tensors()}
         names = (
-            changed(descriptor, self.spec, {n: value}) for n, value, kind in type_names(self.spec) if kind in types
+            change_fields(descriptor, self.spec, {n: value})
+            for n, value, kind in type_names(self.spec)
+            if kind in types
         )
         descriptors = (o for o in chain([descriptor], retypes, names) if keep(o) and accepts(o, self.level, self.basis))
         done = next(descriptors, None)
@@ -289,41 +297,41 @@ class Walk:
             done = self._shrunk(done, pick, keep)
         elif self._mends:
             self._mends -= 1
-            done = mended(descriptor, self.sides, pick, keep)
+            done = repair_descriptor(descriptor, self.sides, pick, keep)
         if done is None or not self.takes(done):
             return False
         self._add(done)
         return True
 
-    def _with(self, base: Descriptor, feature: Feature) -> Iterator[Descriptor]:
+    def _variants_with(self, base: Descriptor, feature: Feature) -> Iterator[Descriptor]:
         """Yield variants of a descriptor that may have the feature."""
         aspect, name, value = feature[:3]
         info = self.spec.fields[name]
         rows = [row_of(base, side) for side in self.sides]
         if aspect == "given":
             options = values_for(info, base, rows) if value else iter((None,))
-            yield from (changed(base, self.spec, {name: option}) for option in options)
+            yield from (change_fields(base, self.spec, {name: option}) for option in options)
             return
         base = with_value(base, info, rows)
         if base.fields.get(name) is None:
             return
         if aspect == "word":
-            yield changed(base, self.spec, {name: [value] if info.type.endswith("[]") else value})
+            yield change_fields(base, self.spec, {name: [value] if info.type.endswith("[]") else value})
         place = name if info.tensor else f"{name}[0]"
         tensors = dict(base.tensors())
         if place not in tensors:
             return
         if aspect == "type":
-            groups = list(alike(base, place, "type"))
-            yield from (way(base, group, value) for way in (retyped, retyped_within) for group in groups)
+            groups = list(linked_tensors(base, place, "type"))
+            yield from (way(base, group, value) for way in (retype_tensors, retyped_within) for group in groups)
         elif aspect == "rank":
             steps = value - len(tensors[place].sizes or ())
-            yield from (reranked(base, group, steps) for group in alike(base, place, "rank"))
-            alone = next(alike(base, place, "rank"))
+            yield from (add_dimensions(base, group, steps) for group in linked_tensors(base, place, "rank"))
+            alone = next(linked_tensors(base, place, "rank"))
             for back, places in product((1, 2, 3), (None, alone)) if steps else ():
                 descriptor = base
                 for _ in range(abs(steps)):
-                    descriptor = deepened(descriptor, self.spec, back, drop=steps < 0, places=places)
+                    descriptor = change_depth(descriptor, self.spec, back, drop=steps < 0, places=places)
                 yield descriptor
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.errors import InputError
 from specgate.files import write_bytes
-from specgate.linting.config import described
-from specgate.linting.files import quoted, read_whole, relative_name
+from specgate.linting.config import describe_value
+from specgate.linting.files import quote_text, read_whole, relative_name
 from specgate.targets import at_level
 from specgate.verdict import Finding, Location
 
@@ -64,19 +64,19 @@ def load_baseline(path: Path) -> Baseline:
     except RecursionError as error:
         raise InputError("expected a baseline, found values nested too deeply", file=source) from error
     except ValueError as error:
-        raise InputError(f"expected JSON, found an error: {quoted(str(error))}", file=source) from error
+        raise InputError(f"expected JSON, found an error: {quote_text(str(error))}", file=source) from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         schema = document.get("schema") if isinstance(document, dict) else document
-        raise InputError(f"expected {SCHEMA}, found {described(schema)}", file=source, place="schema")
+        raise InputError(f"expected {SCHEMA}, found {describe_value(schema)}", file=source, place="schema")
     files = document.get("findings")
     if not isinstance(files, dict):
-        raise InputError(f"expected an object, found {described(files)}", file=source, place="findings")
+        raise InputError(f"expected an object, found {describe_value(files)}", file=source, place="findings")
     counts: dict[Entry, int] = {}
     stated_entries: set[Entry] = set()
     for file, entries in files.items():
-        place = f"findings[{quoted(file)}]"
+        place = f"findings[{quote_text(file)}]"
         if not isinstance(entries, list):
-            raise InputError(f"expected an array, found {described(entries)}", file=source, place=place)
+            raise InputError(f"expected an array, found {describe_value(entries)}", file=source, place=place)
         for index, item in enumerate(entries):
             entry, count = _entry(file, item, source, f"{place}[{index}]")
             if entry in stated_entries:
@@ -84,8 +84,8 @@ def load_baseline(path: Path) -> Baseline:
                     "expected each finding once, found a duplicate", file=source, place=f"{place}[{index}]"
                 )
             stated_entries.add(entry)
-            known = entry._replace(target=at_level(entry.target))
-            counts[known] = counts.get(known, 0) + count
+            leveled = entry._replace(target=at_level(entry.target))
+            counts[leveled] = counts.get(leveled, 0) + count
     return Baseline(counts, source)
 
 
@@ -100,13 +100,13 @@ def apply_baseline(report: Report, baseline: Baseline, root: Path) -> None:
     kept: list[Finding] = []
     for finding in report.findings:
         key = _key(finding, root)
-        known = left[key] > 0
-        left[key] -= known
-        if known:
+        is_baselined = left[key] > 0
+        left[key] -= is_baselined
+        if is_baselined:
             report.ignored.append(replace(finding, ignored=f"known in the baseline {baseline.source or ''}".rstrip()))
         else:
             kept.append(finding)
-    covered = _covered(report, root)
+    covered = _covered_pairs(report, root)
     for entry, count in baseline.counts.items():
         if (entry.file, entry.target) in covered and occurring[entry] < count:
             kept.append(_stale(entry, count, occurring[entry], baseline.source))
@@ -124,7 +124,7 @@ def write_baseline(report: Report, path: Path, root: Path, before: Baseline | No
     """
     counts = Counter(_key(finding, root) for finding in report.findings if finding.id not in _OWN_RULES)
     if before is not None:
-        covered = _covered(report, root)
+        covered = _covered_pairs(report, root)
         for entry, count in before.counts.items():
             if (entry.file, entry.target) not in covered and _exists(root, entry.file):
                 counts[entry] = count
@@ -137,7 +137,7 @@ def write_baseline(report: Report, path: Path, root: Path, before: Baseline | No
     write_bytes(path, data)
 
 
-def _covered(report: Report, root: Path) -> set[tuple[str, str]]:
+def _covered_pairs(report: Report, root: Path) -> set[tuple[str, str]]:
     """Return the (file, target) pairs that the report covers.
 
     The target "" stands for findings without a target.
@@ -162,15 +162,17 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _entry(file: str, item: object, source: str, place: str) -> tuple[Entry, int]:
     if not isinstance(item, dict) or item.keys() != set(_KEYS):
-        what = f"the keys {quoted(', '.join(item))}" if isinstance(item, dict) else described(item)
+        what = f"the keys {quote_text(', '.join(item))}" if isinstance(item, dict) else describe_value(item)
         raise InputError(f"expected an object of {', '.join(_KEYS)}, found {what}", file=source, place=place)
     for key in _TEXTS:
         if not isinstance(item[key], str):
-            text = described(item[key])
+            text = describe_value(item[key])
             raise InputError(f"expected a string, found {text}", file=source, place=f"{place}.{key}")
     count = item["count"]
     if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= _COUNT_LIMIT:
-        raise InputError(f"expected a count from 1 on, found {described(count)}", file=source, place=f"{place}.count")
+        raise InputError(
+            f"expected a count from 1 on, found {describe_value(count)}", file=source, place=f"{place}.count"
+        )
     return Entry(file, *(item[key] for key in _TEXTS)), count
 
 
@@ -181,11 +183,11 @@ def _key(finding: Finding, root: Path) -> Entry:
 
 
 def _stale(entry: Entry, count: int, occurring: int, source: str | None) -> Finding:
-    where = " of ".join(quoted(part) for part in (entry.field, entry.node, entry.file) if part)
+    where = " of ".join(quote_text(part) for part in (entry.field, entry.node, entry.file) if part)
     return Finding(
         id="specgate/baseline-stale",
         severity="note",
-        message=f"the baseline expects {quoted(entry.rule)} at {where}: count {count}, found {occurring}",
+        message=f"the baseline expects {quote_text(entry.rule)} at {where}: count {count}, found {occurring}",
         values={"rule": entry.rule, "count": count, "occurring": occurring},
         fix="write the baseline again",
         location=Location(file=source),

@@ -83,7 +83,7 @@ class Judging:
         for unit, count in kinds_of(units):
             descriptor = unit.descriptor
             if descriptor is None or (
-                descriptor.dialect == self.target.dialect and self._counted(descriptor, report, count).is_reported
+                descriptor.dialect == self.target.dialect and self._count_nodes(descriptor, report, count).is_reported
             ):
                 numbers.add(id(unit))
         for unit in units_of(units, numbers):
@@ -94,26 +94,26 @@ class Judging:
 
         None if it has no table.
         """
-        known = None if unit.descriptor is None else self._counted(unit.descriptor, report, 1)
+        result = None if unit.descriptor is None else self._count_nodes(unit.descriptor, report, 1)
         self._tell(unit, report)
-        return None if known is None else known.verdict
+        return None if result is None else result.verdict
 
-    def _counted(self, descriptor: Descriptor, report: Report, count: int) -> _Known:
+    def _count_nodes(self, descriptor: Descriptor, report: Report, count: int) -> _Known:
         """Return the result for a descriptor and add `count` to its node count."""
         report.nodes += count
-        known = self._of(descriptor)
-        self.refused = self.refused or known.verdict.accepted is False
-        if known.above:
-            self.versions.count(descriptor, alike=not known.needs, nodes=count)
-        elif known.difference is not None:
-            self.versions.note(known.difference, nodes=count)
-        return known
+        result = self._result_of(descriptor)
+        self.refused = self.refused or result.verdict.accepted is False
+        if result.above:
+            self.versions.count(descriptor, alike=not result.needs, nodes=count)
+        elif result.difference is not None:
+            self.versions.note(result.difference, nodes=count)
+        return result
 
-    def _of(self, descriptor: Descriptor) -> _Known:
+    def _result_of(self, descriptor: Descriptor) -> _Known:
         pair = self._known.get(id(descriptor))
         if pair is None:
-            known = _JUDGED.of(lambda: (self._key, key_of(descriptor)), lambda: self._judged(descriptor))
-            pair = self._known[id(descriptor)] = descriptor, known
+            result = _JUDGED.of(lambda: (self._key, key_of(descriptor)), lambda: self._check_descriptor(descriptor))
+            pair = self._known[id(descriptor)] = descriptor, result
         return pair[1]
 
     def _tell(self, unit: Unit, report: Report) -> None:
@@ -122,14 +122,14 @@ class Judging:
             report.no_table.append(NodeRef(unit.location, self.word, unit.reason))
             report.findings.extend(self._too_new(unit))
             return
-        known = self._of(unit.descriptor)
-        for finding in (*known.verdict.findings, *known.needs):
+        result = self._result_of(unit.descriptor)
+        for finding in (*result.verdict.findings, *result.needs):
             report.findings.append(replace(finding, location=unit.location, target=self.word))
-        if known.verdict.accepted is None:
-            say = partial(_with_pins, known.reason, self.graph, unit.descriptor, known.verdict)
+        if result.verdict.accepted is None:
+            say = partial(_with_pins, result.reason, self.graph, unit.descriptor, result.verdict)
             report.undecided.append(NodeRef.unread(unit.location, self.word, say))
 
-    def _judged(self, descriptor: Descriptor) -> _Known:
+    def _check_descriptor(self, descriptor: Descriptor) -> _Known:
         """Return the result for a descriptor.
 
         A node of a model is checked at the opset that the model imports; other descriptors are checked for the target.
@@ -141,7 +141,7 @@ class Judging:
         verdict = spelt_for(check_at(descriptor, own, self.basis, self.target.by, self.device), self.word)
         verdict = with_release_findings(verdict, descriptor, self.target)
         reason = cache(partial(_reason, verdict))
-        if self.versions.above(descriptor):
+        if self.versions.is_above(descriptor):
             return _Known(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))
         return _Known(verdict, reason, difference=self.versions.differences(descriptor, verdict))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
-from specgate.linting.files import path_matches, quoted, read_whole, relative_name
+from specgate.linting.files import path_matches, quote_text, read_whole, relative_name
 
 if TYPE_CHECKING:
     from datetime import date
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specgate.report.selection import FailOn
     from specgate.verdict import Basis, Severity
 
-__all__ = ["Config", "Ignore", "PathRule", "described", "load_config"]
+__all__ = ["Config", "Ignore", "PathRule", "describe_value", "load_config"]
 
 _OWN = "specgate.toml"
 _SHARED = "pyproject.toml"
@@ -115,7 +115,7 @@ class Config:
                 return rule.targets
         return self.targets
 
-    def excluded(self, file: str) -> bool:
+    def is_excluded(self, file: str) -> bool:
         """Return whether the last matching path rule with `exclude` excludes it."""
         for rule in reversed(self.paths):
             if rule.exclude is not None and path_matches(rule.match, relative_name(file, self.root)):
@@ -134,7 +134,7 @@ def load_config(start: Path, explicit: Path | None = None) -> Config:
         if explicit is None:
             root, source, table = _search(Path(os.path.normpath(start.absolute())))
         else:
-            root, source, table = Path(os.path.normpath(explicit.absolute())).parent, explicit, _read(explicit)
+            root, source, table = Path(os.path.normpath(explicit.absolute())).parent, explicit, _read_section(explicit)
     except OSError as error:
         raise InputError(f"cannot look for a configuration: {error.strerror}", file=str(explicit or start)) from error
     if source is None:
@@ -150,7 +150,7 @@ def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
             if section is not None:
                 both = f"found {_name(own)} and [tool.specgate] in {_name(shared)}"
                 raise InputError(f"expected one configuration, {both}", file=_name(folder))
-            return folder, own, _parsed(own)
+            return folder, own, _parse_toml(own)
         if section is not None:
             return folder, shared, section
         if (folder / ".git").exists():  # a file in a linked worktree
@@ -158,9 +158,9 @@ def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
     return start, None, {}
 
 
-def _read(explicit: Path) -> dict[str, Any]:
+def _read_section(explicit: Path) -> dict[str, Any]:
     if explicit.name != _SHARED:
-        return _parsed(explicit)
+        return _parse_toml(explicit)
     section = _section(explicit)
     if section is None:
         raise InputError("expected a table, found nothing", file=_name(explicit), place="tool.specgate")
@@ -168,14 +168,14 @@ def _read(explicit: Path) -> dict[str, Any]:
 
 
 def _section(path: Path) -> dict[str, Any] | None:
-    tool = _parsed(path).get("tool")
+    tool = _parse_toml(path).get("tool")
     section = tool.get("specgate") if isinstance(tool, dict) else None
     if section is None or isinstance(section, dict):
         return section
-    raise InputError(f"expected a table, found {described(section)}", file=_name(path), place="tool.specgate")
+    raise InputError(f"expected a table, found {describe_value(section)}", file=_name(path), place="tool.specgate")
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parse_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
     data = read_whole(path, _SIZE_LIMIT, name=_name(path))
@@ -186,7 +186,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     except RecursionError as error:
         raise InputError("expected TOML, found values nested too deeply", file=_name(path)) from error
     except ValueError as error:
-        raise InputError(f"expected TOML, found an error: {quoted(str(error))}", file=_name(path)) from error
+        raise InputError(f"expected TOML, found an error: {quote_text(str(error))}", file=_name(path)) from error
 
 
 def _name(path: Path) -> str:
@@ -225,13 +225,13 @@ def _problems(error: ValidationError) -> list[str]:
     """
     items: list[Any] = error.errors(include_url=False)
     first: dict[tuple[int | str, ...], int] = {}
-    for index, one in enumerate(items):
-        for depth in range(len(one["loc"])):
-            first.setdefault(one["loc"][:depth], index)
+    for index, item in enumerate(items):
+        for depth in range(len(item["loc"])):
+            first.setdefault(item["loc"][:depth], index)
     placed = [
-        (first[one["loc"][:-1]], 0, one) if one["type"] == _UNKNOWN else (i, 1, one) for i, one in enumerate(items)
+        (first[item["loc"][:-1]], 0, item) if item["type"] == _UNKNOWN else (i, 1, item) for i, item in enumerate(items)
     ]
-    texts = [_problem(one) for *_, one in sorted(placed, key=lambda at: at[:2])[:_PROBLEMS_LIMIT]]
+    texts = [_problem(item) for *_, item in sorted(placed, key=lambda at: at[:2])[:_PROBLEMS_LIMIT]]
     return texts + ([f"and {len(items) - _PROBLEMS_LIMIT} more"] if len(items) > _PROBLEMS_LIMIT else [])
 
 
@@ -240,7 +240,8 @@ def _problem(error: Any) -> str:
     if path[0] == "ignore":
         path = path[:2] + path[3:]  # after the index, pydantic inserts the kind of the entry
     words = (
-        part if isinstance(part, int) or (part.isidentifier() and len(part) <= 80) else quoted(part) for part in path
+        part if isinstance(part, int) or (part.isidentifier() and len(part) <= 80) else quote_text(part)
+        for part in path
     )
     place = "".join(f"[{word}]" if isinstance(word, int) else f".{word}" for word in words).removeprefix(".")
     return f"{place}: {_message(error, path)}"
@@ -253,13 +254,13 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
 
         table = ConfigFile if len(path) == 1 else PathTable if path[0] == "paths" else IgnoreTable
         near = get_close_matches(str(key)[:80], table.model_fields, 1)
-        known = ", ".join(table.model_fields)
-        return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {known}"
+        keys = ", ".join(table.model_fields)
+        return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {keys}"
     if kind == "value_error":
         return str(error["ctx"]["error"])
     if value is None:  # TOML has no null: see PathTable
         return "expected targets or exclude, found neither"
-    expected, text = _EXPECTED[kind], described(value)
+    expected, text = _EXPECTED[kind], describe_value(value)
     if kind == "literal_error" and isinstance(value, str) and value.strip():
         expected = "one of " + error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
     if kind == "list_type" and key in {"paths", "ignore"}:
@@ -267,9 +268,9 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
     return f"expected {expected}, found {_FOUND_TEXTS.get(kind, text)}"
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """Describe a value of a TOML or JSON file for a message.
 
     Short strings are quoted in full; other values are described by type.
     """
-    return quoted(value) if isinstance(value, str) else _KINDS[type(value).__name__]
+    return quote_text(value) if isinstance(value, str) else _KINDS[type(value).__name__]

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Report
 
-__all__ = ["keep_idle", "unjudged"]
+__all__ = ["keep_idle", "unchecked_findings"]
 
 _IDLE: Final = "specgate/target-idle"
 
 
-def unjudged(graph: Graph, targets: Sequence[Target], report: Report) -> Iterator[Finding]:
+def unchecked_findings(graph: Graph, targets: Sequence[Target], report: Report) -> Iterator[Finding]:
     """Yield warnings about what was not checked in one file.
 
     report: the report on the file after all `targets` were checked.

@@ -25,7 +25,7 @@ __all__ = [
     "discover",
     "looks_like_model",
     "path_matches",
-    "quoted",
+    "quote_text",
     "read_whole",
     "relative_name",
     "suffixes_of_models",
@@ -128,17 +128,17 @@ def compile_pattern(pattern: str) -> GitIgnoreSpec:
 
     segments = pattern.split("/")
     if any(segment != "**" and segment.count("*") > _STARS_LIMIT for segment in segments):
-        raise InputError(f"expected at most {_STARS_LIMIT} * between two slashes, found {quoted(pattern)}")
+        raise InputError(f"expected at most {_STARS_LIMIT} * between two slashes, found {quote_text(pattern)}")
     if segments.count("**") > _ANY_DEPTH_LIMIT:
-        raise InputError(f"expected at most {_ANY_DEPTH_LIMIT} ** segments, found {quoted(pattern)}")
+        raise InputError(f"expected at most {_ANY_DEPTH_LIMIT} ** segments, found {quote_text(pattern)}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # re warns about nested brackets
             spec = GitIgnoreSpec.from_lines([pattern.removeprefix("./")])
     except (ValueError, OverflowError, RecursionError, re.error) as error:
-        raise InputError(f"expected a gitignore-style pattern, found {quoted(pattern)}") from error
+        raise InputError(f"expected a gitignore-style pattern, found {quote_text(pattern)}") from error
     if not all(part.include for part in spec.patterns):
-        raise InputError(f"expected a pattern that can match a file, found {quoted(pattern)}")
+        raise InputError(f"expected a pattern that can match a file, found {quote_text(pattern)}")
     return spec
 
 
@@ -159,7 +159,7 @@ def read_whole(path: Path, limit: int, *, name: str) -> bytes:
     return data
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return foreign text for a message: quoted, shortened, on one line."""
     return repr(text) if len(text) <= 80 else repr(text[:60] + "…" + text[-19:])
 
@@ -172,7 +172,7 @@ def _files_of(path: str, exclude: Callable[[str], bool], skipped: list[str] | No
     except (OSError, ValueError) as error:
         if not _is_pattern(path):
             raise _unreadable(path, error) from error
-        pairs = _matched(path)
+        pairs = _matching_files(path)
     else:
         if stat.S_ISREG(mode):
             return [path]
@@ -201,7 +201,7 @@ def _is_pattern(path: str) -> bool:
     return any(character in path for character in "*?[")
 
 
-def _matched(path: str) -> Iterator[tuple[str, bool]]:
+def _matching_files(path: str) -> Iterator[tuple[str, bool]]:
     """Yield the files that match a glob pattern.
 
     The bool tells whether the pattern names their suffix, like ``*.pb`` and unlike ``**``.
@@ -220,7 +220,7 @@ def _walk(top: Path, pattern: tuple[str, ...] | None) -> Iterator[tuple[str, boo
     A directory that matches is searched completely, as if the shell had expanded the pattern. The bool tells whether
     the pattern matched the file itself.
     """
-    start = None if pattern is None else _closed({0}, pattern)
+    start = None if pattern is None else _close_positions({0}, pattern)
     pending: list[tuple[Path, frozenset[int] | None]] = [(top, start)]
     while pending:
         directory, positions = pending.pop()
@@ -265,10 +265,10 @@ def _step(positions: frozenset[int], name: str, pattern: tuple[str, ...]) -> fro
                 reached.add(position)
         elif segment == name or (segment and not _is_skipped(name) and fnmatch(name, segment)):
             reached.add(position + 1)
-    return _closed(reached, pattern)
+    return _close_positions(reached, pattern)
 
 
-def _closed(positions: set[int], pattern: tuple[str, ...]) -> frozenset[int]:
+def _close_positions(positions: set[int], pattern: tuple[str, ...]) -> frozenset[int]:
     """Add the positions after each ``**``, which may match no segment."""
     closed = set(positions)
     for position, segment in enumerate(pattern):

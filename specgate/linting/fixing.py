@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.linting.modified_model import Edited
     from specgate.verdict import Finding, Report
 
-__all__ = ["Fixed", "fixed", "write"]
+__all__ = ["Fixed", "fix_in_memory", "write"]
 
 #: How often the report on a changed file is searched for further fixes.
 _ROUNDS: Final = 5
@@ -41,7 +41,7 @@ class Fixed:
     problem: str | None = None
 
 
-def fixed(job: Job, report: Report, function: Callable[[Report], list[Finding]]) -> Fixed:
+def fix_in_memory(job: Job, report: Report, function: Callable[[Report], list[Finding]]) -> Fixed:
     """Return a file with fixes applied in memory.
 
     function: returns the findings of a report that are to be fixed.

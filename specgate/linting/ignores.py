@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError, NoTable
-from specgate.linting.files import path_matches, quoted, relative_name
+from specgate.linting.files import path_matches, quote_text, relative_name
 from specgate.rulebook import rule_of
 from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names
 from specgate.spec.tables import dialect
-from specgate.targets import at_level, expanded, parse_target
+from specgate.targets import at_level, expand_query, parse_target
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -45,21 +45,21 @@ def expect_rule(pattern: str) -> None:
         raise _unknown(pattern, _near_group(pattern, parts))
     texts = [(group, "") for group in groups]
     for at, part in enumerate(parts[1:], start=1):
-        if at == len(parts) - 1 and any(_matching(part, _below(*place)) for place in texts):
+        if at == len(parts) - 1 and any(_matching(part, _next_segments(*place)) for place in texts):
             return  # segment by segment, so that only the tables of matching operators are loaded
-        below = {name for place in texts for name in _below(*place)}
+        below = {name for place in texts for name in _next_segments(*place)}
         names = _matching(part, below)
         if not names:
-            near = get_close_matches(part, sorted(below), 1) or _folded(part, below)
+            near = get_close_matches(part, sorted(below), 1) or _fold_names(part, below)
             raise _unknown(pattern, f"did you mean {'/'.join([*parts[:at], near[0]])}?" if near else "")
-        texts = [(group, name) for group, _ in texts for name in names if name in _below(group, "")]
+        texts = [(group, name) for group, _ in texts for name in names if name in _next_segments(group, "")]
 
 
 def _groups() -> tuple[str, ...]:
     return (*dialect_names(), *dict.fromkeys(group.partition("/")[0] for group in other_groups()), _OWN)
 
 
-def _below(group: str, operator: str) -> set[str]:
+def _next_segments(group: str, operator: str) -> set[str]:
     """Return the segments that may follow a group or an operator.
 
     operator: may also be ``model`` or ``tensor``.
@@ -82,7 +82,7 @@ def _matching(pattern: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if fnmatchcase(name, like)]
 
 
-def _folded(part: str, names: Iterable[str]) -> list[str]:
+def _fold_names(part: str, names: Iterable[str]) -> list[str]:
     plain = part.replace("_", "").lower()
     return [name for name in sorted(names) if name.replace("_", "").lower() == plain]
 
@@ -125,7 +125,7 @@ def apply_ignores(report: Report, ignores: Sequence[Ignore], *, today: date, roo
     names = [named(file) for file in report.files]
     for ignore in ignores:
         if _is_expired(ignore, today):
-            kept.append(_expired(ignore))
+            kept.append(_expired_finding(ignore))
         elif id(ignore) not in used:
             unknown = _no_such_rule(ignore.rule)
             if unknown is not None or _is_covered(ignore, names, report.targets):
@@ -151,7 +151,7 @@ def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
 @lru_cache
 def _levels(text: str) -> frozenset[str]:
     """Return the levels of an ignore's target; several for a query."""
-    return frozenset(map(at_level, expanded(text)))
+    return frozenset(map(at_level, expand_query(text)))
 
 
 def _matches_rule(pattern: str, rule: str) -> bool:
@@ -196,12 +196,12 @@ def _rule_groups(text: str) -> frozenset[str]:
     return frozenset({target.dialect, *(group.partition("/")[0] for group in other_groups())})
 
 
-def _expired(ignore: Ignore) -> Finding:
+def _expired_finding(ignore: Ignore) -> Finding:
     until = ignore.until.isoformat() if ignore.until else ""
     return Finding(
         id="specgate/ignore-expired",
         severity="warning",
-        message=f"ignore {quoted(ignore.rule)} expired on {until} (reason: {quoted(ignore.reason)})",
+        message=f"ignore {quote_text(ignore.rule)} expired on {until} (reason: {quote_text(ignore.reason)})",
         values={"rule": ignore.rule, "until": until, "reason": ignore.reason},
         fix="remove the ignore, or extend it",
         location=Location(file=ignore.source, node=ignore.place),
@@ -227,8 +227,8 @@ def _stale(ignore: Ignore, unknown: str | None) -> Finding:
         return Finding(
             id="specgate/ignore-stale",
             severity="warning",
-            message=f"ignore {quoted(ignore.rule)} matches no existing rule (reason: "
-            f"{quoted(ignore.reason)}): {unknown}",
+            message=f"ignore {quote_text(ignore.rule)} matches no existing rule (reason: "
+            f"{quote_text(ignore.reason)}): {unknown}",
             values={"rule": ignore.rule, "reason": ignore.reason},
             fix="correct the rule's id or remove the ignore",
             location=Location(file=ignore.source, node=ignore.place),
@@ -238,7 +238,7 @@ def _stale(ignore: Ignore, unknown: str | None) -> Finding:
         # An ignore without a path may be intended for a file outside of this run, because pre-commit passes only
         # changed files.
         severity="note" if ignore.path is None else "warning",
-        message=f"ignore {quoted(ignore.rule)} matched no finding (reason: {quoted(ignore.reason)})",
+        message=f"ignore {quote_text(ignore.rule)} matched no finding (reason: {quote_text(ignore.reason)})",
         values={"rule": ignore.rule, "reason": ignore.reason},
         fix="remove the ignore",
         location=Location(file=ignore.source, node=ignore.place),

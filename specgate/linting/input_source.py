@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.verdict import Location
 
-__all__ = ["STDIN", "TEXT", "InputSource", "argument", "is_text", "kind_of", "named", "source_bytes", "standard_input"]
+__all__ = [
+    "STDIN",
+    "TEXT",
+    "InputSource",
+    "argument",
+    "is_text",
+    "kind_of",
+    "name_input",
+    "source_bytes",
+    "standard_input",
+]
 
 #: The name of standard input in reports and messages.
 STDIN: Final = "<stdin>"
@@ -109,10 +119,10 @@ def kind_of(start: bytes | bytearray) -> str:
     return next((each.name for each in implementing(ModelFormat) if each.begins_model(plain[:_SNIFFED])), TEXT)
 
 
-def named(graph: Graph, result: InputSource) -> Graph:
+def name_input(graph: Graph, result: InputSource) -> Graph:
     """Set the input's name in the locations of a graph read from memory."""
     file = result.file
-    graph.units = [replace(unit, at=partial(_moved, unit.at, file)) for unit in graph.units]
+    graph.units = [replace(unit, at=partial(_move_location, unit.at, file)) for unit in graph.units]
     graph.findings = [
         replace(finding, location=replace(finding.location, file=file)) if finding.location else finding
         for finding in graph.findings
@@ -120,7 +130,7 @@ def named(graph: Graph, result: InputSource) -> Graph:
     return graph
 
 
-def _moved(at: Location | Callable[[], Location], file: str | None) -> Location:
+def _move_location(at: Location | Callable[[], Location], file: str | None) -> Location:
     place = at() if callable(at) else at
     # A text that is a single descriptor, and is not a file, has no location.
     return replace(place, file=file, node=place.node or None if file is None else place.node)

@@ -123,7 +123,7 @@ class Cluster(Generic[J, A]):
             if not 0 < get_address_host_port(address)[1] < 1 << 16:
                 raise ValueError("expected a port from 1 to 65535")
         except ValueError as error:
-            raise InputError(_unreached(address, error)) from None
+            raise InputError(_unreachable_message(address, error)) from None
         self._logger = logging.getLogger("distributed.client")
         self._level = self._logger.level
         self._logger.setLevel(logging.CRITICAL)  # lost jobs are reported here, once
@@ -132,7 +132,7 @@ class Cluster(Generic[J, A]):
         except (OSError, ValueError, TypeError, ImportError, AssertionError) as error:
             # The last case: the client's event loop did not start within the ten seconds that distributed allows.
             self._logger.setLevel(self._level)
-            raise InputError(_unreached(address, error)) from None
+            raise InputError(_unreachable_message(address, error)) from None
 
     def __enter__(self) -> Self:
         try:
@@ -193,7 +193,7 @@ class Cluster(Generic[J, A]):
             future.release()
 
 
-def _unreached(address: str, error: Exception) -> str:
+def _unreachable_message(address: str, error: Exception) -> str:
     return f"no Dask scheduler answers at {address!r:.100} (expected HOST:PORT): {error!s:.200}"
 
 

@@ -7,15 +7,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor as Made
-from specgate.descriptors.files import placed, read_placed
+from specgate.descriptors.files import iterate_placed, read_placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import LINED, lines
 from specgate.dialects import DEFAULT, capability, holds_text, implementing, is_dialect, package, package_of
 from specgate.dialects.protocols import LibraryObjects, ModelFixes, ModelFormat
 from specgate.errors import InputError
 from specgate.linting.checker import Judging
-from specgate.linting.coverage import unjudged
-from specgate.linting.input_source import TEXT, InputSource, named
+from specgate.linting.coverage import unchecked_findings
+from specgate.linting.input_source import TEXT, InputSource, name_input
 from specgate.linting.modified_model import Edited
 from specgate.linting.nodes import Graph, Unit, context_of
 from specgate.linting.settings import LintSettings
@@ -69,8 +69,8 @@ def _report(
     report = _of_graph(graph, _files(model), targets, basis, device)
     for place, part in graph.parts:
         own = [target for target in targets if target.dialect in part.dialects()]
-        report.extend(_inside(_of_graph(part, report.files, own, basis, device), place))
-    report.findings.extend(unjudged(graph, targets, report))
+        report.extend(_embed_report(_of_graph(part, report.files, own, basis, device), place))
+    report.findings.extend(unchecked_findings(graph, targets, report))
     add_lines(report, model if isinstance(model, InputSource) else None)
     return report
 
@@ -108,20 +108,20 @@ def _of_graph(
     return report
 
 
-def _inside(report: Report, place: Location) -> Report:
+def _embed_report(report: Report, place: Location) -> Report:
     """Return the report on a part as a report on the containing file.
 
     Node paths are prefixed with the part's location. Edits are removed.
     """
 
-    def moved(location: Location | None) -> Location:
+    def move_location(location: Location | None) -> Location:
         inner = None if location is None else location.node
         node = place.node if inner is None else f"{place.node}/{inner}"
         return replace(place, node=node, operator=location.operator if location is not None else None)
 
-    report.findings = [replace(f, location=moved(f.location), edits=()) for f in report.findings]
-    report.undecided = [replace(node, location=moved(node.location)) for node in report.undecided]
-    report.no_table = [replace(node, location=moved(node.location)) for node in report.no_table]
+    report.findings = [replace(f, location=move_location(f.location), edits=()) for f in report.findings]
+    report.undecided = [replace(node, location=move_location(node.location)) for node in report.undecided]
+    report.no_table = [replace(node, location=move_location(node.location)) for node in report.no_table]
     report.context = {(place.file, f"{place.node}/{node}"): context for (_, node), context in report.context.items()}
     return report
 
@@ -246,17 +246,17 @@ def add_lines(report: Report, result: InputSource | None = None) -> None:
     Files are parsed for line numbers only if there are findings. result: the input that was read from memory; findings
     with its name are located in it.
     """
-    known: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     for index, finding in enumerate(report.findings):
         place = finding.location
         if place is None or place.file is None or place.line:
             continue
-        if place.file not in known:
-            known[place.file] = _lines_of(place.file, result)
-        if known[place.file]:
+        if place.file not in objects:
+            objects[place.file] = _lines_of(place.file, result)
+        if objects[place.file]:
             dialect = finding.id.partition("/")[0]
             texts = package(dialect).containers if is_dialect(dialect) else ()
-            line = _line(known[place.file], place.node or "", finding.where, texts)
+            line = _line(objects[place.file], place.node or "", finding.where, texts)
             report.findings[index] = replace(finding, location=replace(place, line=line))
 
 
@@ -294,7 +294,7 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     """
     following, settings = settings, settings or LintSettings(infer=False)
     if isinstance(model, InputSource):
-        return named(_graph_of_source(model, settings), model)
+        return name_input(_graph_of_source(model, settings), model)
     if isinstance(model, Edited):
         return model.graph(settings)
     if not isinstance(model, str | os.PathLike):
@@ -313,8 +313,8 @@ def _of_object(model: object, settings: LintSettings) -> Graph:
         if data is not None:
             name = f"<{owner.model_class.rpartition('.')[2]}>"
             return capability(owner, ModelFormat).graph_of_bytes(data, name, settings)
-    known = " or ".join(owner.model_class for owner in owners)
-    raise InputError(f"expected a path or an {known}, found {type(model).__name__}")
+    classes = " or ".join(owner.model_class for owner in owners)
+    raise InputError(f"expected a path or an {classes}, found {type(model).__name__}")
 
 
 def _graph_of_source(model: InputSource, settings: LintSettings) -> Graph:
@@ -322,7 +322,7 @@ def _graph_of_source(model: InputSource, settings: LintSettings) -> Graph:
     if model.kind != TEXT:
         return capability(model.kind, ModelFormat).graph_of_bytes(model.data, model.name, settings)
     findings: list[Finding] = []
-    return _descriptors(placed(model.text(), model.name, findings=findings), model.name, findings)
+    return _descriptors(iterate_placed(model.text(), model.name, findings=findings), model.name, findings)
 
 
 def _descriptors(

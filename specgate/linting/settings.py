@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.python_values import python_values
 from specgate.errors import InputError
 from specgate.slotted import field, slotted
@@ -41,13 +41,13 @@ def checked_pins(pins: object) -> dict[str, int]:
     result = {} if pins is None else pins
     if not isinstance(result, Mapping):
         raise InputError(
-            f"expected pins as a mapping from dimension to size, such as {{'batch': 1}}, found {shown(pins)}"
+            f"expected pins as a mapping from dimension to size, such as {{'batch': 1}}, found {format_value(pins)}"
         )
     checked: dict[str, int] = {}
     for name, value in result.items():
         size = python_values(value)
         if not isinstance(name, str) or size.__class__ is not int or not 0 <= size <= _LARGEST:
-            text = f"{shown(name)}: {shown(size)}"
+            text = f"{format_value(name)}: {format_value(size)}"
             raise InputError(f"expected a pin with a dimension name and a size, such as batch: 1, found {text}")
         checked[name] = size
     return checked
@@ -63,7 +63,7 @@ def read_pins(texts: Iterable[str]) -> dict[str, int]:
         name, equals, size = text.rpartition("=")
         number = int(size) if size.isascii() and size.isdecimal() and len(size) < 20 else -1
         if not equals or not name or not 0 <= number <= _LARGEST:
-            raise InputError(f"expected --pin NAME=SIZE such as batch=1, found {shown(text)}")
+            raise InputError(f"expected --pin NAME=SIZE such as batch=1, found {format_value(text)}")
         if pins.setdefault(name, number) != number:
-            raise InputError(f"expected one size for {shown(name)}, found {pins[name]} and {number}")
+            raise InputError(f"expected one size for {format_value(name)}, found {pins[name]} and {number}")
     return pins

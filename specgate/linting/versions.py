@@ -58,9 +58,9 @@ class Versions:
         self.defaults: dict[str, dict[str, None]] = {}
         self._changes: dict[_Key, _Change] = {}
 
-    def above(self, descriptor: Descriptor) -> bool:
+    def is_above(self, descriptor: Descriptor) -> bool:
         """Return whether a node has a version that the target lacks."""
-        spec, own, level = self._at(descriptor)
+        spec, own, level = self._operator_versions(descriptor)
         return level is None or spec.dialect.position[own] > spec.dialect.position[level]
 
     def needs(self, descriptor: Descriptor, verdict: Verdict) -> tuple[Finding, ...]:
@@ -68,7 +68,7 @@ class Versions:
 
         Findings that the node's own version has as well are left out.
         """
-        spec, own, level = self._at(descriptor)
+        spec, own, level = self._operator_versions(descriptor)
         if level is None:
             return domainless(descriptor, self.target, self.basis, self.device).findings
         if level in spec.levels and spec.row_held(own) == spec.row_held(level):
@@ -81,14 +81,14 @@ class Versions:
             replace(descriptor, version=None, fields=fields), level, self.basis, device=self.device
         ).findings
         texts = there[0].levels if there else ()
-        lacking = [_lacking(spec, name, own, level, texts) for name in newer if name not in plain]
+        lacking = [_lacking_field(spec, name, own, level, texts) for name in newer if name not in plain]
         if lacking:  # other findings are consequences, except for types and ranks of other fields
             there = (*lacking, *(finding for finding in there if finding.id.endswith((".type", ".rank"))))
         return tuple(finding for finding in there if (finding.id, finding.where) not in message)
 
     def count(self, descriptor: Descriptor, *, alike: bool, nodes: int) -> None:
         """Count nodes of an import above the target."""
-        domain = self._at(descriptor)[0].dialect.domain
+        domain = self._operator_versions(descriptor)[0].dialect.domain
         self.newer[domain] += nodes
         surplus = self._defaults_given(descriptor) if alike else []
         self.plain[domain] += nodes if surplus else 0
@@ -97,7 +97,7 @@ class Versions:
 
     def _defaults_given(self, descriptor: Descriptor) -> list[str]:
         """Return attributes with default values that the target lacks."""
-        spec, own, level = self._at(descriptor)
+        spec, own, level = self._operator_versions(descriptor)
         if level is None or level not in spec.levels or own not in spec.levels:
             return []
         infos = ((name, spec.field_at(name, own)) for name in descriptor.fields if spec.field_at(name, level) is None)
@@ -108,7 +108,7 @@ class Versions:
 
         None without a difference.
         """
-        spec, own, level = self._at(descriptor)
+        spec, own, level = self._operator_versions(descriptor)
         if level is None or own not in spec.levels:
             return None
         before, after = spec.row_held(own), spec.row_held(level)
@@ -122,7 +122,7 @@ class Versions:
         refused: tuple[str, ...] = ()
         if verdict.accepted is not False and accepts(read, level, self.basis) is False:
             findings = check_at(read, level, self.basis, device=self.device).findings
-            refused = tuple(one.where.partition(".")[0].partition("[")[0] for one in findings)
+            refused = tuple(finding.where.partition(".")[0].partition("[")[0] for finding in findings)
         if not refused and not defaults and not changed_behaviour(spec, descriptor, own, level):
             return None
         return key, (*refused, *defaults)
@@ -155,7 +155,7 @@ class Versions:
                 location=Location(file, None, "model", operator),
             )
 
-    def _at(self, descriptor: Descriptor) -> tuple[OperatorSpec, str, str | None]:
+    def _operator_versions(self, descriptor: Descriptor) -> tuple[OperatorSpec, str, str | None]:
         """Return the operator, the node's version and the target's version."""
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         level = spec.level_for(self.target.level)
@@ -177,7 +177,7 @@ def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: st
     return info is not None and info.kind == "attribute" and descriptor.fields[name] == info.default
 
 
-def _lacking(spec: OperatorSpec, name: str, own: str, level: str, texts: tuple[str, ...]) -> Finding:
+def _lacking_field(spec: OperatorSpec, name: str, own: str, level: str, texts: tuple[str, ...]) -> Finding:
     """Return the finding for a field that exists only at later levels.
 
     texts: the levels that accept the node.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.dialects import capability, owner_of_object, package_of
 from specgate.dialects.protocols import LowestLevel, Reader
 from specgate.linting.input_source import TEXT, InputSource
-from specgate.report.tables.words import wrapped
+from specgate.report.tables.words import wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,43 +24,43 @@ __all__ = ["model_minimum", "release_json", "release_lines"]
 def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
     """Yield the first release, and the problems of earlier ones."""
     if minimum.first is None:
-        yield from wrapped(f"{domain}: no release accepts this model", width, hang="  ")
+        yield from wrap_text(f"{domain}: no release accepts this model", width, hang="  ")
     else:
-        yield from wrapped(
+        yield from wrap_text(
             f"{domain}: lowest release {minimum.first.name} (opset {minimum.first.opset})", width, hang="  "
         )
     for refuses, group in groupby(minimum.before, key=lambda release: release.refuses):
         releases = list(group)
         if refuses:
             opsets = list(dict.fromkeys(release.opset for release in releases))
-            one = f"opset {opsets[0]}, which rejects nodes"
-            have = one if len(opsets) == 1 else f"opsets {opsets[0]}..{opsets[-1]}, which reject nodes"
+            message = f"opset {opsets[0]}, which rejects nodes"
+            have = message if len(opsets) == 1 else f"opsets {opsets[0]}..{opsets[-1]}, which reject nodes"
             text = f"{_span(releases)} {_verb(releases, 'has', 'have')} {have}"
-            yield from wrapped(text, width, first="  ", hang="    ")
+            yield from wrap_text(text, width, first="  ", hang="    ")
     for (reads, newest), group in groupby(minimum.before, key=lambda release: (release.reads, release.ir_version)):
         releases = list(group)
         if not reads:
             verb = _verb(releases, "reads", "read")
             text = f"{_span(releases)} {verb} IR versions up to {newest}; the model has {minimum.ir_version}"
-            yield from wrapped(text, width, first="  ", hang="    ")
+            yield from wrap_text(text, width, first="  ", hang="    ")
     for newer, group in groupby(minimum.before, key=lambda release: release.newer):
         releases = list(group)
         if newer:
             text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not support {', '.join(newer)}"
-            yield from wrapped(text, width, first="  ", hang="    ")
+            yield from wrap_text(text, width, first="  ", hang="    ")
     for alone, group in groupby(minimum.before, key=lambda release: release.alone):
         releases = list(group)
         if alone:
             text = f"{_span(releases)} {_verb(releases, 'rejects', 'reject')} nodes that later releases accept"
-            yield from wrapped(text, width, first="  ", hang="    ")
+            yield from wrap_text(text, width, first="  ", hang="    ")
 
 
 def _span(releases: list[Release]) -> str:
     return releases[0].name if len(releases) == 1 else f"{releases[0].name} to {releases[-1].name}"
 
 
-def _verb(releases: list[Release], one: str, several: str) -> str:
-    return one if len(releases) == 1 else several
+def _verb(releases: list[Release], verb: str, several: str) -> str:
+    return verb if len(releases) == 1 else several
 
 
 def release_json(minimum: ReleaseMinimum) -> dict[str, Any]:

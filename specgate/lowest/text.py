@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.lowest.model import release_json, release_lines
 from specgate.report import plural
 from specgate.report.clean import clean
-from specgate.report.tables.words import wrapped
+from specgate.report.tables.words import wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -175,15 +175,17 @@ def model_minimum_text(minimum: ModelMinimum, name: str, width: int, *, verbose:
     if minimum.release is not None:
         lines += release_lines(minimum.release, minimum.main, width)
     if minimum.no_table:
-        known = sorted(minimum.no_table.items(), key=lambda item: (-item[1], item[0]))
-        listed = ", ".join(f"{clean(operator)} ({count})" for operator, count in known)
-        lines += wrapped(f"not checked, because they have no table: {listed}", width, hang="  ")
+        counts = sorted(minimum.no_table.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"{clean(operator)} ({count})" for operator, count in counts)
+        lines += wrap_text(f"not checked, because they have no table: {listed}", width, hang="  ")
     if not minimum.domains:
         lines.append("no node of the model has a table, so the lowest opset is unknown")
         return "\n".join(lines) + "\n"
     for domain in minimum.domains if verbose else ():
         lines += _blockers(domain, width)
-    lines += wrapped(_CAUTION if verbose or not any(map(_below, minimum.domains)) else _CAUTION + _MORE, width)
+    lines += wrap_text(
+        _CAUTION if verbose or not any(map(_rejected_nodes, minimum.domains)) else _CAUTION + _MORE, width
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -191,10 +193,10 @@ def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
     written = "imports none" if minimum.imported is None else f"imports {minimum.imported}"
     if minimum.version is None:
         text = f"{minimum.domain}: no opset accepts this model ({plural(minimum.nodes, 'node')}; it {written})"
-        yield from wrapped(text, width, hang="  ")
+        yield from wrap_text(text, width, hang="  ")
         nearest = minimum.nearest
         count = plural(len(minimum.blocked[nearest]), "node")
-        yield from wrapped(f"opset {nearest} is the closest; it rejects {count}:", width, first="  ")
+        yield from wrap_text(f"opset {nearest} is the closest; it rejects {count}:", width, first="  ")
         yield from _causes_text(minimum, [nearest], _causes(minimum, nearest), width, most=_EXAMPLES)
         return
     result = (
@@ -203,19 +205,19 @@ def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
         else f"its node is valid {_opsets(minimum.accepted)}"
     )
     text = f"{minimum.domain}: lowest opset {minimum.version} (the model {written}); {result}"
-    yield from wrapped(text, width, hang="  ")
+    yield from wrap_text(text, width, hang="  ")
     if open_here := minimum.undecided.get(minimum.version, 0):
         count = plural(open_here, "node")
-        yield from wrapped(f"{count} undecided at {minimum.version}: sizes or types are unknown", width, first="  ")
+        yield from wrap_text(f"{count} undecided at {minimum.version}: sizes or types are unknown", width, first="  ")
     for blocked in minimum.keepers[:_EXAMPLES]:
         why = f": {blocked.findings[0].message}" if blocked.findings else ""
-        yield from wrapped(f"because of {_place(blocked.location)}{why}", width, first="  ", hang="    ")
+        yield from wrap_text(f"because of {_place(blocked.location)}{why}", width, first="  ", hang="    ")
     if len(minimum.keepers) > _EXAMPLES:
         yield f"  and of {plural(len(minimum.keepers) - _EXAMPLES, 'more node')}"
-    yield from _moved([moved for moved in minimum.moved if moved.behaviour], minimum.version, width)
+    yield from _moved_lines([moved for moved in minimum.moved if moved.behaviour], minimum.version, width)
 
 
-def _below(minimum: DomainMinimum) -> dict[str, list[Blocked]]:
+def _rejected_nodes(minimum: DomainMinimum) -> dict[str, list[Blocked]]:
     """Return the rejected nodes of lower versions; of all if none accepts."""
     limit = None if minimum.version is None else int(minimum.version)
     return {version: nodes for version, nodes in minimum.blocked.items() if limit is None or int(version) < limit}
@@ -223,11 +225,11 @@ def _below(minimum: DomainMinimum) -> dict[str, list[Blocked]]:
 
 def _blockers(minimum: DomainMinimum, width: int) -> Iterator[str]:
     """Yield moved operators, and the causes of rejection at lower versions."""
-    below = _below(minimum)
+    below = _rejected_nodes(minimum)
     same = [moved for moved in minimum.moved if not moved.behaviour]
     if below or same:
         yield f"{minimum.domain}, opset by opset:"
-    yield from _moved(same, minimum.version, width)
+    yield from _moved_lines(same, minimum.version, width)
     for versions, causes in _spans(minimum, below):
         yield f"  {_ranges(versions)}:"
         yield from _causes_text(minimum, versions, causes, width)
@@ -239,25 +241,25 @@ def _causes_text(
     for (operator, rule, message), nodes in causes[:most]:
         more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
         head = f"{nodes[0]}{more} ({operator}): " if operator else f"{nodes[0]}{more}: "
-        text = f"{head}{rule}: {_spoken(minimum, versions, message)}"
-        yield from wrapped(text, width, first="    ", hang="      ")
+        text = f"{head}{rule}: {_version_message(minimum, versions, message)}"
+        yield from wrap_text(text, width, first="    ", hang="      ")
     if most is not None and len(causes) > most:
         yield f"    and {plural(len(causes) - most, 'more reason')} (-v lists them)"
 
 
-def _moved(moved: list[Moved], version: str | None, width: int) -> Iterator[str]:
+def _moved_lines(moved: list[Moved], version: str | None, width: int) -> Iterator[str]:
     """Yield operators with another version, with known differences."""
     by_kind: dict[tuple[str, str, str, tuple[str, ...]], int] = {}
     for one in moved:
         kind = (clean(one.location.operator or ""), one.written, one.there, one.behaviour)
         by_kind[kind] = by_kind.get(kind, 0) + 1
     for (operator, written, there, behaviour), count in by_kind.items():
-        known = f"; different results: {', '.join(behaviour)}" if behaviour else ""
+        suffix = f"; different results: {', '.join(behaviour)}" if behaviour else ""
         text = (
             f"at opset {version}, {operator} is version {there}; the model uses version {written} "
-            f"({plural(count, 'node')}){known}"
+            f"({plural(count, 'node')}){suffix}"
         )
-        yield from wrapped(text, width, first="  ", hang="    ")
+        yield from wrap_text(text, width, first="  ", hang="    ")
 
 
 _HERE: Final = "\0"  # replaces the version in a message
@@ -288,7 +290,7 @@ def _causes(minimum: DomainMinimum, version: str) -> tuple[_Cause, ...]:
     return tuple((kind, tuple(nodes)) for kind, nodes in causes.items())
 
 
-def _spoken(minimum: DomainMinimum, versions: list[str], message: str) -> str:
+def _version_message(minimum: DomainMinimum, versions: list[str], message: str) -> str:
     """Return a message for a range of versions: ``at opset 1..4``."""
     first = minimum.labels.get(versions[0], versions[0])
     return message.replace(_HERE, first.removesuffix(versions[0]) + _ranges(versions))
@@ -354,7 +356,7 @@ def _domain_json(minimum: DomainMinimum) -> dict[str, Any]:
                 "versions": [int(version) for version in versions],
                 "operator": operator,
                 "id": rule,
-                "message": _spoken(minimum, versions, message),
+                "message": _version_message(minimum, versions, message),
                 "nodes": list(nodes),
             }
             for versions, causes in _spans(minimum, minimum.blocked)

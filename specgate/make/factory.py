@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["annotation", "constructor", "described", "field_is_required", "module_of", "operators", "ordered"]
+__all__ = [
+    "annotation",
+    "constructor",
+    "describe_operator",
+    "field_is_required",
+    "module_of",
+    "operators",
+    "ordered_fields",
+]
 
 _PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
 _PYTHON |= dict.fromkeys(("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto"), "TensorDesc")
@@ -71,14 +79,16 @@ def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
         # Uses the dialect's dict form, so that a constructor accepts exactly what a reader accepts.
         return read_dict(write_dict(Descriptor(name, operator, entries)), name)
 
-    signature = inspect.Signature([_parameter(spec, info) for info in ordered(spec)], return_annotation="Descriptor")
+    signature = inspect.Signature(
+        [_parameter(spec, info) for info in ordered_fields(spec)], return_annotation="Descriptor"
+    )
     make.__name__ = make.__qualname__ = operator
-    make.__doc__ = "\n".join(described(spec))
+    make.__doc__ = "\n".join(describe_operator(spec))
     make.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect and completion
     return make
 
 
-def ordered(spec: OperatorSpec) -> list[FieldInfo]:
+def ordered_fields(spec: OperatorSpec) -> list[FieldInfo]:
     """Return the parameters of a constructor.
 
     If fields differ between versions, those of the newest version.
@@ -88,9 +98,9 @@ def ordered(spec: OperatorSpec) -> list[FieldInfo]:
     return list(spec.fields.values())
 
 
-def described(spec: OperatorSpec) -> list[str]:
+def describe_operator(spec: OperatorSpec) -> list[str]:
     """Return lines that describe the operator and its fields."""
-    texts = [f"{info.name}: {info.doc}" for info in ordered(spec) if info.doc]
+    texts = [f"{info.name}: {info.doc}" for info in ordered_fields(spec) if info.doc]
     return [spec.table.summary, *(["", *texts] if texts else [])]
 
 

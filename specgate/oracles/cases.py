@@ -51,14 +51,14 @@ def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = Fa
     """
     near = {s * sign + d for s in _sizes(descriptor) for sign in (1, -1) for d in (-1, 0, 1)}
 
-    def filled(tensor: TensorDesc) -> NDArray[Any]:
+    def fill_boundary(tensor: TensorDesc) -> NDArray[Any]:
         palette = _palette(dialect(descriptor.dialect), tensor, near, summed=summed)
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         chosen = [random.randrange(len(palette)) for _ in range(prod(shape))]
         array: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
         return array
 
-    return _each_input(descriptor, filled)
+    return _each_input(descriptor, fill_boundary)
 
 
 def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
     Integers from 0 to 7, floats from -2 to 2 in steps of 1/64, short strings.
     """
 
-    def filled(tensor: TensorDesc) -> NDArray[Any]:
+    def fill_tame(tensor: TensorDesc) -> NDArray[Any]:
         dtype = numpy_type(dialect(descriptor.dialect), str(tensor.type))
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         if dtype.kind == "O":
@@ -79,7 +79,7 @@ def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
         array[array != array] = np.ones((), dtype)  # noqa: PLR0124  # of a type without negative numbers
         return array
 
-    return _each_input(descriptor, filled)
+    return _each_input(descriptor, fill_tame)
 
 
 def _each_input(descriptor: Descriptor, filled: Callable[[TensorDesc], NDArray[Any]]) -> dict[str, Any]:
@@ -89,12 +89,12 @@ def _each_input(descriptor: Descriptor, filled: Callable[[TensorDesc], NDArray[A
     """
     tables = dialect(descriptor.dialect)
 
-    def one(tensor: TensorDesc) -> Any:
+    def fill_tensor(tensor: TensorDesc) -> Any:
         if tensor.type is None or not is_container(tables, tensor.type):
             return filled(tensor)
         return made_of(tensor.type, tables, lambda word: filled(TensorDesc(word, _IN_CONTAINERS)), 2)
 
-    return {name: _mapped(value, one) for name, value in inputs_of(descriptor)}
+    return {name: _map_tensors(value, fill_tensor) for name, value in inputs_of(descriptor)}
 
 
 def _sizes(descriptor: Descriptor) -> set[int]:
@@ -112,7 +112,7 @@ def inputs_of(descriptor: Descriptor) -> Iterator[tuple[str, Any]]:
             yield info.name, value
 
 
-def _mapped(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
+def _map_tensors(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
     return one(value) if isinstance(value, TensorDesc) else [one(each) for each in value]
 
 

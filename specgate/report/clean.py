@@ -67,7 +67,7 @@ def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]
             lines.append(indent + line)
             indent = hang
         while columns(word) > (room := max(width - columns(indent), _LEAST_ROOM)):
-            piece, word = _split(word, room)
+            piece, word = _split_word(word, room)
             lines.append(indent + piece)
             indent = hang
         line = word
@@ -75,7 +75,7 @@ def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]
     return [done.rstrip(" ") for done in lines]
 
 
-def _split(word: str, room: int) -> tuple[str, str]:
+def _split_word(word: str, room: int) -> tuple[str, str]:
     """Split a word wider than `room`, if possible after a separator.
 
     The separator must be in the second half of `room`.

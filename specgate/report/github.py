@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, plural, sort_findings, without_table
 from specgate.report.clean import clean
-from specgate.report.merging import merged
+from specgate.report.merging import merge_findings
 
 if TYPE_CHECKING:
     from specgate.report.selection import RenderOptions
@@ -26,7 +26,7 @@ _LINE_LIMIT = 4000
 
 def render(report: Report, options: RenderOptions) -> str:
     """Return one command per line, errors first; empty without findings."""
-    ordered = _spread(sort_findings(merged(report.findings, options.queries)))
+    ordered = _spread_findings(sort_findings(merge_findings(report.findings, options.queries)))
     # Unreadable files come first, as the report has no other entry for them.
     lines = [f"::error title=unusable::{_data([line])}" for line in report.unusable[:_PER_LEVEL]]
     left_out: list[str] = []
@@ -43,11 +43,11 @@ def render(report: Report, options: RenderOptions) -> str:
         if len(findings) > room:
             left_out.append(plural(len(findings) - room, f"more {severity}"))
     if summary := _summary(report, left_out):
-        lines.append(f"::notice title=specgate::{_data([summary, *_unnamed(report, shown)])}")
+        lines.append(f"::notice title=specgate::{_data([summary, *_unannotated_lines(report, shown)])}")
     return "".join(line + "\n" for line in lines)
 
 
-def _spread(findings: list[Finding]) -> list[Finding]:
+def _spread_findings(findings: list[Finding]) -> list[Finding]:
     """Return the findings, the first of each file and severity leading."""
     met: dict[tuple[str, str | None], int] = {}
     turns = []
@@ -62,7 +62,7 @@ def _file(finding: Finding) -> str | None:
     return finding.location.file if finding.location is not None else None
 
 
-def _unnamed(report: Report, shown: list[Finding]) -> list[str]:
+def _unannotated_lines(report: Report, shown: list[Finding]) -> list[str]:
     """Return a line per file with findings or errors but no annotation."""
     lines = report.unusable[_PER_LEVEL:]
     named = {_file(finding) for finding in shown}
@@ -82,7 +82,7 @@ def _annotation(command: str, finding: Finding, options: RenderOptions) -> str:
     properties = []
     if place is not None and place.file:
         # A shortened path would be invalid.
-        properties.append(f"file={_property(options.inside(place.file) or place.file, None)}")
+        properties.append(f"file={_property(options.path_inside(place.file) or place.file, None)}")
         if place.line is not None and place.line > 0:
             properties.append(f"line={place.line}")
     properties.append(f"title={_property(finding.id)}")

@@ -11,24 +11,24 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.report import place_order, sort_findings
 from specgate.report.clean import well_formed
-from specgate.report.selection import RenderOptions, below
+from specgate.report.selection import RenderOptions, path_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specgate.verdict import Finding, Report
 
-__all__ = ["Identified", "absolute_uri", "fingerprint", "identified", "relative_uri"]
+__all__ = ["Identified", "absolute_uri", "fingerprint", "identify_findings", "relative_uri"]
 
 _VALUES_LENGTH = 1000  # characters of values that order findings with equal keys
 
 Identified = list[tuple["Finding", str]]
 
 
-def identified(report: Report, options: RenderOptions) -> tuple[Identified, Identified]:
+def identify_findings(report: Report, options: RenderOptions) -> tuple[Identified, Identified]:
     """Return the findings and the ignored ones, each with its fingerprint.
 
     A fingerprint has 32 hexadecimal digits. It is a hash of the file's path from the root, the node's path, the field,
@@ -36,16 +36,16 @@ def identified(report: Report, options: RenderOptions) -> tuple[Identified, Iden
     order of their values, ignored ones first.
     """
     met: Counter[str] = Counter()
-    ignored = _marked(report.ignored, options, met)
-    return _marked(report.findings, options, met), ignored
+    ignored = _mark_findings(report.ignored, options, met)
+    return _mark_findings(report.findings, options, met), ignored
 
 
 def fingerprint(finding: Finding) -> str:
     """Return a finding's fingerprint in a report with only this finding."""
-    return _marked([finding], RenderOptions(), Counter())[0][1]
+    return _mark_findings([finding], RenderOptions(), Counter())[0][1]
 
 
-def _marked(findings: Sequence[Finding], options: RenderOptions, met: Counter[str]) -> Identified:
+def _mark_findings(findings: Sequence[Finding], options: RenderOptions, met: Counter[str]) -> Identified:
     """Return the sorted findings with their fingerprints."""
     marks: dict[int, list[str]] = {}
     for finding in sorted(findings, key=_structure):
@@ -60,7 +60,7 @@ def _marked(findings: Sequence[Finding], options: RenderOptions, met: Counter[st
 
 def _structure(finding: Finding) -> tuple[object, ...]:
     """Return a sort key without texts, so that rewording a message does not renumber findings."""
-    values = shown(dict(finding.values), _VALUES_LENGTH)
+    values = format_value(dict(finding.values), _VALUES_LENGTH)
     return (place_order(finding.location), finding.where, finding.id, finding.target or "", finding.rule or "", values)
 
 
@@ -68,7 +68,7 @@ def _key(finding: Finding, options: RenderOptions) -> str:
     place = finding.location
     uri = ""
     if place is not None and place.file:
-        inside = below(place.file, options.root)
+        inside = path_below(place.file, options.root)
         uri = relative_uri(inside) if inside is not None else absolute_uri(place.file)
     node = place.node if place is not None else None
     return "\0".join((uri, node or "", finding.where, finding.id, finding.target or ""))

@@ -46,10 +46,10 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     """Return the report as plain dicts, lists, strings and numbers."""
     # Every command with JSON output imports this module; only reports need hashes.
     options = options or RenderOptions()
-    pairs, ignored = identity.identified(report, options)
+    pairs, ignored = identity.identify_findings(report, options)
     counted = {"statistics": _statistics(report)} if options.statistics else {}
     fixed = {} if report.fixed is None else {"fixed": [finding_json(finding) for finding in report.fixed]}
-    alike = {"grouped": _grouped(pairs, options.queries)} if options.queries else {}
+    alike = {"grouped": _group_findings(pairs, options.queries)} if options.queries else {}
     return {
         "schema": SCHEMA,
         "tables": version.versions_of_targets(report.targets),
@@ -78,7 +78,7 @@ def _statistics(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _grouped(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+def _group_findings(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
     """Return groups of findings that are equal for targets of one query.
 
     They are listed by fingerprint.
@@ -91,7 +91,7 @@ def _grouped(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequenc
             "targets": [well_formed(finding.target or "") for finding in alike],
             "fingerprints": [marks[id(finding)] for finding in alike],
         }
-        for query, alike in merging.grouped([finding for finding, _ in pairs], queries)
+        for query, alike in merging.group_findings([finding for finding, _ in pairs], queries)
         if query is not None
     ]
 

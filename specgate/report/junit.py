@@ -59,9 +59,9 @@ def _suites(report: Report) -> dict[tuple[str, str], ET.Element]:
         {(file, target): ET.Element("testsuite") for file in report.files for target in report.targets_of(file) or [""]}
     )
     for finding in sort_findings(report.findings):
-        suites[_key(finding.location, finding.target)].append(_failed(finding, report))
+        suites[_key(finding.location, finding.target)].append(_failed_case(finding, report))
     for node in nodes_in_order(report.undecided):
-        suites[_key(node.location, node.target)].append(_undecided(node))
+        suites[_key(node.location, node.target)].append(_undecided_case(node))
     no_table: defaultdict[tuple[str, str], list[NodeRef]] = defaultdict(list)
     for node in report.no_table:
         no_table[_key(node.location, node.target)].append(node)
@@ -110,7 +110,7 @@ def _finish(suite: ET.Element, file: str, target: str) -> list[int]:
     return numbers
 
 
-def _failed(finding: Finding, report: Report) -> ET.Element:
+def _failed_case(finding: Finding, report: Report) -> ET.Element:
     place = finding.location
     case = _case(place, finding.id, finding.where)
     message = clean(finding.message or finding.id, _LINE_LIMIT)
@@ -127,7 +127,7 @@ def _failed(finding: Finding, report: Report) -> ET.Element:
     return case
 
 
-def _undecided(node: NodeRef) -> ET.Element:
+def _undecided_case(node: NodeRef) -> ET.Element:
     case = _case(node.location, "undecided")
     ET.SubElement(case, "skipped", message=clean(node.reason or "undecided", _LINE_LIMIT))
     return case

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "Markup", "breakable", "bullets", "checkbox", "document", "filters", "lines", "own_file", "scrolled", "search",
-    "table", "tag", "text", "tiles",
+    "Markup", "breakable", "bullets", "checkbox", "document", "filters", "lines", "own_file", "scrollable_region",
+    "search", "table", "tag", "text", "tiles",
 ]  # fmt: skip
 
 _VOID = ("meta", "input", "link")
@@ -89,7 +89,7 @@ def own_file(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def scrolled(table: Markup, label: str) -> Markup:
+def scrollable_region(table: Markup, label: str) -> Markup:
     """Return a table in a scrollable region, accessible by keyboard."""
     return tag("div", table, class_="scroll", role="region", aria_label=label, tabindex="0")
 
@@ -97,7 +97,7 @@ def scrolled(table: Markup, label: str) -> Markup:
 def table(caption: str, head: Markup, *bodies: Markup, label: str = "", class_: str | bool = False) -> Markup:
     """Return a scrollable table; label: its name for screen readers, by default the caption."""
     whole = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies, class_=class_)
-    return scrolled(whole, label or caption)
+    return scrollable_region(whole, label or caption)
 
 
 def bullets(items: Iterable[str], *, class_: str | bool = False) -> Markup:

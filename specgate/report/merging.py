@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding
 
-__all__ = ["asked_targets", "grouped", "merged", "named_targets"]
+__all__ = ["asked_targets", "group_findings", "merge_findings", "named_targets"]
 
 _LISTED = 3
 
 
-def merged(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) -> list[Finding]:
+def merge_findings(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) -> list[Finding]:
     """Return findings merged over the targets of each query.
 
     A merged finding names the query, and how many of its targets if not all.
@@ -29,12 +29,12 @@ def merged(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) ->
     if not queries:
         return list(findings)
     return [
-        _one(known_findings, query, queries[query]) if query else known_findings[0]
-        for query, known_findings in grouped(findings, queries)
+        _merge_group(known_findings, query, queries[query]) if query else known_findings[0]
+        for query, known_findings in group_findings(findings, queries)
     ]
 
 
-def grouped(
+def group_findings(
     findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]
 ) -> list[tuple[str | None, list[Finding]]]:
     """Return findings grouped by equal content over a query's targets.
@@ -52,7 +52,9 @@ def grouped(
     by_level: dict[object, list[Finding]] = {}
     for known_findings in alike.values():
         query = of.get(known_findings[0].target or "")
-        texts = {(_spread(f.message, f), _spread(f.fix or "", f)) for f in known_findings if query is not None}
+        texts = {
+            (_strip_target(f.message, f), _strip_target(f.fix or "", f)) for f in known_findings if query is not None
+        }
         key = _key(known_findings[0], query, *texts.pop()) if len(texts) == 1 else id(known_findings[0])
         by_level.setdefault(key, []).extend(known_findings)
     return [(of[findings[0].target or ""] if len(findings) > 1 else None, findings) for findings in by_level.values()]
@@ -72,7 +74,7 @@ def _key(finding: Finding, query: str | None, message: str, fix: str | None) -> 
     )
 
 
-def _spread(text: str, finding: Finding) -> str:
+def _strip_target(text: str, finding: Finding) -> str:
     """Return a text without the names of the finding's target."""
     release = (finding.target or "").partition(":")[2]
     names = {release, release.rpartition("-")[2], parse_target(finding.target or "").level}
@@ -81,7 +83,7 @@ def _spread(text: str, finding: Finding) -> str:
     return text
 
 
-def _one(alike: list[Finding], query: str, targets: Sequence[str]) -> Finding:
+def _merge_group(alike: list[Finding], query: str, targets: Sequence[str]) -> Finding:
     places = {target: at for at, target in enumerate(targets)}
     ordered = sorted(alike, key=lambda finding: places[finding.target or ""])
     names = [finding.target or "" for finding in ordered]
@@ -89,13 +91,13 @@ def _one(alike: list[Finding], query: str, targets: Sequence[str]) -> Finding:
     first = ordered[0]
     text = ""
     if any(finding.message != first.message for finding in ordered):
-        text = f" (likewise {_listed(names[1:]) if gap or len(names) < 3 else f'up to {names[-1]}'})"
+        text = f" (likewise {_list_targets(names[1:]) if gap or len(names) < 3 else f'up to {names[-1]}'})"
     elif len(names) < len(targets):
-        text = f" ({_listed(names) if gap or len(names) < 3 else f'{names[0]} to {names[-1]}'})"
+        text = f" ({_list_targets(names) if gap or len(names) < 3 else f'{names[0]} to {names[-1]}'})"
     return replace(first, target=query, message=first.message + text)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_targets(names: Sequence[str]) -> str:
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return f"at {', '.join(names[:_LISTED])}{more}"
 

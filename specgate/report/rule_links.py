@@ -20,7 +20,7 @@ else:
     words = lazy("specgate.report.tables.words")
     rulebook = lazy("specgate.spec.rulebook")
 
-__all__ = ["SITE", "About", "about", "operator_page", "rule_address", "rule_page"]
+__all__ = ["SITE", "About", "describe_rule", "operator_page", "rule_address", "rule_page"]
 
 #: The URL of the published site, with a final slash. A fork with a separate site changes only this line.
 SITE: Final = "https://specgate.github.io/specgate/"
@@ -91,7 +91,7 @@ class About:
     url: str | None = None
 
 
-def about(rule: str) -> About:
+def describe_rule(rule: str) -> About:
     """Return the description of a rule; unknown ids are specgate checks."""
     text = rulebook.file_rule(rule)
     if text is not None:

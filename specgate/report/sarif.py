@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.report import counts, sentence, without_table
 from specgate.report.clean import clean, well_formed
-from specgate.report.identity import absolute_uri, identified, relative_uri
+from specgate.report.identity import absolute_uri, identify_findings, relative_uri
 from specgate.report.jsonreport import dumps, safe_values
 from specgate.report.ports import context_at, inputs_line
-from specgate.report.rule_links import SITE, about, rule_address
+from specgate.report.rule_links import SITE, describe_rule, rule_address
 
 if TYPE_CHECKING:
     from specgate.report.selection import RenderOptions
@@ -39,7 +39,7 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
     Ignored findings come last as suppressed results. version: of specgate, for the tool's driver; None for the
     installed one.
     """
-    pairs, ignored = identified(report, options)
+    pairs, ignored = identify_findings(report, options)
     levels: dict[str, str] = {}
     for finding, _ in [*pairs, *ignored]:
         worst = (levels.get(finding.id, "note"), finding.severity)
@@ -51,9 +51,9 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
         "informationUri": SITE,
         "rules": [_rule(rule, levels[rule]) for rule in index],
     }
-    results = [_result(report, finding, index, options) | _known(print_, None) for finding, print_ in pairs]
+    results = [_result(report, finding, index, options) | _suppression(print_, None) for finding, print_ in pairs]
     results += [
-        _result(report, finding, index, options) | _known(print_, finding.ignored or "ignored")
+        _result(report, finding, index, options) | _suppression(print_, finding.ignored or "ignored")
         for finding, print_ in ignored
     ]
     run = {
@@ -87,7 +87,7 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _rule(rule: str, level: str) -> dict[str, Any]:
-    known = about(rule)
+    known = describe_rule(rule)
     shown = clean(rule)
     lines = [clean(line, _MESSAGE_LIMIT) for line in known.lines]
     help_lines = [clean(known.says, _MESSAGE_LIMIT), *lines]
@@ -129,7 +129,7 @@ def _result(report: Report, finding: Finding, index: dict[str, int], options: Re
     }
 
 
-def _known(fingerprint: str, ignored: str | None) -> dict[str, Any]:
+def _suppression(fingerprint: str, ignored: str | None) -> dict[str, Any]:
     # The standard requires suppressions on all results of a run or on none; an empty list means "not suppressed".
     why = {"kind": "external", "status": "accepted", "justification": clean(ignored or "", _MESSAGE_LIMIT)}
     return {"partialFingerprints": {"specgate/v1": fingerprint}, "suppressions": [why] if ignored else []}
@@ -145,7 +145,7 @@ def _location(location: Location | None, options: RenderOptions) -> dict[str, An
     if location is None:
         return result
     if location.file:
-        inside = options.inside(location.file)
+        inside = options.path_inside(location.file)
         artifact = (
             {"uri": absolute_uri(location.file)}
             if inside is None

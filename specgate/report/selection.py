@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding, Report, Severity
 
-__all__ = ["FAIL_ON", "SEVERITIES", "RenderOptions", "Selection", "below", "matches", "regraded", "statistics"]
+__all__ = [
+    "FAIL_ON",
+    "SEVERITIES",
+    "RenderOptions",
+    "Selection",
+    "matches",
+    "path_below",
+    "regrade_findings",
+    "statistics",
+]
 
 
 @slotted(frozen=True)
@@ -42,16 +51,16 @@ class RenderOptions:
     root: str | os.PathLike[str] = "."
     checkout: str | os.PathLike[str] | None = None
 
-    def inside(self, file: str) -> str | None:
+    def path_inside(self, file: str) -> str | None:
         """Return the path of `file` below checkout or root, else None.
 
         The path has forward slashes.
         """
-        text = below(file, self.checkout) if self.checkout is not None else None
-        return below(file, self.root) if text is None else text
+        text = path_below(file, self.checkout) if self.checkout is not None else None
+        return path_below(file, self.root) if text is None else text
 
 
-def below(file: str, root: str | os.PathLike[str]) -> str | None:
+def path_below(file: str, root: str | os.PathLike[str]) -> str | None:
     """Return the path of `file` below root, else None.
 
     The path has forward slashes.
@@ -118,7 +127,7 @@ def matches(pattern: str, rule: str) -> bool:
     )
 
 
-def regraded(findings: Iterable[Finding], severities: Mapping[str, Severity]) -> list[Finding]:
+def regrade_findings(findings: Iterable[Finding], severities: Mapping[str, Severity]) -> list[Finding]:
     """Return findings with the severities of the last matching patterns."""
 
     @cache

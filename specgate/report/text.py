@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, nodes_in_order, plural, sort_findings, without_table
 from specgate.report.clean import clean, columns, wrap
-from specgate.report.merging import merged, named_targets
+from specgate.report.merging import merge_findings, named_targets
 from specgate.report.ports import context_at, inputs_line
 from specgate.report.rule_links import rule_address
 from specgate.report.selection import statistics
@@ -39,7 +39,7 @@ def render(report: Report, options: RenderOptions) -> str:
     else:
         writer.findings(report)
     if options.verbose and report.undecided:
-        writer.undecided(report)
+        writer.write_undecided(report)
     if options.rules:
         writer.addresses(report)
     writer.summary(report)
@@ -67,7 +67,7 @@ class _Writer:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
 
     def findings(self, report: Report) -> None:
-        ordered = merged(sort_findings(report.findings), self.queries)
+        ordered = merge_findings(sort_findings(report.findings), self.queries)
         self.target_column = max((columns(clean(f.target or "")) for f in ordered), default=0)
         kept = _collapse(ordered, self.max_per_rule)
         for file, in_file in groupby(kept, lambda pair: pair[0].location.file if pair[0].location else None):
@@ -78,7 +78,7 @@ class _Writer:
                 for finding, alike in in_node:
                     self.finding(finding)
                     if alike:
-                        self.put(_more(alike), first="    ", hang="      ")
+                        self.put(_format_remainder(alike), first="    ", hang="      ")
             self.lines.append("")
 
     def node(self, place: Location | None, report: Report) -> None:
@@ -106,7 +106,7 @@ class _Writer:
             rule = f"{target} {rule}".lstrip(" ")
         self.put(rule, first=first, hang=body)
         line = self.lines[at]
-        line = self.linked(line, finding.id)
+        line = self.link_rule(line, finding.id)
         self.lines[at] = line[:4] + self.paint(finding.severity, finding.severity) + line[4 + len(finding.severity) :]
         if finding.message:
             self.put(finding.message, first=body, hang=body)
@@ -127,7 +127,7 @@ class _Writer:
             self.put(rule, first=first, hang=" " * len(first))
         self.lines.append("")
 
-    def undecided(self, report: Report) -> None:
+    def write_undecided(self, report: Report) -> None:
         self.lines.append("undecided:")
         for ref in nodes_in_order(report.undecided):
             place = ref.location
@@ -144,7 +144,7 @@ class _Writer:
         if texts:
             self.lines += ["rules:", *(f"  {address}" for address in texts), ""]
 
-    def linked(self, line: str, rule: str) -> str:
+    def link_rule(self, line: str, rule: str) -> str:
         """Return a line with its rule id as a link (OSC 8) on a terminal."""
         shown = clean(rule)
         address = rule_address(rule) if self.color and shown in line else None
@@ -207,7 +207,7 @@ def _without_numbers(text: str) -> Iterator[str]:
         yield "0" if number else "".join(run)
 
 
-def _more(left: list[Finding]) -> str:
+def _format_remainder(left: list[Finding]) -> str:
     nodes = {(f.location.file, f.location.node) for f in left if f.location is not None}
     where = f", in {plural(len(nodes), 'node')}" if nodes else ""
     return f"... and {len(left)} more like this{where}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "EXACT", "INT64", "Column", "Open", "Words", "among", "arithmetic", "both", "bounded", "choose", "column",
+    "EXACT", "INT64", "Column", "Open", "Words", "among", "arithmetic", "both", "bounded_column", "choose", "column",
     "compare", "either", "equal", "is_column", "is_sequence", "negation", "product", "total", "within",
 ]  # fmt: skip
 
@@ -100,7 +100,7 @@ class Words:
             table[list(values)] = list(values.values())
             return table.take(self.codes)
 
-        return bounded(look_up, min(values.values()), max(values.values()))
+        return bounded_column(look_up, min(values.values()), max(values.values()))
 
 
 def _kind_of(low: int | None, high: int | None) -> type[Any] | None:
@@ -132,10 +132,10 @@ def column(data: NDArray[Any]) -> Any:
         return Column(data)
     if data.dtype.kind == "b":
         return bool(data[0]) if data.all() or not data.any() else data
-    return bounded(data, int(data.min()), int(data.max()))
+    return bounded_column(data, int(data.min()), int(data.max()))
 
 
-def bounded(data: NDArray[Any] | Callable[[], NDArray[Any]], low: int, high: int) -> Any:
+def bounded_column(data: NDArray[Any] | Callable[[], NDArray[Any]], low: int, high: int) -> Any:
     """Return integers with known bounds as a rule's value."""
     return Column(data, low, high) if low < high else low
 
@@ -152,34 +152,34 @@ def _numeric(value: Any) -> Column:
     return Column(np.array(value, _kind_of(value, value)), value, value)
 
 
-def _aligned(one: Column, other: Column) -> tuple[Any, Any]:
+def _align_columns(left: Column, right: Column) -> tuple[Any, Any]:
     """Return two columns as arrays that numpy compares without rounding."""
-    floats = [value for value in (one, other) if value.low is None or value.high is None]
-    rounding = (abs(b) > EXACT for value in (one, other) if value not in floats for b in (value.low, value.high))  # type: ignore[arg-type]
+    floats = [value for value in (left, right) if value.low is None or value.high is None]
+    rounding = (abs(b) > EXACT for value in (left, right) if value not in floats for b in (value.low, value.high))  # type: ignore[arg-type]
     if floats and any(rounding):
-        return one.data.astype(object), other.data.astype(object)
-    return one.data, other.data
+        return left.data.astype(object), right.data.astype(object)
+    return left.data, right.data
 
 
 def arithmetic(kind: str, left: Any, right: Any) -> Any:
     """Return left + right and so on; divisors must not be 0."""
     if not (is_column(left) or is_column(right)):
         return _COMPUTE[kind](left, right)
-    one, other = _numeric(left), _numeric(right)
-    if one.low is None or one.high is None or other.low is None or other.high is None:
+    first, other = _numeric(left), _numeric(right)
+    if first.low is None or first.high is None or other.low is None or other.high is None:
         if kind in {"FloorDiv", "Mod"}:
             raise Open  # numpy differs from Python in corner cases
-        return Column(lambda: _COMPUTE[kind](*_aligned(one, other)))
-    low, high = _bounds(kind, one.low, one.high, other.low, other.high)
-    kinds = [_kind_of(*ends) for ends in ((low, high), (one.low, one.high), (other.low, other.high))]
+        return Column(lambda: _COMPUTE[kind](*_align_columns(first, other)))
+    low, high = _bounds(kind, first.low, first.high, other.low, other.high)
+    kinds = [_kind_of(*ends) for ends in ((low, high), (first.low, first.high), (other.low, other.high))]
     kind_of_all = object if object in kinds else np.int64 if np.int64 in kinds else np.int32
 
     def compute() -> NDArray[Any]:
-        data = (value.data.astype(kind_of_all, copy=False) for value in (one, other))
+        data = (value.data.astype(kind_of_all, copy=False) for value in (first, other))
         result: NDArray[Any] = _COMPUTE[kind](*data)
         return result
 
-    return bounded(compute, low, high)
+    return bounded_column(compute, low, high)
 
 
 def _bounds(kind: str, low: int, high: int, least: int, most: int) -> tuple[int, int]:
@@ -188,7 +188,7 @@ def _bounds(kind: str, low: int, high: int, least: int, most: int) -> tuple[int,
         if low >= 0 and least > 0:
             return (low, high) if high < least else (0, min(high, most - 1))
         return min(least + 1, 0), max(most - 1, 0)
-    ends = [least, most, *(one for one in (-1, 1) if least < one < most)]
+    ends = [least, most, *(number for number in (-1, 1) if least < number < most)]
     corners = [_COMPUTE[kind](a, b) for a in (low, high) for b in ends if b or kind != "FloorDiv"]
     return min(corners), max(corners)
 
@@ -240,14 +240,14 @@ def _compare_numbers(kind: str, left: Any, right: Any) -> Truth:
     test = _COMPARE[kind]
     if not (is_column(left) or is_column(right)):
         return test(left, right)
-    one, other = _numeric(left), _numeric(right)
-    if one.low is not None and one.high is not None and other.low is not None and other.high is not None:
+    first, other = _numeric(left), _numeric(right)
+    if first.low is not None and first.high is not None and other.low is not None and other.high is not None:
         if kind == "Eq":
-            if one.high < other.low or other.high < one.low:
+            if first.high < other.low or other.high < first.low:
                 return False
-        elif (settled := test(one.high, other.low)) == test(one.low, other.high):
+        elif (settled := test(first.high, other.low)) == test(first.low, other.high):
             return settled
-    result = test(*_aligned(one, other))
+    result = test(*_align_columns(first, other))
     return result.astype(bool) if result.dtype == object else result
 
 
@@ -292,7 +292,7 @@ def choose(mask: NDArray[np.bool_], left: Any, right: Any) -> Any:
         return left
     words = next((value for value in (left, right) if value.__class__ is Words), None)
     if words is not None:
-        one, other = (_worded(value, words.ids) for value in (left, right))
+        one, other = (_to_words(value, words.ids) for value in (left, right))
         return Words(np.where(mask, one.codes, other.codes), one.words | other.words, words.ids)
     if isinstance(left, bool | np.ndarray) and isinstance(right, bool | np.ndarray):
         return np.where(mask, left, right)
@@ -306,10 +306,10 @@ def choose(mask: NDArray[np.bool_], left: Any, right: Any) -> Any:
     if first.low is None or second.low is None or first.high is None or second.high is None:
         return Column(np.where(mask, first.data, second.data))
     low, high = min(first.low, second.low), max(first.high, second.high)
-    return bounded(lambda: np.where(mask, first.data, second.data), low, high)
+    return bounded_column(lambda: np.where(mask, first.data, second.data), low, high)
 
 
-def _worded(value: Any, ids: dict[Any, int]) -> Words:
+def _to_words(value: Any, ids: dict[Any, int]) -> Words:
     if value.__class__ is Words:
         return value
     if not isinstance(value, str):

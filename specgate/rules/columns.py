@@ -118,7 +118,7 @@ class Rows:
             self.conditions.pop()
         return None
 
-    def once(self, key: str, compute: Callable[[], Any]) -> Any:
+    def cache_once(self, key: str, compute: Callable[[], Any]) -> Any:
         """Return the cached result of `compute`.
 
         A result that left rows undecided is not cached.
@@ -292,7 +292,7 @@ def _pairs(several: Any) -> Iterable[tuple[Any, Truth]]:
     return several if isinstance(several, Collected) else [(item, True) for item in several]
 
 
-def _kept(several: Any, neutral: int) -> Iterable[Any]:
+def _kept_values(several: Any, neutral: int) -> Iterable[Any]:
     """Yield the values per row, `neutral` in rows without the value."""
     for value, kept in _pairs(several):
         yield value if kept is True else choose(kept, value, neutral)
@@ -302,7 +302,7 @@ def _length(several: Any) -> Any:
     return (
         len(several)
         if not isinstance(several, Collected)
-        else values.total(_kept(Collected((1, kept) for _, kept in several), 0))
+        else values.total(_kept_values(Collected((1, kept) for _, kept in several), 0))
     )
 
 
@@ -356,8 +356,8 @@ def _power_of_two(value: Any) -> Truth:
 
 #: Columnar functions.
 FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "product": lambda several: values.product(_kept(several, 1)),
-    "sum": lambda several: values.total(_kept(several, 0)),
+    "product": lambda several: values.product(_kept_values(several, 1)),
+    "sum": lambda several: values.total(_kept_values(several, 0)),
     "len": _length,
     "abs": _absolute,
     "int": lambda value: value if _is_whole(value) else _plainly(int, value),
@@ -394,7 +394,7 @@ class _Translator(Translator):
         written = super().on_Name(node)
         if node.id in self.variables or node.id not in self.builder.resolved.spec.scope.defines:
             return written
-        return _on_rows("once", ast.Constant(node.id), _later(written))
+        return _on_rows("cache_once", ast.Constant(node.id), _later(written))
 
     def on_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         decisive = ast.Constant(isinstance(node.op, ast.Or))

@@ -330,7 +330,7 @@ def _handler(errors: list[str]) -> ast.ExceptHandler:
     return ast.ExceptHandler(ast.Tuple([load(e) for e in errors], ast.Load()), None, [answer(value=False)])
 
 
-def _at(sequence: Any, index: int) -> Any:
+def _index_safely(sequence: Any, index: int) -> Any:
     """Index without Python's negative wrap-around: -1 is not a dimension."""
     if index < 0:
         raise IndexError("negative")
@@ -355,7 +355,7 @@ def _present_value(value: Any) -> Any:
 
 
 _GLOBALS: Final[Mapping[str, Any]] = {
-    "_at": _at,
+    "_at": _index_safely,
     "_few": primitives.few,
     "_single": _single,
     "_numbers": _numbers,
@@ -393,7 +393,7 @@ class Builder:
         """
         if info.min_count is not None:
             many = ast.Compare(call("len", load(f"t_{info.name}")), [ast.GtE()], [ast.Constant(info.min_count)])
-            self._guarded([many], info)
+            self._guard_checks([many], info)
 
     def absence(self, name: str) -> None:
         """Reject a field of another level (an attribute not yet introduced)."""
@@ -402,15 +402,15 @@ class Builder:
     def cell(self, info: FieldInfo, cell: Cell | None) -> None:
         """Check a field, or each element of an array, against the row."""
         if info.type.endswith("[]"):
-            with self._each(info) as element:
-                self._guarded(self._cell_checks(element, cell), None)
+            with self._each_element(info) as element:
+                self._guard_checks(self._cell_checks(element, cell), None)
         else:
-            self._guarded(self._cell_checks(info, cell), info)
+            self._guard_checks(self._cell_checks(info, cell), info)
 
     def tensors(self, info: FieldInfo, forms: tuple[RuleForm, ...]) -> None:
         """Check the tensor rules of a field; an absent optional tensor passes."""
         if not info.tensor:
-            with self._each(info) as element:
+            with self._each_element(info) as element:
                 self._all_of(forms, element)
             return
         outer, self.out, loaded = self.out, [], set(self.loaded)
@@ -432,7 +432,7 @@ class Builder:
             self._rule(form, {})
 
     @contextmanager
-    def _each(self, info: FieldInfo) -> Iterator[FieldInfo]:
+    def _each_element(self, info: FieldInfo) -> Iterator[FieldInfo]:
         """Yield the element of an array; code added meanwhile runs per element."""
         item = f"0{info.name}"  # not a valid field name
         self.fields[item] = element = replace(info, name=item, type=info.type.removesuffix("[]"))
@@ -512,7 +512,7 @@ class Builder:
         if cell is not None and cell.types is not None:
             checks.append(self.among(self.part(name, "type"), cell.types))
         if cell is not None and cell.ranks is not None:
-            checks.append(self._bounded(self.part(name, "rank"), cell.ranks))
+            checks.append(self._test_bounds(self.part(name, "rank"), cell.ranks))
         if info.fuses:
             checks.append(self._fits(name, cell))
         numbers = [self.member(load(f"t_{name}"), m) for m in _members(info)] or [load(f"t_{name}")]
@@ -520,10 +520,10 @@ class Builder:
         if values is not None:
             checks += [self.among(number, values) for number in numbers]
         if cell is not None and cell.range is not None:
-            checks += [self._bounded(number, cell.range) for number in numbers]
+            checks += [self._test_bounds(number, cell.range) for number in numbers]
         return checks
 
-    def _bounded(self, value: ast.expr, bounds: Bounds) -> ast.expr:
+    def _test_bounds(self, value: ast.expr, bounds: Bounds) -> ast.expr:
         if bounds.only is not None:
             return self.among(value, bounds.only)
         return self.within(value, bounds.low, bounds.high)
@@ -542,7 +542,7 @@ class Builder:
         self.constants[key] = Fusible(resolved.spec.dialect, resolved.level, cell.operators if cell else None).fits
         return call(key, load(f"t_{name}"))
 
-    def _guarded(self, checks: list[ast.expr], info: FieldInfo | None) -> None:
+    def _guard_checks(self, checks: list[ast.expr], info: FieldInfo | None) -> None:
         """Append checks that reject.
 
         info: the field that the checks read; None where it is always present.

@@ -6,10 +6,10 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, format_value
 from specgate.rules import functions as primitives
 from specgate.rules.functions import FUNCTIONS, TURN_LIMIT
-from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, known, member, number
+from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, member, number, size_or_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -65,11 +65,11 @@ def first_turns(node: ast.GeneratorExp, sequence: Sequence[Any], context: Contex
     read = [sequence]
     if isinstance(sequence, range):
         read = [context.fields.get(name) for name in turn.lists]  # type: ignore[misc]  # checked next
-    if not read or any(not isinstance(one, list) or len(one) < len(sequence) for one in read):
+    if not read or any(not isinstance(values, list) or len(values) < len(sequence) for values in read):
         return None
     if isinstance(sequence, range) and sequence != range(len(sequence)):
         return None
-    if any(set(map(type, one)) not in _COMPARED for one in read):
+    if any(set(map(type, values)) not in _COMPARED for values in read):
         return None
     return _firsts(read[0] if len(read) == 1 else list(zip(*read, strict=False)), len(sequence))
 
@@ -95,10 +95,10 @@ def _turn(node: ast.GeneratorExp) -> _Turn:
     turn: _Turn | None = kept.get("_turn")
     if turn is None:
         loop = node.generators[0]
-        parts = [part for one in (node.elt, *loop.ifs) for part in ast.walk(one)]
+        parts = [part for part_ in (node.elt, *loop.ifs) for part in ast.walk(part_)]
         names = [part.id for part in parts if isinstance(part, ast.Name)]
         own: str = loop.target.id  # type: ignore[attr-defined]  # checked by parse()
-        lists = list(_indexed(parts, own))
+        lists = list(_indexed_parts(parts, own))
         turn = kept["_turn"] = _Turn(
             any(isinstance(part, ast.GeneratorExp) for part in parts),
             frozenset(names),
@@ -107,7 +107,7 @@ def _turn(node: ast.GeneratorExp) -> _Turn:
     return turn
 
 
-def _indexed(parts: Sequence[ast.AST], own: str) -> Iterator[str]:
+def _indexed_parts(parts: Sequence[ast.AST], own: str) -> Iterator[str]:
     for part in parts:
         match part:
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if index == own:
@@ -139,7 +139,7 @@ def equal(left: Any, right: Any) -> Any:
     if isinstance(left, tuple | list | range) and isinstance(right, tuple | list | range):
         if len(left) != len(right):
             return False
-        parts = (equal(known(a), known(b)) for a, b in zip(left, right, strict=True))
+        parts = (equal(size_or_unknown(a), size_or_unknown(b)) for a, b in zip(left, right, strict=True))
         return decide(parts, decisive=False)
     if isinstance(left, str) != isinstance(right, str):
         return UNKNOWN  # a symbolic size compared with a number
@@ -156,7 +156,7 @@ def _different(left: Any, right: Any) -> Any:
 def _in(left: Any, right: Any) -> Any:
     if right is UNKNOWN:
         return UNKNOWN
-    return decide((equal(left, known(item)) for item in right), decisive=True)
+    return decide((equal(left, size_or_unknown(item)) for item in right), decisive=True)
 
 
 def _not_in(left: Any, right: Any) -> Any:
@@ -164,13 +164,13 @@ def _not_in(left: Any, right: Any) -> Any:
     return result if result is UNKNOWN else not result
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
-    def ordered(left: Any, right: Any) -> Any:
+def _make_ordering(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    def compare_ordered(left: Any, right: Any) -> Any:
         if left.__class__ is int and right.__class__ is int:
             return compare(left, right)
         return compare(left, right) if number(left) and number(right) else UNKNOWN
 
-    return ordered
+    return compare_ordered
 
 
 #: The function of each comparison operator.
@@ -179,10 +179,10 @@ COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.NotEq: _different,
     ast.In: _in,
     ast.NotIn: _not_in,
-    ast.Lt: _ordered(operator.lt),
-    ast.LtE: _ordered(operator.le),
-    ast.Gt: _ordered(operator.gt),
-    ast.GtE: _ordered(operator.ge),
+    ast.Lt: _make_ordering(operator.lt),
+    ast.LtE: _make_ordering(operator.le),
+    ast.Gt: _make_ordering(operator.gt),
+    ast.GtE: _make_ordering(operator.ge),
 }
 
 
@@ -220,7 +220,7 @@ def _name(node: ast.Name) -> Part:
             return variables[name]
         context = state.context
         if name in context.defines:
-            return _defined(name, state)
+            return _evaluate_define(name, state)
         fields = context.fields
         if name in fields:
             result = fields[name]
@@ -230,7 +230,7 @@ def _name(node: ast.Name) -> Part:
     return value
 
 
-def _defined(name: str, state: State) -> Any:
+def _evaluate_define(name: str, state: State) -> Any:
     """Return the value of a define, cached per context.
 
     Its loops are counted on every use.
@@ -261,10 +261,10 @@ def _attribute(node: ast.Attribute) -> Part:
         try:
             result = member(owner, name)
         except AttributeError:
-            raise Undefined(f"{ast.unparse(node.value)} is {shown(owner)}") from None
+            raise Undefined(f"{ast.unparse(node.value)} is {format_value(owner)}") from None
         if result is None and name != "sizes" and element(variables):
             raise Undefined(f"{ast.unparse(node)} is missing")
-        return known(result)
+        return size_or_unknown(result)
 
     return value
 
@@ -278,7 +278,7 @@ def _subscript(node: ast.Subscript) -> Part:
         if sequence is UNKNOWN or not number(index):
             return UNKNOWN
         if not isinstance(index, int) or not 0 <= index < len(sequence):
-            raise Undefined(f"{ast.unparse(node)}: index {shown(index)} of {len(sequence)}")
+            raise Undefined(f"{ast.unparse(node)}: index {format_value(index)} of {len(sequence)}")
         result = sequence[index]
         return UNKNOWN if result is None else result
 
@@ -348,14 +348,14 @@ def _compare(node: ast.Compare) -> Part:
         return single
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
-        def compared() -> Any:
+        def compare_links() -> Any:
             left = first(state, variables)
             for compare, part in links:
                 right = part(state, variables)
                 yield compare(left, right)
                 left = right
 
-        return decide(compared(), decisive=False)
+        return decide(compare_links(), decisive=False)
 
     return value
 
@@ -472,7 +472,7 @@ def _operator(argument: ast.expr, part_of: Maker) -> Part:
         if result is UNKNOWN:
             return UNKNOWN
         if not isinstance(result, Descriptor):
-            raise Undefined(f"{ast.unparse(argument)} is {shown(result)}")
+            raise Undefined(f"{ast.unparse(argument)} is {format_value(result)}")
         return result.operator
 
     return value
@@ -510,7 +510,7 @@ def _of_numbers(compute: Callable[..., Any], node: ast.Call, numbers_of: Part) -
         if result is UNKNOWN:
             return UNKNOWN
         items: Sequence[Any] = result if isinstance(result, tuple | list | range) else (result,)
-        if not any_items and not all(number(known(item)) for item in items):
+        if not any_items and not all(number(size_or_unknown(item)) for item in items):
             return UNKNOWN
         try:
             return compute(result)
@@ -562,7 +562,7 @@ class Evaluator:
         tests = [part_of(test) for test in loop.ifs]
         for item in sequence:
             count_turns(self, 1)
-            inner = {**variables, name: known(item)}
+            inner = {**variables, name: size_or_unknown(item)}
             keep = decide((test(self, inner) for test in tests), decisive=False) if tests else True
             if keep is not False:
                 yield inner, keep

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import Evaluator
-from specgate.rules.language import TRUTH, UNKNOWN, Undefined, known
+from specgate.rules.language import TRUTH, UNKNOWN, Undefined, size_or_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.rules.language import Context, Rule
 
-__all__ = ["Leaf", "decisive", "dimension", "explain", "resolved", "value_of"]
+__all__ = ["Leaf", "decisive", "dimension", "explain", "resolve_node", "value_of"]
 
 
-def resolved(node: ast.expr, context: Context) -> ast.expr:
+def resolve_node(node: ast.expr, context: Context) -> ast.expr:
     """Return the expression that a conditional or a name stands for."""
     while True:
         if isinstance(node, ast.IfExp):
@@ -27,7 +27,7 @@ def resolved(node: ast.expr, context: Context) -> ast.expr:
                 return node
             node = node.body if test else node.orelse
         elif isinstance(node, ast.Name) and node.id in context.defines:
-            inner = resolved(context.defines[node.id].tree, context)
+            inner = resolve_node(context.defines[node.id].tree, context)
             if isinstance(inner, ast.BinOp | ast.UnaryOp | ast.IfExp | ast.Call) and not _simple_call(inner):
                 return node
             node = inner
@@ -58,7 +58,7 @@ def _reads_rank(node: ast.expr, owner: str, context: Context) -> bool:
         case ast.Call(func=ast.Name(id="rank"), args=[argument]):
             return ast.unparse(argument) == owner
         case ast.IfExp():
-            chosen = resolved(node, context)
+            chosen = resolve_node(node, context)
             return chosen is not node and _reads_rank(chosen, owner, context)
         case ast.Name(id=name) if name in context.defines:
             return _reads_rank(context.defines[name].tree, owner, context)
@@ -99,7 +99,7 @@ def explain(rule: Rule, context: Context) -> dict[str, Any]:
 
     For a loop, they are those of the first deciding iteration.
     """
-    return _explained(rule, context, closing=False).values
+    return _explain_rule(rule, context, closing=False).values
 
 
 def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
@@ -107,10 +107,10 @@ def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
 
     For a loop, they are those of the first deciding iteration.
     """
-    return tuple(_explained(rule, context, closing=True).leaves)
+    return tuple(_explain_rule(rule, context, closing=True).leaves)
 
 
-def _explained(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
+def _explain_rule(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
     explainer = _Explainer(context, closing=closing)
     with suppress(Undefined):  # keep the leaves collected so far
         explainer.blame(rule.tree, rule.tree, {}, expected=True)
@@ -249,7 +249,9 @@ class _Explainer:
         for inner, keep in evaluator.loop(loop, variables) or ():
             # The filter gives equal items the same answer, so the next equal item is the right one.
             item = inner[name]
-            index = next(at for at in range(index + 1, len(sequence)) if _same(known(sequence[at]), item))
+            index = next(
+                at for at in range(index + 1, len(sequence)) if _is_same_value(size_or_unknown(sequence[at]), item)
+            )
             yield _Turn(inner, keep, index)
 
     def _blame_turn(
@@ -265,10 +267,10 @@ class _Explainer:
         body, tests = loop.elt, generator.ifs
         if isinstance(turn.inner[name], TensorDesc) and not self.closing:
             element = ast.Subscript(generator.iter, ast.Constant(turn.place), ast.Load())
-            body, *tests = _written([body, *tests], name, element)
+            body, *tests = _substitute_variable([body, *tests], name, element)
         closed = [same.elt, *same.generators[0].ifs]
         if self.closing:
-            closed = _written(closed, name, _item(same.generators[0].iter, turn))
+            closed = _substitute_variable(closed, name, _item(same.generators[0].iter, turn))
         closed_body, *closed_tests = closed
         self.blame(body, closed_body, turn.inner, expected=expected)
         if turn.keep is UNKNOWN:
@@ -294,21 +296,21 @@ def _names(node: ast.expr) -> tuple[str, ...]:
     return texts
 
 
-def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:
+def _substitute_variable(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:
     placed = _Placed(variable, written)
-    return [placed.visit(_copied(node)) for node in nodes]
+    return [placed.visit(_copy_tree(node)) for node in nodes]
 
 
-def _copied(node: Any) -> Any:
+def _copy_tree(node: Any) -> Any:
     """Return a modifiable copy of a tree.
 
     Nodes without fields, such as operators, are shared.
     """
     if isinstance(node, list):
-        return [_copied(part) for part in node]
+        return [_copy_tree(part) for part in node]
     if not isinstance(node, ast.AST) or not node._fields:
         return node
-    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
+    return type(node)(**{name: _copy_tree(value) for name, value in ast.iter_fields(node)})
 
 
 def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
@@ -323,5 +325,5 @@ def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
     return ast.Subscript(iterated, ast.Constant(turn.place), ast.Load())
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same_value(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and bool(one == other))

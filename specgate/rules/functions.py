@@ -23,7 +23,7 @@ from specgate.rules.language import (
     Function,
     Undefined,
     define_functions,
-    known,
+    size_or_unknown,
 )
 from specgate.spec.type_names import parse_type
 
@@ -101,7 +101,7 @@ def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
 
 def bits_of(tensor: TensorDesc, context: Context) -> Any:
     """Return the bits per element, UNKNOWN for an unknown type."""
-    return known(context.bits.get(tensor.type)) if tensor.type is not None else UNKNOWN
+    return size_or_unknown(context.bits.get(tensor.type)) if tensor.type is not None else UNKNOWN
 
 
 def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
@@ -155,7 +155,7 @@ def _item_type(text: str) -> str:
     return TENSOR_TYPES.get(item, item)
 
 
-def _labelled(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) -> Any:
+def _labeled_sizes(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) -> Any:
     """Return the sizes labeled by a letter in all tensors.
 
     UNKNOWN where a rank is not known. terms: per tensor a text with one letter per dimension, except those covered by
@@ -171,11 +171,11 @@ def _labelled(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) 
         ahead = len(_letters(text.split(_REST)[0]))
         behind = len(tensor.sizes) - len(names)
         places = [n if n < ahead else n + behind for n, name in enumerate(names) if name == letter]
-        items += [known(tensor.sizes[_not_negative(place)]) for place in places]
+        items += [size_or_unknown(tensor.sizes[_not_negative(place)]) for place in places]
     return tuple(items)
 
 
-def _covered(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) -> Any:
+def _ellipsis_sizes(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) -> Any:
     """Return the sizes under an ellipsis at a place, counted from the last.
 
     UNKNOWN where a rank is not known. A tensor with fewer such dimensions contributes none.
@@ -188,7 +188,7 @@ def _covered(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) ->
             return UNKNOWN
         count = len(tensor.sizes) - len(_letters(text))
         if _not_negative(place) < count:
-            items.append(known(tensor.sizes[len(_letters(text.split(_REST)[0])) + count - 1 - place]))
+            items.append(size_or_unknown(tensor.sizes[len(_letters(text.split(_REST)[0])) + count - 1 - place]))
     return tuple(items)
 
 
@@ -228,7 +228,7 @@ define_functions(
         "rank": Function(
             (TENSOR,), NUMBER, lambda t, _: UNKNOWN if t.sizes is None else len(t.sizes), ("rank({})", 0, 64)
         ),
-        "type": Function((TENSOR,), WORD, lambda t, _: known(t.type)),
+        "type": Function((TENSOR,), WORD, lambda t, _: size_or_unknown(t.type)),
         "elements": Function((TENSOR,), NUMBER, _elements, ("elements({})", 0, _SATURATED)),
         "dims": Function((TENSOR,), NUMBERS, lambda t, _: UNKNOWN if t.sizes is None else range(len(t.sizes))),
         "bits": Function(
@@ -253,7 +253,7 @@ define_functions(
         "letters": Function((WORD,), NUMBER, lambda text: sum(c.isascii() and c.isalpha() for c in text)),
         "letter": Function((WORD, NUMBER), WORD, _letter),
         "single_letters": Function((WORD,), WORD, _single_letters),
-        "labelled": Function((WORDS, TENSORS, WORD), NUMBERS, _labelled),
-        "covered": Function((WORDS, TENSORS, NUMBER), NUMBERS, _covered),
+        "labelled": Function((WORDS, TENSORS, WORD), NUMBERS, _labeled_sizes),
+        "covered": Function((WORDS, TENSORS, NUMBER), NUMBERS, _ellipsis_sizes),
     }
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Descriptor, shown
+from specgate.descriptors.core import Descriptor, format_value
 from specgate.errors import NoTable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class _Parts(NamedTuple):
 
 
 def _name(text: str) -> str:
-    return text if text.isprintable() and 0 < len(text) <= MAX_NAME else shown(text)
+    return text if text.isprintable() and 0 < len(text) <= MAX_NAME else format_value(text)
 
 
 class Fusible:
@@ -79,7 +79,7 @@ class Fusible:
     def flaws(self, value: Any) -> Iterator[Flaw]:
         """Yield the problems of a field's value, or of an array element."""
         if not isinstance(value, Descriptor) or value.dialect != self.dialect.name:
-            yield Flaw(f"is {shown(value)}, but an operator of {self.dialect.name} is expected", structural=True)
+            yield Flaw(f"is {format_value(value)}, but an operator of {self.dialect.name} is expected", structural=True)
             return
         here = self.dialect.label(self.level)
         if not self.takes(value.operator):

@@ -12,9 +12,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "ATTRIBUTES", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "TENSOR_TYPES",
-    "UNKNOWN", "Attribute", "Context", "Function", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined",
-    "Vocabulary", "define_functions", "known", "member", "number", "register", "register_types",
+    "ATTRIBUTES",
+    "GRAPH_ENDS",
+    "LAYOUT_FUNCTIONS",
+    "PLAIN",
+    "TENSOR_ATTRIBUTES",
+    "TENSOR_TYPES",
+    "UNKNOWN",
+    "Attribute",
+    "Context",
+    "Function",
+    "Kind",
+    "LayoutFunction",
+    "Rule",
+    "RuleError",
+    "Scope",
+    "Undefined",
+    "Vocabulary",
+    "define_functions",
+    "member",
+    "number",
+    "register",
+    "register_types",
+    "size_or_unknown",
 ]  # fmt: skip
 
 MAX_SHOWN: Final = 160
@@ -188,7 +208,7 @@ class Scope:
     stretch: Callable[[str | None, str | None], Scope] | None = None
     vocabulary: Vocabulary = PLAIN
 
-    def between(self, since: str | None, until: str | None) -> Scope:
+    def scope_between(self, since: str | None, until: str | None) -> Scope:
         """Return the scope of rules from `since` on (None: always) before `until`."""
         return self if self.stretch is None else self.stretch(since, until)
 
@@ -281,7 +301,7 @@ def member(owner: Any, name: str) -> Any:
     return getattr(owner, name if attribute is None else attribute.slot)
 
 
-def known(value: Any) -> Any:
+def size_or_unknown(value: Any) -> Any:
     """Return a size, UNKNOWN for None.
 
     A symbolic size stays a symbol, equal only to itself.

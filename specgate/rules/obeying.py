@@ -41,10 +41,10 @@ class TensorRules:
             self._calls += 1
             if self._calls <= WORTH:
                 return False
-            self._check = self._compiled()
+            self._check = self._compile_rules()
         return tensor.concrete and self._check({"tensor": tensor})
 
-    def _compiled(self) -> Callable[[Mapping[str, Any]], bool]:
+    def _compile_rules(self) -> Callable[[Mapping[str, Any]], bool]:
         from specgate.rules.compile import compile_resolved  # most runs stay below the limit
 
         info: FieldInfo = next(iter(self._resolved.fields.values()))

@@ -119,8 +119,8 @@ class Calls(Checks):
             return TRUTH
         function = self.scope.function(name)
         if function is None:
-            known = ", ".join([*FUNCTIONS, *self.scope.vocabulary.functions, *_QUANTIFIERS])
-            raise self.fail(f"unknown function {name!r:.80}; known: {known}", node)
+            names = ", ".join([*FUNCTIONS, *self.scope.vocabulary.functions, *_QUANTIFIERS])
+            raise self.fail(f"unknown function {name!r:.80}; known: {names}", node)
         texts, result = function
         if len(node.args) != len(texts):
             raise self.fail(f"{name} takes {len(texts)} argument(s), found {len(node.args)}", node)
@@ -135,13 +135,13 @@ class Calls(Checks):
             elif kind == TENSOR:
                 self.want_tensor(argument, variables, depth)
             elif name == "len":
-                self._counted(argument, variables, depth)
+                self._parse_counted(argument, variables, depth)
             else:
                 self.want(argument, kind, variables, depth)
                 self.one_field(argument, kind)
         return result
 
-    def _counted(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
+    def _parse_counted(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
         text = self.kind(node, variables, depth)
         if text not in _COUNTED:
             raise self.fail(f"expected a {NUMBERS}, found a {text}", node)
@@ -311,8 +311,8 @@ class _Checker(Calls):
             return NUMBER
         if name in self.scope.words:
             return WORD
-        known = sorted({*self.scope.fields, *self.scope.numbers, *self.scope.defines})
-        raise self.fail(f"unknown name {name!r:.80}; known here: {', '.join(known)}", node)
+        names = sorted({*self.scope.fields, *self.scope.numbers, *self.scope.defines})
+        raise self.fail(f"unknown name {name!r:.80}; known here: {', '.join(names)}", node)
 
     def on_Attribute(self, node: ast.Attribute, variables: Mapping[str, Kind], depth: int) -> Kind:
         base = node.value
@@ -327,8 +327,8 @@ class _Checker(Calls):
             self.want_tensor(base, variables, depth)
         attributes = self.scope.tensor_attributes
         if node.attr not in (parts or attributes):
-            known = ", ".join(parts or attributes)
-            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {known}", node)
+            names = ", ".join(parts or attributes)
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {names}", node)
         if parts is not None:
             return NUMBER
         if node.attr != "sizes" and isinstance(base, ast.Name) and base.id not in variables:
@@ -343,8 +343,8 @@ class _Checker(Calls):
         self.want(node.value, OPERATOR, variables, depth)
         members = self.scope.members[field]
         if node.attr not in members:
-            known = ", ".join(members)
-            raise self.fail(f"unknown attribute {node.attr!r:.80}; {field} lists these members: {known}", node)
+            names = ", ".join(members)
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; {field} lists these members: {names}", node)
         self.needs.add(f"{field}.{node.attr}")
         return members[node.attr]
 

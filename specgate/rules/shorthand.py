@@ -336,7 +336,7 @@ class Shortener(ast.NodeTransformer):
         self.optional = optional
         self.replacements: list[tuple[str, str]] = []
 
-    def shortened(self, text: str) -> str:
+    def shorten_text(self, text: str) -> str:
         """Return the expression with short forms.
 
         Unchanged where none applies or the text is not an expression.

@@ -26,10 +26,10 @@ _COMPARED: Final[dict[type[ast.cmpop], str]] = {
 
 def shown_tree(node: ast.expr) -> str:
     """Return the text of an expression; outside the language as Python does."""
-    return _shown(node, _CHOICE)
+    return _format_node(node, _CHOICE)
 
 
-def _shown(node: ast.AST, least: int) -> str:
+def _format_node(node: ast.AST, least: int) -> str:
     """Return the text of a part, parenthesized below precedence `least`."""
     text, binds = _part(node)
     return f"({text})" if binds < least else text
@@ -38,20 +38,23 @@ def _shown(node: ast.AST, least: int) -> str:
 def _part(node: ast.AST) -> tuple[str, int]:
     match node:
         case ast.IfExp(test=test, body=body, orelse=orelse):
-            return f"{_shown(body, _OR)} if {_shown(test, _OR)} else {_shown(orelse, _CHOICE)}", _CHOICE
+            return (
+                f"{_format_node(body, _OR)} if {_format_node(test, _OR)} else {_format_node(orelse, _CHOICE)}",
+                _CHOICE,
+            )
         case ast.BoolOp(op=op, values=values):
             word, binds = ("or", _OR) if isinstance(op, ast.Or) else ("and", _AND)
-            return f" {word} ".join(_shown(value, _NOT) for value in values), binds
+            return f" {word} ".join(_format_node(value, _NOT) for value in values), binds
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return f"not {_shown(operand, _NOT)}", _NOT
+            return f"not {_format_node(operand, _NOT)}", _NOT
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return f"-{_shown(operand, _SIGN)}", _SIGN
+            return f"-{_format_node(operand, _SIGN)}", _SIGN
         case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARED for op in ops):
-            more = (f" {_COMPARED[type(op)]} {_shown(x, _SUM)}" for op, x in zip(ops, others, strict=True))
-            return _shown(left, _SUM) + "".join(more), _COMPARE
+            more = (f" {_COMPARED[type(op)]} {_format_node(x, _SUM)}" for op, x in zip(ops, others, strict=True))
+            return _format_node(left, _SUM) + "".join(more), _COMPARE
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             sign, binds = _BINARY[type(op)]
-            return f"{_shown(left, binds)} {sign} {_shown(right, binds + 1)}", binds
+            return f"{_format_node(left, binds)} {sign} {_format_node(right, binds + 1)}", binds
         case ast.GeneratorExp():
             return f"({_loop(node)})", _ATOM
         case _:
@@ -61,28 +64,28 @@ def _part(node: ast.AST) -> tuple[str, int]:
 def _atom(node: ast.AST) -> str:
     match node:
         case ast.Call(func=function, args=[ast.GeneratorExp() as loop], keywords=[]):
-            return f"{_shown(function, _ATOM)}({_loop(loop)})"
+            return f"{_format_node(function, _ATOM)}({_loop(loop)})"
         case ast.Call(func=function, args=arguments, keywords=[]):
-            return f"{_shown(function, _ATOM)}({_listed(arguments)})"
+            return f"{_format_node(function, _ATOM)}({_format_elements(arguments)})"
         case ast.Attribute(value=value, attr=name) if not isinstance(value, ast.Constant):
-            return f"{_shown(value, _ATOM)}.{name}"
+            return f"{_format_node(value, _ATOM)}.{name}"
         case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice | ast.Tuple):
-            return f"{_shown(value, _ATOM)}[{_shown(index, _CHOICE)}]"
+            return f"{_format_node(value, _ATOM)}[{_format_node(index, _CHOICE)}]"
         case ast.Tuple(elts=elements):
-            return f"({_listed(elements)}{',' if len(elements) == 1 else ''})"
+            return f"({_format_elements(elements)}{',' if len(elements) == 1 else ''})"
         case ast.List(elts=elements):
-            return f"[{_listed(elements)}]"
+            return f"[{_format_elements(elements)}]"
         case _:
             return ast.unparse(node)
 
 
-def _listed(elements: list[ast.expr]) -> str:
-    return ", ".join(_shown(element, _CHOICE) for element in elements)
+def _format_elements(elements: list[ast.expr]) -> str:
+    return ", ".join(_format_node(element, _CHOICE) for element in elements)
 
 
 def _loop(node: ast.GeneratorExp) -> str:
-    text = _shown(node.elt, _CHOICE)
+    text = _format_node(node.elt, _CHOICE)
     for loop in node.generators:
-        text += f" for {_shown(loop.target, _ATOM)} in {_shown(loop.iter, _OR)}"
-        text += "".join(f" if {_shown(test, _OR)}" for test in loop.ifs)
+        text += f" for {_format_node(loop.target, _ATOM)} in {_format_node(loop.iter, _OR)}"
+        text += "".join(f" if {_format_node(test, _OR)}" for test in loop.ifs)
     return text

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.rules.evaluate import Evaluator
-from specgate.rules.explain import dimension, resolved, value_of
+from specgate.rules.explain import dimension, resolve_node, value_of
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import LAYOUT_FUNCTIONS, NUMBERS, UNKNOWN, Undefined
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.rules.explain import Leaf
     from specgate.rules.language import Context
 
-__all__ = ["MAX_ITEMS", "NO_VALUE", "Fact", "joined", "sentences", "spell_value", "words"]
+__all__ = ["MAX_ITEMS", "NO_VALUE", "Fact", "join_sentences", "sentences", "spell_value", "words"]
 
 MAX_ITEMS: Final = 16
 MAX_WORD: Final = 60
@@ -70,8 +70,8 @@ def spell_value(value: Any) -> str:
     if value is None or value is UNKNOWN:
         return "unknown"
     if isinstance(value, str):  # words and symbolic sizes are not quoted unless they contain line breaks
-        return str(value) if value.isprintable() and 0 < len(value) <= MAX_WORD else shown(value)
-    return shown(value)
+        return str(value) if value.isprintable() and 0 < len(value) <= MAX_WORD else format_value(value)
+    return format_value(value)
 
 
 def sentences(facts: Iterable[Fact]) -> list[str]:
@@ -98,12 +98,14 @@ def sentences(facts: Iterable[Fact]) -> list[str]:
 def _sizes_at(at: str, by_value: Mapping[str, list[str]]) -> str:
     if len(by_value) == 1:
         (value, owners), *_ = by_value.items()
-        return f"dimension {at} of {_listed(owners)} is {value}"
-    return f"dimension {at} is " + _listed([f"{value} in {_listed(owners)}" for value, owners in by_value.items()])
+        return f"dimension {at} of {_join_parts(owners)} is {value}"
+    return f"dimension {at} is " + _join_parts(
+        [f"{value} in {_join_parts(owners)}" for value, owners in by_value.items()]
+    )
 
 
 def _sentence(kind: str, value: str, owners: list[str]) -> str:
-    names, several = _listed(owners), len(owners) > 1
+    names, several = _join_parts(owners), len(owners) > 1
     if value == "unknown" and kind in _UNKNOWN:
         return _UNKNOWN[kind].format(names)
     if kind == "said":
@@ -112,11 +114,11 @@ def _sentence(kind: str, value: str, owners: list[str]) -> str:
     return pattern.format(names, value) + ("s" if kind in _COUNTED and value != "1" else "")
 
 
-def _listed(parts: list[str]) -> str:
+def _join_parts(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
-def joined(parts: Iterable[str]) -> str:
+def join_sentences(parts: Iterable[str]) -> str:
     """Return the parts joined with commas and "and".
 
     Parts beyond 200 characters are replaced by their number.
@@ -131,7 +133,7 @@ def joined(parts: Iterable[str]) -> str:
         kept.append(f"{len(every) - len(kept)} more")
     if not kept:
         return ""
-    return "; ".join(kept) if any(", expected" in part for part in kept) else _listed(kept)
+    return "; ".join(kept) if any(", expected" in part for part in kept) else _join_parts(kept)
 
 
 _LONGEST_BESIDE: Final = 110
@@ -146,12 +148,12 @@ def words(leaves: Iterable[Leaf], context: Context, names: Mapping[str, str] | N
     parts: list[str] = []
     facts: dict[Fact, None] = {}
     for leaf in leaves:
-        expected = writer.expected(leaf)
+        expected = writer.describe_expected(leaf)
         if expected is not None:
             parts.append(expected)
         else:
             facts.update(dict.fromkeys(writer.of_leaf(leaf.node)))
-    return joined(dict.fromkeys([*sentences(facts), *parts]))
+    return join_sentences(dict.fromkeys([*sentences(facts), *parts]))
 
 
 class _Writer:
@@ -166,11 +168,11 @@ class _Writer:
             return
         parts = [node.left, *node.comparators]
         if any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops):
-            parts.sort(key=lambda part: not isinstance(resolved(part, self.context), ast.Name | ast.Subscript))
+            parts.sort(key=lambda part: not isinstance(resolve_node(part, self.context), ast.Name | ast.Subscript))
         for part in parts:
             yield from self.facts(part)
 
-    def expected(self, leaf: Leaf) -> str | None:
+    def describe_expected(self, leaf: Leaf) -> str | None:
         """Return the actual and the required value of a computed comparison."""
         node = leaf.node
         match node:
@@ -178,7 +180,7 @@ class _Writer:
                 pass
             case _:
                 return None
-        one, other = self.composed(left), self.composed(right)
+        one, other = self.is_composed(left), self.is_composed(right)
         if one == other:
             return None
         tree, computed = (right, left) if one else (left, right)
@@ -186,13 +188,13 @@ class _Writer:
         facts = list(self.facts(tree))
         if value is None or value is UNKNOWN or isinstance(value, bool) or len(facts) != 1:
             return None
-        text = f"{joined(sentences(facts))}, expected {spell_value(value)}"
-        because = self.items(computed) or joined(sentences(dict.fromkeys(self.facts(computed))))
+        text = f"{join_sentences(sentences(facts))}, expected {spell_value(value)}"
+        because = self.items(computed) or join_sentences(sentences(dict.fromkeys(self.facts(computed))))
         return f"{text} ({because})" if because and len(because) <= _LONGEST_BESIDE else text
 
     def items(self, node: ast.expr) -> str:
         """Return the terms of a sum or product as text, "" for another part."""
-        match resolved(node, self.context):
+        match resolve_node(node, self.context):
             case ast.Call(func=ast.Name(id="sum" | "product" as name), args=[ast.GeneratorExp() as loop]):
                 try:
                     items = Evaluator(self.context).collect(loop, {})
@@ -202,9 +204,9 @@ class _Writer:
                     return (" + " if name == "sum" else " * ").join(map(spell_value, items))
         return ""
 
-    def composed(self, node: ast.expr) -> bool:
+    def is_composed(self, node: ast.expr) -> bool:
         """Return whether a part is computed from several others."""
-        node = resolved(node, self.context)
+        node = resolve_node(node, self.context)
         match node:
             case ast.BinOp() | ast.UnaryOp() | ast.IfExp():
                 return any(isinstance(part, ast.Name) for part in ast.walk(node))
@@ -231,7 +233,7 @@ class _Writer:
         match node:
             case ast.IfExp(test=ast.Call(func=ast.Name(id="present")), body=ast.Constant(), orelse=ast.Constant()):
                 node = node.test
-        node = resolved(node, self.context)
+        node = resolve_node(node, self.context)
         match node:
             case ast.Constant():
                 return
@@ -245,7 +247,7 @@ class _Writer:
                     yield from self.facts(part)
             case ast.Name(id=name):
                 if name in self.context.fields or name in self.context.defines or name in self.context.numbers:
-                    yield self.fact("is", self.called(node), node)
+                    yield self.fact("is", self.display_name(node), node)
             case ast.Attribute():
                 yield self.of_attribute(node)
             case ast.Subscript(value=ast.Tuple() | ast.List()):
@@ -261,23 +263,23 @@ class _Writer:
         value = value_of(node, self.context)
         return Fact(kind, of, NO_VALUE if value is None else spell_value(value), at)
 
-    def called(self, node: ast.expr) -> str:
+    def display_name(self, node: ast.expr) -> str:
         """Return the display name of a field, a part of one, or a define."""
-        node = resolved(node, self.context)
+        node = resolve_node(node, self.context)
         match node:
             case ast.Name(id=name):
                 return self.names.get(name, name)
             case ast.Subscript():
                 index = value_of(node.slice, self.context)
-                return f"{self.called(node.value)}[{spell_value(index)}]"
+                return f"{self.display_name(node.value)}[{spell_value(index)}]"
             case ast.Attribute():
-                return f"{self.called(node.value)}.{node.attr}"
+                return f"{self.display_name(node.value)}.{node.attr}"
             case ast.Call(func=ast.Name(id="values"), args=[argument]):
-                return self.called(argument)
+                return self.display_name(argument)
         return ast.unparse(node)
 
     def of_attribute(self, node: ast.Attribute) -> Fact:
-        owner = self.called(node.value)
+        owner = self.display_name(node.value)
         if isinstance(value_of(node.value, self.context), TensorDesc):
             if node.attr == "sizes":
                 return self.fact("sizes", owner, node)
@@ -285,32 +287,32 @@ class _Writer:
         return self.fact("is", f"{owner}.{node.attr}", node)
 
     def of_element(self, node: ast.Subscript) -> Fact:
-        match resolved(node.value, self.context):
+        match resolve_node(node.value, self.context):
             case ast.Attribute(attr="sizes", value=owner):
                 written = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
                 try:
                     _, at = dimension(written, self.context)
                 except Undefined:
                     return self.fact("is", ast.unparse(node), node)
-                return self.fact("size", self.called(owner), node, str(at))
+                return self.fact("size", self.display_name(owner), node, str(at))
             case ast.Attribute(attr="strides", value=owner):
                 index = value_of(node.slice, self.context)
-                return self.fact("is", f"stride {spell_value(index)} of {self.called(owner)}", node)
+                return self.fact("is", f"stride {spell_value(index)} of {self.display_name(owner)}", node)
             case ast.Call(func=ast.Name(id="labelled" | "covered")) as call:
-                return self.fact("is", f"a size {self.named(call)}", node)
-        return self.fact("is", self.called(node), node)
+                return self.fact("is", f"a size {self.dimension_label(call)}", node)
+        return self.fact("is", self.display_name(node), node)
 
     def of_call(self, node: ast.Call) -> Iterator[Fact]:
         name: str = node.func.id  # type: ignore[attr-defined]  # checked by parse()
         argument = node.args[0]
         function = FUNCTIONS.get(name)
         if name == "operator":
-            yield self.fact("is", self.called(argument), node)
+            yield self.fact("is", self.display_name(argument), node)
         elif name == "present":
             result = value_of(node, self.context) is True
-            yield Fact("given", self.called(argument), "given" if result else "missing")
+            yield Fact("given", self.display_name(argument), "given" if result else "missing")
         elif name in {"labelled", "covered"}:
-            yield self.fact("is", f"the sizes {self.named(node)}", node)
+            yield self.fact("is", f"the sizes {self.dimension_label(node)}", node)
         elif function is None or function.of_tensor:
             yield self.of_tensor(name, node, argument)
         elif not function.words and name != "range":
@@ -320,11 +322,11 @@ class _Writer:
         elif _groups(name):
             yield self.of_group(name, node, argument)
         else:
-            text = f"{function.words} {self.called(argument)}" if function.words else ast.unparse(node)
+            text = f"{function.words} {self.display_name(argument)}" if function.words else ast.unparse(node)
             yield self.fact("is", text, node)
 
     def of_tensor(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:
-        tensor = self.called(argument)
+        tensor = self.display_name(argument)
         if name in {"rank", "type", "elements", "values"}:
             return self.fact(name, tensor, node)
         if name == "value":
@@ -340,7 +342,7 @@ class _Writer:
             return self.fact("rank", tensor, ast.Call(ast.Name("rank", ast.Load()), node.args, []))
         return self.fact("is", ast.unparse(node), node)
 
-    def named(self, node: ast.Call) -> str:
+    def dimension_label(self, node: ast.Call) -> str:
         """Return how a term labels dimensions: by a letter, or by an ellipsis."""
         if isinstance(node.func, ast.Name) and node.func.id == "covered":
             return "that points stand for"
@@ -354,24 +356,24 @@ class _Writer:
         if name == "len":
             items = value_of(argument, self.context)
             if items in ((), []):
-                return Fact("empty", self.called(argument), "empty")
+                return Fact("empty", self.display_name(argument), "empty")
             tensors = isinstance(items, tuple | list) and any(isinstance(item, TensorDesc) for item in items)
-            return self.fact("tensors" if tensors else "count", self.called(argument), node)
+            return self.fact("tensors" if tensors else "count", self.display_name(argument), node)
         return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument, argument)}", node)
 
     def numbers(self, node: ast.expr, over: ast.expr) -> str:
         """Return the description of several numbers."""
-        match resolved(over, self.context):
+        match resolve_node(over, self.context):
             case ast.Attribute(attr="sizes", value=owner):
-                return f"the sizes of {self.called(owner)}"
+                return f"the sizes of {self.display_name(owner)}"
             case ast.Call(func=ast.Name(id="values"), args=[owner]):
-                return f"the values of {self.called(owner)}"
+                return f"the values of {self.display_name(owner)}"
             case ast.Call(func=ast.Name(id="labelled" | "covered")) as call:
-                return f"the sizes {self.named(call)}"
+                return f"the sizes {self.dimension_label(call)}"
             case ast.Name() if isinstance(node, ast.Subscript) and ".sizes" in ast.unparse(node):
-                return f"these sizes of {self.called(over)}"
+                return f"these sizes of {self.display_name(over)}"
             case ast.Name():
-                return self.called(over)
+                return self.display_name(over)
         return ast.unparse(node)
 
 

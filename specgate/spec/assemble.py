@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.forms import rule_forms
 from specgate.spec.short_forms import named_sets, plain_content, plain_operator, whole_rows
-from specgate.spec.yamlio import placed
+from specgate.spec.yamlio import format_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -160,11 +160,11 @@ class Part(NamedTuple):
             return str(owner.apart[0])
         return str(owner.path)
 
-    def placed(self, path: Keys, message: str) -> str:
+    def locate_problem(self, path: Keys, message: str) -> str:
         """Return a line that reports a problem of the value at `path`."""
         owner = self._owner(path)
         users = "" if owner is self else f" (in {self.content['operator']!r:.80})"
-        return placed(self.file(path), owner.lines, path, message + users)
+        return format_problem(self.file(path), owner.lines, path, message + users)
 
     def _owner(self, path: Keys) -> Part:
         parts = (self, *self.likes)
@@ -182,13 +182,13 @@ class Sources(NamedTuple):
         shared, inner = self._home(path)
         return (self.family if shared and self.family else self.own).file(inner), inner
 
-    def placed(self, path: Keys, message: str) -> str:
+    def locate_problem(self, path: Keys, message: str) -> str:
         """Return a problem of the merged operator with its file and line."""
         shared, inner = self._home(path)
         if shared and self.family is not None:
             user = self.own.content["operator"]
-            return self.family.placed(inner, f"{message} (in {user!r:.80})")
-        return self.own.placed(inner, message)
+            return self.family.locate_problem(inner, f"{message} (in {user!r:.80})")
+        return self.own.locate_problem(inner, message)
 
     def _home(self, path: Keys) -> tuple[bool, Keys]:
         if self.family is None:
@@ -204,30 +204,30 @@ def assemble(
     Return the sources of each operator, and the problems. broken: some files could not be read, so a missing family is
     not reported.
     """
-    families = {name: Part(_nowhere(name), "", content, {}) for name, content in tables["families"].items()}
+    families = {name: Part(_family_path(name), "", content, {}) for name, content in tables["families"].items()}
     parts, problems = _plain(parts, tables, broken=broken)
     broken = broken or bool(problems)
     for part in (p for p in parts if "family" in p.content and "operator" not in p.content):
         name = part.content["family"]
         if part.path.stem != name:
-            problems.append(part.placed(("family",), f"expected {part.path.stem!r:.80}"))
+            problems.append(part.locate_problem(("family",), f"expected {part.path.stem!r:.80}"))
         families[name] = part
         tables["families"][name] = part.content
     sources: dict[str, Sources] = {}
     folded: dict[str, Part] = {}
     for part in (p for p in parts if "operator" in p.content):
         name, value = part.content["operator"], part.content.get("family")
-        file, other = _misnamed(name, part.relative), folded.setdefault(name.lower(), part)
+        file, other = _required_file_name(name, part.relative), folded.setdefault(name.lower(), part)
         if file is not None:
-            problems.append(part.placed(("operator",), f"expected {name!r:.80} in a file named {file:.80}"))
+            problems.append(part.locate_problem(("operator",), f"expected {name!r:.80} in a file named {file:.80}"))
         if other is not part:
             message = f"{name!r:.80} is in {other.relative} too"
             if other.content["operator"] != name:
                 message = f"{other.relative} has the same name except for case, which some file systems ignore"
-            problems.append(part.placed(("operator",), message))
+            problems.append(part.locate_problem(("operator",), message))
         elif value is not None and value not in families:
             if not broken:
-                problems.append(part.placed(("family",), f"unknown family {value!r:.80}"))
+                problems.append(part.locate_problem(("family",), f"unknown family {value!r:.80}"))
         else:
             sources[name] = Sources(part, families.get(value))
             tables["operators"][name] = merge_family(families[value].content if value else {}, part.content)
@@ -238,14 +238,14 @@ def assemble(
         _write_names_out(tables["operators"][name], tables)
         _order_cells(tables["operators"][name])
         pairs = plain_operator(tables["operators"][name], names)
-        problems += [source.placed(path, text) for path, text in pairs if source.stands(path) not in result]
+        problems += [source.locate_problem(path, text) for path, text in pairs if source.stands(path) not in result]
         result |= {source.stands(path) for path, _ in pairs}
         if pairs:  # otherwise unresolved names would be reported twice
             del sources[name]
     return sources, problems
 
 
-def _misnamed(operator: str, relative: str) -> str | None:
+def _required_file_name(operator: str, relative: str) -> str | None:
     """Return the required file name of a misnamed operator, else None.
 
     A file is named after the operator and is in the folder of its domain.
@@ -263,7 +263,7 @@ def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) ->
     plain, problems = [], []
     for part in parts:
         content, pairs = plain_content(part.content, sets)
-        problems += [part.placed(path, text) for path, text in pairs]
+        problems += [part.locate_problem(path, text) for path, text in pairs]
         if not pairs:
             plain.append(part._replace(content=normalise(content)))
     return plain, problems
@@ -286,7 +286,7 @@ def _limits(tables: Mapping[str, Any]) -> set[str]:
     return {name for info in levels.values() for name in info.get("limits", {})}
 
 
-def _nowhere(name: str) -> Path:
+def _family_path(name: str) -> Path:
     return Path("families") / f"{name}.yaml"
 
 

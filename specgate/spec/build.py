@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.errors import InputError
 from specgate.spec import file_models
 from specgate.spec.assemble import EXAMPLES, PART_FOLDERS, Part, assemble, merge_like
@@ -20,7 +20,7 @@ from specgate.spec.dialect_spec import Dialect
 from specgate.spec.folders import examples_file, layout_file
 from specgate.spec.references import check_references
 from specgate.spec.short_forms import plain_tensor_rules
-from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
+from specgate.spec.yamlio import Keys, Lines, format_problem, load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,7 +103,7 @@ def check_content(
     except ValidationError as error:
         pairs = _told_once(error, lines)
         more = [f"{name}: … and more problems"] if len(pairs) > MAX_PROBLEMS else []
-        return {}, lines, [placed(name, lines, path, text) for path, text in pairs[:MAX_PROBLEMS]] + more
+        return {}, lines, [format_problem(name, lines, path, text) for path, text in pairs[:MAX_PROBLEMS]] + more
     entries = checked.model_dump(exclude_defaults=True)
     return {key: entries[key] for key in content if key in entries}, lines, []  # in the order of the file
 
@@ -140,10 +140,10 @@ def _message(errors: list[Any]) -> str:
             return "unknown key"
         case kind if kind in _SPELLINGS:
             text = " or ".join(dict.fromkeys(_SPELLINGS[e["type"]] for e in errors))
-            return f"expected {text}, found {shown(errors[0]['input'])}"
+            return f"expected {text}, found {format_value(errors[0]['input'])}"
         case _:
             message = errors[0]["msg"].removeprefix("Value error, ")
-            return f"{message}, found {shown(errors[0]['input'])}"
+            return f"{message}, found {format_value(errors[0]['input'])}"
 
 
 def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[str]]:
@@ -163,15 +163,15 @@ def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[st
                 (apart if relative.startswith(EXAMPLES) else parts)[relative] = Part(path, relative, content, lines)
     parts, texts = _laid_over(parts, levels)
     problems += texts
-    parts, texts = _checked(parts)
+    parts, texts = _check_parts(parts)
     problems += texts
-    apart, texts = _checked(apart)
+    apart, texts = _check_parts(apart)
     problems += texts
     for relative, part in parts.items():
         examples = apart.pop(examples_file(relative), None)
         if examples is not None:
             twice = sorted(part.content.keys() & examples.content.keys())
-            problems += [examples.placed((key,), f"{relative} has this key, too") for key in twice]
+            problems += [examples.locate_problem((key,), f"{relative} has this key, too") for key in twice]
             parts[relative] = _with_examples(part, examples)
     for relative, examples in apart.items():
         operator = relative.replace(EXAMPLES, "operators/", 1)
@@ -197,7 +197,9 @@ def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[s
         other = None if like in above else names.get(like)
         under = None if other is None else lay(other, (*above, like))
         if under is None:
-            problems.append(part.placed(("like",), f"expected another operator of these tables, found {like!r:.80}"))
+            problems.append(
+                part.locate_problem(("like",), f"expected another operator of these tables, found {like!r:.80}")
+            )
             return None
         content = merge_like(under.content, part.content, levels)
         return part._replace(content=content, likes=(under, *under.likes), written=part.content)
@@ -209,7 +211,7 @@ def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[s
     return parts_by_name, list(dict.fromkeys(problems))
 
 
-def _checked(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
+def _check_parts(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
     """Return the parts with valid content, and the problems of the others."""
     good: dict[str, Part] = {}
     problems: list[str] = []
@@ -263,7 +265,7 @@ def build_dialect(folder: Path) -> dict[str, Any]:
     sources, texts = assemble(tables, parts, broken=bool(problems))
     problems += texts
     for text, place in ((text, place) for place, text in plain_tensor_rules(tables.get("tensor", {}))):
-        problems.append(placed(str(folder / "tensor.yaml"), lines.get("tensor.yaml", {}), place, text))
+        problems.append(format_problem(str(folder / "tensor.yaml"), lines.get("tensor.yaml", {}), place, text))
     numbers = Path(layout_file(folder))
     if numbers.is_file():
         tables["numbers"] = _numbers(numbers)

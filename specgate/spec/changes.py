@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Change", "Detail", "Difference", "Side", "Step", "cell_changes", "changes", "difference", "differences",
-    "distinct", "field_changes", "in_case", "joined", "more_from", "rule_changes", "rule_texts", "steps",
+    "distinct", "field_changes", "in_case", "join_expressions", "more_from", "rule_changes", "rule_texts", "steps",
 ]  # fmt: skip
 
 Step = Literal["new", "changed"]
@@ -55,7 +55,7 @@ def steps(spec: OperatorSpec) -> dict[str, Step]:
     before: Resolved | None = None
     for level in spec.levels:
         here = spec.resolve(level)
-        if here is not None and (before is None or not _same(before, here)):
+        if here is not None and (before is None or not _is_same_version(before, here)):
             texts_by_name[level] = "new" if before is None else "changed"
         before = here
     return texts_by_name
@@ -78,7 +78,7 @@ def more_from(spec: OperatorSpec, level: str) -> list[str]:
     return texts
 
 
-def _same(old: Resolved, new: Resolved) -> bool:
+def _is_same_version(old: Resolved, new: Resolved) -> bool:
     return (
         tuple(old.fields) == tuple(new.fields)
         and old.cells == new.cells
@@ -271,10 +271,12 @@ def rule_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
 
 def rule_texts(rules: Iterable[RuleForm]) -> dict[str, str]:
     """Return the expressions of each rule, joining its forms."""
-    return joined((form.name, form.require.text, None if form.when is None else form.when.text) for form in rules)
+    return join_expressions(
+        (form.name, form.require.text, None if form.when is None else form.when.text) for form in rules
+    )
 
 
-def joined(forms: Iterable[tuple[str, str, str | None]]) -> dict[str, str]:
+def join_expressions(forms: Iterable[tuple[str, str, str | None]]) -> dict[str, str]:
     """Return the expressions of rules by name.
 
     forms: (name, expression, condition).
@@ -290,8 +292,8 @@ def _behaviour_changes(spec: OperatorSpec, before: str, after: str) -> Iterator[
     old, new = spec.behaviour(before), spec.behaviour(after)
     for name in dict.fromkeys([*old, *new]):
         if old.get(name) != new.get(name):
-            yield Detail(f"computes {name}: {_shown(old.get(name))} → {_shown(new.get(name))}")
+            yield Detail(f"computes {name}: {_format_value(old.get(name))} → {_format_value(new.get(name))}")
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return str(value["expression"]) if isinstance(value, dict) else str(value)

@@ -99,7 +99,7 @@ class Dialect:
         numbers_by_name: dict[str, int] = self.tables.enums.get(enum, {})
         return numbers_by_name
 
-    def numbered(self, info: FieldInfo, value: Any) -> Any:
+    def words_of_numbers(self, info: FieldInfo, value: Any) -> Any:
         """Return a field's value with numbers replaced by their words.
 
         Numbers without a word, and fields without an enum, are unchanged.
@@ -107,7 +107,7 @@ class Dialect:
         if info.enum is None:
             return value
         if isinstance(value, list | tuple):
-            return type(value)(self.numbered(info, item) for item in value)
+            return type(value)(self.words_of_numbers(info, item) for item in value)
         if not isinstance(value, int) or isinstance(value, bool):
             return value
         word = next((word for word, number in self.numbers(info.enum).items() if number == value), None)
@@ -250,7 +250,7 @@ class Dialect:
         """Return the forms that apply at `level`, modified by `overlays` in order."""
         matching_forms = list(forms)
         for overlay in overlays:
-            matching_forms = overlay.applied(matching_forms)
+            matching_forms = overlay.apply_overlay(matching_forms)
         return tuple(form for form in matching_forms if self.holds(level, form.since, form.until))
 
     @cached_property
@@ -268,16 +268,16 @@ class Dialect:
     @property
     def implementations_with_targets(self) -> dict[str, ImplementationEntry]:
         """The implementations that targets can select, by name."""
-        known = self.tables.about.get("implementations", {})
-        return {name: entry for name, entry in known.items() if entry.get("target")}
+        implementations = self.tables.about.get("implementations", {})
+        return {name: entry for name, entry in implementations.items() if entry.get("target")}
 
     def by_release(self, name: str) -> str | None:
         """Return whose observations apply to a release, joined by ``+``.
 
         None without observations.
         """
-        known = self.tables.about.get("implementations", {}).items()
-        texts = [by for by, entry in known if not entry.get("target") and name in entry.get("releases", ())]
+        implementations = self.tables.about.get("implementations", {}).items()
+        texts = [by for by, entry in implementations if not entry.get("target") and name in entry.get("releases", ())]
         return "+".join(texts) or None
 
     def release_of(self, version: str) -> EnvironmentEntry | None:
@@ -319,8 +319,8 @@ class Dialect:
         if level not in self.position:
             near = near_names.near_versions(level, self.levels)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            known = ", ".join(self.levels)
-            raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {known}{hint}")
+            names = ", ".join(self.levels)
+            raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {names}{hint}")
 
     def holds(self, level: str, since: str | None, until: str | None) -> bool:
         """Return whether `level` is at or after `since` and before `until`."""
@@ -347,7 +347,7 @@ class Dialect:
         if name not in self._operators:
             if name not in self.tables.operators:
                 near = near_names.near_operators(
-                    name, [one for one in self.tables.operators if one not in self.stands_for]
+                    name, [name_ for name_ in self.tables.operators if name_ not in self.stands_for]
                 )
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")

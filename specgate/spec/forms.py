@@ -175,7 +175,7 @@ class Overlay:
         """
         return level in self.builds and (self.by is None or self.by in (by or "").split("+"))
 
-    def applied(self, forms: list[RuleForm]) -> list[RuleForm]:
+    def apply_overlay(self, forms: list[RuleForm]) -> list[RuleForm]:
         """Return `forms` with this overlay applied."""
         return [form for form in forms if form.name not in self.not_enforced] + list(self.rules)
 
@@ -287,7 +287,7 @@ def make_forms(
             extra: dict[str, Any] = {
                 k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
             }
-            names = scope.between(entry.get("since"), entry.get("until"))
+            names = scope.scope_between(entry.get("since"), entry.get("until"))
             when = parse_later(entry["when"], names) if "when" in entry else None
             require = parse_later(entry["require"], names)
             forms.append(RuleForm(name=name, require=require, when=when, scope=kind, **extra))

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "LINTERS", "WRITTEN_LINTERS", "Written", "changed", "counterexample", "example_problems", "expressions",
+    "LINTERS", "WRITTEN_LINTERS", "Written", "change_paths", "counterexample", "example_problems", "expressions",
     "levels_of_example", "lint_tables", "unshown_parts", "written_file",
 ]  # fmt: skip
 
 
-def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def change_paths(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a deep copy of `data` with new values at dotted paths.
 
     Paths are spelled ``desc.Axis`` or ``inputs.1.shape``.
@@ -69,7 +69,7 @@ def counterexample(spec: OperatorSpec, entry: Mapping[str, Any]) -> tuple[dict[s
     """Return a counterexample's dict and the level to check it at."""
     example = spec.table.examples[entry["of"]]
     level = entry.get("at") or list(spec.levels)[-1]
-    return changed(example["descriptor"], entry["set"]), level
+    return change_paths(example["descriptor"], entry["set"]), level
 
 
 def example_problems(spec: OperatorSpec) -> Iterator[str]:
@@ -186,20 +186,20 @@ def written_file(path: Path, fields: Mapping[str, Any], sets: Mapping[str, Any])
 @lru_cache(maxsize=4)
 def _content(path: Path, _changed: int) -> Any:
     content = load_yaml(path.read_text(encoding="utf-8"), str(path))[0]
-    return content if "like" not in content else {key: _stated(key, part) for key, part in content.items() if part}
+    return content if "like" not in content else {key: _stated_part(key, part) for key, part in content.items() if part}
 
 
-def _stated(key: str, part: Any) -> Any:
+def _stated_part(key: str, part: Any) -> Any:
     """Return what a file with `like` states itself.
 
     {} and null state nothing.
     """
     if key == "support" or not isinstance(part, dict):
         return part
-    return {name: _stated(name, entry) for name, entry in part.items() if entry is not None and entry != {}}
+    return {name: _stated_part(name, entry) for name, entry in part.items() if entry is not None and entry != {}}
 
 
-def _misordered(keys: list[str]) -> Iterator[str]:
+def _check_key_order(keys: list[str]) -> Iterator[str]:
     texts = [key for key in _ORDER if key in keys]
     if [key for key in keys if key in _ORDER] != texts:
         yield f"expected the keys in the order {', '.join(texts)}"
@@ -216,7 +216,7 @@ def _written_cases(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, 
 
 def _canonical_order(file: Written) -> Iterator[str]:
     """Report keys that are not in canonical order."""
-    yield from _misordered(list(file.content))
+    yield from _check_key_order(list(file.content))
     for place, rows in _written_cases(file.content):
         for level, row in rows.items():
             named = [name for name in row if name in file.fields]
@@ -263,7 +263,7 @@ def _long_form(file: Written) -> Iterator[str]:
     """Report expressions that have a short form."""
     for place, text in expressions(file.content):
         shortener = Shortener(file.optional)
-        shortener.shortened(text)
+        shortener.shorten_text(text)
         yield from (f"{place}: expected {short} for {long}" for long, short in shortener.replacements)
 
 

@@ -110,10 +110,10 @@ class OperatorSpec:
 
     def fields_at(self, level: str) -> Mapping[str, FieldInfo]:
         """Return the fields of `level`, as defined there."""
-        if (known := self._fields_at.get(level)) is None:
+        if (fields := self._fields_at.get(level)) is None:
             pairs = ((name, self.field_at(name, level)) for name in self.fields)
-            known = self._fields_at[level] = {name: info for name, info in pairs if info is not None}
-        return known
+            fields = self._fields_at[level] = {name: info for name, info in pairs if info is not None}
+        return fields
 
     @cached_property
     def counted_outputs(self) -> frozenset[str]:
@@ -188,7 +188,7 @@ class OperatorSpec:
         )
         scope = replace(scope, optional=scope.optional | self._needless)
         changing = [f for f in self.fields.values() if len({form.rule_kind for form in f.forms}) > 1]
-        return replace(scope, stretch=lambda *ends: self._stretched(scope, changing, *ends)) if changing else scope
+        return replace(scope, stretch=lambda *ends: self._scope_between(scope, changing, *ends)) if changing else scope
 
     @cached_property
     def _needless(self) -> frozenset[str]:
@@ -196,7 +196,7 @@ class OperatorSpec:
         names = (name for entry in self.table.observed for name in entry.get("not_enforced", ()))
         return frozenset(name.removesuffix(REQUIRED) for name in names if name.endswith(REQUIRED))
 
-    def _stretched(self, scope: Scope, changing: list[FieldInfo], since: str | None, until: str | None) -> Scope:
+    def _scope_between(self, scope: Scope, changing: list[FieldInfo], since: str | None, until: str | None) -> Scope:
         """Return the names with field kinds from `since` on and before `until`."""
         kinds = dict(scope.fields)
         order = self.dialect.position
@@ -267,9 +267,9 @@ class OperatorSpec:
     @cached_property
     def refusing(self) -> dict[str, str]:
         """Selectable implementations with additional restrictions: name -> title."""
-        known = self.dialect.implementations_with_targets
+        implementations = self.dialect.implementations_with_targets
         own = {overlay.by for overlay in self.overlays if overlay.cells or overlay.rules}
-        return {name: str(entry["title"]) for name, entry in known.items() if name in own}
+        return {name: str(entry["title"]) for name, entry in implementations.items() if name in own}
 
     @cached_property
     def support_union(self) -> SupportUnion:
@@ -323,7 +323,7 @@ class OperatorSpec:
             pairs_by_value: dict[Any, tuple[dict[SingleBasis, Resolved], list[str]]] = {}
             for level in self.levels:
                 resolved_by_side = self.sides_at(level, basis, by)
-                key = tuple((side, one.content) for side, one in resolved_by_side.items())
+                key = tuple((side, resolved.content) for side, resolved in resolved_by_side.items())
                 pairs_by_value.setdefault(key, (resolved_by_side, []))[1].append(level)
             pairs = self._stretches[basis, by] = list(pairs_by_value.values())
         return pairs

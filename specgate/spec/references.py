@@ -15,7 +15,7 @@ from specgate.spec.forms import rule_forms
 from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.short_forms import named_sets
 from specgate.spec.variables import SAME_TYPE
-from specgate.spec.yamlio import placed
+from specgate.spec.yamlio import format_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,9 +43,9 @@ def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iter
     if info.get("members") and info.get("type") != "operator":
         yield path, "expected it of an operator only"
     elif dialect.tables.about.get("complete"):
-        known = {(n, f.get("type")) for raw in dialect.tables.operators.values() for (_, n, *_), f in forms_of(raw)}
+        members = {(n, f.get("type")) for raw in dialect.tables.operators.values() for (_, n, *_), f in forms_of(raw)}
         for name, type_ in info.get("members", {}).items():
-            if (name, type_) not in known:
+            if (name, type_) not in members:
                 yield (*path, name), f"no operator has an attribute {name} of type {type_!r:.80}"
 
 
@@ -166,7 +166,7 @@ def check_references(
     """
     dialect = Dialect(tables["dialect"]["dialect"], tables)
     parts = [(f"{part}.yaml", *problem) for part, check in _PARTS.items() for problem in check(dialect)]
-    texts = [placed(str(folder / file), lines.get(file, {}), path, text) for file, path, text in parts]
+    texts = [format_problem(str(folder / file), lines.get(file, {}), path, text) for file, path, text in parts]
     return texts + check_operators(tables, sources)
 
 
@@ -182,7 +182,7 @@ def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> l
         dialect = root.for_domain(name.rpartition(".")[0])
         for path, text in _operator_problems(tables["operators"][name], dialect):
             if owners.setdefault(source.stands(path), name) == name:
-                texts.append(source.placed(path, text))
+                texts.append(source.locate_problem(path, text))
     return texts
 
 
@@ -307,7 +307,9 @@ def _rule_problems(
                 for key in ("since", "until")
                 if form.get(key) and form[key] not in dialect.position
             )
-            names_there = scope.between(*ends) if all(end is None or end in dialect.position for end in ends) else scope
+            names_there = (
+                scope.scope_between(*ends) if all(end is None or end in dialect.position for end in ends) else scope
+            )
             for key in ("require", "when"):
                 yield from _expression_problems((*place, key), form.get(key), names_there, TRUTH)
             yield from (((*place, "after"), f"unknown rule {n!r:.80}") for n in form.get("after", ()) if n not in names)
@@ -328,10 +330,10 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
     An entry may waive rules of the page and rules that earlier entries add.
     """
     parts = ("type", "rank", "value", "required")
-    known = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in parts)}
+    names_ = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in parts)}
     if dialect.tables.about.get("type_variables") and "support" in raw:
         cells = [cell for _, row in support_rows(raw["support"]) for cell in row.values()]
-        known |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
+        names_ |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
     for index, overlay in enumerate(raw.get("observed", [])):
         path = ("observed", index)
         try:
@@ -341,12 +343,12 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         for name, cell in overlay.get("support", {}).items():
             yield from cell_problems((*path, "support", name), name, cell, raw, dialect)
         for key in ("not_enforced", "nondeterministic", "partially_enforced", "tools_write"):
-            yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in known)
+            yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in names_)
         fields = raw.get("fields", ())
         yield from (((*path, "attributes"), f"{n!r} is a field") for n in overlay.get("attributes", ()) if n in fields)
         own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
-        known.update(own)
-        yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
+        names_.update(own)
+        yield from _rule_problems((*path, "rules"), own, scope, names_, dialect)
         for name, entry in overlay.get("values", {}).items():
             yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
             for key in ("arguments", "kernel", "fields", "types"):

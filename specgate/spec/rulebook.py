@@ -118,7 +118,7 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
     table = dialect(parts[0])
     if parts[1] == "tensor":
         whole = LevelSet.of(table.levels, table.levels)
-        stated = [*_stated(table.tensor_rules, whole), *_enforced(table.tensor_overlays)]
+        stated = [*_documented_rules(table.tensor_rules, whole), *_observed_rules(table.tensor_overlays)]
         return _reference(rule_id, table, stated, parts[2], table.tables.tensor)
     spec = table.operator(parts[1])
     field, dot, aspect = parts[2].partition(".")
@@ -126,7 +126,7 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
         return _cell_reference(rule_id, spec, field, aspect)
     if parts[2] in _GENERAL:
         return {"id": rule_id, "says": _GENERAL[parts[2]], "holds": [], "source": spec.table.sources}
-    stated = [*_stated(spec.rule_forms, spec.levels), *_enforced(spec.overlays)]
+    stated = [*_documented_rules(spec.rule_forms, spec.levels), *_observed_rules(spec.overlays)]
     return _reference(rule_id, table, stated, parts[2], spec.table)
 
 
@@ -178,11 +178,11 @@ class _Stated(NamedTuple):
     by: str | None
 
 
-def _stated(forms: Iterable[RuleForm], levels: LevelSet) -> Iterator[_Stated]:
+def _documented_rules(forms: Iterable[RuleForm], levels: LevelSet) -> Iterator[_Stated]:
     yield from (_Stated(form, levels, "documented", None) for form in forms)
 
 
-def _enforced(overlays: Iterable[Overlay]) -> Iterator[_Stated]:
+def _observed_rules(overlays: Iterable[Overlay]) -> Iterator[_Stated]:
     yield from (_Stated(form, o.builds, "observed", o.by) for o in overlays for form in o.rules)
 
 

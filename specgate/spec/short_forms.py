@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Problem = tuple[Keys, str]
 
 __all__ = [
-    "KINDS", "MARK", "by_name", "changes_of", "derive_echoes", "expanded", "may_be_absent", "named_sets",
+    "KINDS", "MARK", "by_name", "changes_of", "derive_echoes", "expand_sets", "may_be_absent", "named_sets",
     "plain_content", "plain_operator", "plain_tensor_rules", "whole_rows", "written_out",
 ]  # fmt: skip
 
@@ -111,7 +111,7 @@ def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str
     for kind in KINDS:
         known = new_entries[kind] = {}
         for name, entries in content.get(kind, {}).items():
-            texts, wrong = expanded(entries, known, kind)
+            texts, wrong = expand_sets(entries, known, kind)
             problems += [((kind, name), text) for text in wrong]
             known[name] = texts
     return new_entries, problems
@@ -131,7 +131,7 @@ def written_out(
             problems.append((path, f"expected a list or a set such as {MARK}NAME, found {entries!r:.80}"))
         if not _names_sets(entries) or sets is None:
             return entries
-        texts, wrong = expanded([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
+        texts, wrong = expand_sets([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
         problems.extend((path, text) for text in wrong)
         return texts or entries
 
@@ -170,7 +170,7 @@ def _names_sets(entries: Any) -> bool:
     return any(entry.startswith(MARK) for entry in listed)
 
 
-def expanded(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -> tuple[list[str], list[str]]:
+def expand_sets(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -> tuple[list[str], list[str]]:
     """Return a list with its sets expanded, and one message per mistake.
 
     sets: those of the list's kind.

@@ -36,7 +36,7 @@ else:
     spec_digest = lazy("specgate.spec.digest")  # cached tables have their digest
     references = lazy("specgate.spec.references")
 
-__all__ = ["built", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
+__all__ = ["build_with_digest", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
 _SHIPPED: Final = os.path.join(PACKAGE, "_specs")
 _TOOL_VERSION: Final = 9  # increment when the format of build.py's output changes
@@ -49,7 +49,7 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
     """
     folder = os.path.join(CHECKOUT, dialect)
     in_checkout = edited_at(CHECKOUT) and os.path.isdir(folder)
-    tables = _fresh(dialect, folder, _dialect_built) if in_checkout else _shipped(dialect, extra)
+    tables = _fresh(dialect, folder, _dialect_built) if in_checkout else _load_tables(dialect, extra)
     for root in extra:
         _merge(tables, root / dialect)
     return tables
@@ -78,7 +78,7 @@ def _dialect_built(folder: Path) -> dict[str, Any]:
     return spec_build.build_dialect(folder)
 
 
-def _shipped(dialect: str, extra: tuple[pathlib.Path, ...]) -> dict[str, Any]:
+def _load_tables(dialect: str, extra: tuple[pathlib.Path, ...]) -> dict[str, Any]:
     path = _kept_at(dialect)
     if os.path.isfile(path):
         return kept_tables(path)["tables"]  # type: ignore[no-any-return]
@@ -201,12 +201,12 @@ def _fresh(name: str, folder: str, build: Callable[[pathlib.Path], dict[str, Any
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
-    tables = built(build, pathlib.Path(folder))
+    tables = build_with_digest(build, pathlib.Path(folder))
     write_tables(path, now, tables)
     return tables
 
 
-def built(build: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
+def build_with_digest(build: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
     """Return the tables that `build` creates for a folder, with their digest."""
     tables = build(folder)
     return {**tables, "digest": spec_digest.digest(tables)}

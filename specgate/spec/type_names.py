@@ -34,11 +34,11 @@ class TypeName(NamedTuple):
 @lru_cache(maxsize=4096)
 def parse_type(text: str) -> TypeName | None:
     """Return the tree of a type name, None where `text` is not a type name."""
-    name, end = _parsed(text, 0, _MOST_NESTED)
+    name, end = _parse_type(text, 0, _MOST_NESTED)
     return name if end == len(text) else None
 
 
-def _parsed(text: str, start: int, depth: int) -> tuple[TypeName | None, int]:
+def _parse_type(text: str, start: int, depth: int) -> tuple[TypeName | None, int]:
     """Return the type that begins at `start`, and its end."""
     end = start
     while end < len(text) and text[end] not in "(), ":
@@ -53,7 +53,7 @@ def _parsed(text: str, start: int, depth: int) -> tuple[TypeName | None, int]:
         begin = end + 1
         if parts and text.startswith(" ", begin):
             begin += 1
-        part, end = _parsed(text, begin, depth - 1)
+        part, end = _parse_type(text, begin, depth - 1)
         if part is None or end >= len(text) or text[end] not in ",)":
             return None, -1
         parts.append(part)

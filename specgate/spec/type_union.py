@@ -45,7 +45,7 @@ class SupportUnion:
         self.spec = spec
         self.rows: tuple[_Row, ...] = tuple(_rows(spec))
         self._variables = bool(spec.dialect.tables.about.get("type_variables"))
-        self._attributes = [info.name for info in spec.attributes if self._limited(info.name)]
+        self._attributes = [info.name for info in spec.attributes if self._is_limited(info.name)]
         self._fitting: set[Any] = set()
 
     def hold(self, descriptor: Descriptor) -> None:
@@ -64,7 +64,7 @@ class SupportUnion:
             for where, item in _items(name, descriptor.fields.get(name)):
                 if not self.takes_value(name, item):
                     word = item.operator if isinstance(item, Descriptor) else repr(item)
-                    message = f"is {word:.60}, which no version of {self.spec.name} supports{self._listed(name)}"
+                    message = f"is {word:.60}, which no version of {self.spec.name} supports{self._list_values(name)}"
                     raise InputError(message, place=where)
 
     def loose(self, name: str, aspect: str, item: Any) -> bool:
@@ -114,14 +114,14 @@ class SupportUnion:
     def _rows_with(self, name: str) -> Iterator[_Row]:
         return (row for row in self.rows if name in row.fields)
 
-    def _limited(self, name: str) -> bool:
+    def _is_limited(self, name: str) -> bool:
         """Return whether every row limits an attribute."""
         return all(
             row.values(name) is not None or (name in row.cells and row.cells[name].range is not None)
             for row in self._rows_with(name)
         )
 
-    def _listed(self, name: str) -> str:
+    def _list_values(self, name: str) -> str:
         values = dict.fromkeys(str(value) for row in self._rows_with(name) for value in row.values(name) or ())
         return f" ({', '.join(values)})" if values else ""
 

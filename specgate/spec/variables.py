@@ -47,14 +47,14 @@ def variable_forms(spec: OperatorSpec) -> list[RuleForm]:
 
 
 def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec: OperatorSpec) -> RuleForm:
-    variable, one, other = pair
-    fields = [spec.fields[name] for name in (one, other)]
+    variable, first, other = pair
+    fields = [spec.fields[name] for name in (first, other)]
     text = _expression(*fields)
     output = any(info.kind == "output" for info in fields)
-    whose = f"{one} and {other}" if one != other else f"the tensors of {one}"
+    whose = f"{first} and {other}" if first != other else f"the tensors of {first}"
     return RuleForm(
         name=f"{variable}.{SAME_TYPE}",
-        require=parse_later(text, spec.scope.between(since, until)),
+        require=parse_later(text, spec.scope.scope_between(since, until)),
         since=None if since == spec.rows[0] else since,
         until=until,
         because=f"{whose} must have the same type ({variable})",
@@ -81,7 +81,7 @@ def _pairs(row: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> Iterator[
             anchor = next((info for info in sure if info.type == "tensor"), sure[0])
             yield from ((variable, anchor.name, info.name) for info in group if info is not anchor)
         else:
-            yield from ((variable, one.name, other.name) for one, other in combinations(group, 2))
+            yield from ((variable, first.name, other.name) for first, other in combinations(group, 2))
 
 
 def _holds_others(cell: Mapping[str, Any]) -> bool:
@@ -92,11 +92,11 @@ def _holds_others(cell: Mapping[str, Any]) -> bool:
     return any("(" in word for word in cell.get("types") or ())
 
 
-def _expression(one: FieldInfo, other: FieldInfo) -> str:
-    item = next(word for word in ("item", "item_", "item__") if word not in {one.name, other.name})
-    if one.type != "tensor[]" and other.type != "tensor[]":
-        return f"type({one.name}) == type({other.name})"
-    if one.type == "tensor[]" and other.type == "tensor[]":
-        return f"all(type({item}) == type({one.name}[0]) for {item} in {other.name})"
-    single, many = (one, other) if other.type == "tensor[]" else (other, one)
+def _expression(info: FieldInfo, other: FieldInfo) -> str:
+    item = next(word for word in ("item", "item_", "item__") if word not in {info.name, other.name})
+    if info.type != "tensor[]" and other.type != "tensor[]":
+        return f"type({info.name}) == type({other.name})"
+    if info.type == "tensor[]" and other.type == "tensor[]":
+        return f"all(type({item}) == type({info.name}[0]) for {item} in {other.name})"
+    single, many = (info, other) if other.type == "tensor[]" else (other, info)
     return f"all(type({item}) == type({single.name}) for {item} in {many.name})"

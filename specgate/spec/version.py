@@ -42,7 +42,7 @@ def versions(dialects: Iterable[str]) -> dict[str, str]:
     texts_by_name: dict[str, str] = {}
     for name in dialects:
         texts_by_name[name] = version_of(dialect(name))
-        texts_by_name |= _beside(name)
+        texts_by_name |= _runtime_versions(name)
     return texts_by_name
 
 
@@ -63,11 +63,11 @@ def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
         for name in (target.dialect, runtime.below if runtime is not None else ""):
             if name:
                 texts_by_name[name] = version_of(dialect(name))
-        texts_by_name |= _beside(target.dialect) if runtime is not None else {}
+        texts_by_name |= _runtime_versions(target.dialect) if runtime is not None else {}
     return texts_by_name
 
 
-def _beside(name: str) -> dict[str, str]:
+def _runtime_versions(name: str) -> dict[str, str]:
     return {other: _version(hashed) for each in runtimes(name) for other, hashed in each.table_hashes().items()}
 
 

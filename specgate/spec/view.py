@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "OperatorSupport", "field_facts", "find_operators", "no_operator", "observed", "operator_named", "operator_support",
-    "operators_at", "resolved_table", "rules_of", "shown_cell",
+    "OperatorSupport", "field_facts", "find_operators", "no_operator", "observed_entries", "operator_named",
+    "operator_support", "operators_at", "resolved_table", "rules_of", "shown_cell",
 ]  # fmt: skip
 
 _PREFIX: Final = "DML_OPERATOR_"
@@ -42,8 +42,8 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
     plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
     tables = [dialect(d) for d in (dialect_names() if within is None else (within,))]
     exact = [table.operator(plain) for table in tables if plain in table.tables.operators]
-    result = _folded(plain)
-    loose = [t.operator(op) for t in tables for op in t.operators if _folded(op) == result]
+    result = _fold_name(plain)
+    loose = [t.operator(op) for t in tables for op in t.operators if _fold_name(op) == result]
     return exact if exact and (plain != plain.lower() or within is not None) else loose
 
 
@@ -71,7 +71,7 @@ def no_operator(name: str) -> NoTable:
     return NoTable(f"no dialect has a table for {name!r:.80}{hint}")
 
 
-def _folded(text: str) -> str:
+def _fold_name(text: str) -> str:
     return text.replace("_", "").lower()
 
 
@@ -99,17 +99,17 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
         "levels": list(spec.levels),
         "kernel": spec.table.behaviour.get("kernel"),
         "source": spec.table.sources,
-        "tensors": {info.name: _about(info) for info in spec.fields.values() if info.tensor},
-        "attributes": {info.name: _about(info) for info in spec.fields.values() if not info.tensor},
+        "tensors": {info.name: _describe_field(info) for info in spec.fields.values() if info.tensor},
+        "attributes": {info.name: _describe_field(info) for info in spec.fields.values() if not info.tensor},
         "rows": rows,
         "rules": rules_of(spec.dialect, spec.rule_forms, spec.levels),
-        "observed": observed(spec.dialect, spec.overlays, spec.table.observed),
+        "observed": observed_entries(spec.dialect, spec.overlays, spec.table.observed),
         "unknowns": spec.table.unknowns,
         "examples": list(spec.table.examples),
     }
 
 
-def _about(info: FieldInfo) -> dict[str, Any]:
+def _describe_field(info: FieldInfo) -> dict[str, Any]:
     first = {"kind": info.kind} if info.tensor else {"type": info.type}
     return first | field_facts(info, "since", "until")
 
@@ -174,7 +174,9 @@ def rules_of(table: Dialect, forms: Iterable[RuleForm], levels: LevelSet) -> lis
     return tables
 
 
-def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def observed_entries(
+    table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """Return observed differences as plain data.
 
     `raw` holds the compiled entries of the overlays, in the same order.

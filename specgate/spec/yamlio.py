@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["TWICE", "Keys", "Lines", "load_yaml", "placed"]
+__all__ = ["TWICE", "Keys", "Lines", "format_problem", "load_yaml"]
 
 #: The path of a value: keys and indices.
 Keys = tuple[str | int, ...]
@@ -34,7 +34,7 @@ _DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z"
 _WORDS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
 
 
-def placed(name: str, lines: Lines, path: Keys, message: str) -> str:
+def format_problem(name: str, lines: Lines, path: Keys, message: str) -> str:
     """Return ``FILE:LINE: key.key: message`` for the value at `path`.
 
     A value without a line uses the line of its container.
@@ -42,7 +42,7 @@ def placed(name: str, lines: Lines, path: Keys, message: str) -> str:
     known = path
     while known and known not in lines:
         known = known[:-1]
-    words = (str(part) if str(part).isprintable() and len(str(part)) <= 80 else shown(part) for part in path)
+    words = (str(part) if str(part).isprintable() and len(str(part)) <= 80 else format_value(part) for part in path)
     return ": ".join(filter(None, (f"{name}:{lines.get(known, 1)}", ".".join(words), message)))
 
 

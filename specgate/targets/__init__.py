@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError
 from specgate.loading import lazy
@@ -30,7 +30,7 @@ else:
     targets_queries = lazy("specgate.targets.queries")
 
 __all__ = [
-    "Target", "at_level", "expanded", "is_query", "listed_targets", "parse_target", "parse_targets", "queries_of",
+    "Target", "at_level", "expand_query", "is_query", "listed_targets", "parse_target", "parse_targets", "queries_of",
 ]  # fmt: skip
 
 _EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
@@ -131,7 +131,7 @@ def forget() -> None:
 
 def _parse(text: str) -> Target:
     if not isinstance(text, str):
-        raise InputError(f"expected a target such as directml:4.1, found {shown(text)}")
+        raise InputError(f"expected a target such as directml:4.1, found {format_value(text)}")
     if is_query(text):
         return _only_target(text)
     name, colon, result = (part.strip() for part in text.partition(":"))
@@ -139,14 +139,14 @@ def _parse(text: str) -> Target:
         return _only_one(text, name)
     if not result:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
-    known = next((each for each in (name, name.lower()) if is_dialect(each)), None)
-    if known is None:
+    name_ = next((each for each in (name, name.lower()) if is_dialect(each)), None)
+    if name_ is None:
         own = _implementation(name.lower(), result)
         if own is not None:
             return own
         _refuse_abbreviation(name, result)
-    table = dialect(known or name)
-    return _of(table, result) or _unknown(table, result, text)
+    table = dialect(name_ or name)
+    return _level_target(table, result) or _unknown(table, result, text)
 
 
 def _implementation(family: str, text: str) -> Target | None:
@@ -158,12 +158,12 @@ def _implementation(family: str, text: str) -> Target | None:
         for name, entry in table.implementations_with_targets.items():
             if entry["target"] != family:
                 continue
-            known = entry["releases"]
-            matching_target = _of(table, known[-1] if text.lower() == _LATEST else text)
-            if matching_target is None or matching_target.alias not in known:
+            releases = entry["releases"]
+            matching_target = _level_target(table, releases[-1] if text.lower() == _LATEST else text)
+            if matching_target is None or matching_target.alias not in releases:
                 raise InputError(
                     f"unknown target {f'{family}:{text}'!r:.80}: what {entry['title']} takes is known of "
-                    f"{' and '.join(known)}; for others: {table.name}:RELEASE"
+                    f"{' and '.join(releases)}; for others: {table.name}:RELEASE"
                 )
             return replace(
                 matching_target,
@@ -179,7 +179,7 @@ def _only_one(text: str, result: str) -> Target:
     if not result or is_dialect(result.lower()):
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     tables = [dialect(name) for name in dialect_names()]
-    targets = [target for table in tables for target in [_of(table, result)] if target is not None]
+    targets = [target for table in tables for target in [_level_target(table, result)] if target is not None]
     if len(targets) == 1:
         return targets[0]
     if not targets:
@@ -194,12 +194,12 @@ def _look_up(text: str) -> Target | None:
     name, _, result = (part.strip() for part in text.partition(":"))
     try:
         own = None if is_dialect(name) or not result else _implementation(name, result)
-        return own or (_of(dialect(name), result) if result else None)
+        return own or (_level_target(dialect(name), result) if result else None)
     except InputError:
         return None
 
 
-def _of(table: Dialect, text: str) -> Target | None:
+def _level_target(table: Dialect, text: str) -> Target | None:
     """Return the target of a dialect's level or release, else None."""
     if text.lower() == _LATEST:
         infos = table.tables.levels
@@ -210,7 +210,7 @@ def _of(table: Dialect, text: str) -> Target | None:
         return Target(table.name, level, ir_version=table.tables.levels[level].get("ir_version"))
     for spelling in _spellings(text):
         for entry in table.environments:
-            if spelling in {str(entry["name"]), _folded(entry["title"])}:
+            if spelling in {str(entry["name"]), _fold_release(entry["title"])}:
                 return _environment(table, entry, text)
     return None
 
@@ -228,7 +228,9 @@ def _refuse_abbreviation(name: str, result: str) -> None:
     The message lists the targets that it may mean.
     """
     families = {str(row["target"]).partition(":")[0] for runtime in runtimes() for row in runtime.releases()}
-    near = near_names.abbreviated(name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))])
+    near = near_names.expand_abbreviation(
+        name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))]
+    )
     if near:
         text = " or ".join(f"{each}:{_near_level(each, result):.40}" for each in near[:_LISTED])
         raise InputError(f"unknown dialect {name!r:.60}; did you mean {text}?")
@@ -239,7 +241,7 @@ def _near_level(name: str, text: str) -> str:
 
     It is ``5.0`` for ``5``; for a runtime it is `text` itself.
     """
-    if not is_dialect(name) or text.lower() == _LATEST or _of(dialect(name), text) is not None:
+    if not is_dialect(name) or text.lower() == _LATEST or _level_target(dialect(name), text) is not None:
         return text
     near = _near_levels(dialect(name), text)
     return near[0] if near else text
@@ -255,13 +257,13 @@ def _refuse_unstated(table: Dialect, text: str) -> None:
     unstated = table.tables.unstated
     if unstated is None:
         return
-    folded = _folded(text)
+    folded = _fold_release(text)
     for name, title in unstated["releases"].items():
-        if folded in {name, _folded(title)}:
+        if folded in {name, _fold_release(title)}:
             kind = name.partition("-")[0]
-            known = [str(entry["name"]) for entry in table.environments if str(entry["name"]).startswith(f"{kind}-")]
+            names = [str(entry["name"]) for entry in table.environments if str(entry["name"]).startswith(f"{kind}-")]
             what = f"which version of {table.tables.title} {title} has"
-            raise InputError(f"no source states {what}; {unstated['instead']}; known are {', '.join(known)}")
+            raise InputError(f"no source states {what}; {unstated['instead']}; known are {', '.join(names)}")
 
 
 def _spellings(text: str) -> list[str]:
@@ -270,14 +272,14 @@ def _spellings(text: str) -> list[str]:
     Tables may not distinguish patch versions (``1.16.3`` → ``1.16``).
     """
     lowered = text.lower()
-    spellings = [text, lowered, _folded(text)]
+    spellings = [text, lowered, _fold_release(text)]
     head, dot, patch = lowered.rpartition(".")
     if dot and patch.isdecimal() and "." in head:
         spellings.append(head)
     return spellings
 
 
-def _folded(name: str) -> str:
+def _fold_release(name: str) -> str:
     """Return a release's name as tables spell it.
 
     ``windows-11-24h2`` for ``Windows 11, version 24H2`` and ``Win11 24H2``. Names longer than any in the tables are
@@ -301,7 +303,7 @@ def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
     """Return targets and queries parsed, without duplicates."""
     targets_by_texts: dict[tuple[str, str, str | None, str | None], Target] = {}
     for text in [texts] if isinstance(texts, str | Target) else texts:
-        for target in map(parse_target, expanded(text)) if isinstance(text, str) else [text]:
+        for target in map(parse_target, expand_query(text)) if isinstance(text, str) else [text]:
             targets_by_texts.setdefault((target.dialect, target.level, target.environment, target.by), target)
     return list(targets_by_texts.values())
 
@@ -316,7 +318,7 @@ def is_query(text: str) -> bool:
     return targets_queries.is_query(text)
 
 
-def expanded(text: str) -> list[str]:
+def expand_query(text: str) -> list[str]:
     """Return the targets of a query, oldest first, or a plain name as it is.
 
     Raises InputError.
@@ -327,7 +329,7 @@ def expanded(text: str) -> list[str]:
 
 
 def _only_target(text: str) -> Target:
-    texts = expanded(text)
+    texts = expand_query(text)
     if len(texts) > 1:
         raise InputError(f"expected one target, found a query for {len(texts)}: {', '.join(texts[:_LISTED])} …")
     return parse_target(texts[0])

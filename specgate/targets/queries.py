@@ -65,23 +65,23 @@ def targets_of(text: str) -> list[str]:
     Raises InputError.
     """
     plain, at, level = text.strip().partition("@")
-    nameds = _of(plain.strip(), text)
+    nameds = _names_of(plain.strip(), text)
     if not nameds:
         raise InputError(f"no known target fits {text!r:.80}; {_ends(plain)}")
-    return [f"{one.target}{at}{level.strip()}" for one in nameds]
+    return [f"{version.target}{at}{level.strip()}" for version in nameds]
 
 
-def _of(plain: str, text: str) -> list[_Named]:
+def _names_of(plain: str, text: str) -> list[_Named]:
     if (last := _LAST.fullmatch(plain)) is not None:
         return _last(int(last[1]), last[2], (last[3] or "").lower())
     if (between := _RANGE.fullmatch(plain)) is not None:
-        return _within(between[1], [(">=", between[2]), ("<=", between[3])])
+        return _names_within(between[1], [(">=", between[2]), ("<=", between[3])])
     compared = _COMPARED.fullmatch(plain)
     parts = [_BOUND.fullmatch(part.strip()) for part in compared[2].split(",")] if compared is not None else [None]
     bounds = [(part[1], part[2]) for part in parts if part is not None]
     if compared is None or len(bounds) < len(parts):
         raise InputError(f"{_FORMS}, found {text!r:.80}")
-    return _within(compared[1], bounds)
+    return _names_within(compared[1], bounds)
 
 
 def _last(count: int, name: str, what: str) -> list[_Named]:
@@ -90,8 +90,8 @@ def _last(count: int, name: str, what: str) -> list[_Named]:
     if not count:
         raise InputError(f"expected last 1 {name} or more, found last 0")
     if what and what not in {*_RELEASES, word, f"{word}s"}:
-        known = "releases" + (f" or {word}s" if word else "")
-        raise InputError(f"expected {known} behind 'last {count} {name}', found {what!r:.40}")
+        kinds = "releases" + (f" or {word}s" if word else "")
+        raise InputError(f"expected {kinds} behind 'last {count} {name}', found {what!r:.40}")
     by_level = what in {word, f"{word}s"} or not family.releases or (not what and not _has_releases(name))
     return list(family.levels[-count:]) if by_level and family.levels else _newest_patches(family.releases)[-count:]
 
@@ -104,23 +104,25 @@ def _has_releases(name: str) -> bool:
     return not is_dialect(name) or any(entry["kind"] == "release" for entry in dialect(name).environments)
 
 
-def _within(name: str, bounds: Sequence[tuple[str, str]]) -> list[_Named]:
+def _names_within(name: str, bounds: Sequence[tuple[str, str]]) -> list[_Named]:
     family = _family(name)
     for _, version in bounds:
         if not version[0].isdigit() and not _is_level(name, family, version):
             raise InputError(f"{name} has no {family.level_word or 'release'} {version!r:.40}; {_ends(name)}")
     leveled = [_is_level(name, family, version) for _, version in bounds]
     if len(set(leveled)) > 1:
-        raise InputError(f"expected {family.level_word}s or releases of {name}, not both: {_shown(bounds)}")
+        raise InputError(f"expected {family.level_word}s or releases of {name}, not both: {_format_bounds(bounds)}")
     among = family.levels if leveled[0] else family.releases
-    known = [(sign, _level(name, version) if leveled[0] else version) for sign, version in bounds]
+    limits = [(sign, _level(name, version) if leveled[0] else version) for sign, version in bounds]
     nameds = [
-        one for one in among if all(_SIGNS[sign](*_aligned(sign, one.version, version)) for sign, version in known)
+        candidate
+        for candidate in among
+        if all(_SIGNS[sign](*_align_versions(sign, candidate.version, version)) for sign, version in limits)
     ]
     return nameds if leveled[0] else _newest_patches(nameds)
 
 
-def _shown(bounds: Sequence[tuple[str, str]]) -> str:
+def _format_bounds(bounds: Sequence[tuple[str, str]]) -> str:
     return ",".join(f"{sign}{version}" for sign, version in bounds)
 
 
@@ -130,15 +132,17 @@ def _is_level(name: str, family: _Family, version: str) -> bool:
     A number that is neither counts as a level where only levels are close to it, such as 3 or 7.0 for DirectML, whose
     releases are 1.x.
     """
-    if not family.levels or any(one.version == _level(name, version) for one in family.levels):
+    if not family.levels or any(candidate.version == _level(name, version) for candidate in family.levels):
         return bool(family.levels)
     if not version[0].isdigit():
         return False
     level, release, number = (
-        max((_key(one)[0] for one in versions), default=0)
+        max((_key(candidate)[0] for candidate in versions), default=0)
         for versions in ([e.version for e in family.levels], [e.version for e in family.releases], [version])
     )
-    return all(_key(one.version)[0] != number for one in family.releases) and (number <= level or release < level)
+    return all(_key(candidate.version)[0] != number for candidate in family.releases) and (
+        number <= level or release < level
+    )
 
 
 def _level(name: str, version: str) -> str:
@@ -149,7 +153,7 @@ def _key(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version)))
 
 
-def _aligned(sign: str, version: str, bound: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _align_versions(sign: str, version: str, bound: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return both versions with equal precision.
 
     A bound without a patch includes all patches, so that ``<=1.20`` matches 1.20.1.
@@ -163,7 +167,12 @@ def _aligned(sign: str, version: str, bound: str) -> tuple[tuple[int, ...], tupl
 
 def _newest_patches(nameds: Sequence[_Named]) -> list[_Named]:
     """Return the newest release of each minor version."""
-    return list({_key(one.version)[:2]: one for one in sorted(nameds, key=lambda one: _key(one.version))}.values())
+    return list(
+        {
+            _key(candidate.version)[:2]: candidate
+            for candidate in sorted(nameds, key=lambda candidate: _key(candidate.version))
+        }.values()
+    )
 
 
 def _family(name: str) -> _Family:
@@ -182,7 +191,7 @@ def _ends(plain: str) -> str:
     family = _family(name)
     texts = [f"{family.level_word}s {family.levels[0].version} to {family.levels[-1].version}"] if family.levels else []
     if family.releases:
-        ordered = sorted(family.releases, key=lambda one: _key(one.version))
+        ordered = sorted(family.releases, key=lambda candidate: _key(candidate.version))
         texts.append(f"releases {ordered[0].version} to {ordered[-1].version}")
     return f"known are {' and '.join(texts)}"
 
@@ -217,9 +226,9 @@ def _families() -> dict[str, _Family]:
 
 def _own_packages(releases: dict[str, list[_Named]]) -> None:
     """Replace releases named after a runtime by its packages."""
-    for name, known in releases.items():
-        own = [one for one in known if one.target.partition(":")[0] == name]
-        known[:] = own or known
+    for name, candidates in releases.items():
+        own = [candidate for candidate in candidates if candidate.target.partition(":")[0] == name]
+        candidates[:] = own or candidates
 
 
 def _word(name: str) -> str:

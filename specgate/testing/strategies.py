@@ -66,7 +66,7 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
     many = {info.name for info in spec.inputs if info.type == "tensor[]"}
 
     @st.composite
-    def drawn(draw: st.DrawFn) -> dict[str, Any]:
+    def draw_arrays(draw: st.DrawFn) -> dict[str, Any]:
         fixed = consistent_constants(descriptor, level, lambda low, high: draw(st.integers(low, high)))
         entries: dict[str, Any] = {}
         for name, tensors in plan.items():
@@ -74,9 +74,9 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
                 continue
             filled = [
                 draw(
-                    _contained(spec.dialect, tensor)
+                    _draw_container(spec.dialect, tensor)
                     if dtype is None
-                    else _filled(spec.dialect, tensor, dtype, fixed.get(name))
+                    else _draw_array(spec.dialect, tensor, dtype, fixed.get(name))
                 )
                 for tensor, dtype in tensors
             ]
@@ -84,7 +84,7 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
                 entries[name] = filled if name in many else filled[0]
         return entries
 
-    return drawn()
+    return draw_arrays()
 
 
 def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any] | None:
@@ -102,17 +102,17 @@ def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any] |
 
 
 @st.composite
-def _contained(draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc) -> Any:
+def _draw_container(draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc) -> Any:
     """Draw a sequence, optional or map of up to two arrays of one shape."""
 
     def array(word: str) -> Any:
-        return draw(_filled(dialect, TensorDesc(word, (2, 3)), numpy_type(dialect, word), None))
+        return draw(_draw_array(dialect, TensorDesc(word, (2, 3)), numpy_type(dialect, word), None))
 
     return made_of(str(tensor.type), dialect, array, draw(st.integers(0, 2)))
 
 
 @st.composite
-def _filled(
+def _draw_array(
     draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc, dtype: np.dtype[Any], fixed: tuple[Any, ...] | None
 ) -> NDArray[Any] | None:
     """Draw one array.
@@ -203,12 +203,12 @@ def near_valid(
         _check_breaks(spec, level, breaks)
 
     @st.composite
-    def broken(draw: st.DrawFn) -> NearMiss:
+    def draw_near_miss(draw: st.DrawFn) -> NearMiss:
         source = broken_descriptors(spec, level)
         miss = source.draw(breaks or draw(st.sampled_from(source.ids)), _picks(draw))
         return reject() if miss is None else miss
 
-    return broken()
+    return draw_near_miss()
 
 
 def finding_ids(dialect: str, operator: str, level: str | float) -> list[str]:
@@ -312,9 +312,9 @@ def _vague(tensor: TensorDesc) -> st.SearchStrategy[TensorDesc]:
     positions = st.sets(st.integers(0, len(tensor.sizes) - 1), min_size=1)
 
     @st.composite
-    def some(draw: st.DrawFn) -> TensorDesc:
+    def draw_tensor(draw: st.DrawFn) -> TensorDesc:
         hidden = draw(positions)
         sizes = tuple(draw(unknown) if d in hidden else size for d, size in enumerate(tensor.sizes or ()))
         return bare._replace(sizes=sizes)
 
-    return some() | some() | whole
+    return draw_tensor() | draw_tensor() | whole

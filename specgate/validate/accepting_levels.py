@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from specgate.descriptors.positional import reordered_for
 from specgate.levels import LevelSet
-from specgate.validate.device import lacking
+from specgate.validate.device import unsupported_types
 from specgate.validate.facts import Facts
 from specgate.validate.quick_accept import passes
 from specgate.validate.row import cell_failures
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Unsure = Literal["nondeterministic", "partially_enforced"]
 
-__all__ = ["UNSURE", "Reach", "about", "aspect", "entries_of", "looked_at", "named_rules", "of_outputs"]
+__all__ = ["UNSURE", "Reach", "aspect", "entries_of", "implementation_entry", "looked_at", "named_rules", "of_outputs"]
 
 
 class Reach:
@@ -59,10 +59,12 @@ class Reach:
         for resolved_by_operator, levels in self.spec.stretches(self.basis, self.by):
             descriptor = self._as_read_at(levels[0])
             if all(passes(descriptor, resolved, self.facts, self.doubts) for resolved in resolved_by_operator.values()):
-                texts += [at for at in levels if self.device is None or not lacking(descriptor, at, self.device)]
+                texts += [
+                    at for at in levels if self.device is None or not unsupported_types(descriptor, at, self.device)
+                ]
         return LevelSet.of(self.spec.dialect.levels, texts)
 
-    def nowhere(self, field: str, side: SingleBasis) -> frozenset[tuple[str, str]]:
+    def unsupported_aspects(self, field: str, side: SingleBasis) -> frozenset[tuple[str, str]]:
         """Return the (place, aspect) pairs of a field that no level supports.
 
         The aspect is a type, a rank or a value.
@@ -106,14 +108,14 @@ class Reach:
 UNSURE: Final[tuple[Unsure, ...]] = ("nondeterministic", "partially_enforced")
 
 
-def about(spec: OperatorSpec, implementation: str) -> ImplementationEntry | None:
+def implementation_entry(spec: OperatorSpec, implementation: str) -> ImplementationEntry | None:
     """Return the dialect's entry for an implementation."""
     return spec.dialect.tables.about.get("implementations", {}).get(implementation)
 
 
 def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> set[str]:
     """Return the finding ids that the implementation checks at all."""
-    entry = about(spec, implementation)
+    entry = implementation_entry(spec, implementation)
     ignored = set(entry.get("ignores", ())) if entry else set()
     return {
         finding

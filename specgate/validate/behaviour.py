@@ -27,11 +27,13 @@ def changed_behaviour(spec: OperatorSpec, descriptor: Descriptor, before: str, a
         for name in differing
         if name not in ours
         or name not in theirs
-        or not _same(_value(spec, descriptor, before, ours[name]), _value(spec, descriptor, after, theirs[name]))
+        or not _is_same_value(
+            _value(spec, descriptor, before, ours[name]), _value(spec, descriptor, after, theirs[name])
+        )
     )
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same_value(one: Any, other: Any) -> bool:
     return one is not UNKNOWN and other is not UNKNOWN and type(one) is type(other) and bool(one == other)
 
 
@@ -42,7 +44,7 @@ def _value(spec: OperatorSpec, descriptor: Descriptor, level: str, constant: Any
     if resolved is None:
         return UNKNOWN
     try:
-        rule = parse(constant["expression"], spec.scope.between(level, None), expect=None)
+        rule = parse(constant["expression"], spec.scope.scope_between(level, None), expect=None)
         return evaluate(rule, Facts().context(descriptor, resolved))
     except (Undefined, ValueError, TypeError):
         return UNKNOWN

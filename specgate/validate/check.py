@@ -11,7 +11,7 @@ from specgate.slotted import replace
 from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
 from specgate.spec.tables import on_change
-from specgate.validate.device import noted
+from specgate.validate.device import add_capability_notes
 from specgate.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -33,7 +33,16 @@ else:
     on_device = lazy("specgate.validate.on_device")  # rare: most calls do not name a device
     releases = lazy("specgate.validate.releases")  # few targets name a release
 
-__all__ = ["accepts", "check_at", "check_for", "compiled", "demanded", "forget", "refusals_noted", "spelt_for"]
+__all__ = [
+    "accepts",
+    "check_at",
+    "check_for",
+    "compile_check",
+    "forget",
+    "refusals_noted",
+    "required_rows",
+    "spelt_for",
+]
 
 #: Compiling costs as much as this many evaluations.
 WORTH: Final = 24
@@ -70,7 +79,7 @@ def check_at(
     if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
     if not descriptor.plain and device is not None:  # a missing capability can reject what is otherwise undecided
-        return _explained(descriptor, level, basis, by, device)
+        return _explain_verdict(descriptor, level, basis, by, device)
     accepted = accepts(descriptor, level, basis, by)
     if not accepted:
         return _unread(accepted, descriptor, level, basis, by, device)
@@ -81,7 +90,7 @@ def check_at(
         if not _follows_builds(descriptor, judged_at, basis):
             _accepted[key] = verdict
         elif accepts(descriptor, judged_at, "documented", by) is False:
-            return _explained(descriptor, level, basis, by, device)
+            return _explain_verdict(descriptor, level, basis, by, device)
     return _judged_for(verdict, descriptor, level, device, by)
 
 
@@ -98,7 +107,7 @@ def _judged_for(
     Types that `device` does not support are findings; with an unknown device, requirements are notes.
     """
     if device is None:
-        return noted(verdict, descriptor, level)
+        return add_capability_notes(verdict, descriptor, level)
     return on_device.with_device_findings(verdict, descriptor, level, device, by)
 
 
@@ -112,12 +121,12 @@ def _unread(
 ) -> Verdict:
     """Return a verdict that computes its findings when they are read."""
     target = f"{descriptor.dialect}:{level}"
-    reasons = partial(_explained, descriptor, level, basis, by, device)
+    reasons = partial(_explain_verdict, descriptor, level, basis, by, device)
     may_note = accepted is None and _follows_builds(descriptor, descriptor.version or level, basis)
     return Verdict.unread(target, descriptor.operator, basis, reasons, accepted=accepted, may_note=may_note)
 
 
-def _explained(
+def _explain_verdict(
     descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
 ) -> Verdict:
     takes = _fast.get((descriptor.dialect, descriptor.operator, descriptor.version or level, basis, by))
@@ -136,7 +145,7 @@ def accepts(
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
-    if descriptor.plain and (judged_at == level or _below(descriptor, level)):
+    if descriptor.plain and (judged_at == level or _accepts_version(descriptor, level)):
         check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
         if check is not None:
             return check(descriptor.fields)
@@ -156,7 +165,7 @@ def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[
     return fast
 
 
-def _below(descriptor: Descriptor, level: str) -> bool:
+def _accepts_version(descriptor: Descriptor, level: str) -> bool:
     """Return whether a target at `level` accepts the descriptor's version."""
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     position = spec.dialect.position
@@ -248,17 +257,17 @@ def _compile(
     key = (dialect, operator, *(side.content for side in sides))
     function = _shared.get(key)
     if function is None:
-        function = _shared[key] = compiled(_joined(*sides))
+        function = _shared[key] = compile_check(_join_sides(*sides))
     return function
 
 
-def demanded(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> Resolved | None:
+def required_rows(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> Resolved | None:
     """Return the requirements of `basis` at `level`.
 
     None where the operator does not exist at this level.
     """
     sides = _asked_sides(dialect, operator, level, basis, by)
-    return None if sides is None else _joined(*sides)
+    return None if sides is None else _join_sides(*sides)
 
 
 def _asked_sides(
@@ -268,7 +277,7 @@ def _asked_sides(
     return (sides[0], sides[-1]) if sides else None
 
 
-def _joined(first: Resolved, last: Resolved) -> Resolved:
+def _join_sides(first: Resolved, last: Resolved) -> Resolved:
     """Return one side, or the intersection of both.
 
     The intersection has the stricter of each cell and the rules of both sides.
@@ -276,7 +285,7 @@ def _joined(first: Resolved, last: Resolved) -> Resolved:
     return first if first.key == last.key else _stricter(first, last)
 
 
-def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
+def compile_check(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     """Return `f(fields) -> bool` for a level, with or without cases."""
     if resolved.cases:
         return conditional_rows.compile_cases(resolved)
@@ -289,7 +298,7 @@ def _stricter(page: Resolved, builds: Resolved) -> Resolved:
     Each cell is the intersection of both cells; the rules of both sides apply.
     """
     cells = {
-        name: _narrowed(page.cells.get(name, Cell()), builds.cells.get(name, Cell()))
+        name: _intersect_cells(page.cells.get(name, Cell()), builds.cells.get(name, Cell()))
         for name in dict.fromkeys([*page.cells, *builds.cells])
     }
     return replace(
@@ -304,29 +313,29 @@ def _stricter(page: Resolved, builds: Resolved) -> Resolved:
     )
 
 
-def _narrowed(one: Cell, other: Cell) -> Cell:
+def _intersect_cells(first: Cell, other: Cell) -> Cell:
     return Cell(
-        types=_common(one.types, other.types),
-        ranks=_within_both(one.ranks, other.ranks),
-        values=_common(one.values, other.values),
-        range=_within_both(one.range, other.range),
-        operators=_common(one.operators, other.operators),
+        types=_common(first.types, other.types),
+        ranks=_within_both(first.ranks, other.ranks),
+        values=_common(first.values, other.values),
+        range=_within_both(first.range, other.range),
+        operators=_common(first.operators, other.operators),
     )
 
 
-def _common(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return tuple(item for item in one if item in other)
+def _common(first: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    if first is None or other is None:
+        return other if first is None else first
+    return tuple(item for item in first if item in other)
 
 
-def _within_both(one: Bounds | None, other: Bounds | None) -> Bounds | None:
-    if one is None or other is None or one == other:
-        return other if one is None else one
-    low = max(one.low, other.low)
-    high = min((bound for bound in (one.high, other.high) if bound is not None), default=None)
-    listed = next((bounds.only for bounds in (one, other) if bounds.only is not None), None)
-    only = None if listed is None else tuple(n for n in listed if n in one and n in other)
+def _within_both(first: Bounds | None, other: Bounds | None) -> Bounds | None:
+    if first is None or other is None or first == other:
+        return other if first is None else first
+    low = max(first.low, other.low)
+    high = min((bound for bound in (first.high, other.high) if bound is not None), default=None)
+    listed = next((bounds.only for bounds in (first, other) if bounds.only is not None), None)
+    only = None if listed is None else tuple(n for n in listed if n in first and n in other)
     return Bounds(low, high, only)
 
 

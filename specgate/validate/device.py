@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.dialects import packages
 from specgate.errors import InputError
 from specgate.slotted import replace
@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Verdict
 
-__all__ = ["DEVICE_RULE", "capabilities", "device_of", "lacking", "noted", "required_capabilities"]
+__all__ = [
+    "DEVICE_RULE",
+    "add_capability_notes",
+    "capabilities",
+    "device_of",
+    "required_capabilities",
+    "unsupported_types",
+]
 
 #: The name of the finding on a type that a device does not support.
 DEVICE_RULE: Final = "device-capability"
@@ -67,7 +74,7 @@ def device_of(device: str | Iterable[str] | None, dialect: str | None = None) ->
         return None
     known = capabilities(dialect or next(one.name for one in packages() if one.has_devices))
     if not isinstance(device, Iterable):
-        raise InputError(f"expected a device as text or several texts, found {shown(device)}")
+        raise InputError(f"expected a device as text or several texts, found {format_value(device)}")
     texts = [device] if isinstance(device, str) else list(device)
     names = {part.strip() for text in texts for part in str(text).split(",")} - {""}
     strange = sorted(names - set(known) - _WORDS)
@@ -76,7 +83,7 @@ def device_of(device: str | Iterable[str] | None, dialect: str | None = None) ->
     return frozenset(known) if "all" in names else frozenset(names - _WORDS)
 
 
-def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[tuple[str, str]]:
+def unsupported_types(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[tuple[str, str]]:
     """Return (place, type) of each tensor that `device` does not support."""
     texts_by_name = required_capabilities(descriptor.dialect, level)
     if not texts_by_name:
@@ -102,7 +109,7 @@ def _asks(descriptor: Descriptor, entries: Mapping[str, Any]) -> bool:
     return False
 
 
-def noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
+def add_capability_notes(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
     """Return an accepting verdict with notes on required capabilities.
 
     Other verdicts are returned unchanged.

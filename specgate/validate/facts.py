@@ -64,7 +64,7 @@ class Facts:
         pair = self._contexts.get(key)
         if pair is None:
             entries, spec = descriptor.fields, resolved.spec
-            numbered = spec.dialect.numbered  # messages translate the numbers of an enum to words
+            numbered = spec.dialect.words_of_numbers  # messages translate the numbers of an enum to words
             fields = {n: numbered(info, entries.get(n, info.default)) for n, info in resolved.fields.items()}
             pair = descriptor, Context(fields, resolved.numbers, spec.dialect.bits, spec.scope.defines)
             self._contexts[key] = pair
@@ -168,21 +168,21 @@ class Changed(Facts):
         return self._before._of(tensor, limits, context)  # noqa: SLF001  # same class
 
     def judge(self, form: RuleForm, context: Context) -> Any:
-        same = self._same(form, context)
+        same = self._same_context(form, context)
         return super().judge(form, context) if same is None else self._before.judge(form, same)
 
     def hold(self, rules: TensorRules, context: Context) -> bool:
         return self._before.hold(rules, context)
 
     def failure_of(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
-        same = self._same(form, context)
+        same = self._same_context(form, context)
         return (
             super().failure_of(form, context, where, say)
             if same is None
             else self._before.failure_of(form, same, where, say)
         )
 
-    def _same(self, form: RuleForm, context: Context) -> Context | None:
+    def _same_context(self, form: RuleForm, context: Context) -> Context | None:
         """Return the earlier context in which a rule has the same value.
 
         None without such a context.
@@ -211,13 +211,13 @@ def judge(form: RuleForm, context: Context) -> Any:
     try:
         answer = _answer(form, context)
     except Undefined:
-        if _unstated(form, context):
+        if _reads_unstated(form, context):
             return True
         raise
-    return True if answer is UNKNOWN and _unstated(form, context) else answer
+    return True if answer is UNKNOWN and _reads_unstated(form, context) else answer
 
 
-def _unstated(form: RuleForm, context: Context) -> bool:
+def _reads_unstated(form: RuleForm, context: Context) -> bool:
     """Return whether the rule reads an output without a stated type."""
     values = (context.fields.get(name) for name in form.fields)
     return any(

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from specgate.descriptors.core import Descriptor, Numbered, is_record, shown
+from specgate.descriptors.core import Descriptor, Numbered, format_value, is_record
 from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.rules.explain import explain
 from specgate.rules.words import spell_value, words
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specgate.validate.facts import Facts
     from specgate.validate.remedy import Remedy
 
-__all__ = ["Failure", "Failures", "Judged", "bounded", "broken_failure", "capital", "plain", "rule_failures"]
+__all__ = ["Failure", "Failures", "Judged", "bound_value", "broken_failure", "capital", "plain", "rule_failures"]
 
 #: Larger integers are described by their length: they can be too long to print or to write as JSON.
 PRINTABLE: Final = 10**40
@@ -69,26 +69,26 @@ class Failures(Protocol):
     ) -> list[Failure]: ...
 
 
-def bounded(value: Any) -> Any:
+def bound_value(value: Any) -> Any:
     """Return a value for a message, replaced by a description if it is long."""
     if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < PRINTABLE):
         return value
-    return value if isinstance(value, str) and len(value) <= 200 else shown(value, 200)
+    return value if isinstance(value, str) and len(value) <= 200 else format_value(value, 200)
 
 
 def plain(value: Any) -> Any:
     if value is UNKNOWN:
         return None
     if isinstance(value, str):
-        return str(value) if len(value) <= 200 else shown(value)
+        return str(value) if len(value) <= 200 else format_value(value)
     if isinstance(value, int) and abs(value) >= PRINTABLE:
-        return shown(value)
+        return format_value(value)
     if isinstance(value, Numbered):
         return int(value)
     if is_record(value):
         return {name: plain(part) for name, part in value._asdict().items()}
     if isinstance(value, Descriptor):
-        return shown(value, 200)
+        return format_value(value, 200)
     return [plain(v) for v in value] if isinstance(value, tuple | list | range) else value
 
 
@@ -156,7 +156,7 @@ def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remed
         result, rule = f"{result} (undecided: unknown values leave open whether this rule applies)", form.when
     values = explain(rule, context)
     if where:
-        values = {_spoken(text, where): value for text, value in values.items()}
+        values = {_name_tensor(text, where): value for text, value in values.items()}
 
     def write() -> str:
         fields = judged.resolved.fields
@@ -183,12 +183,12 @@ def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remed
 
 def _sentence(form: RuleForm, where: str = "") -> str:
     """Return the sentence of a rule, or its expression without one."""
-    return form.because or _spoken(form.require.text, where)
+    return form.because or _name_tensor(form.require.text, where)
 
 
 def _formula(form: RuleForm, where: str) -> str:
     text = form.require.text if form.when is None else f"{form.require.text} where {form.when.text}"
-    return _spoken(text, where) if where else text
+    return _name_tensor(text, where) if where else text
 
 
 def capital(text: str, names: Container[str]) -> str:
@@ -200,7 +200,7 @@ def capital(text: str, names: Container[str]) -> str:
     return text[0].upper() + text[1:]
 
 
-def _spoken(text: str, where: str) -> str:
+def _name_tensor(text: str, where: str) -> str:
     """Return the text of a tensor rule with the field's name."""
     return text.replace("(tensor)", f"({where})").replace("tensor.", f"{where}.")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.failures import Failure
 
-__all__ = ["bits_of", "cast_fix", "exact_up_to", "family", "lossless", "lost", "nearest", "own_fix"]
+__all__ = ["bits_of", "cast_fix", "describe_loss", "exact_up_to", "family", "lossless", "nearest", "own_fix"]
 
 
 class _Float(NamedTuple):
@@ -83,7 +83,7 @@ def exact_up_to(text: str, other: str, dialect: Dialect) -> str | None:
     )
 
 
-def lost(text: str, other: str, dialect: Dialect) -> str:
+def describe_loss(text: str, other: str, dialect: Dialect) -> str:
     """Return a description of what a cast loses, "" for no known loss."""
     if text == other or lossless(text, other, dialect):
         return ""
@@ -160,13 +160,13 @@ def own_fix(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
     if failure.aspect == "type" and failure.values:
         return _type(failure, spec)
     if failure.aspect == "rank" and failure.allowed:
-        return f"give {_called(failure, spec)} rank {_either(failure.allowed[0].split(', '))}"
+        return f"give {_vendor_place(failure, spec)} rank {_join_alternatives(failure.allowed[0].split(', '))}"
     if failure.aspect == "value" and failure.allowed:
-        return _value(_called(failure, spec), failure.allowed)
+        return _value(_vendor_place(failure, spec), failure.allowed)
     return _structure(failure, spec, level) if failure.aspect == "structure" else None
 
 
-def _called(failure: Failure, spec: OperatorSpec) -> str:
+def _vendor_place(failure: Failure, spec: OperatorSpec) -> str:
     """Return the place of a failure with the vendor's field name."""
     name, bracket, rest = failure.where.partition("[")
     info = spec.fields.get(name)
@@ -185,7 +185,7 @@ def cast_fix(where: str, text: str, allowed: Sequence[str], spec: OperatorSpec) 
     info = spec.fields.get(where.partition("[")[0])
     if info is not None and info.kind == "output":
         return f"give {where} the type {near}"
-    loss = lost(text, near, spec.dialect)
+    loss = describe_loss(text, near, spec.dialect)
     return f"cast {where} to {near}" + (f" ({loss})" if loss else "")
 
 
@@ -198,17 +198,17 @@ def _value(where: str, allowed: tuple[str, ...]) -> str:
 def _one_of(verb: str, allowed: tuple[str, ...], many: str) -> str:
     if len(allowed) > MAX_CHOICES:
         return f"{verb} one of {many}" if verb == "to" else f"one of {many}"
-    return f"{verb} {_either(allowed)}"
+    return f"{verb} {_join_alternatives(allowed)}"
 
 
-def _either(words: tuple[str, ...] | list[str]) -> str:
+def _join_alternatives(words: tuple[str, ...] | list[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
     kind = failure.rule.rpartition(".")[2]
-    where = _called(failure, spec)
+    where = _vendor_place(failure, spec)
     limit = _AT_MOST.search(failure.message)
     if kind == "unknown-attribute":
         return _unknown(failure.where, spec, level)

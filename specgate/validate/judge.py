@@ -57,7 +57,7 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
     """Return only the verdict of `verdict_with_reasons`; see `accepts`."""
     expect_basis(basis)
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
-    judged_at, late, missing = _placed(descriptor, spec, level)
+    judged_at, late, missing = _applicable_level(descriptor, spec, level)
     if late or missing or not spec.is_written_for(descriptor.version):
         return False
     facts, decided = facts or Facts(), True
@@ -97,7 +97,7 @@ def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: fro
     return Verdict(accepted=False, target=str(target), operator=spec.name, basis=basis, findings=(matching_finding,))
 
 
-def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, bool, str | None]:
+def _applicable_level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, bool, str | None]:
     """Return the level to check at.
 
     Also returns whether it is later than `level`, and which of the two lacks the operator.
@@ -127,7 +127,7 @@ def verdict_with_reasons(
     """
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     dialect = spec.dialect
-    judged_at, late, missing = _placed(descriptor, spec, level)
+    judged_at, late, missing = _applicable_level(descriptor, spec, level)
     target = f"{dialect.name}:{level}"
     facts = Facts()
     facts.takes = takes
@@ -149,11 +149,11 @@ def verdict_with_reasons(
         (undecided if new_finding.severity == "note" else findings).append(new_finding)
     accepted = False if findings else None if undecided else True
     if basis == "both" and not missing and spec.follows_builds(judged_at):
-        findings += _excused(descriptor, reach, failures, judged_at, target)
+        findings += _excused_notes(descriptor, reach, failures, judged_at, target)
     return Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
 
 
-def _excused(
+def _excused_notes(
     descriptor: Descriptor, reach: Reach, failures: dict[SingleBasis, list[Failure]], level: str, target: str
 ) -> list[Finding]:
     """Return notes on documented rejections that builds do not share.
@@ -212,12 +212,14 @@ def _findings(
             if (failure.key, failure.unknown) not in seen:
                 seen.add((failure.key, failure.unknown))
                 alone = other is not None and failure.key not in other
-                nowhere = not result and not failure.unknown and _nowhere(failure, reach, side)
+                nowhere = not result and not failure.unknown and _is_unsupported(failure, reach, side)
                 findings.append(finding(failure, reach.spec, level, target, side, result, nowhere=nowhere, alone=alone))
     return findings
 
 
-def _nowhere(failure: Failure, reach: Reach, side: SingleBasis) -> bool:
+def _is_unsupported(failure: Failure, reach: Reach, side: SingleBasis) -> bool:
     """Return whether no level supports the type, rank or value."""
     listed = bool(failure.allowed) and failure.aspect in {"type", "rank", "value"}
-    return listed and (failure.where, failure.aspect) in reach.nowhere(failure.rule.rpartition(".")[0], side)
+    return listed and (failure.where, failure.aspect) in reach.unsupported_aspects(
+        failure.rule.rpartition(".")[0], side
+    )

@@ -8,14 +8,14 @@ import numpy as np
 
 from specgate.descriptors.column_sources import several
 from specgate.descriptors.columns import ColumnReader
-from specgate.descriptors.core import Descriptor, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, TensorDesc, format_value
 from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.rules.column_values import Words, both, either, negation
 from specgate.rules.columns import compile_columns
 from specgate.spec.tables import dialect as tables
 from specgate.spec.tables import on_change
-from specgate.validate.check import accepts, demanded
+from specgate.validate.check import accepts, required_rows
 from specgate.validate.conditional_rows import list_rows
 from specgate.validate.device import required_capabilities
 from specgate.validate.releases import newer_types
@@ -50,14 +50,16 @@ def accepted_rows(
 ) -> NDArray[np.bool_]:
     """Return which rows `target` accepts; see `specgate.accepts_many`."""
     if not isinstance(operator, str):
-        raise InputError(f"expected the name of an operator, found {shown(operator)}")
+        raise InputError(f"expected the name of an operator, found {format_value(operator)}")
     spec = tables(target.dialect).operator(package(target.dialect).named(operator))
     level = spec.level_for(target.level)
     reader = ColumnReader(spec, level)
     fields = reader.fields(columns)
     count = 1 if reader.count is None else reader.count
     result = np.zeros(count, bool)
-    checks = None if level is None or not count else _compiled(target.dialect, spec.name, level, basis, target.by)
+    checks = (
+        None if level is None or not count else _compile_columns(target.dialect, spec.name, level, basis, target.by)
+    )
     if level is None or checks is None:
         return result
     judge = _Judge(spec, level, basis, target, device, checks)
@@ -66,14 +68,14 @@ def accepted_rows(
     return result
 
 
-def _compiled(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> list[Check] | None:
+def _compile_columns(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> list[Check] | None:
     """Return the column checks, one per support row.
 
     None where the level does not define the operator.
     """
     key = (dialect, operator, level, basis, by)
     if key not in _checks:
-        resolved = demanded(*key)
+        resolved = required_rows(*key)
         _checks[key] = None if resolved is None else [compile_columns(row) for row in list_rows(resolved)]
     return _checks[key]
 
@@ -151,12 +153,12 @@ class _Judge:
         for value in fields.values():
             for tensor in value if isinstance(value, list) else (value,):
                 if isinstance(tensor, TensorDesc):
-                    result = both(result, negation(_lacking(tensor.type, self._not_taken)))
+                    result = both(result, negation(_test_missing(tensor.type, self._not_taken)))
         return result
 
     def _not_taken(self, word: Any) -> bool:
         return word in self.refused or not self.known(word)
 
 
-def _lacking(kind: Any, test: Callable[[Any], bool]) -> Any:
+def _test_missing(kind: Any, test: Callable[[Any], bool]) -> Any:
     return kind.among(test) if isinstance(kind, Words) else test(kind)

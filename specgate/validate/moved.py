@@ -44,11 +44,13 @@ class Move(NamedTuple):
         if self.to_inputs:
             first = next(iter(self.fields))
             since = dialect.label(str(spec.fields[first].until))
-            renamed = " and ".join(_called(*pair) for pair in infos if pair[0].vendor_name != pair[1].vendor_name)
+            renamed = " and ".join(
+                _describe_move(*pair) for pair in infos if pair[0].vendor_name != pair[1].vendor_name
+            )
             same = [old.vendor_name for old, new in infos if old.vendor_name == new.vendor_name]
-            parts = [f"{_listed(same)} {_are(same, 'input')}" if same else "", renamed]
+            parts = [f"{_join_names(same)} {_are(same, 'input')}" if same else "", renamed]
             message = f"from {since} on, {' and '.join(filter(None, parts))} of {spec.name}, not {_kind(infos)}"
-            fixes = [f"give {_listed(same)} as {_nouns(same, 'input')}" if same else ""]
+            fixes = [f"give {_join_names(same)} as {_nouns(same, 'input')}" if same else ""]
             fixes += [
                 f"give {old.vendor_name} as the input {new.vendor_name}" for old, new in infos if _differ(old, new)
             ]
@@ -57,13 +59,15 @@ class Move(NamedTuple):
         else:
             until = dialect.label(str(spec.fields[next(iter(self.fields.values()))].until))
             names = [new.vendor_name for _, new in infos]
-            message = f"before {until} {_listed(names)} {_are(names, 'attribute')} of {spec.name}, not {_kind(infos)}"
+            message = (
+                f"before {until} {_join_names(names)} {_are(names, 'attribute')} of {spec.name}, not {_kind(infos)}"
+            )
             values, rule, where = {}, _TOO_MANY, "inputs"
-            fix = f"give {_listed(names)} as {_nouns(names, 'attribute')}" if self.complete else ""
+            fix = f"give {_join_names(names)} as {_nouns(names, 'attribute')}" if self.complete else ""
         return Failure(rule, where, message, values, fix or None, aspect="structure", structural=True)
 
 
-def _called(old: FieldInfo, new: FieldInfo) -> str:
+def _describe_move(old: FieldInfo, new: FieldInfo) -> str:
     return f"{old.vendor_name} is the input {new.vendor_name}"
 
 
@@ -84,7 +88,7 @@ def _nouns(names: Sequence[str], kind: str) -> str:
     return f"{kind}s" if len(names) > 1 else f"an {kind}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
 from specgate.validate.accepting_levels import Reach
-from specgate.validate.device import DEVICE_RULE, lacking, required_capabilities
+from specgate.validate.device import DEVICE_RULE, required_capabilities, unsupported_types
 from specgate.validate.message import rule_id
 from specgate.verdict import Finding
 
@@ -26,7 +26,7 @@ def with_device_findings(
 
     device: the capabilities that it reports. by: as in `check_at`.
     """
-    lacked = lacking(descriptor, level, device)
+    lacked = unsupported_types(descriptor, level, device)
     if not lacked:
         return verdict
     texts_by_name = required_capabilities(descriptor.dialect, level)

@@ -9,8 +9,8 @@ from specgate.descriptors.core import Numbered
 from specgate.rules.words import spell_value
 from specgate.slotted import replace, slotted
 from specgate.validate.facts import Changed
-from specgate.validate.fixes import lost
-from specgate.validate.repair import changed, repairs
+from specgate.validate.fixes import describe_loss
+from specgate.validate.repair import change_part, repairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -67,7 +67,7 @@ def advice(
     for steps in groups.values():
         places = [step.place for step in steps]
         losses = list(dict.fromkeys(filter(None, map(lost, steps)))) if lost is not None else []
-        phrase = _phrase(steps[0], _listed([_owner(place, names) for place in places]), fields)
+        phrase = _phrase(steps[0], _join_parts([_owner(place, names) for place in places]), fields)
         phrases.append(phrase + (f" ({'; '.join(losses)})" if losses else ""))
     return " and ".join(phrases) if len(phrases) <= 3 else None
 
@@ -100,14 +100,14 @@ def _choices(step: Step) -> str:
     shown = [_value(value) for value in step.values[:MAX_CHOICES]]
     if len(step.values) > MAX_CHOICES:
         shown[-1] = f"another of {len(step.values)} values"
-    return _listed(shown, "or")
+    return _join_parts(shown, "or")
 
 
 def _value(value: Any) -> str:
     return spell_value(tuple(value) if isinstance(value, tuple | list) else value)
 
 
-def _listed(parts: Iterable[str], word: str = "and") -> str:
+def _join_parts(parts: Iterable[str], word: str = "and") -> str:
     *first, last = dict.fromkeys(parts)
     return f"{', '.join(first)} {word} {last}" if first else last
 
@@ -137,9 +137,13 @@ class Remedy:
     def fix(self) -> str | None:
         """Return the fix in words, None without one."""
         steps = self.repair()
-        return None if steps is None else advice(self._worded(steps), self._infos(), self._names(), self._lost)
+        return (
+            None
+            if steps is None
+            else advice(self._with_words(steps), self._infos(), self._names(), self._describe_loss)
+        )
 
-    def _lost(self, step: Step) -> str:
+    def _describe_loss(self, step: Step) -> str:
         """Return what casting an input loses."""
         info = self._infos().get(step.place.field)
         if step.place.kind != "type" or info is None or info.kind == "output":
@@ -148,16 +152,18 @@ class Remedy:
         tensor = result if step.place.item is None or result is None else result[step.place.item]
         if tensor is None or tensor.type is None:
             return ""
-        return lost(str(tensor.type), str(step.values[0]), self.resolved.spec.dialect)
+        return describe_loss(str(tensor.type), str(step.values[0]), self.resolved.spec.dialect)
 
-    def _worded(self, repair: Repair) -> Repair:
+    def _with_words(self, repair: Repair) -> Repair:
         """Return a repair with enum words instead of numbers.
 
         Ranges of numbers are kept.
         """
         infos, dialect = self._infos(), self.resolved.spec.dialect
         return tuple(
-            step._replace(values=tuple(_word(dialect.numbered(infos[step.place.field], v)) for v in step.values))
+            step._replace(
+                values=tuple(_word(dialect.words_of_numbers(infos[step.place.field], v)) for v in step.values)
+            )
             if step.place.kind in {"set", "element"} and not step.span
             else step
             for step in repair
@@ -183,16 +189,16 @@ class Remedy:
         return first
 
     def _spoils(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
-        descriptor = self.changed(repair, choice)
+        descriptor = self.apply_repair(repair, choice)
         takes = self.facts.takes
         if takes is not None and descriptor.plain and not self.resolved.spec.whens and takes(descriptor.fields):
             return False
         entries = self.descriptor.fields
         fields = frozenset(name for name, value in descriptor.fields.items() if value is not entries.get(name))
-        hidden, facts = self._hidden(), Changed(self.facts, self.context, fields)
+        hidden, facts = self._hidden_rules(), Changed(self.facts, self.context, fields)
         new = [f for f in self._certain(descriptor, facts, bare=True) if f.rule not in hidden and f.key not in before]
         names = {rule for scope, rule, _ in before if scope == "operator"}
-        if any(_placed(f) or f.rule not in names for f in new):
+        if any(_has_place(f) or f.rule not in names for f in new):
             return True
         if all(self._as_before(f.rule, fields) for f in new):
             return False
@@ -206,7 +212,7 @@ class Remedy:
         forms = [form for form in self.resolved.rules if form.name == rule]
         return len(forms) == 1 and fields.isdisjoint(forms[0].fields)
 
-    def _hidden(self) -> set[str]:
+    def _hidden_rules(self) -> set[str]:
         """Return rules that were not evaluated because this one fails.
 
         Their failures are not caused by the change.
@@ -224,18 +230,18 @@ class Remedy:
         steps = repairs(self.form, self.context, leaves, infos, self.resolved.spec.dialect)
         yield from (repair for repair in steps if advice(repair, infos, names))
 
-    def changed(self, repair: Repair, choice: int = 0) -> Descriptor:
+    def apply_repair(self, repair: Repair, choice: int = 0) -> Descriptor:
         """Return the repaired descriptor, with value `choice` of the last part."""
         fields: Mapping[str, Any] = self.context.fields
         for step in repair:
             value = step.tried[choice if step is repair[-1] else 0]
-            fields = changed(step.place, value, fields)
+            fields = change_part(step.place, value, fields)
         entries = {name: value for name, value in fields.items() if value is not self.context.fields.get(name)}
         if self.where:
-            entries = self._placed(entries[_TENSOR])
+            entries = self._replace_tensor(entries[_TENSOR])
         return replace(self.descriptor, fields={**self.descriptor.fields, **entries}, plain=False)
 
-    def _placed(self, tensor: TensorDesc) -> dict[str, Any]:
+    def _replace_tensor(self, tensor: TensorDesc) -> dict[str, Any]:
         name, _, item = self.where.partition("[")
         if not item:
             return {name: tensor}
@@ -252,7 +258,7 @@ class Remedy:
         return {name: info.vendor_name for name, info in self.resolved.fields.items()}
 
 
-def _placed(failure: Failure) -> bool:
+def _has_place(failure: Failure) -> bool:
     """Return whether a bare failure has a place.
 
     Failures of rules on the whole descriptor do not.

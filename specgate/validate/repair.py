@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects import package
 from specgate.rules.evaluate import UNKNOWN, Context, Evaluator, Undefined, evaluate
-from specgate.rules.explain import decisive, dimension, resolved
+from specgate.rules.explain import decisive, dimension, resolve_node
 from specgate.rules.language import LAYOUT_FUNCTIONS
 from specgate.validate.fixes import lossless
 
@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.forms import RuleForm
 
-__all__ = ["Place", "Repair", "Step", "changed", "place_of", "probed", "repairs", "toggled", "value_of"]
+__all__ = [
+    "Place",
+    "Repair",
+    "Step",
+    "change_part",
+    "place_of",
+    "probe_numbers",
+    "repairs",
+    "toggle_fields",
+    "value_of",
+]
 
 
 class Place(NamedTuple):
@@ -55,7 +65,7 @@ def value_of(node: ast.expr, context: Context) -> Any:
 
 def place_of(node: ast.expr, context: Context) -> Place | None:
     """Return the part that an expression reads, None for a computed value."""
-    node = resolved(node, context)
+    node = resolve_node(node, context)
     match node:
         case ast.Name(id=name) if name in context.fields:
             return None if isinstance(context.fields[name], TensorDesc | list | tuple) else Place("set", name)
@@ -75,7 +85,7 @@ def _element_place(node: ast.Subscript, context: Context) -> Place | None:
     index = value_of(node.slice, context)
     if not isinstance(index, int) or index < 0:
         return None
-    match resolved(node.value, context):
+    match resolve_node(node.value, context):
         case ast.Attribute(attr="sizes", value=owner):
             place = _tensor_place("size", owner, context)
             if place is None:
@@ -102,7 +112,7 @@ def _call_place(function: str, argument: ast.expr, context: Context) -> Place | 
     if function in {"rank", "type", "elements", "value"}:
         return _tensor_place(function, argument, context)
     if function == "len":
-        match resolved(argument, context):
+        match resolve_node(argument, context):
             case ast.Name(id=name) if isinstance(context.fields.get(name), list | tuple):
                 result = context.fields[name]
                 tensors = isinstance(result, TensorDesc) or any(isinstance(part, TensorDesc) for part in result)
@@ -111,7 +121,7 @@ def _call_place(function: str, argument: ast.expr, context: Context) -> Place | 
 
 
 def _tensor_place(kind: str, owner: ast.expr, context: Context) -> Place | None:
-    match resolved(owner, context):
+    match resolve_node(owner, context):
         case ast.Name(id=name) if isinstance(context.fields.get(name), TensorDesc):
             return Place(kind, name)
         case ast.Subscript(value=ast.Name(id=name), slice=index):
@@ -122,7 +132,7 @@ def _tensor_place(kind: str, owner: ast.expr, context: Context) -> Place | None:
     return None
 
 
-def changed(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+def change_part(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with a part set.
 
     Sizes that a change of rank or length adds are 1.
@@ -133,21 +143,21 @@ def changed(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, An
     elif place.kind == "member":
         outcome = result._replace(**{str(place.at): value})
     elif place.kind == "element":
-        outcome = _set(result, place.at, value)
+        outcome = _set_item(result, place.at, value)
     elif place.kind == "length":
-        outcome = _resized(result, value)
+        outcome = _resize_items(result, value)
     elif place.item is None:
         outcome = _tensor(place, value, result)
     else:
-        outcome = _set(result, place.item, _tensor(place, value, result[place.item]))
+        outcome = _set_item(result, place.item, _tensor(place, value, result[place.item]))
     return {**fields, place.field: outcome}
 
 
-def _set(items: Any, at: Any, value: Any) -> Any:
+def _set_item(items: Any, at: Any, value: Any) -> Any:
     return type(items)(value if index == at else item for index, item in enumerate(items))
 
 
-def _resized(items: Any, length: int) -> Any:
+def _resize_items(items: Any, length: int) -> Any:
     return type(items)((*items, *(items[-1:] * max(length - len(items), 0)))[:length])
 
 
@@ -159,9 +169,9 @@ def _tensor(place: Place, value: Any, tensor: TensorDesc) -> TensorDesc:
         case "value":
             return tensor._replace(value=(value,))
         case "entry":
-            return tensor._replace(value=_set(tensor.value, place.at, value))
+            return tensor._replace(value=_set_item(tensor.value, place.at, value))
         case "size":
-            sizes = _set(sizes, place.at, value)
+            sizes = _set_item(sizes, place.at, value)
         case "sizes":
             sizes = tuple(value)
         case "rank":
@@ -183,7 +193,7 @@ MAX_PARTS: Final = 10
 _NUMBERS: Final = frozenset({"set", "element", "size", "entry", "member"})
 
 
-def toggled(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
+def toggle_fields(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
     """Yield fields to add or remove where a leaf tests their presence."""
     for node in ast.walk(leaf.node):
         match node:
@@ -191,7 +201,7 @@ def toggled(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
                 yield Place("given" if context.absent(name) else "absent", name), None
 
 
-def probed(leaf: Leaf, context: Context) -> Iterator[tuple[Place, int]]:
+def probe_numbers(leaf: Leaf, context: Context) -> Iterator[tuple[Place, int]]:
     """Yield each number of a leaf with the nearest value that satisfies it."""
     for place, value in list(_numbers(leaf.node, context).items())[:MAX_PARTS]:
         number = _nearest(leaf, place, value, context)
@@ -204,7 +214,7 @@ def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
     numbers_by_place: dict[Place, int] = {}
     waiting = [node]
     while waiting:
-        part = resolved(waiting.pop(0), context)
+        part = resolve_node(waiting.pop(0), context)
         if isinstance(part, ast.Name) and part.id in context.defines:
             waiting.append(context.defines[part.id].tree)
             continue
@@ -242,7 +252,7 @@ def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
     if value < (1 if place.kind == "size" else -(2**31)):
         return False
     try:
-        fields = changed(place, value, context.fields)
+        fields = change_part(place, value, context.fields)
         answer: Any = Evaluator(Context(fields, context.numbers, context.bits, context.defines)).value(leaf.node, {})
     except (Undefined, TypeError):
         return False
@@ -303,7 +313,7 @@ def repairs(
     """
     search = _Search(form, context, fields, dialect)
     for option in search.options(leaves, context)[:MAX_FIRST]:
-        steps = search.followed(option)
+        steps = search.extend_option(option)
         if steps is not None:
             yield steps
 
@@ -328,14 +338,14 @@ class _Search:
         except (Undefined, TypeError):
             return None
 
-    def after(self, steps: Iterable[tuple[Place, Any]]) -> Context:
+    def context_after(self, steps: Iterable[tuple[Place, Any]]) -> Context:
         fields: Mapping[str, Any] = self.context.fields
         for place, value in steps:
-            fields = changed(place, value, fields)
+            fields = change_part(place, value, fields)
         old = self.context
         return Context(fields, old.numbers, old.bits, old.defines)
 
-    def followed(self, option: Repair) -> Repair | None:
+    def extend_option(self, option: Repair) -> Repair | None:
         """Return an option extended until the rule holds, None if it never does."""
         steps: list[Step] = []
         done: list[tuple[Place, Any]] = []
@@ -349,7 +359,7 @@ class _Search:
             done += [(step.place, step.tried[0]) for step in expected_steps]
             steps += [step._replace(values=step.tried[:1], span=False) for step in expected_steps]
             touched = {place for place, _ in done}
-            then = self.after(done)
+            then = self.context_after(done)
             options = self.options(decisive(self.form.require, then), then)
             following = [repair for repair in options if not touched & {step.place for step in repair}]
             owner = option[0].place.owner
@@ -364,7 +374,7 @@ class _Search:
         if not all(self.possible(step.place, step.tried[0]) for step in rest):
             return None
         fixed = [(step.place, step.tried[0]) for step in rest]
-        good = [v for v in last.tried if self.answer(self.after([*done, *fixed, (last.place, v)])) is True]
+        good = [v for v in last.tried if self.answer(self.context_after([*done, *fixed, (last.place, v)])) is True]
         if not good:
             return None
         steps = [step._replace(values=step.tried[:1], span=False) for step in rest]
@@ -388,14 +398,14 @@ class _Search:
         """Return the options that satisfy a deciding part, preferred first."""
         merged: dict[tuple[Place, ...], Repair] = {}
         for leaf in leaves:
-            direct = list(_of_leaf(leaf, context)) or list(_inside(leaf, context))
-            for repair in map(self.filled, direct):
+            direct = list(_of_leaf(leaf, context)) or list(_repair_parts(leaf, context))
+            for repair in map(self.fill_choices, direct):
                 key = tuple(step.place for step in repair)
                 known = merged.get(key)
-                merged[key] = repair if known is None else _either(known, repair)
+                merged[key] = repair if known is None else _merge_choices(known, repair)
         return sorted(merged.values(), key=lambda repair: max(self.cost(step, context) for step in repair))
 
-    def filled(self, repair: Repair) -> Repair:
+    def fill_choices(self, repair: Repair) -> Repair:
         """Return a repair with concrete values for free choices."""
         step = repair[0]
         if step.place.kind != "given":
@@ -429,7 +439,7 @@ def _type_of(place: Place) -> ast.expr:
     return ast.parse(f"type({place.owner})", mode="eval").body
 
 
-def _either(one: Repair, other: Repair) -> Repair:
+def _merge_choices(one: Repair, other: Repair) -> Repair:
     """Return a repair whose only step allows the values of both.
 
     Repairs with several steps are not merged; the first is returned.
@@ -458,11 +468,11 @@ def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
                 yield (Step(place, (leaf.expected,)),)
 
 
-def _inside(leaf: Leaf, context: Context) -> Iterator[Repair]:
+def _repair_parts(leaf: Leaf, context: Context) -> Iterator[Repair]:
     """Yield repairs that set parts a leaf computes with."""
-    for place, nothing in toggled(leaf, context):
+    for place, nothing in toggle_fields(leaf, context):
         yield (Step(place, (nothing,)),)
-    for place, number in probed(leaf, context):
+    for place, number in probe_numbers(leaf, context):
         yield (Step(place, (number,)),)
 
 
@@ -503,9 +513,9 @@ def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[
             continue
         low = high = None
         if at > 0:
-            low, high = _bound(values[at - 1], ops[at - 1], low, high, above=True)
+            low, high = _narrow_range(values[at - 1], ops[at - 1], low, high, above=True)
         if at < len(ops):
-            low, high = _bound(values[at + 1], ops[at], low, high, above=False)
+            low, high = _narrow_range(values[at + 1], ops[at], low, high, above=False)
         if (low is None and high is None) or (low is not None and high is not None and low > high):
             continue
         if low is not None and low == high:
@@ -514,7 +524,7 @@ def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[
             yield (Step(place, (low, high), span=True),)
 
 
-def _bound(value: Any, op: type[ast.cmpop], low: Any, high: Any, *, above: bool) -> tuple[Any, Any]:
+def _narrow_range(value: Any, op: type[ast.cmpop], low: Any, high: Any, *, above: bool) -> tuple[Any, Any]:
     """Narrow a range by a neighbor; `above`: it precedes the part."""
     if not isinstance(value, int) or isinstance(value, bool):
         if isinstance(value, float) and op not in _STRICT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, is_record, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, format_value, is_record
 from specgate.rules.evaluate import UNKNOWN
 from specgate.rules.explain import decisive, explain
 from specgate.rules.walk import walk
@@ -12,7 +12,7 @@ from specgate.rules.words import words
 from specgate.slotted import replace
 from specgate.validate.conditional_rows import NO_CASE
 from specgate.validate.facts import Facts
-from specgate.validate.failures import Failure, Judged, bounded, broken_failure, plain, rule_failures
+from specgate.validate.failures import Failure, Judged, bound_value, broken_failure, plain, rule_failures
 from specgate.validate.message import field_elsewhere
 from specgate.validate.moved import moves_of
 
@@ -162,19 +162,19 @@ def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
 
 def _odd_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Failure:
     name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
-    where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
+    where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else format_value(oddity.where)
     text = oddity.message
     page_names = resolved.spec.layout(resolved.level).page_names
     if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level knows its attributes
         words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
         text += f" (supported: {', '.join(words) or 'none'})"
-    return Failure(name, where, text, {where: bounded(oddity.value)}, aspect="structure", structural=True)
+    return Failure(name, where, text, {where: bound_value(oddity.value)}, aspect="structure", structural=True)
 
 
 def cell_failures(info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
     """Yield the rejected and undecided aspects of a field's value."""
     if info.fuses:
-        yield from _fused(info.name, cell, value, resolved)
+        yield from _fused_failures(info.name, cell, value, resolved)
     elif cell is not None or info.words:
         yield from _cell(info, cell, value, resolved.spec)
 
@@ -206,7 +206,7 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
+def _fused_failures(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
     """Yield the problems of fused operators, nothing for absent ones."""
     if value is None:
         return
@@ -221,7 +221,7 @@ def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iter
                 f"{name}.operator",
                 place,
                 f"{where} {flaw.message}",
-                {where: shown(item, 200)},
+                {where: format_value(item, 200)},
                 fix=f"{flaw.change} {place}" if flaw.change else None,
                 aspect="value",
                 structural=flaw.structural
@@ -257,7 +257,7 @@ def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec
         yield Failure(
             f"{info.name}.value",
             where,
-            f"{where} is {shown(value, 80)}",
+            f"{where} is {format_value(value, 80)}",
             {where: plain(value)},
             aspect="value",
             structural=not spec.support_union.loose(info.name, "value", value),
@@ -267,7 +267,7 @@ def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec
 
 def _words(info: FieldInfo, values: tuple[Any, ...], spec: OperatorSpec) -> tuple[str, ...]:
     """Return the allowed values of a field as words for a message."""
-    known = (spec.dialect.numbered(info, value) for value in values)
+    known = (spec.dialect.words_of_numbers(info, value) for value in values)
     return tuple(value.word if isinstance(value, Numbered) else str(value) for value in known)
 
 

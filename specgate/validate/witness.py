@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Basis
 
-__all__ = ["refusing", "with_sizes"]
+__all__ = ["rejecting_implementations", "with_sizes"]
 
 By = TypeVar("By", str, None)
 
 
-def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[By]) -> Iterator[By]:
+def rejecting_implementations(
+    descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[By]
+) -> Iterator[By]:
     """Yield the implementations that reject; shared checks run only once.
 
     None stands for all implementations.

@@ -56,15 +56,15 @@ class Child(Closing):
         The answer is "crashed" or "timeout" for a question that kills the process or exceeds the limit. An exception in
         the function is raised here as RuntimeError with the text of its traceback.
         """
-        return [self._one(question) for question in questions]
+        return [self._ask_question(question) for question in questions]
 
-    def _one(self, question: Any) -> Any:
+    def _ask_question(self, question: Any) -> Any:
         message = pickle.dumps(question)  # pickle first: what cannot be pickled is an error of the caller
         process = self._ready()
         try:
             with process.within(self.timeout + (self.start_timeout if self._fresh else 0.0)):
-                process.send(_framed(message))
-                reply = _read(process.read)
+                process.send(_frame_message(message))
+                reply = _read_message(process.read)
         except WorkerLost as lost:
             self.close()
             return lost.word
@@ -84,7 +84,7 @@ class Child(Closing):
             self._process = PipedProcess([sys.executable, "-c", _START.format(path=sys.path)])
             self._fresh = True
             with contextlib.suppress(OSError):  # sending the question detects a process that is gone
-                self._process.send(_framed(pickle.dumps(self._setup)))
+                self._process.send(_frame_message(pickle.dumps(self._setup)))
         return self._process
 
     def close(self) -> None:
@@ -100,11 +100,11 @@ class Child(Closing):
             process.disown()
 
 
-def _framed(data: bytes) -> bytes:
+def _frame_message(data: bytes) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-def _read(read: Callable[[int], bytes]) -> bytes:
+def _read_message(read: Callable[[int], bytes]) -> bytes:
     return receive(read, _LENGTH.unpack(receive(read, _LENGTH.size))[0])
 
 
@@ -115,16 +115,16 @@ def serve() -> None:
     """
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    module, maker, argument = pickle.loads(_read(questions.read))  # noqa: S301  # written by our parent
+    module, maker, argument = pickle.loads(_read_message(questions.read))  # noqa: S301  # written by our parent
     answer: Callable[[Any], Any] | None = None
     with contextlib.suppress(EOFError):
         while True:
-            message = _read(questions.read)
+            message = _read_message(questions.read)
             try:
                 if answer is None:
                     answer = getattr(importlib.import_module(module), maker)(argument)
                 reply = pickle.dumps((True, answer(pickle.loads(message))))  # noqa: S301  # written by our parent
             except Exception:  # noqa: BLE001  # sent to the parent, which raises it
                 reply = pickle.dumps((False, traceback.format_exc()))
-            answers.write(_framed(reply))
+            answers.write(_frame_message(reply))
             answers.flush()

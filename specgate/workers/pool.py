@@ -114,7 +114,7 @@ class Processes(Generic[J, A]):
             except (BrokenProcessPool, OSError):  # OSError: the pool broke while it started a process
                 self._many.end()
         self._many = self._pool(self._count)
-        return self._many, self._started(self._many, job)
+        return self._many, self._start_job(self._many, job)
 
     def _collect(self, job: J, under_way: tuple[_Pool, Future[A]]) -> A | Lost:
         pool, future = under_way
@@ -122,15 +122,15 @@ class Processes(Generic[J, A]):
             return future.result()
         except BrokenProcessPool:
             pool.end()  # a process that is still starting would wait for jobs forever
-            return self._alone(job)
+            return self._run_alone(job)
         except Exception as error:  # noqa: BLE001  # for example an answer that cannot be pickled
             return Lost(f"{type(error).__name__}: {error!s:.200}", error)
 
-    def _alone(self, job: J) -> A | Lost:
+    def _run_alone(self, job: J) -> A | Lost:
         if self._single is None:
             self._single = self._pool(1)
         try:
-            return self._started(self._single, job).result()
+            return self._start_job(self._single, job).result()
         except BrokenProcessPool:
             self._single.end()
             self._single = None
@@ -138,7 +138,7 @@ class Processes(Generic[J, A]):
         except Exception as error:  # noqa: BLE001
             return Lost(f"{type(error).__name__}: {error!s:.200}", error)
 
-    def _started(self, pool: _Pool, job: J) -> Future[A]:
+    def _start_job(self, pool: _Pool, job: J) -> Future[A]:
         try:
             return pool.executor.submit(self._function, job)
         except OSError as error:

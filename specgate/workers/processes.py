@@ -63,10 +63,10 @@ def start(
     _lifelines.add(ours)
     try:
         process = _popen(command, environment, errors, group, theirs)
-        weakref.finalize(process, _cut, ours).atexit = False
+        weakref.finalize(process, _close_lifeline, ours).atexit = False
         _tie(theirs, -process.pid if group else process.pid)
     except BaseException:
-        _cut(ours)
+        _close_lifeline(ours)
         raise
     finally:
         os.close(theirs)
@@ -146,17 +146,17 @@ def _tie(pipe: int, owner: int) -> None:
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def _cut(lifeline: int) -> None:
+def _close_lifeline(lifeline: int) -> None:
     if lifeline in _lifelines:
         _lifelines.discard(lifeline)
         os.close(lifeline)
 
 
-def _forked() -> None:
+def _close_in_fork() -> None:
     """Close the pipes in a fork, so that it does not keep processes alive."""
     while _lifelines:
         os.close(_lifelines.pop())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_close_in_fork)

@@ -56,7 +56,7 @@ def test_ratios_are_of_one_process(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     if next(compilers(), None) is None:
         pytest.skip("NO C++ COMPILER is installed: nothing is measured")
     try:
-        beside._installed(bench.LEVEL)
+        beside._installed_build(bench.LEVEL)
     except InputError as error:
         pytest.skip(f"NO REAL DIRECTML IS ASKED: {error}")
     monkeypatch.setattr(bench, "_compile", lambda *_: None)

@@ -129,7 +129,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(
     for name in (
         "specgate.conform.campaign.run",
         "specgate.runtimes.onnxruntime.conform.run.run",
-        "specgate.cli.lint._gathered",
+        "specgate.cli.lint._collect_report",
     ):
         monkeypatch.setattr(name, None)  # what begins the work
     for output, said in (("empty", "expected a file, found a directory"), ("gone/x", "No such file or directory")):

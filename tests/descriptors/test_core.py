@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Malformed, Symbol, TensorDesc, shown, tensor, whole_numbers
+from specgate.descriptors.core import Descriptor, Malformed, Symbol, TensorDesc, format_value, tensor, whole_numbers
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 
 
@@ -127,7 +127,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("value", "text"), SHOWN.values(), ids=SHOWN.keys())
 def test_shown(value: Any, text: str) -> None:
-    assert shown(value) == text
+    assert format_value(value) == text
 
 
 class Rude:
@@ -136,7 +136,7 @@ class Rude:
 
 
 def test_shown_does_not_ask_strangers() -> None:
-    assert shown([Rude()]) == "[an object of type Rude]"
+    assert format_value([Rude()]) == "[an object of type Rude]"
 
 
 ANY = st.recursive(
@@ -149,14 +149,14 @@ ANY = st.recursive(
 @pytest.mark.slow
 @given(ANY, st.integers(20, 200))
 def test_shown_is_one_short_line(value: Any, limit: int) -> None:
-    text = shown(value, limit)
+    text = format_value(value, limit)
     assert text.isprintable()
     assert 1 <= len(text) <= limit
 
 
 @given(st.lists(st.integers(-99, 99), max_size=6) | st.text("abc 'é", max_size=20))
 def test_shown_is_as_python_writes_what_is_short(value: Any) -> None:
-    assert shown(value) == repr(value)
+    assert format_value(value) == repr(value)
 
 
 def test_which_records_hold_whole_numbers() -> None:

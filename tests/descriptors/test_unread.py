@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import Descriptor, FileList, shown
+from specgate.descriptors.core import Descriptor, FileList, format_value
 from specgate.descriptors.lazy_list import UnreadList
 from specgate.validate.verdict_cache import key_of
 
@@ -44,7 +44,7 @@ ASKED: dict[str, Callable[[list[Any]], Any]] = {
     "json": json.dumps,
     "length": len,
     "reversed": lambda one: list(reversed(one)),
-    "shown": shown,
+    "shown": format_value,
     "sort": lambda one: (operator.methodcaller("sort", key=lambda item: -item)(one), list(one)),
     "times": lambda one: (one * 2, 2 * one),
 }

@@ -10,7 +10,7 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
 from specgate.execution.types import numpy_type
-from specgate.spec.lint import changed, levels_of_example
+from specgate.spec.lint import change_paths, levels_of_example
 from specgate.spec.tables import dialect
 
 TABLES = dialect("directml")
@@ -48,7 +48,7 @@ def test_a_count_that_contradicts_its_arrays_is_refused(name, field, by):
         if all(whole.fields.get(counted) is None for counted in spec.fields[field].counts):
             continue
         execute_at(whole, filled(whole), level)
-        broken = changed(example["descriptor"], {f"desc.{field}": whole.fields[field] + by})
+        broken = change_paths(example["descriptor"], {f"desc.{field}": whole.fields[field] + by})
         with pytest.raises(InputError, match=rf"{field}: is .*, but \w+ has"):
             execute_at(read_dict(broken, "directml"), filled(whole), level)
         tried += 1
@@ -69,6 +69,6 @@ def test_every_rule_that_compares_a_count_with_arrays_is_data_too():
 
 def test_an_empty_count_names_the_array_and_its_length():
     (example, *_) = TABLES.operator("JOIN").table.examples.values()
-    descriptor = read_dict(changed(example["descriptor"], {"desc.InputCount": 0}), "directml")
+    descriptor = read_dict(change_paths(example["descriptor"], {"desc.InputCount": 0}), "directml")
     with pytest.raises(InputError, match=r"InputCount: is 0, but InputTensors has \d elements"):
         execute_at(descriptor, filled(descriptor), "6.4")

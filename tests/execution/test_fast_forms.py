@@ -14,10 +14,10 @@ from specgate.execution.kernels import conv as slow_convolution
 from specgate.execution.kernels import roi_align, window_products
 from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, sigmoid, swish
 from specgate.execution.kernels.adaptive_pool import plain
-from specgate.execution.kernels.arithmetic import chosen, to_half
+from specgate.execution.kernels.arithmetic import choose_elements, to_half
 from specgate.execution.kernels.conv import convolve
 from specgate.execution.kernels.elementwise import cosh, erf, exp, tanh
-from specgate.execution.kernels.nms import Limits, apart, by_corners, suppressed
+from specgate.execution.kernels.nms import Limits, apart, by_corners, select_with_suppression
 from specgate.execution.kernels.normalization import normalize_batch, normalize_layer, normalize_neighbourhoods
 from specgate.execution.kernels.pool import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
@@ -236,10 +236,10 @@ def test_convolutions_by_windows_side_by_side_sum_the_same_terms(
 def test_a_choice_by_bits_is_one_by_elements(dtype: Any) -> None:
     one, other = (RANDOM.integers(0, 9, shape).astype(dtype) for shape in ((3, 1, 5), (4, 5)))
     condition = RANDOM.integers(0, 2, (3, 4, 1)).astype(bool)
-    found = chosen(condition, one, other)
+    found = choose_elements(condition, one, other)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.where(condition, one, other))
-    assert math.isnan(chosen(np.array(True), np.float32(np.nan), np.float32(1)))
+    assert math.isnan(choose_elements(np.array(True), np.float32(np.nan), np.float32(1)))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -328,8 +328,8 @@ def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
         limits = Limits(int(RANDOM.integers(0, 90)), float(RANDOM.choice([0, 0.3, 0.5, np.nan])), 1.0)
         of_boxes = apart(boxes, more=float(number % 2))
         with np.errstate(all="ignore"):
-            found, kept = suppressed(scores, limits, of_boxes)
-            expected, others = suppressed(scores, limits, of_boxes.__call__)  # no `apart`: one by one
+            found, kept = select_with_suppression(scores, limits, of_boxes)
+            expected, others = select_with_suppression(scores, limits, of_boxes.__call__)  # no `apart`: one by one
         np.testing.assert_array_equal(found, expected)
         np.testing.assert_array_equal(kept, others)
 
@@ -342,7 +342,7 @@ def test_means_of_regions_are_those_of_points_interpolated_one_by_one(monkeypatc
     found = roi_align.align_regions(data, places, batches, **how)
 
     def at_points(planes: Any, y: Any, x: Any) -> Any:
-        return roi_align.interpolated(planes, np.repeat(y, len(x)), np.tile(x, len(y)))
+        return roi_align.sample_bilinear(planes, np.repeat(y, len(x)), np.tile(x, len(y)))
 
     def slow(planes: Any, y: Any, x: Any, grid: Any) -> Any:
         return at_points(planes, y, x).reshape(len(planes), *grid).mean((2, 4))

@@ -14,7 +14,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import kernels
 from specgate.execution.kernels import carries, register_kernel
 from specgate.execution.kernels.cast import convert, convert_both
-from specgate.execution.kernels.narrow_types import rounded, widened
+from specgate.execution.kernels.narrow_types import round_to_narrow, widen_array
 from specgate.execution.types import integer_range, is_narrow, numpy_type
 from specgate.spec.tables import dialect
 
@@ -127,13 +127,13 @@ def test_conversions(values, kind, to, expected):
     found = convert(np.array(values, kind), to=np.dtype(to))
     assert found.dtype == np.dtype(to)
     assert np.ma.getmaskarray(found).tolist() == [value is None for value in expected]
-    wide = np.ma.getdata(widened(found)).tolist()
+    wide = np.ma.getdata(widen_array(found)).tolist()
     assert [w for w, e in zip(wide, expected, strict=True) if e is not None] == [e for e in expected if e is not None]
 
 
 @pytest.mark.parametrize("dtype", [E4M3, E5M2, E8M0])
 def test_nan_stays_where_a_type_has_one(dtype):
-    assert np.isnan(rounded(np.array([np.nan, 1]), dtype).astype("f4")).tolist() == [True, False]
+    assert np.isnan(round_to_narrow(np.array([np.nan, 1]), dtype).astype("f4")).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def judged(scores: np.ndarray[Any, Any], version: str = "opset9") -> tuple[str, 
     ours = execute_at(node, arrays, "opset16")
     theirs = {name: array[:1] for name, array in ours.items()}
     spec = dialect("openvino").operator("NonMaxSuppression")
-    kind, what, _ = values._judged(spec, "opset16", "cpu", node, arrays, ours, theirs)
+    kind, what, _ = values._classify_difference(spec, "opset16", "cpu", node, arrays, ours, theirs)
     return kind, what
 
 

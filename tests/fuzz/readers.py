@@ -13,7 +13,7 @@ from specgate.dialects.directml.dxdispatch.read import entries as dx_entries
 from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.pointer import graph_from_pointer
-from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.native.unmarshal import describe_image
 from specgate.dialects.directml.serialized.graph import graph_of_file
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
@@ -135,7 +135,7 @@ def _dx_seeds() -> list[Any]:
     from tests.dialects.directml.native.loaded import Loaded, descriptions
 
     loaded = Loaded(GRAPH)
-    graph = graph_from_pointer(loaded.address, {0x1000: described(image(descriptions("ONE_HOT")[0][1]))})
+    graph = graph_from_pointer(loaded.address, {0x1000: describe_image(image(descriptions("ONE_HOT")[0][1]))})
     return [graph] + [
         load_relaxed(path.read_text(), path.name) for path in sorted((DATA / "dxdispatch").glob("*.json"))
     ]
@@ -186,7 +186,7 @@ def _graph_seeds() -> list[bytes]:
     from tests.dialects.directml.native.loaded import descriptions
     from tests.dialects.directml.serialized.written import Constant, graph
 
-    made = [described(image(descriptor)) for _, descriptor, _ in descriptions()]
+    made = [describe_image(image(descriptor)) for _, descriptor, _ in descriptions()]
     constants = (Constant("w"), Constant("b", bytes(40)))
     return [graph(*constants, *made[i : i + 3], inputs=["x"], outputs=["y"]) for i in range(0, len(made), 40)]
 

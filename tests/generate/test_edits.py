@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from specgate.descriptors.core import Descriptor, GraphDesc, tensor
-from specgate.generate.moves import alike, changed, deepened, packed, put, reranked, resized, retyped, retyped_within
+from specgate.generate.moves import (
+    add_dimensions,
+    change_depth,
+    change_fields,
+    linked_tensors,
+    replace_tensors,
+    resize_dimension,
+    resize_tensor,
+    retype_tensors,
+    retyped_within,
+)
 from specgate.spec.tables import dialect
 
 POOLING = dialect("directml").operator("AVERAGE_POOLING")
@@ -29,9 +39,9 @@ def pooling() -> Descriptor:
 
 
 def test_fields_stay_in_the_order_of_the_table() -> None:
-    without = changed(pooling(), POOLING, {"InputTensor": None})
+    without = change_fields(pooling(), POOLING, {"InputTensor": None})
     assert "InputTensor" not in without.fields
-    again = changed(without, POOLING, {"InputTensor": tensor("FLOAT16", (1,))})
+    again = change_fields(without, POOLING, {"InputTensor": tensor("FLOAT16", (1,))})
     assert list(again.fields) == list(pooling().fields)
     assert again.fields["InputTensor"].type == "FLOAT16"
 
@@ -39,27 +49,27 @@ def test_fields_stay_in_the_order_of_the_table() -> None:
 def test_tensors_are_set_by_their_places_also_in_an_array() -> None:
     one, two = tensor("FLOAT32", (1,)), tensor("FLOAT32", (2,))
     joined = Descriptor("directml", "JOIN", {"InputTensors": [one, one], "OutputTensor": two, "Axis": 0})
-    made = put(joined, {"InputTensors[1]": two})
+    made = replace_tensors(joined, {"InputTensors[1]": two})
     assert made.fields["InputTensors"] == [one, two]
     assert joined.fields["InputTensors"] == [one, one]
 
 
 def test_a_constant_keeps_as_many_elements_as_its_tensor_has() -> None:
     constant = tensor("INT64", (3,), value=(7, 8, 9))
-    assert packed(constant, (5,)).value == (7, 8, 9, 7, 8)
-    assert packed(constant, (2,)).value == (7, 8)
-    assert packed(tensor("INT64", (0,), value=()), (2,)).value == (0, 0)
+    assert resize_tensor(constant, (5,)).value == (7, 8, 9, 7, 8)
+    assert resize_tensor(constant, (2,)).value == (7, 8)
+    assert resize_tensor(tensor("INT64", (0,), value=()), (2,)).value == (0, 0)
 
 
 def test_another_size_keeps_strides_and_drops_the_total_size() -> None:
     laid_out = tensor("FLOAT32", (2, 3), strides=(3, 1), size_in_bytes=24)
-    assert resized(laid_out, 1, 2) == tensor("FLOAT32", (2, 2), strides=(3, 1))
-    assert packed(laid_out, (2, 3, 1)) == tensor("FLOAT32", (2, 3, 1))
+    assert resize_dimension(laid_out, 1, 2) == tensor("FLOAT32", (2, 2), strides=(3, 1))
+    assert resize_tensor(laid_out, (2, 3, 1)) == tensor("FLOAT32", (2, 3, 1))
 
 
 @pytest.mark.parametrize(("steps", "sizes"), [(2, (1, 1, 4, 5)), (-1, (5,)), (-3, ()), (0, (4, 5))])
 def test_leading_dimensions_come_and_go(steps: int, sizes: tuple[int, ...]) -> None:
-    made = reranked(Descriptor("onnx", "Relu", {"X": tensor("FLOAT", (4, 5))}), ["X"], steps)
+    made = add_dimensions(Descriptor("onnx", "Relu", {"X": tensor("FLOAT", (4, 5))}), ["X"], steps)
     assert made.fields["X"].sizes == sizes
 
 
@@ -67,23 +77,23 @@ def test_tensors_that_are_alike_change_together_or_alone() -> None:
     base = Descriptor(
         "onnx", "Add", {"A": tensor("FLOAT", (2,)), "B": tensor("FLOAT", (1, 2)), "C": tensor("INT8", (2,))}
     )
-    assert list(alike(base, "A", "type")) == [["A", "B"], ["A"]]
-    assert list(alike(base, "A", "rank")) == [["A", "C"], ["A"], ["A", "B", "C"]]
-    assert {t.type for _, t in retyped(base, ["A", "B"], "DOUBLE").tensors()} == {"DOUBLE", "INT8"}
+    assert list(linked_tensors(base, "A", "type")) == [["A", "B"], ["A"]]
+    assert list(linked_tensors(base, "A", "rank")) == [["A", "C"], ["A"], ["A", "B", "C"]]
+    assert {t.type for _, t in retype_tensors(base, ["A", "B"], "DOUBLE").tensors()} == {"DOUBLE", "INT8"}
 
 
 def test_a_dimension_more_has_its_numbers_in_every_array() -> None:
-    made = deepened(pooling(), POOLING, 1)
+    made = change_depth(pooling(), POOLING, 1)
     assert made.fields["InputTensor"].sizes == (1, 2, 5, 6, 6)
     assert made.fields["OutputTensor"].sizes == (1, 2, 4, 5, 5)
     assert [made.fields[name] for name in ("Strides", "WindowSize")] == [[1, 1, 1], [2, 2, 2]]
     assert made.fields["DimensionCount"] == 3
-    assert deepened(made, POOLING, 1, drop=True) == pooling()
+    assert change_depth(made, POOLING, 1, drop=True) == pooling()
 
 
 def test_beginnings_and_ends_of_one_array_both_get_the_dimension() -> None:
     pads = Descriptor("onnx", "Pad", {"data": tensor("FLOAT", (2, 3)), "pads": [1, 2, 3, 4]})
-    made = deepened(pads, dialect("onnx").operator("Pad"), 1)
+    made = change_depth(pads, dialect("onnx").operator("Pad"), 1)
     assert made.fields["pads"] == [1, 2, 2, 3, 4, 4]
 
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from specgate.descriptors.core import Descriptor, TensorDesc, tensor
-from specgate.generate.repair import consistent_constants, mended
+from specgate.generate.repair import consistent_constants, repair_descriptor
 from specgate.generate.seeds import concrete, examples_at
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
@@ -23,7 +23,7 @@ def test_a_valid_one_stays_as_it_is() -> None:
     made = example("directml", "ONE_HOT", "6.4")
     side = dialect("directml").operator("ONE_HOT").resolve("6.4")
     assert side is not None
-    assert mended(made, [side], PICK, lambda _: True) == made
+    assert repair_descriptor(made, [side], PICK, lambda _: True) == made
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_one_hot_is_mended(field: str, change: dict[str, object]) -> None:
     assert side is not None
     broken = Descriptor("directml", "ONE_HOT", {**base.fields, field: base.fields[field]._replace(**change)})
     assert not accepts(broken, "6.4")
-    made = mended(broken, [side], PICK, lambda _: True)
+    made = repair_descriptor(broken, [side], PICK, lambda _: True)
     assert made is not None
     assert accepts(made, "6.4", "documented")
 
@@ -53,10 +53,10 @@ def test_what_is_to_stay_stays_or_nothing_is_found() -> None:
     broken = Descriptor(
         "directml", "ELEMENT_WISE_ADD1", {**base.fields, "ATensor": base.fields["ATensor"]._replace(type="FLOAT16")}
     )
-    made = mended(broken, [side], PICK, lambda d: d.fields["ATensor"].type == "FLOAT16")
+    made = repair_descriptor(broken, [side], PICK, lambda d: d.fields["ATensor"].type == "FLOAT16")
     assert made is not None
     assert {t.type for _, t in made.tensors()} == {"FLOAT16"}
-    assert mended(broken, [side], PICK, lambda d: d == broken) is None
+    assert repair_descriptor(broken, [side], PICK, lambda d: d == broken) is None
 
 
 def test_constants_fit_the_rest_and_the_rest_stays() -> None:

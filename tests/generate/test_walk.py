@@ -10,7 +10,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.generate.domains import objects
-from specgate.generate.features import features, required_features, shown
+from specgate.generate.features import descriptor_features, features, required_features
 from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.walk import MAX_ELEMENTS, Walk, valid_descriptors
 from specgate.spec.tables import dialect
@@ -75,7 +75,7 @@ def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -
 )
 def test_all_types_that_rows_name_are_collected(name: str, operator: str, level: str) -> None:
     source = valid_descriptors(dialect(name).operator(operator), level)
-    found = set().union(*(shown(made, source.sides) for made in source.descriptors))
+    found = set().union(*(descriptor_features(made, source.sides) for made in source.descriptors))
     assert {feature for feature in required_features(source.sides) - found if feature[0] == "type"} == set()
 
 

@@ -312,24 +312,24 @@ def test_the_last_matching_entry_wins(tmp_path: Path, monkeypatch: pytest.Monkey
         str(tmp_path / "models" / "a.onnx"): (["onnx:13"], True),
         "../elsewhere/a.xml": (["openvino:opset13"], False),
     }
-    assert {file: (config.targets_for(file), config.excluded(file)) for file in expected} == expected
+    assert {file: (config.targets_for(file), config.is_excluded(file)) for file in expected} == expected
 
 
 def test_a_pattern_may_start_at_the_root_in_any_spelling() -> None:
     for pattern in ("models/*.onnx", "/models/*.onnx", "./models/*.onnx"):
-        assert Config(paths=[PathRule(pattern, exclude=True)]).excluded("models/a.onnx"), pattern
+        assert Config(paths=[PathRule(pattern, exclude=True)]).is_excluded("models/a.onnx"), pattern
 
 
 def test_a_bracket_in_brackets_is_a_character_like_any_other() -> None:
     config = Config(paths=[PathRule("[[a].onnx", exclude=True)])
-    assert [config.excluded(file) for file in ("a.onnx", "[.onnx", "b.onnx")] == [True, True, False]
+    assert [config.is_excluded(file) for file in ("a.onnx", "[.onnx", "b.onnx")] == [True, True, False]
 
 
 @pytest.mark.timeout(240)  # it hung for minutes
 @pytest.mark.parametrize("pattern", ["*a*a*a*b", "**/a/**/a/**/b", "*a*a*a*b/**/*a*a*a*b"])
 def test_an_allowed_pattern_answers_in_time(pattern: str) -> None:
     config = Config(paths=[PathRule(pattern, exclude=True)])
-    assert not config.excluded("a" * 200 + "/" + "a/" * 200 + "a" * 200 + "c")
+    assert not config.is_excluded("a" * 200 + "/" + "a/" * 200 + "a" * 200 + "c")
 
 
 def test_pathspec_is_imported_only_for_patterns(tmp_path: Path) -> None:
@@ -434,7 +434,7 @@ def test_arbitrary_bytes_raise_nothing_else(data: bytes) -> None:
 @given(st.text("*!?[]-^\\/#&|~:ab. \t\n"), st.text("/ab.[]-"))
 def test_arbitrary_patterns_raise_nothing_else(pattern: str, file: str) -> None:
     with suppress(InputError):
-        Config(paths=[PathRule(pattern, exclude=True)]).excluded(file)
+        Config(paths=[PathRule(pattern, exclude=True)]).is_excluded(file)
 
 
 def test_domains_that_the_targets_are_known_to_have(tmp_path: Path) -> None:

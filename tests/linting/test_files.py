@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.errors import InputError
-from specgate.linting.files import discover, looks_like_model, quoted, read_whole, relative_name
+from specgate.linting.files import discover, looks_like_model, quote_text, read_whole, relative_name
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX links or special files")
 
@@ -251,8 +251,8 @@ def test_reading_is_bounded(root: Path) -> None:
 
 @given(st.text(st.characters()))
 def test_shown_text_is_short_and_on_one_line(text: str) -> None:
-    assert len(quoted(text).splitlines()) == 1
-    assert len(quoted(text)) <= 1000
+    assert len(quote_text(text).splitlines()) == 1
+    assert len(quote_text(text)) <= 1000
 
 
 @given(st.text("*?[]!-^&|~/.ab\\", min_size=1).filter(lambda text: not text.startswith("/") and ".." not in text))

@@ -17,7 +17,7 @@ from specgate.execution.engine import execute_at
 from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.walk import valid_descriptors
 from specgate.spec import tables
-from specgate.spec.lint import changed, example_problems
+from specgate.spec.lint import change_paths, example_problems
 from specgate.testing.strategies import arrays
 from specgate.validate import check
 from specgate.validate.check import check_at
@@ -107,7 +107,9 @@ def boundaries(spec: OperatorSpec) -> str | None:
     for owner, example, changes, level, ids in BOUNDARIES:
         if owner != (spec.dialect.name, spec.name):
             continue
-        data = changed(spec.table.examples[example]["descriptor"], {k: v for k, v in changes.items() if k != "outputs"})
+        data = change_paths(
+            spec.table.examples[example]["descriptor"], {k: v for k, v in changes.items() if k != "outputs"}
+        )
         if "outputs" in changes:
             data["outputs"] = changes["outputs"]
         verdict = check_at(read_dict(data, spec.dialect.name), level, "documented")

@@ -135,7 +135,7 @@ def test_an_interrupted_question_does_not_answer_the_next(scratch, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("specgate.workers.child._read", interrupted)
+        patch.setattr("specgate.workers.child._read_message", interrupted)
         with pytest.raises(KeyboardInterrupt):
             child.ask("y")
     assert child.ask("z") == (None, "z", 1)

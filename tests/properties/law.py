@@ -18,11 +18,11 @@ from specgate.conform.cases import pool_of, shown_descriptors
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
-from specgate.execution.containers import contained, is_container, made_of
+from specgate.execution.containers import convert_container, is_container, made_of
 from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, integer_range, numpy_type
-from specgate.generate.moves import put
-from specgate.generate.repair import mended
+from specgate.generate.moves import replace_tensors
+from specgate.generate.repair import repair_descriptor
 from specgate.generate.seeds import concrete, examples_at
 from specgate.generate.walk import valid_descriptors
 from specgate.validate.check import accepts
@@ -107,9 +107,9 @@ def _emptied(spec: OperatorSpec, level: str, random: Random, *, every: bool) -> 
     for base, place, axis in pairs:
         for made in emptied(base, spec, place, axis):
             open_outputs = {p: t for p, t in made.tensors() if p.partition("[")[0] in outputs}
-            unsized = put(made, {p: t._replace(sizes=None) for p, t in open_outputs.items()})
+            unsized = replace_tensors(made, {p: t._replace(sizes=None) for p, t in open_outputs.items()})
             rejected = every and accepts(made, level) is False
-            better = mended(made, sides, random.randint, _has_no_elements) if rejected else None
+            better = repair_descriptor(made, sides, random.randint, _has_no_elements) if rejected else None
             for each in (made, better, unsized if spec.dialect.infers_outputs else None):
                 key = repr(each and each.fields)
                 if each is not None and key not in seen:
@@ -212,7 +212,7 @@ def _differs(spec: OperatorSpec, descriptor: Descriptor, outputs: Mapping[str, A
             return f"{info.name}: {len(found)} tensors for {len(tensors)}"
         for tensor, array in zip(tensors, found, strict=True):
             if is_container(spec.dialect, tensor.type):
-                contained(array, str(tensor.type), spec.dialect, info.name)
+                convert_container(array, str(tensor.type), spec.dialect, info.name)
                 continue
             if tensor.type is not None and array.dtype != numpy_type(spec.dialect, tensor.type):
                 return f"{info.name} is {array.dtype} for {tensor.type}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc
-from specgate.generate.moves import put
+from specgate.generate.moves import replace_tensors
 from specgate.generate.seeds import concrete, examples_at
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def _other_tensors(base: Descriptor, spec: OperatorSpec, level: str) -> Iterator
         if info is None or info.kind != "input":
             continue
         bare = tensor._replace(strides=None, size_in_bytes=None, value=None)
-        yield from (put(base, {place: bare._replace(sizes=sizes)}) for sizes in _shapes(tensor.sizes or ()))
+        yield from (replace_tensors(base, {place: bare._replace(sizes=sizes)}) for sizes in _shapes(tensor.sizes or ()))
         for value in _lists(tuple(tensor.value or ())):
             if len(value) == len(tensor.value or ()) or len(tensor.sizes or ()) == 1:
                 sizes = (len(value),) if len(tensor.sizes or ()) == 1 else tensor.sizes
-                yield put(base, {place: tensor._replace(value=value, sizes=sizes)})
+                yield replace_tensors(base, {place: tensor._replace(value=value, sizes=sizes)})
         if info.optional and place == info.name:
             yield replace(base, fields={**base.fields, place: None})
 

@@ -63,7 +63,7 @@ def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     assert examples or level != list(spec.levels)[-1]
     mover = Mutator(spec, random.randint, [0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**32 - 1], examples)
     for _ in range(CHANGES if examples else 0):
-        made = mover.moved(random.choice(examples), random.randrange(5))
+        made = mover.mutate_descriptor(random.choice(examples), random.randrange(5))
         with suppress(InputError):  # a number that no structure holds
             yield as_read_at(level, spec, read_dict(write_dict(made), spec.dialect.name))
 

@@ -10,7 +10,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing, with_unknown_sizes
-from specgate.validate.check import check_at, compiled
+from specgate.validate.check import check_at, compile_check
 from specgate.validate.row import explain_at
 from tests.properties.support import chosen_cases, resolved_of, spec_of
 
@@ -30,7 +30,7 @@ SIDES: dict[Basis, list[SingleBasis]] = {
 
 @cache
 def fast_of(case: Case, side: SingleBasis) -> Callable[[Mapping[str, Any]], bool]:
-    return compiled(resolved_of(case, side))
+    return compile_check(resolved_of(case, side))
 
 
 def agree(descriptor: Descriptor, case: Case, explained: Basis) -> None:

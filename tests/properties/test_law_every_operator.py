@@ -40,7 +40,7 @@ def changed_example(case: Case, random: Random) -> Descriptor:
     shown = [concrete(made) for made in examples_at(spec, case.level)]
     assume(shown)
     mover = Mutator(spec, random.randint, list(SIZES), shown)
-    return mover.moved(random.choice(shown), random.randint(0, 4))
+    return mover.mutate_descriptor(random.choice(shown), random.randint(0, 4))
 
 
 def draw_descriptor(case: Case, data: st.DataObject, random: Random) -> Descriptor:

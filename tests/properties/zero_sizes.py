@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specgate.generate.moves import put, resized
+from specgate.generate.moves import replace_tensors, resize_dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,8 +51,8 @@ def _resized(descriptor: Descriptor, dimensions: Iterable[tuple[str, int]]) -> D
     tensors = dict(descriptor.tensors())
     changed: dict[str, TensorDesc] = {}
     for place, axis in dimensions:
-        changed[place] = resized(changed.get(place, tensors[place]), axis, 0)
-    return put(descriptor, changed)
+        changed[place] = resize_dimension(changed.get(place, tensors[place]), axis, 0)
+    return replace_tensors(descriptor, changed)
 
 
 def _renumbered(descriptor: Descriptor, spec: OperatorSpec, size: Any) -> Descriptor:
@@ -65,7 +65,7 @@ def _renumbered(descriptor: Descriptor, spec: OperatorSpec, size: Any) -> Descri
         return [0 if type(item) is int and item == size else item for item in items]
 
     values = {p: t._replace(value=tuple(other(t.value))) for p, t in descriptor.tensors() if t.value is not None}
-    fields = dict(put(descriptor, values).fields)
+    fields = dict(replace_tensors(descriptor, values).fields)
     for info in spec.attributes:
         value = fields.get(info.name)
         if isinstance(value, list | tuple) and not hasattr(value, "_fields"):

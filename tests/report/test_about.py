@@ -7,13 +7,13 @@ import re
 import pytest
 
 from specgate.cli import main
-from specgate.report.rule_links import about
+from specgate.report.rule_links import describe_rule
 from specgate.spec.rulebook import file_rule
 from tests.paths import ROOT
 
 
 def test_a_rule_of_a_table_says_what_it_asks_for_and_at_which_levels() -> None:
-    known = about("directml/ONE_HOT/axis-range")
+    known = describe_rule("directml/ONE_HOT/axis-range")
     assert known.says == "Axis must be less than the DimensionCount of IndicesTensor"
     assert known.lines[0] == "2.0..6.4: Axis < rank(IndicesTensor)"
     assert known.lines[-1] == "specgate rule directml/ONE_HOT/axis-range prints a passing and a failing example"
@@ -22,7 +22,7 @@ def test_a_rule_of_a_table_says_what_it_asks_for_and_at_which_levels() -> None:
 
 
 def test_a_support_cell() -> None:
-    known = about("onnx/OneHot/values.type")
+    known = describe_rule("onnx/OneHot/values.type")
     assert known.says == "the level's support row lists the type"
     assert known.lines[0].startswith("9..27: UINT8, ")
     assert not any(line.startswith("specgate rule") for line in known.lines)
@@ -30,7 +30,7 @@ def test_a_support_cell() -> None:
 
 @pytest.mark.parametrize("rule", ["", "x", "a/b", "onnx/Nope/x", "onnx/OneHot/nope", "x/y/z", "\x00/\ud800/{}"])
 def test_an_unknown_id_is_a_check_of_ours(rule: str) -> None:
-    assert about(rule).says == f"a check of specgate, {rule}"
+    assert describe_rule(rule).says == f"a check of specgate, {rule}"
 
 
 def test_every_id_that_the_linter_makes_up_is_explained() -> None:

@@ -11,7 +11,7 @@ import pytest
 import specgate
 from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
 from specgate.report import RenderOptions, render
-from specgate.report.identity import identified
+from specgate.report.identity import identify_findings
 from specgate.verdict import Finding, Location, Report
 
 pytest.importorskip("onnx", reason="NO REPORT OF A MODEL IS TESTED: pip install onnx (it is in the test extra)")
@@ -24,7 +24,7 @@ FINDING = Finding("x/y", "error", "m", where="A", target="onnx:17", location=Loc
 
 
 def prints(report: Report, **options: Any) -> list[str]:
-    return [fingerprint for _, fingerprint in identified(report, RenderOptions(**options))[0]]
+    return [fingerprint for _, fingerprint in identify_findings(report, RenderOptions(**options))[0]]
 
 
 def test_json_and_sarif_say_the_same(sample: Report) -> None:
@@ -64,7 +64,7 @@ def test_rewording_changes_no_fingerprint_and_no_baseline(tmp_path: Path) -> Non
     reworded = [replace(one, message=new, fix=fix) for one, (new, fix) in zip((first, second), texts, strict=True)]
 
     def marks(findings: list[Finding]) -> dict[int, str]:
-        pairs, _ = identified(Report(findings=findings), RenderOptions(root=tmp_path))
+        pairs, _ = identify_findings(Report(findings=findings), RenderOptions(root=tmp_path))
         return {finding.values["A"]: mark for finding, mark in pairs}
 
     assert marks([first, second]) == marks(reworded)
@@ -77,7 +77,7 @@ def test_rewording_changes_no_fingerprint_and_no_baseline(tmp_path: Path) -> Non
 def test_a_known_finding_keeps_its_own_when_a_new_one_like_it_comes() -> None:
     known = Report(ignored=[FINDING])
     (_, before), (_, after) = (
-        identified(report, RenderOptions()) for report in (known, Report(findings=[FINDING], ignored=[FINDING]))
+        identify_findings(report, RenderOptions()) for report in (known, Report(findings=[FINDING], ignored=[FINDING]))
     )
     assert before == after
 
@@ -100,4 +100,4 @@ def test_a_checkout_moves_paths_and_no_fingerprints(tmp_path: Path) -> None:
     assert artifact == {"uri": "ml/a.onnx", "uriBaseId": "%SRCROOT%"}
     assert render(report, "github", options=RenderOptions(**options)).startswith("::error file=ml/a.onnx,")
     elsewhere = RenderOptions(root=tmp_path / "repo/ml", checkout=tmp_path / "other")
-    assert elsewhere.inside(str(tmp_path / "repo/ml/a.onnx")) == "a.onnx"
+    assert elsewhere.path_inside(str(tmp_path / "repo/ml/a.onnx")) == "a.onnx"

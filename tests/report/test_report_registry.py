@@ -65,16 +65,16 @@ def test_findings_are_ordered_by_file_node_field_and_id() -> None:
     ],
 )
 def test_inside(file: Callable[[Path], Path], inside: str | None, tmp_path: Path) -> None:
-    assert RenderOptions(root=tmp_path).inside(str(file(tmp_path))) == inside
+    assert RenderOptions(root=tmp_path).path_inside(str(file(tmp_path))) == inside
 
 
 def test_inside_takes_relative_paths_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert RenderOptions().inside("m/a.onnx") == "m/a.onnx"
-    assert RenderOptions(root="m").inside("m/a.onnx") == "a.onnx"
-    assert RenderOptions(root="n").inside("m/a.onnx") is None
+    assert RenderOptions().path_inside("m/a.onnx") == "m/a.onnx"
+    assert RenderOptions(root="m").path_inside("m/a.onnx") == "a.onnx"
+    assert RenderOptions(root="n").path_inside("m/a.onnx") is None
 
 
 def test_importing_the_registry_loads_no_format_and_nothing_heavy() -> None:

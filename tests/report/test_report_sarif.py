@@ -9,7 +9,7 @@ import pytest
 
 import specgate
 from specgate.report import RenderOptions, render, sarif
-from specgate.report.rule_links import about
+from specgate.report.rule_links import describe_rule
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def test_fingerprints_differ_by_place_field_rule_and_target_and_by_nothing_else(
 
 def test_a_rule_is_described_by_its_sentence(sample: Report) -> None:
     rules = {rule["id"]: rule for rule in run(sample)["tool"]["driver"]["rules"]}
-    says = about("onnx/OneHot/axis-range").says
+    says = describe_rule("onnx/OneHot/axis-range").says
     assert says != "onnx/OneHot/axis-range"
     assert rules["onnx/OneHot/axis-range"]["shortDescription"] == {"text": says}
     assert run(sample)["properties"]["counts"]["files"] == 2

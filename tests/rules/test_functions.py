@@ -10,7 +10,7 @@ import pytest
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.dialects.directml.cpp.nodes import Nodes
 from specgate.dialects.directml.cpp.translate import Translator
-from specgate.dialects.directml.cpp.values import Untranslatable, whole
+from specgate.dialects.directml.cpp.values import Untranslatable, make_integer
 from specgate.dialects.directml.vocabulary import Size2D
 from specgate.rules.column_values import column
 from specgate.rules.columns import compile_columns
@@ -57,7 +57,7 @@ def test_every_engine_computes_it(resolved: Resolved) -> None:
 def test_messages_and_cpp_name_it(resolved: Resolved) -> None:
     [failure] = explain_at(Descriptor("scratch", "X", {**VALUES, "Axis": 8}), resolved)
     assert "half of Axis is 4" in failure.message
-    translate = Translator({"Axis": whole("Axis", 0, 9, tight=True)}, {}, {}, None)  # type: ignore[arg-type]
+    translate = Translator({"Axis": make_integer("Axis", 0, 9, tight=True)}, {}, {}, None)  # type: ignore[arg-type]
     assert translate(resolved.rules[0].require.tree).code == "half(Axis) == 3"
 
 

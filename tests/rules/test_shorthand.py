@@ -147,7 +147,7 @@ def test_what_is_no_expression_is_left_to_the_parser(text: str) -> None:
 )
 def test_what_has_a_short_form_is_found(long: str, short: str | None) -> None:
     shortener = Shortener(OPTIONAL)
-    made = shortener.shortened(long)
+    made = shortener.shorten_text(long)
     assert made == (short or long)
     assert bool(shortener.replacements) == (short is not None)
     assert shorthand().written_out(made) == long

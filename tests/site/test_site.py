@@ -14,7 +14,7 @@ from docs.home import OPSET_QUESTION
 from docs.rule_ids import operator_rules, other_rules
 from docs.runtime import best_opset, leaving
 from docs.support import stretches
-from docs.twins import compared, twins, written
+from docs.twins import equivalents_by_operator, twins, written_list
 from docs.written import html_of
 from specgate.dialects import SHIPPED
 from specgate.generate.near_misses import aims_of
@@ -193,10 +193,10 @@ def test_most_leave_directml_at_the_opset_behind_it():
 def test_twins_exist():
     assert twins("directml", "ONE_HOT") == {"onnx": ["OneHot"], "openvino": ["OneHot"]}
     assert twins("onnx", "Conv") == {"directml": ["CONVOLUTION"], "openvino": ["Convolution"]}
-    for onnx, openvino in written().items():
+    for onnx, openvino in written_list().items():
         assert onnx in dialect("onnx").operators
         assert openvino in dialect("openvino").operators
-    for found in compared().values():
+    for found in equivalents_by_operator().values():
         assert all(other in dialect(name).operators for name, others in found.items() for other in others)
 
 

@@ -14,7 +14,7 @@ from specgate.cli import main
 from specgate.dialects import SHIPPED
 from specgate.spec.build import build_dialect
 from specgate.spec.digest import digest
-from specgate.spec.store import built, compiled_tables, kept_tables, written_tables
+from specgate.spec.store import build_with_digest, compiled_tables, kept_tables, written_tables
 from specgate.spec.tables import use_specs
 from specgate.spec.version import RELEASE, tables_version, versions, versions_of_targets
 from tests.paths import ROOT
@@ -55,7 +55,7 @@ def test_another_process_finds_the_same() -> None:
 
 
 def test_what_is_kept_has_the_hash_of_what_was_built(folder, tmp_path) -> None:
-    tables = built(build_dialect, folder())
+    tables = build_with_digest(build_dialect, folder())
     path = tmp_path / "kept.jsonl"
     path.write_text(written_tables(None, tables), encoding="utf-8")
     kept = kept_tables(path)["tables"]

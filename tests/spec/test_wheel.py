@@ -165,8 +165,10 @@ def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
         return self.write_bytes(text.replace("\n", "\r\n").encode())
 
     compiled = {name: compiled_tables(name) for name in SHIPPED}  # by the checkout, once
-    built = store.built
-    monkeypatch.setattr(store, "built", lambda build, folder: compiled.get(folder.name) or built(build, folder))
+    built = store.build_with_digest
+    monkeypatch.setattr(
+        store, "build_with_digest", lambda build, folder: compiled.get(folder.name) or built(build, folder)
+    )
     monkeypatch.setattr(Path, "write_text", as_on_windows)
     hook = cast("Any", CompileSpecs)(str(ROOT), {}, None, None, str(tmp_path), "wheel")
     build: dict[str, Any] = {"force_include": {}}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.errors import InputError
-from specgate.spec.yamlio import MAX_DEPTH, load_yaml, placed
+from specgate.spec.yamlio import MAX_DEPTH, format_problem, load_yaml
 
 pytestmark = pytest.mark.timeout(240)  # what is hostile must not hang
 
@@ -237,7 +237,7 @@ def test_every_value_has_a_line() -> None:
     ],
 )
 def test_placing_a_problem(path: tuple[str, ...], line: str) -> None:
-    assert placed("f", load_yaml(DOCUMENT, "f")[1], path, "m") == line
+    assert format_problem("f", load_yaml(DOCUMENT, "f")[1], path, "m") == line
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]), max_size=12)

@@ -17,7 +17,7 @@ from tests.paths import SPECS
 from tools.__main__ import main
 from tools.import_openvino.compare import differences, pairs
 from tools.import_openvino.package import Version, changes, opset_tables, package_facts
-from tools.import_openvino.skeleton import begun, file_name
+from tools.import_openvino.skeleton import file_name, write_skeleton
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,7 +209,7 @@ def test_a_table_is_begun(folder):
         "opset6": Version(None, None),
         "opset8": None,
     }
-    text = begun("ROIPool", at, "9.9")
+    text = write_skeleton("ROIPool", at, "9.9")
     assert (
         text
         == """operator: ROIPool

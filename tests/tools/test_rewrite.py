@@ -17,7 +17,7 @@ from tests.paths import SPECS
 
 pytest.importorskip("ruamel.yaml", reason="NO TABLE IS WRITTEN: pip install ruamel.yaml (it is in the test extra)")
 
-from tools.rewrite import Quoted, rewritten  # it imports ruamel.yaml
+from tools.rewrite import Quoted, rewrite_file  # it imports ruamel.yaml
 
 TEXT = """\
 # The first line.
@@ -56,7 +56,7 @@ def says(text: str) -> Any:
 
 
 def changed(**parts: Any) -> str:
-    made = rewritten(TEXT, SAYS, {**SAYS, **parts})
+    made = rewrite_file(TEXT, SAYS, {**SAYS, **parts})
     assert says(made) == {**SAYS, **parts}
     return made
 
@@ -66,7 +66,7 @@ def test_the_example() -> None:
 
 
 def test_nothing_changes() -> None:
-    assert rewritten(TEXT, SAYS, SAYS) == TEXT
+    assert rewrite_file(TEXT, SAYS, SAYS) == TEXT
 
 
 def test_one_entry_changes() -> None:
@@ -94,7 +94,7 @@ def test_a_list_at_the_top_has_a_line_for_each_item() -> None:
 
 
 def test_keys_that_are_new_or_gone_and_their_order() -> None:
-    made = rewritten(TEXT, SAYS, {"new": None, "tail": SAYS["tail"], "name": "x"})
+    made = rewrite_file(TEXT, SAYS, {"new": None, "tail": SAYS["tail"], "name": "x"})
     assert (
         made
         == "new: null\ntail: >-\n  # no comment\n  of any kind\n# The first line.\nname:   'x'  # of it\n# The end.\n"
@@ -103,21 +103,21 @@ def test_keys_that_are_new_or_gone_and_their_order() -> None:
 
 def test_remarks_and_quotes() -> None:
     wanted = {"a": {"x": 1, Quoted("y"): {"z": Quoted("w")}}, "b": Quoted("c"), "n": "1", "d": "yes"}
-    made = rewritten("", {}, wanted, {("a",): "of a", ("a", "x"): "of x", ("b",): "of b"})
+    made = rewrite_file("", {}, wanted, {("a",): "of a", ("a", "x"): "of x", ("b",): "of b"})
     assert made == 'a:  # of a\n  x: 1  # of x\n  "y": {z: "w"}\nb: "c"  # of b\nn: "1"\nd: yes\n'
-    again = rewritten(made, wanted, {**wanted, "a": {"x": 2}}, {("a",): "not again"})
+    again = rewrite_file(made, wanted, {**wanted, "a": {"x": 2}}, {("a",): "not again"})
     assert again == 'a:  # of a\n  # of x\n  x: 2\nb: "c"  # of b\nn: "1"\nd: yes\n'
 
 
 def test_keys_that_look_like_something_else() -> None:
     text = "1: a\n~: b  # none\nNull: c\n0x1: d\n2001-01-01: {1: e}"
-    made = rewritten(text, says(text), {**says(text), "Null": "x"})
+    made = rewrite_file(text, says(text), {**says(text), "Null": "x"})
     assert made == text.replace("Null: c", '"Null": x') + "\n"
 
 
 def test_long_values() -> None:
     words = [f"word_{number}" for number in range(30)]
-    made = rewritten("", {}, {"a": {"x": {"short": 1, "words": words}, "y": {k: {"z": 1} for k in "abcd"}}})
+    made = rewrite_file("", {}, {"a": {"x": {"short": 1, "words": words}, "y": {k: {"z": 1} for k in "abcd"}}})
     lines = made.splitlines()
     assert lines[:3] == ["a:", "  x:", "    short: 1"]
     assert lines[-5:] == ["  y:", *(f"    {key}: {{z: 1}}" for key in "abcd")]
@@ -140,12 +140,12 @@ tables = st.dictionaries(keys, values | st.dictionaries(keys, values, max_size=3
 @settings(max_examples=40)
 @given(tables, tables)
 def test_what_is_written_says_what_is_wanted(first: dict[str, Any], second: dict[str, Any]) -> None:
-    made = rewritten("", {}, first)
+    made = rewrite_file("", {}, first)
     assert says(made) == first
     both = {**second, **first}
-    again = rewritten(made, first, both)
+    again = rewrite_file(made, first, both)
     assert says(again) == both
-    assert rewritten(again, says(again), both) == again
+    assert rewrite_file(again, says(again), both) == again
 
 
 @pytest.mark.parametrize("dialect", ["directml", "onnx", "openvino"])
@@ -154,12 +154,12 @@ def test_shipped_tables_keep_what_does_not_change(dialect: str) -> None:
     for file in pick.sample(sorted((SPECS / dialect / "operators").rglob("*.yaml")), 4):
         text = file.read_text(encoding="utf-8")
         old = says(text)
-        assert rewritten(text, old, old) == text
+        assert rewrite_file(text, old, old) == text
         wanted = json.loads(json.dumps(old))
         section = pick.choice([key for key, value in wanted.items() if isinstance(value, dict) and value])
         name = pick.choice(list(wanted[section]))
         wanted[section][name] = {"new": 1}
-        made = rewritten(text, old, wanted)
+        made = rewrite_file(text, old, wanted)
         assert says(made) == wanted
         present, again = text.splitlines(), made.splitlines()
         new = [line for line in again if line not in present]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specgate.spec.tables import dialect
-from specgate.validate.fixes import exact_up_to, lossless, lost, nearest
+from specgate.validate.fixes import describe_loss, exact_up_to, lossless, nearest
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_no_table_proposes_a_cast_that_loses_something_where_another_does_not(na
             near = nearest(found, allowed, home)
             kept = [other for other in allowed if lossless(found, other, home)]
             assert near in allowed if near is not None else not kept, (found, allowed, kept)
-            said = near is None or lost(found, near, home) or "nf4" in {found, near}
+            said = near is None or describe_loss(found, near, home) or "nf4" in {found, near}
             assert near in kept if kept else said, (found, allowed, near)
             asked += 1
     assert asked > 100

@@ -52,7 +52,7 @@ def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
         repaired += 1
         assert failure.message[0] != " "
         for choice in range(len(repair[-1].tried)):
-            mended = failure.remedy.changed(repair, choice)
+            mended = failure.remedy.apply_repair(repair, choice)
             assert mended.fields != descriptor.fields
             left = [f.key for f in explain_at(mended, resolved) if not f.unknown]
             assert failure.key not in left, (failure.rule, failure.remedy.fix(), choice)

@@ -9,7 +9,7 @@ import pytest
 from specgate.descriptors.core import UNSTATED, Descriptor, Symbol, TensorDesc
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
-from specgate.validate.witness import refusing, with_sizes
+from specgate.validate.witness import rejecting_implementations, with_sizes
 from tests.validate.test_accepts import some_examples
 
 FLOATS = TensorDesc("FLOAT", (Symbol("N"), None, 3))
@@ -45,6 +45,9 @@ def test_sizes_alone_are_filled() -> None:
 
 def test_implementations_are_asked_with_and_without_a_witness() -> None:
     made = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0}, "17")
-    assert list(refusing(made, "17", "observed", ("checker", "inference"))) == []
+    assert list(rejecting_implementations(made, "17", "observed", ("checker", "inference"))) == []
     wrong = replace(made, fields={"inputs": [FLOATS, TensorDesc("INT64", (None,))], "axis": 0})
-    assert list(refusing(wrong, "17", "observed", ("checker", "inference"))) == ["checker", "inference"]
+    assert list(rejecting_implementations(wrong, "17", "observed", ("checker", "inference"))) == [
+        "checker",
+        "inference",
+    ]

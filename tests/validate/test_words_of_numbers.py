@@ -13,7 +13,7 @@ import pytest
 
 import specgate
 from specgate import make
-from specgate.descriptors.core import Numbered, shown
+from specgate.descriptors.core import Numbered, format_value
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.spec.tables import dialect
 
@@ -179,7 +179,7 @@ def test_a_numbered_word_is_a_number() -> None:
     made = Numbered(7, "INT64")
     for same in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert (same, same.word, hash(same)) == (7, "INT64", hash(7))
-    assert (str(made), json.dumps(made), shown(made)) == ("7", "7", "7 (INT64)")
+    assert (str(made), json.dumps(made), format_value(made)) == ("7", "7", "7 (INT64)")
 
 
 def test_words_execute_as_their_numbers() -> None:

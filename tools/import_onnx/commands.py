@@ -42,12 +42,12 @@ def compare_tables(folder: Path, say: Callable[[str], object]) -> bool:
 
     table = Dialect("onnx", build_dialect(folder))
     words = {info["tensor"]: word for word, info in table.types.items()}
-    found = list(differences(facts_of_tables(table), schema_facts(), words, domain_versions()))
-    found += level_differences(table, version_table(), domain_versions())
-    for line in found:
+    lines = list(differences(facts_of_tables(table), schema_facts(), words, domain_versions()))
+    lines += level_differences(table, version_table(), domain_versions())
+    for line in lines:
         say(line)
-    say(f"onnx {package_version()}: {len(found)} differences")
-    return bool(found)
+    say(f"onnx {package_version()}: {len(lines)} differences")
+    return bool(lines)
 
 
 def _expect_package() -> None:

@@ -47,11 +47,11 @@ def _versions(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
 def _parameter(info: FieldInfo, row: Mapping[str, Any]) -> dict[str, Any]:
     cell = row.get(info.name, {})
     types = cell.get("variable") or ", ".join(cell.get("types", ()))
-    found = {"name": info.vendor_name, "types": types, "option": "optional" if info.optional else "single"}
+    parameter = {"name": info.vendor_name, "types": types, "option": "optional" if info.optional else "single"}
     if info.type == "tensor[]":
         least = info.min_count if info.min_count is not None else 0 if info.optional else 1
-        found |= {"option": "variadic", "homogeneous": not info.heterogeneous, "least": least}
-    return found
+        parameter |= {"option": "variadic", "homogeneous": not info.heterogeneous, "least": least}
+    return parameter
 
 
 def _attribute(info: FieldInfo) -> dict[str, Any]:
@@ -91,20 +91,20 @@ def version_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], word
     variables: set[str] = set()
     for part in ("inputs", "outputs"):
         named = [{**p, "types": words.get(p["types"], p["types"])} for p in theirs[part]]
-        yield from _listed(part, ours[part], named)
+        yield from _compare_lists(part, ours[part], named)
         variables |= {p["types"] for p in ours[part]}
     for variable, types in theirs["type_sets"].items():
         there = {words.get(spelt, spelt) for spelt in types}
         here = set(ours["type_sets"].get(variable, there if variable not in variables else ()))
         if here != there:
-            yield f"types of {variable}: {_shown(here - there, there - here)}"
+            yield f"types of {variable}: {_format_difference(here - there, there - here)}"
     for name in dict.fromkeys([*theirs["attributes"], *ours["attributes"]]):
         one, other = ours["attributes"].get(name), theirs["attributes"].get(name)
         if _single(one) != _single(other):
             yield f"attribute {name}: {_fact(one)} in the table, {_fact(other)} in the package"
 
 
-def _listed(part: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> Iterator[str]:
+def _compare_lists(part: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> Iterator[str]:
     for index in range(max(len(ours), len(theirs))):
         one, other = (side[index] if index < len(side) else None for side in (ours, theirs))
         if one != other:
@@ -125,7 +125,7 @@ def _fact(fact: Mapping[str, Any] | None) -> str:
     return "none" if fact is None else ", ".join(f"{key} {value}" for key, value in fact.items())
 
 
-def _shown(more: set[str], fewer: set[str]) -> str:
+def _format_difference(more: set[str], fewer: set[str]) -> str:
     parts = [f"only in the table {', '.join(sorted(more))}"] if more else []
     return "; ".join(parts + ([f"only in the package {', '.join(sorted(fewer))}"] if fewer else []))
 

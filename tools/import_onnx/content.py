@@ -25,13 +25,16 @@ def table_content(versions: Versions, words: Mapping[str, str]) -> dict[str, Any
     """
     newest = list(versions)[-1]
     removed = newest if versions[newest]["deprecated"] and len(versions) > 1 else None
-    held = {level: version for level, version in versions.items() if level != removed}
-    names = _names(held)
+    kept_versions = {level: version for level, version in versions.items() if level != removed}
+    names = _names(kept_versions)
     fields = {}
-    for key in _ordered(held, names):
-        forms = list(_forms(key, names[key], held))
+    for key in _order_fields(kept_versions, names):
+        forms = list(_forms(key, names[key], kept_versions))
         fields[names[key]] = forms[0] if len(forms) == 1 else forms
-    content = {"fields": fields, "support": {level: _row(held[level], names, words) for level in held}}
+    content = {
+        "fields": fields,
+        "support": {level: _row(kept_versions[level], names, words) for level in kept_versions},
+    }
     return content if removed is None else {**content, "removed": removed}
 
 
@@ -51,28 +54,28 @@ def _names(versions: Versions) -> dict[_Key, str]:
     If names collide, an input keeps its name.
     """
     keys = dict.fromkeys(key for version in versions.values() for key in _keys(version))
-    found: dict[_Key, str] = {}
+    names: dict[_Key, str] = {}
     for part, kind in _KINDS.items():
         for key in (key for key in keys if key[0] == part):
             plain = _NO_IDENTIFIER.sub("", key[1])
-            taken = {name for (other, _), name in found.items() if other != part}
-            found[key] = f"{plain}_{kind}" if plain in taken else plain
-    return found
+            used = {name for (other, _), name in names.items() if other != part}
+            names[key] = f"{plain}_{kind}" if plain in used else plain
+    return names
 
 
-def _ordered(versions: Versions, names: Mapping[_Key, str]) -> list[_Key]:
+def _order_fields(versions: Versions, names: Mapping[_Key, str]) -> list[_Key]:
     """Return one key per field.
 
     Tensors come first, in an order consistent with all versions, then attributes by name.
     """
-    found: list[_Key] = []
+    keys: list[_Key] = []
     for part in ("inputs", "outputs"):
         merged: list[_Key] = []
         for version in reversed(list(versions.values())):
             _merge([(part, parameter["name"]) for parameter in version[part]], merged, names)
-        found += merged
+        keys += merged
     every = {name for version in versions.values() for name in version["attributes"]}
-    return found + [("attributes", name) for name in sorted(every)]
+    return keys + [("attributes", name) for name in sorted(every)]
 
 
 def _merge(order: Sequence[_Key], merged: list[_Key], names: Mapping[_Key, str]) -> None:
@@ -111,8 +114,8 @@ def _forms(key: _Key, name: str, versions: Versions) -> Iterator[dict[str, Any]]
 
 def _fact(part: str, name: str, aliases: Iterable[str], version: Mapping[str, Any]) -> dict[str, Any] | None:
     if part == "attributes":
-        found = next(((alias, version[part][alias]) for alias in aliases if alias in version[part]), None)
-        return None if found is None else _attribute(found[0], name, found[1])
+        entry = next(((alias, version[part][alias]) for alias in aliases if alias in version[part]), None)
+        return None if entry is None else _attribute(entry[0], name, entry[1])
     parameter = next((p for p in version[part] if p["name"] in aliases), None)
     if parameter is None:
         return None
@@ -151,6 +154,6 @@ def _row(version: Mapping[str, Any], names: Mapping[_Key, str], words: Mapping[s
     for part in ("inputs", "outputs"):
         for parameter in version[part]:
             types = parameter["types"]
-            taken = types if types in version["type_sets"] else [words.get(types, types)]
-            row[names[part, parameter["name"]]] = {"types": taken}
+            row_types = types if types in version["type_sets"] else [words.get(types, types)]
+            row[names[part, parameter["name"]]] = {"types": row_types}
     return row

@@ -9,7 +9,7 @@ from specgate.files import write_text
 from specgate.spec.short_forms import named_sets
 from specgate.spec.yamlio import load_yaml
 from tools.import_onnx.content import table_content
-from tools.import_onnx.update import REMARKS, updated
+from tools.import_onnx.update import REMARKS, update_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,12 +30,12 @@ def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> li
     changed = []
     for name, versions in facts.items():
         path, text, old = present.get(name, (folder / file_name(name), "", {}))
-        made = updated(name, table_content(versions, words), source_of(name, versions, package), old, sets)
-        if made != old:
-            from tools.rewrite import rewritten
+        table = update_table(name, table_content(versions, words), source_of(name, versions, package), old, sets)
+        if table != old:
+            from tools.rewrite import rewrite_file
 
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, rewritten(text, old, made, REMARKS))
+            write_text(path, rewrite_file(text, old, table, REMARKS))
             changed.append(path.relative_to(folder).as_posix())
     return changed
 

@@ -27,12 +27,12 @@ def schema_facts() -> Facts:
     """
     import onnx.defs
 
-    found: Facts = {}
+    facts: Facts = {}
     schemas = onnx.defs.get_all_schemas_with_history()
     for schema in sorted(schemas, key=lambda s: (s.domain, s.name, s.since_version)):
         name = f"{schema.domain}.{schema.name}" if schema.domain else schema.name
-        found.setdefault(name, {})[str(schema.since_version)] = _version(schema)
-    return found
+        facts.setdefault(name, {})[str(schema.since_version)] = _version(schema)
+    return facts
 
 
 def version_table() -> list[list[Any]]:
@@ -74,14 +74,14 @@ def _version(schema: Any) -> dict[str, Any]:
 
 def _parameter(parameter: Any) -> dict[str, Any]:
     option = str(parameter.option).rpartition(".")[2].lower()
-    found = {"name": parameter.name, "types": _either(parameter, "type_str", "typeStr"), "option": option}
+    entry = {"name": parameter.name, "types": _get_either(parameter, "type_str", "typeStr"), "option": option}
     if option == "variadic":
-        found["homogeneous"] = bool(_either(parameter, "is_homogeneous", "isHomogeneous"))
-        found["least"] = int(_either(parameter, "min_arity", "minArity"))
-    return found
+        entry["homogeneous"] = bool(_get_either(parameter, "is_homogeneous", "isHomogeneous"))
+        entry["least"] = int(_get_either(parameter, "min_arity", "minArity"))
+    return entry
 
 
-def _either(value: Any, name: str, older: str) -> Any:
+def _get_either(value: Any, name: str, older: str) -> Any:
     return getattr(value, name) if hasattr(value, name) else getattr(value, older)
 
 

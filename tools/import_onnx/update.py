@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.yamlio import Keys
 
-__all__ = ["REMARKS", "updated"]
+__all__ = ["REMARKS", "update_table"]
 
 #: The order of the first keys of a table; others keep their order.
 _ORDER: Final = (
@@ -37,7 +37,7 @@ REMARKS: Final[Mapping[Keys, str]] = {
 }
 
 
-def updated(
+def update_table(
     name: str,
     content: Mapping[str, Any],
     source: Mapping[str, str],
@@ -48,7 +48,7 @@ def updated(
 
     It combines `content` with the handwritten parts of `old`. sets: the dialect's named lists, by kind.
     """
-    made = {
+    table = {
         "operator": name,
         **old,
         "source": _source(source, old.get("source", [])),
@@ -56,33 +56,33 @@ def updated(
         "support": _support(content["support"], old.get("support") or {}, sets),
         "removed": content.get("removed"),
     }
-    keys = (key for key in dict.fromkeys([*_ORDER, *made]) if made.get(key) is not None)
-    return {key: made[key] for key in keys}
+    keys = (key for key in dict.fromkeys([*_ORDER, *table]) if table.get(key) is not None)
+    return {key: table[key] for key in keys}
 
 
-def _source(wanted: Mapping[str, str], old: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+def _source(source: Mapping[str, str], old: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the sources with the package's new entry.
 
     It replaces an older one, or comes first.
     """
-    entries = [wanted if entry.get("package") == wanted["package"] else entry for entry in old]
-    return entries if wanted in entries else [wanted, *entries]
+    entries = [source if entry.get("package") == source["package"] else entry for entry in old]
+    return entries if source in entries else [source, *entries]
 
 
-def _fields(wanted: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    made = {}
-    for name, entry in wanted.items():
-        forms, existing = _listed(entry), _listed(old.get(name))
-        if [_without(form, _BY_HAND) for form in existing] == forms:
-            made[name] = old[name]
+def _fields(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {}
+    for name, entry in new.items():
+        forms, existing = _to_list(entry), _to_list(old.get(name))
+        if [_drop_keys(form, _BY_HAND) for form in existing] == forms:
+            fields[name] = old[name]
             continue
         kept = [{**form, **_hand_of(form, existing)} for form in forms]
         ordered = [{key: form[key] for key in _FIELD if key in form} for form in kept]
-        made[name] = ordered[0] if len(ordered) == 1 else ordered
-    return made
+        fields[name] = ordered[0] if len(ordered) == 1 else ordered
+    return fields
 
 
-def _listed(entry: Any) -> list[dict[str, Any]]:
+def _to_list(entry: Any) -> list[dict[str, Any]]:
     return entry if isinstance(entry, list) else [] if entry is None else [entry]
 
 
@@ -96,25 +96,27 @@ def _hand_of(form: Mapping[str, Any], existing: list[dict[str, Any]]) -> dict[st
 
 
 def _support(
-    wanted: Mapping[str, Any], old: Mapping[str, Any], sets: Mapping[str, Mapping[str, list[str]]]
+    new: Mapping[str, Any], old: Mapping[str, Any], sets: Mapping[str, Mapping[str, list[str]]]
 ) -> dict[str, Any]:
     """Return the support rows.
 
     Equal rows are kept up to the first difference; from there on, rows contain what changes.
     """
     present = whole_rows(written_out({"support": deepcopy(old)}, sets)[0]["support"])[0]
-    made: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     kept = 0
-    for level, row in wanted.items():
+    for level, row in new.items():
         before = present.get(level, {})
-        if kept == len(made) and list(old)[kept : kept + 1] == [level] and _stated(before) == _stated(row):
-            made[level] = before
+        if kept == len(rows) and list(old)[kept : kept + 1] == [level] and _package_part(before) == _package_part(row):
+            rows[level] = before
             kept += 1
             continue
-        extra = {key: _without(cell, (_TYPES,)) for key, cell in (before or _last(made)).items() if key not in _ROW}
-        made[level] = {key: {**cell, **extra[key]} if key in extra else cell for key, cell in row.items()}
-        made[level] |= {key: cell for key, cell in extra.items() if key not in row and cell}
-    named = {level: {key: _named(key, cell, sets[_TYPES]) for key, cell in row.items()} for level, row in made.items()}
+        extra = {key: _drop_keys(cell, (_TYPES,)) for key, cell in (before or _last(rows)).items() if key not in _ROW}
+        rows[level] = {key: {**cell, **extra[key]} if key in extra else cell for key, cell in row.items()}
+        rows[level] |= {key: cell for key, cell in extra.items() if key not in row and cell}
+    named = {
+        level: {key: _name_types(key, cell, sets[_TYPES]) for key, cell in row.items()} for level, row in rows.items()
+    }
     changes = changes_of(named)
     return {level: old[level] if index < kept else changes[level] for index, level in enumerate(changes)}
 
@@ -126,7 +128,7 @@ def _last(rows: Mapping[str, Any]) -> Mapping[str, Any]:
     return list(rows.values())[-1] if rows else {}
 
 
-def _named(key: str, cell: Any, sets: Mapping[str, list[str]]) -> Any:
+def _name_types(key: str, cell: Any, sets: Mapping[str, list[str]]) -> Any:
     """Return a cell, or a row's type sets, with named lists substituted."""
     if not isinstance(cell, dict):
         return cell
@@ -134,20 +136,20 @@ def _named(key: str, cell: Any, sets: Mapping[str, list[str]]) -> Any:
     return {**cell, **{part: by_name(types, sets) for part, types in named.items() if isinstance(types, list)}}
 
 
-def _stated(row: Mapping[str, Any]) -> dict[str, Any]:
+def _package_part(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the package's part of a row, with types in a fixed order.
 
     Used for comparisons.
     """
     cells = {key: _types(cell[_TYPES]) for key, cell in row.items() if key not in _ROW and _TYPES in cell}
-    used = [taken for taken in cells.values() if isinstance(taken, str)]
+    used = [types for types in cells.values() if isinstance(types, str)]
     sets = {variable: frozenset(types) for variable, types in row.get("type_sets", {}).items() if variable in used}
     return {"deprecated": row.get("deprecated", False), "type_sets": sets, **cells}
 
 
-def _types(taken: Any) -> Any:
-    return frozenset(taken) if isinstance(taken, list) else taken
+def _types(types: Any) -> Any:
+    return frozenset(types) if isinstance(types, list) else types
 
 
-def _without(entry: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+def _drop_keys(entry: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key not in keys}

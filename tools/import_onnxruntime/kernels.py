@@ -13,7 +13,7 @@ from tools.import_onnxruntime.stated import Stated
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PROVIDER", "installed"]
+__all__ = ["PROVIDER", "read_installed"]
 
 #: The provider whose registrations are read.
 PROVIDER: Final = "CPU"
@@ -22,7 +22,7 @@ _STATES: Final = f"{RUNTIME}.capi.{RUNTIME}_pybind11_state"
 _OPEN: Final = 2**31 - 1
 
 
-def installed(title: str) -> tuple[str, Stated]:
+def read_installed(title: str) -> tuple[str, Stated]:
     """Return the release of the installed package and its kernels.
 
     title: the package's name of the provider. Raises InputError if the package is missing or does not expose its

@@ -58,24 +58,24 @@ def registered_in(path: Path) -> tuple[str, Stated]:
 
     Raises InputError for a file that is not such a wheel or lacks the table.
     """
-    found = _WHEEL.fullmatch(path.name)
-    if found is None:
+    match = _WHEEL.fullmatch(path.name)
+    if match is None:
         raise InputError("expected a wheel of the runtime for Windows", file=str(path))
     try:
         with zipfile.ZipFile(path) as wheel:
             inside = {name.rpartition("/")[2]: name for name in wheel.namelist()}
-            held = [inside[name] for name in _LIBRARIES if name in inside]
-            contents = [wheel.read(name) for name in held if wheel.getinfo(name).file_size < _MOST_BYTES]
+            members = [inside[name] for name in _LIBRARIES if name in inside]
+            contents = [wheel.read(name) for name in members if wheel.getinfo(name).file_size < _MOST_BYTES]
     except (OSError, zipfile.BadZipFile) as error:
         raise InputError(f"cannot be read: {error}", file=str(path)) from None
     for content in contents:
-        stated = _stated(content)
+        stated = _read_kernels(content)
         if stated:
-            return found[1], stated
+            return match[1], stated
     raise InputError("no table of registrations was found in its libraries", file=str(path))
 
 
-def _stated(content: bytes) -> Stated:
+def _read_kernels(content: bytes) -> Stated:
     try:
         image = _Image(content)
         rows = list(image.table())
@@ -197,7 +197,7 @@ def _types(mask: int, *, wide: bool) -> list[str]:
     """
     tensors = (_SCALARS[0], *_INTS4, *_SCALARS[1:]) if wide else _SCALARS
     around = len(tensors) + 3  # skips two complex types, for which no kernel is registered
-    found = [f"tensor({name})" for bit, name in enumerate(tensors, 1) if mask >> bit & 1 and name != _NEVER]
+    types = [f"tensor({name})" for bit, name in enumerate(tensors, 1) if mask >> bit & 1 and name != _NEVER]
     lists = ((bit, name) for bit, name in enumerate(tensors, around) if name not in {_NEVER, *_INTS4})
-    found += [f"seq(tensor({name}))" for bit, name in lists if mask >> bit & 1]
-    return [type_word(kind) for kind in found]
+    types += [f"seq(tensor({name}))" for bit, name in lists if mask >> bit & 1]
+    return [type_word(kind) for kind in types]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.runtimes.onnxruntime.release_ranges import range_text, span
-from specgate.spec.short_forms import by_name, expanded
+from specgate.spec.short_forms import by_name, expand_sets
 from tools.import_onnxruntime.stated import in_order, merged_types
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     #: The rows of each release, by its index.
     Releases = dict[int, dict[Key, dict[str, Any]]]
 
-__all__ = ["Axis", "apart", "by_release", "written_rows"]
+__all__ = ["Axis", "by_release", "is_handwritten", "written_rows"]
 
 #: The keys of a row in a file, in order.
 _ORDER: Final = (
@@ -39,25 +39,25 @@ class Axis:
         self.whole = whole
         self.sets = {name: in_order(types) for name, types in sets.items()}
 
-    def types(self, given: Any) -> Any:
+    def types(self, types_: Any) -> Any:
         """Return a row's types with named lists expanded.
 
         Types are in the dialect's order.
         """
-        if isinstance(given, list):
-            return merged_types([self.types(each) for each in given])
+        if isinstance(types_, list):
+            return merged_types([self.types(each) for each in types_])
         return {
-            name: in_order(expanded([entries] if isinstance(entries, str) else entries, self.sets, "types")[0])
-            for name, entries in given.items()
+            name: in_order(expand_sets([entries] if isinstance(entries, str) else entries, self.sets, "types")[0])
+            for name, entries in types_.items()
         }
 
     def named(self, types: Any) -> Any:
         """Return a row's types with named lists substituted."""
         if isinstance(types, list):
             return [self.named(each) for each in types]
-        return {name: self._named(listed) for name, listed in types.items()}
+        return {name: self._name_types(listed) for name, listed in types.items()}
 
-    def _named(self, listed: list[str]) -> str | list[str]:
+    def _name_types(self, listed: list[str]) -> str | list[str]:
         whole = by_name(listed, self.sets)
         long = {name: types for name, types in self.sets.items() if len(types) >= _LONG}
         return whole if isinstance(whole, str) else by_name(listed, long)
@@ -65,7 +65,7 @@ class Axis:
 
 def by_release(versions: Mapping[str, Any], axis: Axis) -> Releases:
     """Return the rows of an operator in a file by release."""
-    found: Releases = {}
+    rows_by_release: Releases = {}
     for key, forms in versions.items():
         first, _, last = key.partition("..")
         for form in forms if isinstance(forms, list) else [forms]:
@@ -73,11 +73,11 @@ def by_release(versions: Mapping[str, Any], axis: Axis) -> Releases:
             row["types"] = axis.types(row.get("types", {}))
             begin, end = span(form.get("releases"), axis.order, axis.whole)
             for at in range(begin, end + 1):
-                found.setdefault(at, {})[int(first), int(last) if last else None] = row
-    return found
+                rows_by_release.setdefault(at, {})[int(first), int(last) if last else None] = row
+    return rows_by_release
 
 
-def apart(row: Mapping[str, Any]) -> bool:
+def is_handwritten(row: Mapping[str, Any]) -> bool:
     """Return whether the row is handwritten and in no package."""
     return bool(row.get("apart"))
 
@@ -90,7 +90,7 @@ def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
     from tools.rewrite import Quoted
 
     keys = sorted({key for rows in releases.values() for key in rows}, key=lambda key: (key[0], key[1] or 1 << 30))
-    made: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for key in keys:
         forms: list[tuple[int, int, dict[str, Any]]] = []
         for at in sorted(releases):
@@ -101,13 +101,13 @@ def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
                 forms[-1] = (forms[-1][0], at, row)
             else:
                 forms.append((at, at, row))
-        written = [_written(row, range_text(first, last, axis.order, axis.whole), axis) for first, last, row in forms]
+        written = [_write_row(row, range_text(first, last, axis.order, axis.whole), axis) for first, last, row in forms]
         name = Quoted(f"{key[0]}" if key[1] is None else f"{key[0]}..{key[1]}")
-        made[name] = written[0] if len(written) == 1 else written
-    return made
+        entries[name] = written[0] if len(written) == 1 else written
+    return entries
 
 
-def _written(row: Mapping[str, Any], releases: str | None, axis: Axis) -> dict[str, Any]:
+def _write_row(row: Mapping[str, Any], releases: str | None, axis: Axis) -> dict[str, Any]:
     from tools.rewrite import Quoted
 
     content = {**row, "types": axis.named(row["types"]), "releases": None if releases is None else Quoted(releases)}

@@ -42,17 +42,17 @@ def merged_types(kernels: Iterable[Mapping[str, Iterable[str]]]) -> list[dict[st
 
     Two sets are merged only if they differ in one constraint, because their union then accepts no other combination.
     """
-    made: list[dict[str, frozenset[str]]] = []
-    for kernel in sorted(kernels, key=_spelt):
+    groups: list[dict[str, frozenset[str]]] = []
+    for kernel in sorted(kernels, key=_sort_types):
         new = {name: frozenset(types) for name, types in kernel.items()}
-        while (old := next((each for each in made if _joins(each, new)), None)) is not None:
-            made.remove(old)
+        while (old := next((each for each in groups if _joins(each, new)), None)) is not None:
+            groups.remove(old)
             new = {name: types | old[name] for name, types in new.items()}
-        made.append(new)
-    return sorted(({name: in_order(types) for name, types in each.items()} for each in made), key=_spelt)
+        groups.append(new)
+    return sorted(({name: in_order(types) for name, types in each.items()} for each in groups), key=_sort_types)
 
 
-def _spelt(kernel: Mapping[str, Iterable[str]]) -> list[tuple[str, list[str]]]:
+def _sort_types(kernel: Mapping[str, Iterable[str]]) -> list[tuple[str, list[str]]]:
     return sorted((name, in_order(types)) for name, types in kernel.items())
 
 

@@ -16,7 +16,7 @@ from specgate.spec.build import SpecErrors, load_file
 from specgate.spec.short_forms import named_sets
 from specgate.spec.yamlio import load_yaml
 from tools.import_onnxruntime import kernels, library
-from tools.import_onnxruntime.rows import Axis, apart, by_release, written_rows
+from tools.import_onnxruntime.rows import Axis, by_release, is_handwritten, written_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -42,19 +42,19 @@ def import_runtime(folder: Path, say: Say, wheel: Path | None = None) -> None:
     library is read; None for the CPU kernels of the installed package. Raises InputError if the package cannot be read
     or its release is not in ``releases.yaml``.
     """
-    from tools.rewrite import rewritten
+    from tools.rewrite import rewrite_file
 
     job = _Job(folder, wheel)
     changed = 0
     for domain in job.domains():
         path = job.folder / job.place / f"{domain}.yaml"
-        text = path.read_text(encoding="utf-8") if path.is_file() else _begun(job, domain)
+        text = path.read_text(encoding="utf-8") if path.is_file() else _file_header(job, domain)
         old = load_yaml(text, str(path))[0]
         operators = job.updated(domain, old["operators"] or {})
-        wanted = {**old, "sources": job.sources(old["sources"]), "operators": operators}
-        made = rewritten(text, {**old, "operators": old["operators"] or {}}, wanted)
-        if made != text:
-            write_text(path, made)
+        content = {**old, "sources": job.sources(old["sources"]), "operators": operators}
+        new_text = rewrite_file(text, {**old, "operators": old["operators"] or {}}, content)
+        if new_text != text:
+            write_text(path, new_text)
             changed += 1
     say(f"{job.told}, {plural(changed, 'file')} written")
 
@@ -68,7 +68,7 @@ def compare_runtime(folder: Path, say: Say, wheel: Path | None = None) -> bool:
     different = 0
     for domain in job.domains():
         path = job.folder / job.place / f"{domain}.yaml"
-        old = _loaded(path, ProviderFile)["operators"] if path.is_file() else {}
+        old = _load_rows(path, ProviderFile)["operators"] if path.is_file() else {}
         for line in job.differences(domain, old):
             say(line)
             different += 1
@@ -76,11 +76,11 @@ def compare_runtime(folder: Path, say: Say, wheel: Path | None = None) -> bool:
     return different > 0
 
 
-def _begun(job: _Job, domain: str) -> str:
+def _file_header(job: _Job, domain: str) -> str:
     return f"provider: {job.provider}\ndomain: {domain}\nsources:\noperators:\n"
 
 
-def _loaded(path: Path, kind: type[BaseModel]) -> dict[str, Any]:
+def _load_rows(path: Path, kind: type[BaseModel]) -> dict[str, Any]:
     content, _, problems = load_file(path, kind)
     if problems:
         raise SpecErrors(problems)
@@ -92,14 +92,16 @@ class _Job:
 
     def __init__(self, folder: Path, wheel: Path | None) -> None:
         self.folder = folder
-        about = _loaded(self.folder / "releases.yaml", ReleasesFile)
+        about = _load_rows(self.folder / "releases.yaml", ReleasesFile)
         self.provider = kernels.PROVIDER if wheel is None else library.PROVIDER
         info = about["providers"][self.provider]
         self.place = info["folder"]
-        self.release, self.stated = kernels.installed(info["title"]) if wheel is None else library.registered_in(wheel)
+        self.release, self.stated = (
+            kernels.read_installed(info["title"]) if wheel is None else library.registered_in(wheel)
+        )
         self.source = _source(self.provider, self.release, about)
         order = list(about["releases"])
-        sets = named_sets(_loaded(self.folder / "sets.yaml", TypeSetsFile))[0]["types"]
+        sets = named_sets(_load_rows(self.folder / "sets.yaml", TypeSetsFile))[0]["types"]
         self.axis = Axis(order, bounds(info["releases"], order), sets)
         minor = self.release.rpartition(".")[0]
         first, last = self.axis.whole
@@ -121,29 +123,31 @@ class _Job:
         return sorted({domain for domain, _ in self.stated} | files)
 
     def sources(self, old: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-        found = list(old or [])
-        return found if self.source in found else [*found, self.source]
+        entries = list(old or [])
+        return entries if self.source in entries else [*entries, self.source]
 
     def updated(self, domain: str, old: Mapping[str, Any]) -> dict[str, Any]:
         """Return the operators of a file with the release's rows replaced."""
-        made = {}
+        operators = {}
         names = {operator for name, operator in self.stated if name == domain}
         for operator in sorted({*old, *names}):
             releases = by_release(old.get(operator, {}), self.axis)
             before = dict(releases.get(self.at, {}))
             stated = self.stated.get((domain, operator), {})
-            wanted = {key: row for key, row in before.items() if apart(row)}
-            wanted |= {key: self._kept(row, _nearest(releases, key, self.at)) for key, row in stated.items()}
+            wanted = {key: row for key, row in before.items() if is_handwritten(row)}
+            wanted |= {
+                key: self._keep_handwritten(row, _nearest(releases, key, self.at)) for key, row in stated.items()
+            }
             if wanted == before:
-                made[operator] = old[operator]
+                operators[operator] = old[operator]
                 continue
             releases[self.at] = wanted
             rows = written_rows(releases, self.axis)
             if rows:
-                made[operator] = rows
-        return made
+                operators[operator] = rows
+        return operators
 
-    def _kept(self, row: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    def _keep_handwritten(self, row: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
         """Return a row of the package with the handwritten keys of `old`.
 
         The package only tells whether there is a query.
@@ -159,7 +163,7 @@ class _Job:
         names = {operator for name, operator in self.stated if name == domain}
         for operator in sorted({*old, *names}):
             here = by_release(old.get(operator, {}), self.axis).get(self.at, {})
-            here = {key: row for key, row in here.items() if not apart(row)}
+            here = {key: row for key, row in here.items() if not is_handwritten(row)}
             stated: Mapping[Key, Mapping[str, Any]] = self.stated.get((domain, operator), {})
             for key in sorted({*here, *stated}, key=lambda key: (key[0], key[1] or 0)):
                 place = f"{self.place}/{domain}.yaml: {operator} {key[0]}{'' if key[1] is None else f'..{key[1]}'}"
@@ -184,8 +188,8 @@ def _nearest(releases: Mapping[int, Mapping[Key, Mapping[str, Any]]], key: Key, 
 
     Of two equally near releases, the later one.
     """
-    held = [other for other, rows in releases.items() if key in rows]
-    return releases[min(held, key=lambda other: (abs(other - at), -other))][key] if held else {}
+    candidates = [other for other, rows in releases.items() if key in rows]
+    return releases[min(candidates, key=lambda other: (abs(other - at), -other))][key] if candidates else {}
 
 
 def _source(provider: str, release: str, about: Mapping[str, Any]) -> dict[str, Any]:

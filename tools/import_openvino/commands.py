@@ -25,7 +25,7 @@ def begin_tables(folder: Path, say: Callable[[str], object], operators: Sequence
     from specgate.files import write_text
     from specgate.spec.build import build_dialect
     from tools.import_openvino.package import package_facts, package_version
-    from tools.import_openvino.skeleton import begun, file_name
+    from tools.import_openvino.skeleton import file_name, write_skeleton
 
     if not operators:
         raise InputError("expected --operator and a type to begin a table for, or --check")
@@ -38,7 +38,7 @@ def begin_tables(folder: Path, say: Callable[[str], object], operators: Sequence
     for name in dict.fromkeys(operators):
         path = folder / file_name(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, begun(name, facts[name], package_version()))
+        write_text(path, write_skeleton(name, facts[name], package_version()))
         say(path.relative_to(folder).as_posix())
 
 
@@ -54,9 +54,9 @@ def compare_tables(folder: Path, say: Callable[[str], object]) -> bool:
 
     facts = package_facts()
     table = Dialect("openvino", build_dialect(folder))
-    found = list(differences(table, facts))
-    for line in found:
+    lines = list(differences(table, facts))
+    for line in lines:
         say(line)
     counted = f"{len(facts)} types in {pairs(facts)} versions"
-    say(f"openvino {package_version()}: {counted}, {len(table.operators)} tables, {len(found)} differences")
-    return bool(found)
+    say(f"openvino {package_version()}: {counted}, {len(table.operators)} tables, {len(lines)} differences")
+    return bool(lines)

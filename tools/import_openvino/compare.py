@@ -43,20 +43,20 @@ def differences(table: Dialect, facts: Facts) -> Iterator[str]:
         if not spec.inputs and not spec.outputs:
             yield f"{name}: its table is only begun, without inputs and outputs"
         yield from (f"{name} {text}" for text in _rows(spec, at))
-        said = _said(spec)
+        words = _note_words(spec)
         for level, version in at.items():
             if version is not None and version.attributes is not None and level in spec.levels:
-                held = {f.vendor_name: f for f in spec.fields_at(level).values() if f.kind == "attribute"}
-                yield from (f"{name} {level}: {text}" for text in _attributes(held, version.attributes, said))
+                attributes = {f.vendor_name: f for f in spec.fields_at(level).values() if f.kind == "attribute"}
+                yield from (f"{name} {level}: {text}" for text in _attributes(attributes, version.attributes, words))
     yield from (f"{name}: the package does not have it" for name in table.operators if name not in facts)
 
 
 def _rows(spec: OperatorSpec, at: Mapping[str, Version | None]) -> Iterator[str]:
     """Yield differences between rows and the opset ranges of versions."""
-    held = [level for level in spec.rows if level not in spec.table.deprecated]
+    levels = [level for level in spec.rows if level not in spec.table.deprecated]
     last = list(at)[-1]
     for level, version in at.items():
-        if version is not None and level not in held:
+        if version is not None and level not in levels:
             yield f"{level}: no row, and a version begins there"
         elif version is None and level == last and spec.table.removed != level:
             yield f"{level}: the package has it no longer, expected it as removed"
@@ -69,32 +69,32 @@ def _rows(spec: OperatorSpec, at: Mapping[str, Version | None]) -> Iterator[str]
         yield f"{spec.table.removed}: it is removed in the table, and not in the package"
 
 
-def _said(spec: OperatorSpec) -> set[str]:
+def _note_words(spec: OperatorSpec) -> set[str]:
     """Return the words of the notes on unknowns and on builds."""
     texts = [*spec.table.unknowns, *(entry.get("evidence", "") for entry in spec.table.observed)]
     return {word for text in texts for word in _WORD.findall(text)}
 
 
-def _attributes(held: Mapping[str, FieldInfo], stated: Mapping[str, Any], said: set[str]) -> Iterator[str]:
+def _attributes(fields: Mapping[str, FieldInfo], stated: Mapping[str, Any], words: set[str]) -> Iterator[str]:
     for name in stated:
-        if name not in held and name not in said:
+        if name not in fields and name not in words:
             yield f"attribute {name}: only in the package"
-    for name, info in held.items():
-        if name in said or info.type == "graph":  # the package does not expose bodies
+    for name, info in fields.items():
+        if name in words or info.type == "graph":  # the package does not expose bodies
             continue
         if name not in stated:
             yield f"attribute {name}: only in the table"
-        elif info.default is not None and not _same(info.default, stated[name]):
+        elif info.default is not None and not _is_same_default(info.default, stated[name]):
             yield f"attribute {name}: default {info.default} in the table, {stated[name]} in the package"
 
 
-def _same(ours: Any, theirs: Any) -> bool:
+def _is_same_default(ours: Any, theirs: Any) -> bool:
     """Return whether two defaults are equal.
 
     Words are compared case-insensitively, floats in single precision.
     """
     if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
-        return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+        return len(ours) == len(theirs) and all(map(_is_same_default, ours, theirs))
     if isinstance(ours, str) and isinstance(theirs, str):
         return ours.lower() == theirs.lower()
     if isinstance(ours, bool) or isinstance(theirs, bool) or isinstance(ours, str) or isinstance(theirs, str):

@@ -61,11 +61,11 @@ def package_facts() -> Facts:
         raise InputError("OpenVINO is not installed; try: pip install 'specgate-ml[oracles]'")
     tables = opset_tables(Path(spec.origin).parent / "include" / "openvino" / "opsets")
     levels = dialect("openvino").tables.levels
-    found = changes(tables, {level for level, info in levels.items() if info.get("unfinished")})
+    changed = changes(tables, {level for level, info in levels.items() if info.get("unfinished")})
     facts: Facts = {}
     with Child(_CHILD, "make", timeout=20.0) as child:
-        for name, at in found.items():
-            stated = {level: None if space is None else _asked(child, level, name) for level, space in at.items()}
+        for name, at in changed.items():
+            stated = {level: None if space is None else _ask_version(child, level, name) for level, space in at.items()}
             facts[_SPELT.get(name, name)] = stated
     return facts
 
@@ -75,13 +75,13 @@ def opset_tables(folder: Path) -> dict[str, dict[str, str]]:
 
     folder: contains the headers.
     """
-    found = {}
+    tables = {}
     for path in sorted(folder.glob("opset*_tbl.hpp"), key=lambda path: int(re.sub(r"\D", "", path.stem))):
         entries = _ENTRY.findall(path.read_text(encoding="utf-8"))
-        found[path.stem.removesuffix("_tbl")] = dict(entries)
-    if not any(found.values()):
+        tables[path.stem.removesuffix("_tbl")] = dict(entries)
+    if not any(tables.values()):
         raise InputError("expected the tables of the opsets among the headers of the package", file=str(folder))
-    return found
+    return tables
 
 
 def changes(tables: Mapping[str, Mapping[str, str]], unfinished: set[str]) -> dict[str, dict[str, str | None]]:
@@ -89,17 +89,17 @@ def changes(tables: Mapping[str, Mapping[str, str]], unfinished: set[str]) -> di
 
     The value is the version, or None if the opset lacks the type. unfinished: opsets that do not have all types yet.
     """
-    found: dict[str, dict[str, str | None]] = {}
+    changed: dict[str, dict[str, str | None]] = {}
     for name in dict.fromkeys(name for types in tables.values() for name in types):
         now: str | None = None
         for level, types in tables.items():
             new = types.get(name)
             if new != now and (new is not None or level not in unfinished):
-                found.setdefault(name, {})[level] = now = new
-    return found
+                changed.setdefault(name, {})[level] = now = new
+    return changed
 
 
-def _asked(child: Child, level: str, name: str) -> Version:
+def _ask_version(child: Child, level: str, name: str) -> Version:
     answer = child.ask((level, name))
     return Version(None, None) if isinstance(answer, str) else Version(*answer)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tools.import_openvino.package import Version
 
-__all__ = ["begun", "file_name"]
+__all__ = ["file_name", "write_skeleton"]
 
 _BAD: Final = re.compile(r"\W")
 _TYPES: Final = {bool: "bool", int: "int", float: "float", str: "string"}
@@ -29,13 +29,13 @@ def file_name(operator: str) -> str:
     return f"operators/{operator}.yaml"
 
 
-def begun(name: str, at: Mapping[str, Version | None], package: str) -> str:
+def write_skeleton(name: str, at: Mapping[str, Version | None], package: str) -> str:
     """Return the text of a skeleton table.
 
     at: the package's facts by first opset; None if the type does not exist there. Raises InputError without
     ruamel.yaml.
     """
-    from tools.rewrite import Quoted, rewritten
+    from tools.rewrite import Quoted, rewrite_file
 
     versions = {level: version for level, version in at.items() if version is not None}
     untold = [level for level, version in versions.items() if version.attributes is None]
@@ -47,7 +47,7 @@ def begun(name: str, at: Mapping[str, Version | None], package: str) -> str:
     fields = {_BAD.sub("_", name): (field, value) for name, field, value in _fields(versions)}
     source = {"package": "openvino", "version": package, "name": f"openvino/opsets and NodeFactory.create, {name}"}
     last = list(at)[-1]
-    wanted = {
+    content = {
         "operator": name,
         "source": [source],
         "unknowns": unknowns,
@@ -59,8 +59,8 @@ def begun(name: str, at: Mapping[str, Version | None], package: str) -> str:
         },
         **({"removed": Quoted(last)} if at[last] is None else {}),
     }
-    return rewritten(
-        "", {}, wanted, {("fields", name): f"{value!r} when nothing is set" for name, (_, value) in fields.items()}
+    return rewrite_file(
+        "", {}, content, {("fields", name): f"{value!r} when nothing is set" for name, (_, value) in fields.items()}
     )
 
 

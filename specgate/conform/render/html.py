@@ -13,6 +13,7 @@ from specgate.conform.render.shared import (
     answers,
     by_kind,
     count,
+    count_uncomputed,
     headline,
     natural,
     percent,
@@ -22,7 +23,6 @@ from specgate.conform.render.shared import (
     said_of,
     size,
     sort_tallies,
-    uncomputed,
     value_lines,
     values_by_kind,
 )
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from specgate.conform.render.shared import Rule
     from specgate.conform.result import Difference, Result, Tally
 
-__all__ = ["data", "differences", "matrix", "render", "rules", "run", "shade", "skipped", "values"]
+__all__ = ["data", "differences", "matrix", "render", "render_run", "render_skipped", "rules", "shade", "values"]
 
 #: The minimum agreement of each colour class in hundredths of a percent.
 _SHADES: Final = ((10_000, "full"), (9_990, "high"), (9_900, "good"), (9_500, "fair"), (8_000, "low"), (0, "poor"))
@@ -192,7 +192,7 @@ def _slug(kind: str) -> str:
 
 def _difference(d: Difference, name: str = "") -> Markup:
     ids = [tag("code", breakable(finding), class_="id") for finding in d.findings]
-    mine = tag("span", "rejected by ", *_joined(ids)) if ids else tag("span", "accepted")
+    mine = tag("span", "rejected by ", *_join_markup(ids)) if ids else tag("span", "accepted")
     texts = [" ", tag("q", d.detail)] if d.detail else []
     theirs = tag("span", f"{d.implementation}: {d.theirs}", *texts)
     summary = tag(
@@ -216,7 +216,7 @@ def _difference(d: Difference, name: str = "") -> Markup:
     return tag("details", summary, *body, class_=f"difference {_slug(d.kind)}", **attributes)
 
 
-def _joined(items: Sequence[Markup]) -> list[Markup]:
+def _join_markup(items: Sequence[Markup]) -> list[Markup]:
     return [part for item in items for part in (Markup(", "), item)][1:]
 
 
@@ -281,7 +281,7 @@ def values(result: Result) -> Markup:
     parts = [_table("Values within the tables' tolerances", head, rows, class_="values")]
     reasons = [
         f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})"
-        for name, reason, number, operators in uncomputed(result)
+        for name, reason, number, operators in count_uncomputed(result)
     ]
     for kind, differing in values_by_kind(result):
         title = tag("h3", tag("span", f"values differ, {kind}", class_=f"kind {kind}"), f" {size(differing)}")
@@ -291,14 +291,14 @@ def values(result: Result) -> Markup:
     return _section("Values", *parts)
 
 
-def skipped(result: Result) -> Markup:
+def render_skipped(result: Result) -> Markup:
     """Return what was skipped, with reasons."""
     if not result.skipped:
         return Markup()
     return _section("Skipped", markup.bullets(result.skipped))
 
 
-def run(result: Result) -> Markup:
+def render_run(result: Result) -> Markup:
     """Return versions, seed and the command that repeats the campaign."""
     rows = [_row((name, version)) for name, version in result.versions.items()]
     table = _table("Implementations", ("name", "version"), rows, class_="versions") if rows else Markup()
@@ -317,8 +317,8 @@ def render(result: Result) -> str:
         differences(result),
         rules(result),
         values(result),
-        skipped(result),
-        run(result),
+        render_skipped(result),
+        render_run(result),
     )
     title = f"{result.dialect}: tables and implementations"
     style, script = own_file(__package__, "style.css"), own_file(__package__, "filter.js")

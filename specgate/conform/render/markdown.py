@@ -15,6 +15,7 @@ from specgate.conform.render.shared import (
     answers,
     by_kind,
     count,
+    count_uncomputed,
     headline,
     natural,
     ours,
@@ -25,7 +26,6 @@ from specgate.conform.render.shared import (
     said_of,
     size,
     sort_tallies,
-    uncomputed,
     value_lines,
     values_by_kind,
 )
@@ -114,7 +114,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) ->
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
 
 
-def _folded(summary: str, *blocks: str) -> list[str]:
+def _render_details(summary: str, *blocks: str) -> list[str]:
     """Return collapsed blocks; `summary` is HTML."""
     return [f"<details><summary>{summary}</summary>", *blocks, "</details>"]
 
@@ -140,7 +140,8 @@ def _agreement(result: Result) -> list[str]:
     for tally in tallies:
         groups.setdefault((tally.operator, tally.implementation), []).append(tally)
     by_operator = [
-        [_code(operator), _code(name), *_summed(group), _worst(group)] for (operator, name), group in groups.items()
+        [_code(operator), _code(name), *_render_totals(group), _worst(group)]
+        for (operator, name), group in groups.items()
     ]
     return [
         "## Agreement",
@@ -160,14 +161,14 @@ def _levels(tallies: Sequence[Tally], head: list[str]) -> list[str]:
         shown = [t for t in tallies if t.observed < t.cases or t.accepted * _RARELY < t.cases]
         what = f"Levels that differ or accept less than one in {_RARELY}, without {len(tallies) - len(shown):,} others"
     rows = [
-        [_code(t.operator), _code(t.level), _code(t.implementation), *_summed([t]), _text(answers(t.words))]
+        [_code(t.operator), _code(t.level), _code(t.implementation), *_render_totals([t]), _text(answers(t.words))]
         for t in shown
     ]
     table = [_table(head, rows, names=3)] if rows else []
-    return _folded(f"{escape(what)} ({count(len(rows), 'row')})", *table)
+    return _render_details(f"{escape(what)} ({count(len(rows), 'row')})", *table)
 
 
-def _summed(tallies: list[Tally]) -> list[str]:
+def _render_totals(tallies: list[Tally]) -> list[str]:
     total = Sum.of(tallies)
     return [f"{total.cases:,}", *map(escape, total.percents)]
 
@@ -228,7 +229,7 @@ def _classes(differences: list[Difference]) -> list[str]:
         rows.append([str(number), _code(d.operator), _text(d.level), _code(d.implementation), *sides, f"{d.count:,}"])
         about = f"{number}. {d.operator} at {d.level}, {d.implementation}: the smallest descriptor"
         command = [_block(clean(d.command, None), "sh")] if d.command else []
-        folded += _folded(escape(clean(about)), _block(pretty(d.descriptor), "json"), *command)
+        folded += _render_details(escape(clean(about)), _block(pretty(d.descriptor), "json"), *command)
     head = ["No.", "Operator", "Level", "Implementation", "Ours", "Theirs", "Cases"]
     return [_table(head, rows, names=6), *folded]
 
@@ -247,7 +248,7 @@ def _rules(result: Result) -> list[str]:
         "implementation also rejects one of those."
     )
     table = _table(["Rule or cell", "Operator", "Lacks", "At levels"], rows, names=4)
-    return ["## Rules", text, *(_folded(f"{count(len(rows), 'rule')} lacking a case", table) if rows else [])]
+    return ["## Rules", text, *(_render_details(f"{count(len(rows), 'rule')} lacking a case", table) if rows else [])]
 
 
 def _values(result: Result) -> list[str]:
@@ -269,7 +270,7 @@ def _values(result: Result) -> list[str]:
     blocks = ["## Values", _table(head, rows, names=3)]
     missing = [
         f"- {number:,} not computed by {_code(name)}: {_code(reason)} ({', '.join(map(_code, operators))})"
-        for name, reason, number, operators in uncomputed(result)
+        for name, reason, number, operators in count_uncomputed(result)
     ]
     if missing:
         blocks.append("\n".join(missing))

@@ -17,9 +17,30 @@ if TYPE_CHECKING:
     from specgate.conform.result import Difference, Kind, Result, RuleCount, Tally
 
 __all__ = [
-    "KIND_ORDER", "Lack", "Rule", "Sum", "agreements", "answers", "by_kind", "count", "document", "headline",
-    "natural", "one_line", "ours", "percent", "pretty", "render", "repeat_command", "rules_met", "said_of", "size",
-    "sort_tallies", "uncomputed", "value_lines", "values_by_kind",
+    "KIND_ORDER",
+    "Lack",
+    "Rule",
+    "Sum",
+    "agreements",
+    "answers",
+    "by_kind",
+    "count",
+    "count_uncomputed",
+    "document",
+    "headline",
+    "natural",
+    "one_line",
+    "ours",
+    "percent",
+    "pretty",
+    "render",
+    "repeat_command",
+    "rules_met",
+    "said_of",
+    "size",
+    "sort_tallies",
+    "value_lines",
+    "values_by_kind",
 ]  # fmt: skip
 
 
@@ -164,13 +185,13 @@ def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
     for rule in group:
         missing = tuple(name for name in ("accepting", "rejecting", "oracle") if not getattr(rule, name))
         if missing:
-            texts_by_key.setdefault((missing, _explained(rule) if missing == ("oracle",) else ""), []).append(
+            texts_by_key.setdefault((missing, _explain_rule(rule) if missing == ("oracle",) else ""), []).append(
                 rule.level
             )
     return tuple(Lack(cases, tuple(levels), why) for (cases, why), levels in texts_by_key.items())
 
 
-def _explained(rule: RuleCount) -> str:
+def _explain_rule(rule: RuleCount) -> str:
     if rule.unasked == rule.rejecting:
         return _UNASKABLE
     return _ACCEPTED if rule.unasked + rule.waived == rule.rejecting else ""
@@ -282,7 +303,7 @@ def answers(words: Mapping[str, int]) -> str:
     return ", ".join(f"{word} {number:,}" for word, number in other)
 
 
-def uncomputed(result: Result) -> list[tuple[str, str, int, tuple[str, ...]]]:
+def count_uncomputed(result: Result) -> list[tuple[str, str, int, tuple[str, ...]]]:
     """Return why values are missing, the most frequent reason first.
 
     Each entry has implementation, reason, count, and operators.

@@ -13,6 +13,7 @@ from specgate.conform.render.shared import (
     answers,
     by_kind,
     count,
+    count_uncomputed,
     headline,
     one_line,
     ours,
@@ -22,7 +23,6 @@ from specgate.conform.render.shared import (
     said_of,
     size,
     sort_tallies,
-    uncomputed,
     value_lines,
     values_by_kind,
 )
@@ -108,7 +108,7 @@ class _Page:
         self.put(ours(d.findings), first="    ours        ", hang=" " * 16)
         text = f"{d.implementation}: {d.theirs}" + (f" ({d.detail})" if d.detail else "")
         self.put(text, first="    theirs      ", hang=" " * 16)
-        self.put(_cut(one_line(d.descriptor)), first="    descriptor  ", hang=" " * 16)
+        self.put(_truncate_descriptor(one_line(d.descriptor)), first="    descriptor  ", hang=" " * 16)
         if d.command:
             self.lines.append(f"    $ {clean(d.command, None)}")
 
@@ -133,7 +133,7 @@ class _Page:
             for operator, level, name, cases, equal, missing in value_lines(result)
         ]
         self.table(head, rows)
-        for name, reason, number, operators in uncomputed(result):
+        for name, reason, number, operators in count_uncomputed(result):
             self.put(f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})", first="  ", hang="      ")
         for kind, differing in values_by_kind(result):
             name = "VALUES DIFFER, UNEXPLAINED" if kind == "unexplained" else f"values differ, {kind}"
@@ -154,7 +154,7 @@ class _Page:
         self.lines.append(f"  $ {clean(repeat_command(result, 'text'), None)}")
 
 
-def _cut(text: str) -> str:
+def _truncate_descriptor(text: str) -> str:
     if len(text) <= _DESCRIPTOR_LIMIT:
         return text
     return f"{text[:_DESCRIPTOR_LIMIT]} ... ({count(len(text) - _DESCRIPTOR_LIMIT, 'more character')})"

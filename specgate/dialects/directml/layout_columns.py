@@ -48,9 +48,9 @@ def overlapping(rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[
     """Return `primitives.overlapping` of each row."""
     if strides is None or not sizes or _empty(sizes) is True:
         return False
-    if sum(_most(a) * _most(b) for a, b in zip(sizes, strides, strict=True)) >= 2**62:
+    if sum(_upper_bound(a) * _upper_bound(b) for a, b in zip(sizes, strides, strict=True)) >= 2**62:
         raise Open
-    wide = [np.stack([_spread(rows, value) for value in values], axis=1) for values in (sizes, strides)]
+    wide = [np.stack([_broadcast_value(rows, value) for value in values], axis=1) for values in (sizes, strides)]
     order = np.argsort(wide[1], axis=1)
     size, stride = (np.take_along_axis(one, order, axis=1) for one in wide)
     overlaps = np.zeros(rows.count, bool)
@@ -62,11 +62,11 @@ def overlapping(rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[
     return overlaps & ~(wide[0] == 0).any(axis=1)
 
 
-def _most(value: Any) -> int:
+def _upper_bound(value: Any) -> int:
     """Return the upper bound of a number."""
     return value.high or 0 if isinstance(value, Column) else int(value)
 
 
-def _spread(rows: Rows, value: Any) -> NDArray[np.int64]:
+def _broadcast_value(rows: Rows, value: Any) -> NDArray[np.int64]:
     data = value.data if value.__class__ is Column else np.int64(value)
     return np.broadcast_to(data, rows.count).astype(np.int64)

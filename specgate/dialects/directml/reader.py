@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Malformed, TensorDesc, integer_limits, shown
+from specgate.descriptors.core import Descriptor, Malformed, TensorDesc, format_value, integer_limits
 from specgate.descriptors.words import number_of, refuse_unknown, word_of
 from specgate.dialects.directml.tensor import (
     LIMITS,
@@ -44,8 +44,8 @@ def read_union(raw: Mapping[str, Any], kind: Any, place: str) -> Any:
     word = result if isinstance(result, str) else ""
     bits = dialect("directml").bits.get(word) or 0
     if bits < 8:
-        why = "" if kind is None else f"; {shown(kind)} has no member of DML_SCALAR_UNION"
-        raise InputError(f"expected a number, found {shown(raw)}{why}", place=place)
+        why = "" if kind is None else f"; {format_value(kind)} has no member of DML_SCALAR_UNION"
+        raise InputError(f"expected a number, found {format_value(raw)}{why}", place=place)
     letters = word.rstrip("0123456789")
     half = letters == "FLOAT" and bits == 16
     member = _BITS_OF_HALF if half else f"{_LETTERS[letters]}{bits}"
@@ -62,7 +62,7 @@ def read_union(raw: Mapping[str, Any], kind: Any, place: str) -> Any:
 def _integer(value: Any, letters: str, bits: int, place: str) -> int:
     low, high = integer_limits(bits, signed=letters != "UINT")
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InputError(f"expected an integer from {low} to {high}, found {shown(value)}", place=place)
+        raise InputError(f"expected an integer from {low} to {high}, found {format_value(value)}", place=place)
     return value
 
 
@@ -107,7 +107,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
         refuse_unknown(data, list(_NESTED_KEYS if depth else _KEYS), place, "an unknown key next to type and desc")
     if not isinstance(desc, dict):
         raise InputError(
-            f"expected an object with the operator's fields, found {shown(desc)}", place=_join(place, "desc")
+            f"expected an object with the operator's fields, found {format_value(desc)}", place=_join(place, "desc")
         )
     fields: dict[str, Any] = {}
     odd: list[Malformed] = []
@@ -146,8 +146,8 @@ def operator_word(kind: Any, place: str = "") -> str:
     word = word_of(kind, dialect(NAME).operator_numbers, "DML_OPERATOR_")
     if not isinstance(word, str):
         if number_of(kind) is not None:
-            raise NoTable(f"DirectML has no operator of the number {shown(kind)}")
-        raise InputError(f'expected "type": "DML_OPERATOR_…", found {shown(kind)}', place=place or None)
+            raise NoTable(f"DirectML has no operator of the number {format_value(kind)}")
+        raise InputError(f'expected "type": "DML_OPERATOR_…", found {format_value(kind)}', place=place or None)
     return word
 
 
@@ -160,7 +160,7 @@ def enum_word(raw: Any, enum: str | None) -> Any:
     numbers = dialect(NAME).type_numbers if enum is None else dialect(NAME).numbers(enum)
     word = word_of(raw, numbers, f"DML_{what}_")
     if not isinstance(word, str) and number_of(word) is None:
-        raise InputError(f"expected a word or a number of DML_{what}, found {shown(raw)}")
+        raise InputError(f"expected a word or a number of DML_{what}, found {format_value(raw)}")
     return word
 
 
@@ -171,7 +171,7 @@ def _join(place: str, name: str) -> str:
 def _value(info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Malformed]) -> Any:
     if info.type.endswith("[]"):
         if not isinstance(raw, list):
-            raise InputError(f"expected a list, found {shown(raw)}", place=place)
+            raise InputError(f"expected a list, found {format_value(raw)}", place=place)
         base = info.type.removesuffix("[]")
         if base == "operator" and len(raw) > MAX_OPERATORS:
             raise InputError(f"expected at most {MAX_OPERATORS} operators, found {len(raw)}", place=place)
@@ -186,7 +186,7 @@ def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: l
         return tensor_and_known(raw, place, odd)[0]
     if kind == "bool":
         if not isinstance(raw, int) or raw not in {0, 1}:
-            raise InputError(f"expected true or false, found {shown(raw)}", place=place)
+            raise InputError(f"expected true or false, found {format_value(raw)}", place=place)
         return bool(raw)
     if kind == "float":
         return _float(raw, place)
@@ -197,28 +197,30 @@ def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: l
     if kind == "scale-bias":
         return ScaleBias(*(_float(part, at) for part, at in _parts(raw, ScaleBias, "DML_SCALE_BIAS", place)))
     if kind == "operator":
-        return _nested(raw, place, depth + 1)
+        return _read_nested(raw, place, depth + 1)
     enum = kind.removeprefix("enum:")
     if raw.__class__ is str and info.words and raw in info.words:
         return raw
     word = word_of(raw, dialect(NAME).numbers(enum), f"DML_{enum}_")
     if isinstance(word, str) or number_of(word) is not None:
         return word
-    raise InputError(f"expected a word or a number of DML_{enum}, found {shown(raw)}", place=place)
+    raise InputError(f"expected a word or a number of DML_{enum}, found {format_value(raw)}", place=place)
 
 
-def _nested(raw: Any, place: str, depth: int) -> Descriptor:
+def _read_nested(raw: Any, place: str, depth: int) -> Descriptor:
     if depth > MAX_NESTING:
         raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
     if not isinstance(raw, dict):
-        raise InputError(f"expected an operator description, found {shown(raw)}", place=place)
+        raise InputError(f"expected an operator description, found {format_value(raw)}", place=place)
     return _operator(raw, place, depth)
 
 
 def _parts(raw: Any, record: type[Size2D | ScaleBias], what: str, place: str) -> list[tuple[Any, str]]:
     """Return a record's members in order, each with its place."""
     if not isinstance(raw, dict):
-        raise InputError(f"expected an object with {' and '.join(record._fields)}, found {shown(raw)}", place=place)
+        raise InputError(
+            f"expected an object with {' and '.join(record._fields)}, found {format_value(raw)}", place=place
+        )
     refuse_unknown(raw, list(record._fields), place, f"a field of {what}")
     for name in record._fields:
         if raw.get(name) is None:
@@ -237,7 +239,7 @@ def _float(raw: Any, place: str) -> float:
     if isinstance(raw, str) and raw.lower() in {"nan", "inf", "-inf"}:
         return float(raw)
     if isinstance(raw, bool) or not isinstance(raw, int | float) or (isinstance(raw, int) and abs(raw) > 2**128):
-        raise InputError(f"expected a number, found {shown(raw)}", place=place)
+        raise InputError(f"expected a number, found {format_value(raw)}", place=place)
     return float(raw)
 
 
@@ -253,19 +255,19 @@ def _written_operator(descriptor: Descriptor, depth: int) -> dict[str, Any]:
     if depth > MAX_NESTING:
         raise InputError(f"expected at most {MAX_NESTING} operators inside one another")
     spec: OperatorSpec = dialect(NAME).operator(descriptor.operator)
-    desc = {n: _written(descriptor.fields[n], depth) for n in spec.fields if descriptor.fields.get(n) is not None}
+    desc = {n: _write_value(descriptor.fields[n], depth) for n in spec.fields if descriptor.fields.get(n) is not None}
     return {"type": f"DML_OPERATOR_{descriptor.operator}", "desc": desc}
 
 
-def _written(value: Any, depth: int) -> Any:
+def _write_value(value: Any, depth: int) -> Any:
     if isinstance(value, TensorDesc):
         return write_tensor(value)
     if isinstance(value, Descriptor):
         return _written_operator(value, depth + 1)
     if isinstance(value, Size2D | ScaleBias):
-        return {name: _written(part, depth) for name, part in value._asdict().items()}
+        return {name: _write_value(part, depth) for name, part in value._asdict().items()}
     if isinstance(value, list | tuple):
-        return [_written(item, depth) for item in value]
+        return [_write_value(item, depth) for item in value]
     if isinstance(value, float) and (value != value or value in {float("inf"), float("-inf")}):  # noqa: PLR0124
         return str(value)
     return value

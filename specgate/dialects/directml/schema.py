@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.schema import document, either, listed, nullable, words
+from specgate.descriptors.schema import any_of_schema, document, list_schema, nullable, words
 from specgate.dialects.directml.tensor import LIMITS, NAME, UINT32_MAX, UINT64_MAX
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.spec.tables import dialect
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["schema"]
 
 #: By name, by the vendor's longer name, or by number. Debuggers write numbers as text.
-_NUMBER: Final = either(
+_NUMBER: Final = any_of_schema(
     {"type": "integer"}, {"type": "string", "pattern": r"^\s*(0[xXnN])?[0-9A-Fa-f]+\s*$|\([^()]*\)$"}
 )
 _UINT: Final = {"type": "integer", "minimum": 0, "maximum": UINT32_MAX}
-_FLOAT: Final = either({"type": "number"}, {"type": "string", "pattern": "^-?(?:[nN][aA][nN]|[iI][nN][fF])$"})
+_FLOAT: Final = any_of_schema({"type": "number"}, {"type": "string", "pattern": "^-?(?:[nN][aA][nN]|[iI][nN][fF])$"})
 _PREFIX: Final = "DML_OPERATOR_"
 
 
@@ -32,7 +32,7 @@ def schema() -> dict[str, Any]:
     table = dialect(NAME)
     names = table.operators
     enums = {f"DML_{enum}": _words(enum, list(numbers)) for enum, numbers in table.tables.enums.items()}
-    fused = {"fused": _descriptor(_fused(table), whole=False)}
+    fused = {"fused": _descriptor(_fusable_operators(table), whole=False)}
     operators = {name: _operator(table.operator(name)) for name in names}
     return document(NAME, _descriptor(names, whole=True), {**fused, **_records(), **enums, **operators})
 
@@ -42,15 +42,15 @@ def _descriptor(names: Iterable[str], *, whole: bool) -> dict[str, Any]:
 
     whole: require the operator's required fields.
     """
-    known = list(names)
-    kind = either(words(_PREFIX + name for name in known), words(known), _NUMBER)
+    operators = list(names)
+    kind = any_of_schema(words(_PREFIX + name for name in operators), words(operators), _NUMBER)
     return {
         "type": "object",
         "properties": {
             "type": {**kind, "description": "the operator"},
             "desc": {"type": ["object", "null"], "description": "its fields"},
         },
-        "allOf": [_case(name, whole=whole) for name in known],
+        "allOf": [_case(name, whole=whole) for name in operators],
     }
 
 
@@ -62,7 +62,7 @@ def _case(name: str, *, whole: bool) -> dict[str, Any]:
     return {"if": when, "then": {"properties": {"desc": desc}}}
 
 
-def _fused(table: Dialect) -> list[str]:
+def _fusable_operators(table: Dialect) -> list[str]:
     """Return the operators that can be fused at any level.
 
     Fused operators omit their tensors.
@@ -75,8 +75,8 @@ def _fused(table: Dialect) -> list[str]:
 
 def _records() -> dict[str, Any]:
     table = dialect(NAME)
-    size = either(_UINT, {"type": "string", "description": "the name of a size"}, {"type": "null"})
-    flags = either({"enum": list(table.tables.flags)}, {"type": ["string", "array", "integer", "null"]})
+    size = any_of_schema(_UINT, {"type": "string", "description": "the name of a size"}, {"type": "null"})
+    flags = any_of_schema({"enum": list(table.tables.flags)}, {"type": ["string", "array", "integer", "null"]})
     buffer = {
         "DataType": {
             **_words("TENSOR_DATA_TYPE", [*table.types, "UNKNOWN"]),
@@ -111,7 +111,7 @@ def _record(kind: type[Size2D | ScaleBias], part: dict[str, Any]) -> dict[str, A
 
 
 def _words(enum: str, known: list[str]) -> dict[str, Any]:
-    return either(words(known), words(f"DML_{enum}_{word}" for word in known), _NUMBER)
+    return any_of_schema(words(known), words(f"DML_{enum}_{word}" for word in known), _NUMBER)
 
 
 def _operator(spec: OperatorSpec) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def _operator(spec: OperatorSpec) -> dict[str, Any]:
 
 
 def _field(info: FieldInfo) -> dict[str, Any]:
-    kinds = [listed(_single(form.type.removesuffix("[]")), form) for form in info.forms or (info,)]
-    entries = either(*kinds)
+    kinds = [list_schema(_single(form.type.removesuffix("[]")), form) for form in info.forms or (info,)]
+    entries = any_of_schema(*kinds)
     texts_by_name = {"description": info.doc} if info.doc else {}
     default = {} if info.default is None else {"default": info.default}
     return {**nullable(entries), **texts_by_name, **default}
@@ -141,7 +141,7 @@ def _single(kind: str) -> dict[str, Any]:
     plain: dict[str, dict[str, Any]] = {
         "bool": {"enum": [True, False, 0, 1]},
         "float": _FLOAT,
-        "scalar": either(*_FLOAT["anyOf"], {"type": "object", "description": "the member of DML_SCALAR_UNION"}),
+        "scalar": any_of_schema(*_FLOAT["anyOf"], {"type": "object", "description": "the member of DML_SCALAR_UNION"}),
         "operator": {"$ref": "#/$defs/fused"},
     }
     return plain.get(kind) or {"$ref": f"#/$defs/{kind}"}

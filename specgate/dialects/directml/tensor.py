@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Malformed, Symbol, TensorDesc, shown
+from specgate.descriptors.core import Malformed, Symbol, TensorDesc, format_value
 from specgate.descriptors.words import number_of, refuse_unknown, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -52,9 +52,9 @@ def tensor_and_known(raw: Any, place: str, odd: list[Malformed] | None = None) -
     odd: receives unknown words; without it they raise InputError. An unknown type keeps its spelling.
     """
     if raw.__class__ is not dict:
-        raise InputError(f"expected a tensor description, found {shown(raw)}", place=place)
+        raise InputError(f"expected a tensor description, found {format_value(raw)}", place=place)
     if "Desc" in raw:
-        return tensor_and_known(_unwrapped(raw, place, odd), place, odd)
+        return tensor_and_known(_unwrap_tensor(raw, place, odd), place, odd)
     try:
         kind, sizes = raw["DataType"], raw["Sizes"]
     except KeyError as error:
@@ -66,15 +66,15 @@ def tensor_and_known(raw: Any, place: str, odd: list[Malformed] | None = None) -
         return _full_tensor(raw, word, None, place, odd), False
     if sizes.__class__ is not list or len(sizes) > MAX_DIMENSIONS:
         _refuse_sizes(sizes, place)
-    known = True
+    is_known = True
     for size in sizes:
         if size.__class__ is not int or not 0 <= size <= UINT32_MAX:
             sizes = [_size(item, f"{place}.Sizes[{i}]") for i, item in enumerate(sizes)]
-            known = all(item.__class__ is int for item in sizes)
+            is_known = all(item.__class__ is int for item in sizes)
             break
     if len(raw) == 2:
-        return TensorDesc(word, tuple(sizes)), known
-    return _full_tensor(raw, word, sizes, place, odd), known
+        return TensorDesc(word, tuple(sizes)), is_known
+    return _full_tensor(raw, word, sizes, place, odd), is_known
 
 
 def _check_kind(kind: Any, place: str, odd: list[Malformed] | None) -> None:
@@ -83,17 +83,17 @@ def _check_kind(kind: Any, place: str, odd: list[Malformed] | None) -> None:
         _note(f"{place}.Type", place, kind, "DML_TENSOR_TYPE", ["BUFFER"], odd)
 
 
-def _note(where: str, place: str, raw: Any, what: str, known: list[str], odd: list[Malformed] | None) -> None:
+def _note(where: str, place: str, raw: Any, what: str, names: list[str], odd: list[Malformed] | None) -> None:
     """Record an unknown word of a tensor in `odd`; else raise InputError."""
     if not (isinstance(raw, str) or number_of(raw) is not None):
-        raise InputError(f"expected a {what} by its name or number, found {shown(raw)}", place=where)
-    message = unknown_word(where, raw, what, known)
+        raise InputError(f"expected a {what} by its name or number, found {format_value(raw)}", place=where)
+    message = unknown_word(where, raw, what, names)
     if odd is None:
         raise InputError(message)
     odd.append(Malformed("unknown-word", place, message, raw))
 
 
-def _unwrapped(raw: Mapping[str, Any], place: str, odd: list[Malformed] | None) -> Any:
+def _unwrap_tensor(raw: Mapping[str, Any], place: str, odd: list[Malformed] | None) -> Any:
     if "Type" in raw:
         _check_kind(raw["Type"], place, odd)
     refuse_unknown(raw, ["Type", "Desc"], place, "a field of DML_TENSOR_DESC")
@@ -112,11 +112,11 @@ def _full_tensor(
     rank = None if sizes is None else len(sizes)
     count = raw.get("DimensionCount", rank)
     if isinstance(count, bool | float) or count != rank:
-        raise InputError(f"DimensionCount is {shown(count)}, but Sizes has {rank} elements", place=place)
+        raise InputError(f"DimensionCount is {format_value(count)}, but Sizes has {rank} elements", place=place)
     strides = raw.get("Strides")
     if strides is not None:
         if not isinstance(strides, list) or len(strides) > MAX_DIMENSIONS:
-            raise InputError(f"expected a list of strides, found {shown(strides)}", place=f"{place}.Strides")
+            raise InputError(f"expected a list of strides, found {format_value(strides)}", place=f"{place}.Strides")
         strides = tuple(integer(s, "uint", f"{place}.Strides[{i}]") for i, s in enumerate(strides))
     total, alignment = raw.get("TotalTensorSizeInBytes"), raw.get("GuaranteedBaseOffsetAlignment")
     return TensorDesc(
@@ -148,7 +148,7 @@ def _type_numbers() -> dict[str, int]:
 def _refuse_sizes(sizes: Any, place: str) -> None:
     if isinstance(sizes, list):
         raise InputError(f"expected at most {MAX_DIMENSIONS} sizes, found {len(sizes)}", place=f"{place}.Sizes")
-    raise InputError(f"expected a list of sizes, found {shown(sizes)}", place=f"{place}.Sizes")
+    raise InputError(f"expected a list of sizes, found {format_value(sizes)}", place=f"{place}.Sizes")
 
 
 def _size(value: Any, place: str) -> int | Symbol | None:
@@ -163,7 +163,7 @@ def integer(value: Any, kind: str, place: str) -> int:
     """Return an integer that fits a kind (``uint``, ``int64`` …); InputError."""
     low, high = LIMITS[kind]
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InputError(f"expected an integer from {low} to {high}, found {shown(value)}", place=place)
+        raise InputError(f"expected an integer from {low} to {high}, found {format_value(value)}", place=place)
     return value
 
 
@@ -172,15 +172,15 @@ def _flags(value: Any, place: str, odd: list[Malformed] | None) -> int:
     number = number_of(value)
     if number is not None:
         return integer(number, "uint", f"{place}.Flags")
-    known = dialect(NAME).tables.flags
+    flags = dialect(NAME).tables.flags
     total = 0
     parts = value.strip("()").split("|") if isinstance(value, str) else value if isinstance(value, list) else [value]
     for part in parts:
-        short = word_of(part.strip(), known, "DML_TENSOR_FLAG_") if isinstance(part, str) else part
-        if short.__class__ is str and short in known:
-            total |= known[short]
+        short = word_of(part.strip(), flags, "DML_TENSOR_FLAG_") if isinstance(part, str) else part
+        if short.__class__ is str and short in flags:
+            total |= flags[short]
         else:
-            _note(f"{place}.Flags", place, part, "DML_TENSOR_FLAGS", list(known), odd)
+            _note(f"{place}.Flags", place, part, "DML_TENSOR_FLAGS", list(flags), odd)
     return total
 
 

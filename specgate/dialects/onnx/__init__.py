@@ -119,7 +119,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         return lint_versions.target_findings(graph, target, files, versions)
 
     def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
-        return node_fixes.fitted(graph, target, runtime, findings)
+        return node_fixes.limit_fixes(graph, target, runtime, findings)
 
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
         return node_fixes.with_edits(graph, findings)

@@ -59,7 +59,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         minimum.nodes += 1
         judged.append((unit, unit.descriptor))
         if unit.operator not in alike:
-            alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
+            alike[unit.operator] = _group_levels(dialect("onnx").operator(unit.descriptor.operator))
             for version in reversed(alike[unit.operator]):
                 blocked.setdefault(version, [])
                 minimum.labels[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.label(version)
@@ -67,7 +67,9 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         answers = known.get(id(unit.descriptor))
         if answers is None:
             free = replace(unit.descriptor, version=None)
-            answers = {level: _judged(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())}
+            answers = {
+                level: _check_level(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())
+            }
             known[id(unit.descriptor)] = answers
         for version, level in alike[unit.operator].items():
             accepted, findings = answers[level]
@@ -83,7 +85,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         minimum.version = minimum.accepted[0]
         lowest = minimum.version
         minimum.moved = [
-            moved for unit, descriptor in judged if (moved := _moved(unit, descriptor, lowest)) is not None
+            moved for unit, descriptor in judged if (moved := _moved_operator(unit, descriptor, lowest)) is not None
         ]
     return minimum
 
@@ -92,7 +94,7 @@ def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[
     return tuple(replace(finding, message=at_level(finding.message, judged, version)) for finding in findings)
 
 
-def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
+def _check_level(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
     """Check a descriptor at one level.
 
     Unlike `check_at`, this does not search for levels at which each finding disappears.
@@ -117,7 +119,7 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
     return (False if findings else None if unknown else True), tuple(findings.values())
 
 
-def _alike(spec: OperatorSpec) -> dict[str, str]:
+def _group_levels(spec: OperatorSpec) -> dict[str, str]:
     """Map each level to the newest level with the same operator definition.
 
     Levels that map to the same one share a verdict.
@@ -129,16 +131,16 @@ def _alike(spec: OperatorSpec) -> dict[str, str]:
 def _key(spec: OperatorSpec, level: str) -> object:
     sides = (spec.resolve(level, "documented"), spec.resolve(level, "observed"))
     keys = tuple(None if resolved is None else resolved.key for resolved in sides)
-    return keys if any(key is not None for key in keys) else (level in spec.levels, _before(spec, level))
+    return keys if any(key is not None for key in keys) else (level in spec.levels, _is_before(spec, level))
 
 
-def _before(spec: OperatorSpec, level: str) -> bool:
+def _is_before(spec: OperatorSpec, level: str) -> bool:
     """Return True if an operator is introduced after `level`."""
     position = spec.dialect.position
     return position[level] < position[spec.rows[0]]
 
 
-def _moved(unit: Unit, descriptor: Descriptor, level: str) -> Moved | None:
+def _moved_operator(unit: Unit, descriptor: Descriptor, level: str) -> Moved | None:
     spec = dialect("onnx").operator(descriptor.operator)
     written = None if descriptor.version is None else spec.row_at(descriptor.version)
     there = spec.row_at(level)

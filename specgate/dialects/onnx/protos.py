@@ -83,10 +83,10 @@ def _attribute(attribute: Any) -> Any:
         raise InputError(f"the attribute {attribute.name!r:.60} has no type")
     value = getattr(attribute, field)
     many = field.endswith("s") and field != "s"
-    return [_restored(item, attribute.name) for item in value] if many else _restored(value, attribute.name)
+    return [_restore_value(item, attribute.name) for item in value] if many else _restore_value(value, attribute.name)
 
 
-def _restored(value: Any, name: str) -> Any:
+def _restore_value(value: Any, name: str) -> Any:
     """Return the description of a tensor, type or graph; other values as is."""
     if hasattr(value, "data_type"):
         return TensorDesc(_type(value.data_type, name), tuple(value.dims), value=_values(value))
@@ -110,7 +110,7 @@ def _tensor(name: str, info: Any) -> TensorDesc:
     if case is None:
         return TensorDesc(None, None)
     if case != "tensor_type":
-        return TensorDesc(_spelt(kind, name), None)
+        return TensorDesc(_spell_type(kind, name), None)
     result = kind.tensor_type
     sizes = tuple(_size(dim) for dim in result.shape.dim) if result.HasField("shape") else None
     kind_of = {number: word for word, number in dialect("onnx").type_numbers.items()}
@@ -118,7 +118,7 @@ def _tensor(name: str, info: Any) -> TensorDesc:
     return TensorDesc(kind_of.get(number, str(number)) if number else None, sizes)
 
 
-def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
+def _spell_type(kind: Any, name: str, depth: int = 0) -> str | None:
     """Return a TypeProto in operator schema spelling, None if partly unknown."""
     case = kind.WhichOneof("value")
     if case is None or depth > MAX_DEPTH:
@@ -131,7 +131,7 @@ def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
         return f"sparse_{spelling}" if spelling and case == "sparse_tensor_type" else spelling
     if case not in {"sequence_type", "optional_type", "map_type"}:
         raise InputError(f"is an {case.removesuffix('_type')} type, which no operator accepts", place=name[:60])
-    inner = _spelt(result.value_type if case == "map_type" else result.elem_type, name, depth + 1)
+    inner = _spell_type(result.value_type if case == "map_type" else result.elem_type, name, depth + 1)
     key = _type(result.key_type, name) if case == "map_type" else None
     if inner is None or (case == "map_type" and key is None):
         return None
@@ -176,7 +176,7 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
     domain, _, op_type = descriptor.operator.rpartition(".")
     layout = spec.layout(descriptor.layout or descriptor.version)
     attributes = {name: value for name, value in attributes_of(descriptor, spec).items() if value is not UNKNOWN}
-    inputs, outputs = _named(descriptor, "input"), _named(descriptor, "output")
+    inputs, outputs = _name_tensors(descriptor, "input"), _name_tensors(descriptor, "output")
     outputs = outputs or [(info.name, None) for info in layout.outputs[:1]]  # its type is inferred
     kinds = {name: _KINDS.get(info.type) for name, info in layout.attributes.items()}
     odd = {oddity.where for oddity in descriptor.oddities}
@@ -223,7 +223,7 @@ def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
     onnx = _onnx(descriptor)
     types = dialect("onnx").types
     entries = {}
-    for name, tensor in _named(descriptor, "input"):
+    for name, tensor in _name_tensors(descriptor, "input"):
         if tensor is None or tensor.value is None or tensor.type is None:
             continue
         if not all(isinstance(size, int) for size in tensor.sizes or ()):
@@ -248,7 +248,7 @@ def _onnx(descriptor: Descriptor) -> ModuleType:
     return module
 
 
-def _named(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDesc | None]]:
+def _name_tensors(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDesc | None]]:
     """Return names and tensors of inputs or outputs in order.
 
     The name of an omitted tensor is empty.

@@ -8,7 +8,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, GraphDesc, Numbered, TensorDesc, shown
+from specgate.descriptors.core import (
+    UNKNOWN,
+    UNSTATED,
+    Descriptor,
+    FileList,
+    GraphDesc,
+    Numbered,
+    TensorDesc,
+    format_value,
+)
 from specgate.descriptors.lazy_list import UnreadList
 from specgate.descriptors.positional import (
     INT64,
@@ -20,7 +29,7 @@ from specgate.descriptors.positional import (
     shape_of,
     tensors_of,
 )
-from specgate.descriptors.words import number_of, numbered, refuse_unknown, unknown_word, word_of
+from specgate.descriptors.words import number_of, number_of_word, refuse_unknown, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -71,7 +80,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     refuse_unknown(data, _KEYS, place, "a field of a node")
     op_type, domain = data.get("op_type"), data.get("domain") or ""
     if not isinstance(op_type, str) or not isinstance(domain, str):
-        text = f"{shown(op_type)} and {shown(domain)}"
+        text = f"{format_value(op_type)} and {format_value(domain)}"
         raise InputError(f"expected op_type and domain as strings, found {text}", place=place or None)
     spec = dialect(NAME).operator(operator_name(op_type, domain))
     attributes = data.get("attributes") or {}
@@ -79,10 +88,10 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         raise InputError("expected an object of attributes by name", place=f"{prefix}attributes")
     opset = data.get("opset")
     if opset is not None and not _is_opset(opset):
-        raise InputError(f"expected an opset number, found {shown(opset)}", place=f"{prefix}opset")
+        raise InputError(f"expected an opset number, found {format_value(opset)}", place=f"{prefix}opset")
     name = data.get("name")
     if not (name is None or isinstance(name, str)):
-        raise InputError(f"expected a name, found {shown(name)}", place=f"{prefix}name")
+        raise InputError(f"expected a name, found {format_value(name)}", place=f"{prefix}name")
     return build(
         spec,
         tensors_of(data.get("inputs"), f"{prefix}inputs", "tensors", _tensor),
@@ -104,10 +113,14 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
     if raw is None:
         return None
     if not isinstance(raw, dict):
-        raise InputError(f"expected an object with elem_type and shape, or null, found {shown(raw)}", place=place)
+        raise InputError(
+            f"expected an object with elem_type and shape, or null, found {format_value(raw)}", place=place
+        )
     for key in raw:
         if key not in _TENSOR_KEYS:
-            raise InputError(f"{shown(key)} is not a field of a tensor; expected elem_type, shape, value", place=place)
+            raise InputError(
+                f"{format_value(key)} is not a field of a tensor; expected elem_type, shape, value", place=place
+            )
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=False)
     return TensorDesc(_elem_type(raw.get("elem_type"), place), shape, value=flat(raw.get("value"), f"{place}.value"))
 
@@ -116,7 +129,7 @@ def type_word(raw: Any) -> str:
     """Return an element type's name in the tables; InputError if invalid."""
     word = _elem_type(raw, "")
     if word is None:
-        raise InputError(f"expected an element type, found {shown(raw)}")
+        raise InputError(f"expected an element type, found {format_value(raw)}")
     return word
 
 
@@ -134,7 +147,7 @@ def _elem_type(raw: Any, place: str) -> str | None:
     word = spelt or word_of(raw, table.type_numbers, _PREFIX)
     if isinstance(word, str) or number_of(word) is not None:
         return str(word)[:80]
-    raise InputError(f"expected a TensorProto.DataType, found {shown(raw)}", place=f"{place}.elem_type")
+    raise InputError(f"expected a TensorProto.DataType, found {format_value(raw)}", place=f"{place}.elem_type")
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:
@@ -162,7 +175,7 @@ def _element(info: FieldInfo, raw: Any) -> Any:
     if info.enum is None:
         return _scalar(kind, raw.word if isinstance(raw, Numbered) and kind == "string" else raw)
     what = info.enum.replace("-", " ")
-    number = numbered(raw, dialect(NAME).numbers(info.enum), what, _PREFIX)
+    number = number_of_word(raw, dialect(NAME).numbers(info.enum), what, _PREFIX)
     try:
         return _scalar(kind, number)
     except ValueError:
@@ -242,8 +255,8 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
     node: dict[str, Any] = {
         "op_type": op_type,
         "domain": domain,
-        "inputs": [_written(t) for t in positional(descriptor.fields, layout.inputs)],
-        "outputs": [_written(t) for t in positional(descriptor.fields, layout.outputs)],
+        "inputs": [_write_tensor(t) for t in positional(descriptor.fields, layout.inputs)],
+        "outputs": [_write_tensor(t) for t in positional(descriptor.fields, layout.outputs)],
         "attributes": {key: _attribute(value) for key, value in attributes.items() if value is not UNKNOWN},
     }
     if descriptor.version is not None:
@@ -256,15 +269,18 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
 def _attribute(value: Any) -> Any:
     """Return an attribute's value for a dict; tensors and graphs are objects."""
     if isinstance(value, TensorDesc):
-        return _written(value)
+        return _write_tensor(value)
     if isinstance(value, GraphDesc):
-        return {"inputs": [_written(t) for t in value.inputs], "outputs": [_written(t) for t in value.outputs]}
+        return {
+            "inputs": [_write_tensor(t) for t in value.inputs],
+            "outputs": [_write_tensor(t) for t in value.outputs],
+        }
     if isinstance(value, Numbered):
         return value.word
     return [_attribute(item) for item in value] if isinstance(value, list) else value
 
 
-def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
+def _write_tensor(tensor: TensorDesc | None) -> dict[str, Any] | None:
     if tensor is None:
         return None
     if tensor is UNSTATED:

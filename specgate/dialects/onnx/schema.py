@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.schema import attributes_schema, either, listed, node_schema, port_schema, words, words_of
+from specgate.descriptors.schema import (
+    any_of_schema,
+    attributes_schema,
+    list_schema,
+    node_schema,
+    port_schema,
+    words,
+    words_of,
+)
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -22,7 +30,10 @@ def schema() -> dict[str, Any]:
     kinds = dict.fromkeys(name.rpartition(".")[2] for name in table.operators)
     members = {
         "op_type": {**words(kinds), "description": "the operator"},
-        "domain": {**either(words(["", "ai.onnx", *table.domains]), {"type": "null"}), "description": "its domain"},
+        "domain": {
+            **any_of_schema(words(["", "ai.onnx", *table.domains]), {"type": "null"}),
+            "description": "its domain",
+        },
         "name": {"type": ["string", "null"], "description": "name of the node, for messages"},
         "inputs": {"description": "tensors by position; null for an omitted one"},
         "outputs": {"description": "tensors by position; {} is a tensor without a type"},
@@ -49,14 +60,14 @@ def _when(name: str) -> dict[str, Any]:
 
 
 def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
-    return listed(_single(spec, info), info)
+    return list_schema(_single(spec, info), info)
 
 
 def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
     kind = info.type.removesuffix("[]")
     if info.enum is not None:
         numbers = spec.dialect.numbers(info.enum)
-        return either(words(numbers), {"type": ["integer", "string"]})
+        return any_of_schema(words(numbers), {"type": ["integer", "string"]})
     if kind == "string":
         known = words_of(spec, info)
         return words(known) if known else {"type": "string"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.openvino.ir import MAPS, shapes_agree
 from specgate.dialects.openvino.references import wrong
 from specgate.errors import InputError
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino.ir import IrEntry, IrLayer, IrModel, IrNet, IrPort
     from specgate.verdict import Finding
 
-__all__ = ["BACK_EDGES", "body_findings", "maps_of", "numbered", "parted", "variable_findings", "with_maps"]
+__all__ = [
+    "BACK_EDGES",
+    "body_findings",
+    "maps_of",
+    "number_attributes",
+    "split_attributes",
+    "variable_findings",
+    "with_maps",
+]
 
 BACK_EDGES: Final = "back_edges"
 _NAMES: Final = (*MAPS.values(), BACK_EDGES)
@@ -56,7 +64,7 @@ def maps_of(descriptor: Descriptor) -> dict[str, Any]:
     return {name: descriptor.extra[name] for name in _NAMES if name in descriptor.extra}
 
 
-def numbered(data: Mapping[str, str]) -> dict[str, Any]:
+def number_attributes(data: Mapping[str, str]) -> dict[str, Any]:
     """Return an entry's attributes, with integers converted where possible."""
     return {key: int(text) if len(text) < 20 and _is_number(text) else text for key, text in data.items()}
 
@@ -65,32 +73,32 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.removeprefix("-").isdigit()
 
 
-def parted(data: Mapping[str, Any], place: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def split_attributes(data: Mapping[str, Any], place: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split a layer's attributes from its port maps and back edges.
 
     Raises InputError for malformed ones.
     """
-    maps = {name: _checked(name, data[name], f"{place}.{name}") for name in _NAMES if name in data}
+    maps = {name: _check_entries(name, data[name], f"{place}.{name}") for name in _NAMES if name in data}
     return {name: value for name, value in data.items() if name not in maps}, maps
 
 
-def _checked(name: str, raw: Any, place: str) -> Any:
+def _check_entries(name: str, raw: Any, place: str) -> Any:
     if name == BACK_EDGES:
         return _entries(name, raw, place)
     if not isinstance(raw, dict) or not raw.keys() <= {"input", "output"}:
-        raise InputError(f"expected an object with input and output, found {shown(raw)}", place=place)
+        raise InputError(f"expected an object with input and output, found {format_value(raw)}", place=place)
     return {kind: _entries(name, raw[kind], f"{place}.{kind}") for kind in raw}
 
 
 def _entries(name: str, raw: Any, place: str) -> list[dict[str, Any]]:
     if not isinstance(raw, list):
-        raise InputError(f"expected a list of objects, found {shown(raw)}", place=place)
+        raise InputError(f"expected a list of objects, found {format_value(raw)}", place=place)
     for at, entry in enumerate(raw):
         if not isinstance(entry, dict) or not entry.keys() <= set(_KEYS[name]):
             expected = ", ".join(_KEYS[name])
-            raise InputError(f"expected an object of {expected}, found {shown(entry)}", place=f"{place}[{at}]")
+            raise InputError(f"expected an object of {expected}, found {format_value(entry)}", place=f"{place}[{at}]")
         if not all(type(value) is int or isinstance(value, str) for value in entry.values()):
-            raise InputError(f"expected numbers and words, found {shown(entry)}", place=f"{place}[{at}]")
+            raise InputError(f"expected numbers and words, found {format_value(entry)}", place=f"{place}[{at}]")
     return [dict(entry) for entry in raw]
 
 
@@ -133,7 +141,7 @@ class _Map:
         self.layer, self.body, self.place = layer, body, place
         self.layers = {inner.id: inner for inner in body.layers}
         self.name = MAPS[name]
-        self.entries = [(entry, numbered(entry.data)) for entry in layer.maps.get(self.name, ())]
+        self.entries = [(entry, number_attributes(entry.data)) for entry in layer.maps.get(self.name, ())]
 
     def findings(self) -> Iterator[Finding]:
         whole = True
@@ -146,7 +154,7 @@ class _Map:
             yield from missing
             fed = yield from self._borders()
             if not missing:
-                yield from self._unfed(fed)
+                yield from self._unfed_parameters(fed)
         for edge in self.layer.maps.get(BACK_EDGES, ()) if self.name == MAPS["body"] else ():
             yield from self._back_edge(edge)
 
@@ -168,7 +176,7 @@ class _Map:
                 return
         inner = self.layers.get(str(data["internal_layer_id"]))
         if inner is None or inner.type != _LAYERS[entry.kind]:
-            text = "none" if inner is None else f"a {shown(inner.type)}"
+            text = "none" if inner is None else f"a {format_value(inner.type)}"
             number = data["internal_layer_id"]
             message = f"expected a {_LAYERS[entry.kind]} as layer {number} of the body, found {text}"
             yield self._wrong("port-map-layer", message, entry)
@@ -218,7 +226,7 @@ class _Map:
             number = data["external_port_id"]
             if entry.kind == "input":
                 if fed.get(inner.id, str(number)) != str(number):
-                    message = f"{_named(inner)} has two inputs: {fed[inner.id]} and {number}"
+                    message = f"{_layer_name(inner)} has two inputs: {fed[inner.id]} and {number}"
                     yield self._wrong("port-map-twice", message, entry)
                 fed[inner.id] = str(number)
                 outer = self.layer.inputs[number] if number >= 0 else None
@@ -235,11 +243,11 @@ class _Map:
                     yield from self._against(port, inner, outer, name, entry, data)
         return fed
 
-    def _unfed(self, fed: Container[str]) -> Iterator[Finding]:
-        back = {str(numbered(edge.data).get("to-layer")) for edge in self.layer.maps.get(BACK_EDGES, ())}
+    def _unfed_parameters(self, fed: Container[str]) -> Iterator[Finding]:
+        back = {str(number_attributes(edge.data).get("to-layer")) for edge in self.layer.maps.get(BACK_EDGES, ())}
         for inner in self.body.layers:
             if inner.type == "Parameter" and inner.id not in fed and inner.id not in back:
-                yield self._wrong("port-map-unfed", f"{_named(inner)} of the body is not mapped to an input")
+                yield self._wrong("port-map-unfed", f"{_layer_name(inner)} of the body is not mapped to an input")
 
     def _against(
         self, port: IrPort, inner: IrLayer, outer: IrPort, name: str, entry: IrEntry, data: dict[str, Any]
@@ -248,7 +256,7 @@ class _Map:
         of_type, of_shape = _BORDERS[entry.kind]
         kinds = port.element_type, outer.element_type
         if None not in kinds and kinds[0] != kinds[1] and self.layer.type not in _TYPED:
-            yield self._wrong(of_type, f"{_named(inner)} is {kinds[0]}, but {name} is {kinds[1]}", entry)
+            yield self._wrong(of_type, f"{_layer_name(inner)} is {kinds[0]}, but {name} is {kinds[1]}", entry)
         if port.shape is None or outer.shape is None:
             return
         sizes: list[int] = list(outer.shape)
@@ -258,17 +266,17 @@ class _Map:
             sizes[axis] = part if entry.kind == "input" else -1
         if not shapes_agree(port.shape, sizes):
             sliced = "" if axis is None else f", with parts along axis {axis}"
-            message = f"{_named(inner)} has the shape {list(port.shape)}, but {name} {list(outer.shape)}{sliced}"
+            message = f"{_layer_name(inner)} has the shape {list(port.shape)}, but {name} {list(outer.shape)}{sliced}"
             yield self._wrong(of_shape, message, entry)
 
     def _special(self, kinds: tuple[str, ...], port: IrPort, inner: IrLayer, entry: IrEntry) -> Iterator[Finding]:
         """Yield problems with the iteration counter or execution condition."""
         purpose = entry.data.get("purpose")
         if port.element_type is not None and port.element_type not in kinds:
-            message = f"{_named(inner)} is {port.element_type}, but {purpose} is {' or '.join(kinds)}"
+            message = f"{_layer_name(inner)} is {port.element_type}, but {purpose} is {' or '.join(kinds)}"
             yield self._wrong("port-map-type", message, entry)
         if port.shape is not None and any(size not in (-1, 1) for size in port.shape):
-            message = f"{_named(inner)} has the shape {list(port.shape)}, but {purpose} is one element"
+            message = f"{_layer_name(inner)} has the shape {list(port.shape)}, but {purpose} is one element"
             yield self._wrong("port-map-shape", message, entry)
 
     def _back_edge(self, edge: IrEntry) -> Iterator[Finding]:
@@ -276,28 +284,28 @@ class _Map:
             ("from-layer", "Result", "back-edge"),
             ("to-layer", "Parameter", "back-edge-target"),
         ):
-            number = numbered(edge.data).get(key)
+            number = number_attributes(edge.data).get(key)
             inner = self.layers.get(str(number))
             if not isinstance(number, int):
                 rule, text = "back-edge", _shown_value(edge, key)  # noqa: PLW2901  # both ends require a number
             elif inner is None or inner.type != kind:
-                text = f"{number}, which is " + ("none" if inner is None else f"a {shown(inner.type)}")
+                text = f"{number}, which is " + ("none" if inner is None else f"a {format_value(inner.type)}")
             else:
                 continue
             yield self._wrong(rule, f"expected a {kind} of the body as {key}, found {text}", edge)
             return
-        data = numbered(edge.data)
+        data = number_attributes(edge.data)
         result, parameter = self.layers[str(data["from-layer"])], self.layers[str(data["to-layer"])]
         for port, used_port in zip(result.inputs[:1], parameter.outputs[:1], strict=False):
-            yield from self._against(used_port, parameter, port, f"the back edge of {_named(result)}", edge, {})
+            yield from self._against(used_port, parameter, port, f"the back edge of {_layer_name(result)}", edge, {})
 
 
-def _named(layer: IrLayer) -> str:
-    return f"the {layer.type} {shown(layer.name or layer.id, 40)}"
+def _layer_name(layer: IrLayer) -> str:
+    return f"the {layer.type} {format_value(layer.name or layer.id, 40)}"
 
 
 def _shown_value(entry: IrEntry, key: str) -> str:
-    return shown(entry.data[key], 40) if key in entry.data else "none"
+    return format_value(entry.data[key], 40) if key in entry.data else "none"
 
 
 def variable_findings(model: IrModel, net: IrNet, path: str) -> Iterator[Finding]:
@@ -307,5 +315,5 @@ def variable_findings(model: IrModel, net: IrNet, path: str) -> Iterator[Finding
         name = layer.data.get("variable_id")
         if layer.type == "Assign" and name is not None and name not in read:
             place = Location(model.file, layer.line, f"{path}/{layer.name or layer.id}", layer.type)
-            message = f"this net does not have a ReadValue of the variable {shown(name, 40)}"
+            message = f"this net does not have a ReadValue of the variable {format_value(name, 40)}"
             yield wrong("variable", message, place, where="variable_id")

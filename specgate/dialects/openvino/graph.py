@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import GraphDesc, TensorDesc, shown
+from specgate.descriptors.core import GraphDesc, TensorDesc, format_value
 from specgate.descriptors.positional import build
-from specgate.dialects.openvino.bodies import BACK_EDGES, numbered, with_maps
+from specgate.dialects.openvino.bodies import BACK_EDGES, number_attributes, with_maps
 from specgate.dialects.openvino.ir import MAPS
-from specgate.dialects.openvino.reader import attribute_value, builds_read, spelt
+from specgate.dialects.openvino.reader import attribute_value, builds_read, spell_attributes
 from specgate.dialects.openvino.references import wrong
 from specgate.dialects.openvino.rules import ir_findings
 from specgate.dialects.openvino.weights import Constants
@@ -75,10 +75,12 @@ class _Walk:
     def unit(self, layer: IrLayer, scope: _Scope) -> Unit:
         at = _Place(layer, scope)
         if layer.version not in self.table.position:
-            return Unit(at, layer.type, None, f"its version {shown(layer.version, 40)} is not an opset of OpenVINO", at)
+            return Unit(
+                at, layer.type, None, f"its version {format_value(layer.version, 40)} is not an opset of OpenVINO", at
+            )
         reading = self.reading.get(layer.type)
         if reading is None:
-            reading = self.reading[layer.type] = _reads_value(self.named(layer.type))
+            reading = self.reading[layer.type] = _reads_value(self.table_spelling(layer.type))
         inputs = [self.port(port, scope.feed(layer, port) if reading else None) for port in layer.inputs]
         outputs = [self.port(port, None) for port in layer.outputs]
         key = (layer.type, layer.version, *map(id, inputs), None, *map(id, outputs), None, *layer.data.items())
@@ -95,7 +97,7 @@ class _Walk:
         The reason names the missing table.
         """
         try:
-            spec = self.table.operator(self.named(layer.type))
+            spec = self.table.operator(self.table_spelling(layer.type))
         except NoTable as error:
             return Unit(_NOWHERE, layer.type, reason=str(error), version=layer.version)
         attributes = {**layer.data, **{name: self.ends(layer, name) for name in layer.bodies}}
@@ -103,14 +105,14 @@ class _Walk:
             spec,
             inputs,
             outputs,
-            spelt(spec, attributes),
+            spell_attributes(spec, attributes),
             version=layer.version,
             convert=attribute_value,
             builds_read=builds_read,
         )
         return Unit(_NOWHERE, layer.type, with_maps(descriptor, _maps(layer)))
 
-    def named(self, kind: str) -> str:
+    def table_spelling(self, kind: str) -> str:
         """Return a layer type in table spelling; types are case-insensitive."""
         if not self.types:
             self.types = {name.lower(): name for name in self.table.operators}
@@ -123,7 +125,7 @@ class _Walk:
         """
         place: dict[str, int] = {}
         for entry in layer.maps.get(MAPS[name], ()):
-            data = numbered(entry.data)
+            data = number_attributes(entry.data)
             port, result = data.get("external_port_id"), str(data.get("internal_layer_id"))
             if entry.kind == "output" and isinstance(port, int) and port >= 0:
                 place[result] = min(port, place.get(result, port))
@@ -197,7 +199,9 @@ def unknown_type(layer: IrLayer, unit: Unit) -> Finding:
     OpenVINO rejects such a layer.
     """
     reason = unit.reason.partition("; ")[2]
-    message = f"{layer.version} does not have an operation {shown(layer.type, 40)}" + (f"; {reason}" if reason else "")
+    message = f"{layer.version} does not have an operation {format_value(layer.type, 40)}" + (
+        f"; {reason}" if reason else ""
+    )
     return wrong("unknown-type", message, unit.location, where="type")
 
 
@@ -210,7 +214,7 @@ def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
     yield Finding(
         id=f"openvino/{layer.type if layer.type.isidentifier() else 'layer'}/version",
         severity="error",
-        message=f"has the version {shown(layer.version, 40)}; expected {first} to {last}, or an extension's name"
+        message=f"has the version {format_value(layer.version, 40)}; expected {first} to {last}, or an extension's name"
         if layer.version
         else f"has no version; expected {first} to {last}, or an extension's name",
         where="version",
@@ -224,10 +228,11 @@ def _maps(layer: IrLayer) -> dict[str, Any]:
     matching_entries: dict[str, Any] = {}
     for name, entries in layer.maps.items():
         if name == BACK_EDGES:
-            matching_entries[name] = [numbered(entry.data) for entry in entries]
+            matching_entries[name] = [number_attributes(entry.data) for entry in entries]
         else:
             matching_entries[name] = {
-                kind: [numbered(entry.data) for entry in entries if entry.kind == kind] for kind in ("input", "output")
+                kind: [number_attributes(entry.data) for entry in entries if entry.kind == kind]
+                for kind in ("input", "output")
             }
     return matching_entries
 

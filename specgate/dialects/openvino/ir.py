@@ -139,10 +139,10 @@ def connect(net: IrNet, error: _Error) -> None:
             raise error(message, edge.line, None)
         fed.add(id(target))
         target.element_type = source.element_type or target.element_type
-        target.shape = _merged(source.shape, target.shape)
+        target.shape = _merge_shape(source.shape, target.shape)
 
 
-def _merged(numbers: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
+def _merge_shape(numbers: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """Return the source's shape, with unknown sizes from the input port."""
     if numbers is None or stated is None or len(numbers) != len(stated) or -1 not in numbers:
         return stated if numbers is None else numbers

@@ -57,7 +57,7 @@ def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "bot
         for level, number in numbers.items():
             key = id(unit.descriptor), version, level  # equal layers share a descriptor
             if unit.descriptor is None or key not in known:
-                known[key] = _judged(unit, layer, level, basis)
+                known[key] = _check_layer(unit, layer, level, basis)
             accepted, findings = known[key]
             if accepted is False:
                 blocked[number].append(Blocked(unit.location, findings))
@@ -89,7 +89,7 @@ def _release(
         reads = ir_version is None or newest is None or ir_version <= newest
         newer = tuple(sorted(types & newer_types(parse_target(f"openvino:{entry['name']}")).keys()))
         result = opset in minimum.accepted
-        alone = result and _refused(judged, entry["level"], basis, table.by_release(entry["name"]))
+        alone = result and _is_rejected(judged, entry["level"], basis, table.by_release(entry["name"]))
         release = Release(entry["name"], entry["title"], opset, newest, not result, reads, newer, alone)
         if release.takes:
             return ReleaseMinimum(release, tuple(before), ir_version)
@@ -97,7 +97,7 @@ def _release(
     return ReleaseMinimum(None, tuple(before), ir_version)
 
 
-def _refused(judged: list[Descriptor], level: str, basis: Basis, by: str | None) -> bool:
+def _is_rejected(judged: list[Descriptor], level: str, basis: Basis, by: str | None) -> bool:
     """Return True if observations of a release reject a layer."""
     return by is not None and any(check_at(each, level, basis, by).accepted is False for each in judged)
 
@@ -110,7 +110,7 @@ def _layers(net: IrNet) -> Iterator[IrLayer]:
             yield from _layers(body)
 
 
-def _judged(unit: Unit, layer: IrLayer, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
+def _check_layer(unit: Unit, layer: IrLayer, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
     table, version = dialect("openvino"), layer.version or ""
     if table.position[version] > table.position[level]:
         name = rule_id(table.name, unit.operator, "version")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, TensorDesc, format_value
 from specgate.descriptors.positional import (
     INT64,
     build,
@@ -18,7 +18,7 @@ from specgate.descriptors.positional import (
     tensors_of,
 )
 from specgate.descriptors.words import refuse_unknown, unknown_word
-from specgate.dialects.openvino.bodies import maps_of, parted, with_maps
+from specgate.dialects.openvino.bodies import maps_of, split_attributes, with_maps
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["attribute_value", "builds_read", "is_descriptor", "read", "spelt", "type_word", "write"]
+__all__ = ["attribute_value", "builds_read", "is_descriptor", "read", "spell_attributes", "type_word", "write"]
 
 _known: WeakKeyDictionary[OperatorSpec, dict[str, dict[str, str]]] = WeakKeyDictionary()
 
 
-def spelt(spec: OperatorSpec, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+def spell_attributes(spec: OperatorSpec, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return attributes with enumerators in the table's upper and lower case.
 
     Measured: `read_model` of OpenVINO 2026.4.1 compares enumerators case-insensitively, and save_model writes some of
@@ -143,23 +143,23 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     refuse_unknown(data, _KEYS, place, "a field of a layer")
     kind, version = data.get("type"), data.get("version")
     if not isinstance(kind, str) or not (version is None or isinstance(version, str)):
-        text = f"{shown(kind)} and {shown(version)}"
+        text = f"{format_value(kind)} and {format_value(version)}"
         raise InputError(f"expected type and version as strings, found {text}", place=place or None)
     name = data.get("name")
     if not (name is None or isinstance(name, str)):
-        raise InputError(f"expected a name, found {shown(name)}", place=f"{prefix}name")
+        raise InputError(f"expected a name, found {format_value(name)}", place=f"{prefix}name")
     attributes = data.get("data") or {}
     if not isinstance(attributes, dict):
         raise InputError("expected an object of attributes by name", place=f"{prefix}data")
     spec = dialect(NAME).operator(kind)
     maps: dict[str, Any] = {}
     if any(info.type == "graph" for info in spec.attributes):
-        attributes, maps = parted(attributes, f"{prefix}data")
+        attributes, maps = split_attributes(attributes, f"{prefix}data")
     descriptor = build(
         spec,
         tensors_of(data.get("inputs"), f"{prefix}inputs", "ports", _tensor),
         outputs_of(data.get("outputs"), f"{prefix}outputs", "ports", _tensor),
-        spelt(spec, attributes),
+        spell_attributes(spec, attributes),
         version=version,
         name=name,
         convert=attribute_value,
@@ -172,10 +172,14 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
     if raw is None:
         return None
     if not isinstance(raw, dict):
-        raise InputError(f"expected an object with element_type and shape, or null, found {shown(raw)}", place=place)
+        raise InputError(
+            f"expected an object with element_type and shape, or null, found {format_value(raw)}", place=place
+        )
     for key in raw:
         if key not in _TENSOR_KEYS:
-            raise InputError(f"{shown(key)} is not a field of a port; expected element_type, shape, value", place=place)
+            raise InputError(
+                f"{format_value(key)} is not a field of a port; expected element_type, shape, value", place=place
+            )
     kind = _element_type(raw.get("element_type"), f"{place}.element_type")
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=True)
     return TensorDesc(kind, shape, value=flat(raw.get("value"), f"{place}.value"))
@@ -185,7 +189,7 @@ def type_word(raw: Any) -> str:
     """Return an element type's name in the tables; InputError if invalid."""
     word = _element_type(raw, "")
     if word is None:
-        raise InputError(f"expected an element type, found {shown(raw)}")
+        raise InputError(f"expected an element type, found {format_value(raw)}")
     return word
 
 
@@ -197,7 +201,7 @@ def _element_type(raw: Any, place: str) -> str | None:
     if raw is None or (isinstance(raw, str) and raw in _NO_TYPE):
         return None
     if not isinstance(raw, str):
-        raise InputError(f"expected an element type such as f32, found {shown(raw)}", place=place)
+        raise InputError(f"expected an element type such as f32, found {format_value(raw)}", place=place)
     types = dialect(NAME).types
     return raw if raw in types else next((name for name, info in types.items() if info.get("ir") == raw), raw[:80])
 
@@ -209,7 +213,7 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
     if info.type.endswith("[]"):
         if isinstance(raw, str) and info.name.endswith(_SHAPE):
             return _shape(raw)
-        items = _listed(raw) if isinstance(raw, str) else raw
+        items = _split_list(raw) if isinstance(raw, str) else raw
         if not isinstance(items, list | tuple):
             raise ValueError(f"{info.type} is expected")
         return [_scalar(info.type.removesuffix("[]"), item) for item in items]
@@ -243,7 +247,7 @@ def _graph(raw: Any) -> GraphDesc:
     return GraphDesc(*(tuple(end or TensorDesc(None, None) for end in part) for part in ends))
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     """Split a comma-separated list of an IR, ignoring spaces."""
     return [item.strip() for item in text.split(",")] if text.strip() else []
 
@@ -292,19 +296,22 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
     if descriptor.name is not None:
         layer["name"] = descriptor.name
     layout = spec.layout(descriptor.layout or descriptor.version)
-    layer["inputs"] = [_written(t) for t in positional(descriptor.fields, layout.inputs)]
-    layer["outputs"] = [_written(t) for t in positional(descriptor.fields, layout.outputs)]
+    layer["inputs"] = [_write_tensor(t) for t in positional(descriptor.fields, layout.inputs)]
+    layer["outputs"] = [_write_tensor(t) for t in positional(descriptor.fields, layout.outputs)]
     layer["data"] = data
     return layer
 
 
 def _attribute(name: str, value: Any) -> Any:
     if isinstance(value, GraphDesc):
-        return {"inputs": [_written(t) for t in value.inputs], "outputs": [_written(t) for t in value.outputs]}
+        return {
+            "inputs": [_write_tensor(t) for t in value.inputs],
+            "outputs": [_write_tensor(t) for t in value.outputs],
+        }
     return "..." if value is UNKNOWN and name.endswith(_SHAPE) else value
 
 
-def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
+def _write_tensor(tensor: TensorDesc | None) -> dict[str, Any] | None:
     if tensor is None:
         return None
     if tensor is UNSTATED:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.openvino.bodies import body_findings, variable_findings
 from specgate.dialects.openvino.ir import DECLARING, whole_number
 from specgate.dialects.openvino.references import wrong
@@ -88,7 +88,7 @@ class _Weights:
         if model is None:
             return
         file = Path(model).with_suffix(".bin")
-        self.name = shown(file.name)
+        self.name = format_value(file.name)
         try:
             status = file.stat()
         except FileNotFoundError:
@@ -119,7 +119,7 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
     circular = _circular(net)
     if circular:
         first = circular[0]
-        names = ", ".join(shown(layer.name or layer.id) for layer in circular[:_SHOWN])
+        names = ", ".join(format_value(layer.name or layer.id) for layer in circular[:_SHOWN])
         message = f"is part of a cycle: {names}{' …' if len(circular) > _SHOWN else ''}"
         yield wrong("cycle", message, _place(model, first, f"{path}/{first.name or first.id}"))
 
@@ -131,9 +131,8 @@ def _outputs(layer: IrLayer, place: Callable[[], Location]) -> Iterator[Finding]
         own = layer.contradicted if layer.type in DECLARING else None
         kind = own if isinstance(own, str) else port.element_type if layer.type not in DECLARING else None
         if kind is not None and kind not in types:
-            message = (
-                f"the output port {port.id} has the element type {shown(kind, 40)}, which OpenVINO does not define"
-            )
+            word = format_value(kind, 40)
+            message = f"the output port {port.id} has the element type {word}, which OpenVINO does not define"
             yield wrong("port-type", message, place(), where=f"port {port.id}")
         elif own is not None and (isinstance(own, tuple) or port.element_type in types):
             declared = port.element_type if isinstance(own, str) else f"the shape {list(port.shape or ())}"
@@ -211,7 +210,7 @@ def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) 
 
 
 def _shown_value(layer: IrLayer, key: str) -> str:
-    return shown(layer.data[key]) if key in layer.data else "none"
+    return format_value(layer.data[key]) if key in layer.data else "none"
 
 
 def _bytes(kind: str | None, sizes: tuple[int, ...]) -> int | None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.descriptors.positional import build
-from specgate.dialects.openvino.bodies import BACK_EDGES, numbered
+from specgate.dialects.openvino.bodies import BACK_EDGES, number_attributes
 from specgate.dialects.openvino.ir import read_ir
-from specgate.dialects.openvino.reader import attribute_value, spelt
+from specgate.dialects.openvino.reader import attribute_value, spell_attributes
 from specgate.dialects.openvino.weights import Weights
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
@@ -79,7 +79,7 @@ def _entries(entries: Sequence[IrEntry], kind: str) -> list[_Entry]:
     matching_entries = []
     for entry in entries:
         if entry.kind == kind:
-            data = {"start": 0, "end": -1, "stride": 1, "part_size": 1, **numbered(entry.data)}
+            data = {"start": 0, "end": -1, "stride": 1, "part_size": 1, **number_attributes(entry.data)}
             numbers = [data.get(key) for key in ("external_port_id", "start", "end", "stride", "part_size")]
             axis = data.get("axis")
             if not all(isinstance(number, int) for number in [*numbers, 0 if axis is None else axis]):
@@ -91,7 +91,7 @@ def _entries(entries: Sequence[IrEntry], kind: str) -> list[_Entry]:
     return matching_entries
 
 
-def _at(inputs: Sequence[NDArray[Any]], entry: _Entry) -> NDArray[Any]:
+def _input_at(inputs: Sequence[NDArray[Any]], entry: _Entry) -> NDArray[Any]:
     if not 0 <= entry.outer < len(inputs):
         raise InputError(f"a port map references input {entry.outer}, but there are {len(inputs)}")
     return inputs[entry.outer]
@@ -110,7 +110,7 @@ def _branch(
         raise InputError("expected a condition of one element")
     branch = "then" if bool(inputs[0].reshape(())) else "else"
     maps = layer.maps.get(f"{branch}_port_map", [])
-    stated_arrays_by_name = {entry.inner: _at(inputs, entry) for entry in _entries(maps, "input")}
+    stated_arrays_by_name = {entry.inner: _input_at(inputs, entry) for entry in _entries(maps, "input")}
     results = compute(layer.bodies[f"{branch}_body"], stated_arrays_by_name)
     return [_result(results, entry.inner) for entry in _entries(maps, "output")]
 
@@ -124,14 +124,14 @@ class _Loop:
         self.body, self.compute, self.inputs = layer.bodies["body"], compute, inputs
         maps = layer.maps.get("port_map", [])
         self.takes, self.gives = _entries(maps, "input"), _entries(maps, "output")
-        self.edges = [numbered(entry.data) for entry in layer.maps.get(BACK_EDGES, [])]
+        self.edges = [number_attributes(entry.data) for entry in layer.maps.get(BACK_EDGES, [])]
         self.limit, self.goes_on = self._turns(layer)
         self.condition = next((e.inner for e in self.gives if e.purpose == "execution_condition"), None)
 
     def _turns(self, layer: IrLayer) -> tuple[int | None, bool]:
         """Return the maximum trip count (None if unlimited) and the condition."""
         slices = [entry for entry in self.takes if entry.axis is not None]
-        counts = [len(list(_parts(_at(self.inputs, entry), entry))) for entry in slices]
+        counts = [len(list(_parts(_input_at(self.inputs, entry), entry))) for entry in slices]
         if layer.type == "Loop":
             if len(self.inputs) < 2 or self.inputs[0].size != 1 or self.inputs[1].size != 1:
                 raise InputError("expected a trip count and a condition of one element each")
@@ -143,8 +143,10 @@ class _Loop:
         return min(counts), True
 
     def outputs(self, hold: Callable[[int], object]) -> list[NDArray[Any]]:
-        stated_arrays_by_name = {e.inner: _at(self.inputs, e) for e in self.takes if e.axis is None and not e.purpose}
-        sliced = {e.inner: list(_parts(_at(self.inputs, e), e)) for e in self.takes if e.axis is not None}
+        stated_arrays_by_name = {
+            e.inner: _input_at(self.inputs, e) for e in self.takes if e.axis is None and not e.purpose
+        }
+        sliced = {e.inner: list(_parts(_input_at(self.inputs, e), e)) for e in self.takes if e.axis is not None}
         joined = {e.inner for e in self.gives if e.axis is not None}
         turns: list[Arrays] = []
         collected = 0
@@ -262,13 +264,13 @@ class _Run:
             )
         for name, value in arrays.items():
             if name not in names:
-                known = ", ".join(shown(layer.name or layer.id) for layer in parameters[:8]) or "none"
-                raise InputError(f"the model has no input {shown(name)}; expected {known}")
-            with at_place(f"input {shown(name)}"):
+                known = ", ".join(format_value(layer.name or layer.id) for layer in parameters[:8]) or "none"
+                raise InputError(f"the model has no input {format_value(name)}; expected {known}")
+            with at_place(f"input {format_value(name)}"):
                 self.parameters[names[name].id] = self._input(names[name], value)
         for layer in parameters:
             if layer.id not in self.parameters:
-                raise InputError(f"no array for the input {shown(layer.name or layer.id)}")
+                raise InputError(f"no array for the input {format_value(layer.name or layer.id)}")
 
     def _input(self, layer: IrLayer, value: Any) -> NDArray[Any]:
         port = layer.outputs[0] if layer.outputs else None
@@ -286,13 +288,13 @@ class _Run:
     def layer(self, layer: IrLayer, target: Target | None) -> None:
         """Compute a layer's outputs and drop values without further readers."""
         if layer.version not in self.tables.position:
-            raise NoTable(f"its version {shown(layer.version, 40)} is not an opset of OpenVINO")
+            raise NoTable(f"its version {format_value(layer.version, 40)} is not an opset of OpenVINO")
         if target is not None and self.tables.position[layer.version] > self.tables.position[target.level]:
             raise InputError(f"is of {layer.version}, above {target.described}")
-        inputs = [self._read(layer, port.id) for port in layer.inputs]
-        results = self._computed(layer, inputs)
+        inputs = [self._read_port(layer, port.id) for port in layer.inputs]
+        results = self._compute_layer(layer, inputs)
         for number, (port, array) in enumerate(zip(layer.outputs, results, strict=False)):
-            self.values[layer.id, port.id] = self._settled(layer, number, array)
+            self.values[layer.id, port.id] = self._settle_value(layer, number, array)
         if self.judge is not None:
             self.judge.next_node()
         for at in [source for port in layer.inputs if (source := self.sources.get((layer.id, port.id)))]:
@@ -305,7 +307,7 @@ class _Run:
         self.budget.hold(self.alive(), "the set of live values")
         self.budget.hold_time()
 
-    def _settled(self, layer: IrLayer, number: int, array: NDArray[Any]) -> NDArray[Any]:
+    def _settle_value(self, layer: IrLayer, number: int, array: NDArray[Any]) -> NDArray[Any]:
         """Return the value for later layers.
 
         In a comparison that is the other implementation's value.
@@ -321,7 +323,7 @@ class _Run:
         """Return the size of live values in bytes."""
         return sum(map(memory.held_bytes, self.values.values()))
 
-    def _read(self, layer: IrLayer, port: str) -> NDArray[Any]:
+    def _read_port(self, layer: IrLayer, port: str) -> NDArray[Any]:
         source = self.sources.get((layer.id, port))
         if source is None:
             raise InputError(f"the input port {port} is not connected")
@@ -330,7 +332,7 @@ class _Run:
             raise InputError(f"reads undefined elements at the input port {port}")
         return array
 
-    def _computed(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    def _compute_layer(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
         if layer.type == "Parameter":
             return [self.parameters[layer.id]]
         if layer.type == "Const":
@@ -344,7 +346,7 @@ class _Run:
             return [inputs[0]]
         if layer.type == "ReadValue":
             return [self._blank(layer)]
-        return self._executed(layer, inputs)
+        return self._execute_layer(layer, inputs)
 
     def _body(self, net: IrNet, stated_arrays_by_name: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Compute a body: arrays by Parameter id to arrays by Result id."""
@@ -354,9 +356,9 @@ class _Run:
             if layer.type == "Parameter":
                 if layer.id not in stated_arrays_by_name:
                     raise InputError(
-                        f"the Parameter {shown(layer.name or layer.id)} of the body is not mapped to an input"
+                        f"the Parameter {format_value(layer.name or layer.id)} of the body is not mapped to an input"
                     )
-                inner.parameters[layer.id] = inner.fitted(layer, stated_arrays_by_name[layer.id])
+                inner.parameters[layer.id] = inner.fit_counter(layer, stated_arrays_by_name[layer.id])
         for layer in _in_order(net):
             with at_node(_label(layer), self.path):
                 inner.layer(layer, None)
@@ -376,7 +378,7 @@ class _Run:
         blank.fill(0)
         return blank
 
-    def fitted(self, layer: IrLayer, array: NDArray[Any]) -> NDArray[Any]:
+    def fit_counter(self, layer: IrLayer, array: NDArray[Any]) -> NDArray[Any]:
         """Return an iteration counter in its Parameter's type and shape.
 
         Other arrays are unchanged.
@@ -387,11 +389,13 @@ class _Run:
         shape = (1,) if port.shape and len(port.shape) == 1 else ()
         return array.astype(numpy_type(self.tables, port.element_type)).reshape(shape)
 
-    def _executed(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    def _execute_layer(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
         spec, version = self.tables.operator(layer.type), str(layer.version)
         tensors = [TensorDesc(self._type(array), array.shape, value=_value(array)) for array in inputs]
         stated = [TensorDesc(None, None) for _ in layer.outputs]
-        descriptor = build(spec, tensors, stated, spelt(spec, layer.data), version=version, convert=attribute_value)
+        descriptor = build(
+            spec, tensors, stated, spell_attributes(spec, layer.data), version=version, convert=attribute_value
+        )
         for oddity in descriptor.oddities:
             if oddity.code != "unknown-attribute":  # OpenVINO ignores unknown attributes
                 raise InputError(oddity.message)
@@ -402,7 +406,7 @@ class _Run:
         self.notes.update(results.notes)
         if self.judge is not None:
             left = self.budget.less(self.alive())
-            self.judge.computed(
+            self.judge.record_tolerance(
                 descriptor, arrays, results,
                 lambda what, entries: execute_at(what, entries, version, budget=left, basis=self.basis, by=self.by),
             )  # fmt: skip
@@ -455,7 +459,7 @@ def _in_order(net: IrNet) -> list[IrLayer]:
 
 def _label(layer: IrLayer) -> str:
     """Return a layer's label for messages."""
-    return f"line {layer.line}, {layer.type:.60} {shown(layer.name or layer.id)}"
+    return f"line {layer.line}, {layer.type:.60} {format_value(layer.name or layer.id)}"
 
 
 _NAME: Final = "cpu"

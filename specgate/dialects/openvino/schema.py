@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.schema import (
     any_case,
+    any_of_schema,
     attributes_schema,
-    either,
-    listed,
+    list_schema,
     node_schema,
     port_schema,
     words,
@@ -33,7 +33,7 @@ def schema() -> dict[str, Any]:
     members = {
         "type": {**words(table.operators), "description": "the operator"},
         "version": {
-            **either(words(table.levels), {"type": ["string", "null"]}),
+            **any_of_schema(words(table.levels), {"type": ["string", "null"]}),
             "description": "opset of the layer (default: the target's)",
         },
         "name": {"type": ["string", "null"], "description": "name of the layer, for messages"},
@@ -53,8 +53,8 @@ def schema() -> dict[str, Any]:
 
 
 def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
-    entries = listed(_single(spec, info), info)
-    return either(entries, {"type": "string"}) if info.type.endswith("[]") else entries
+    entries = list_schema(_single(spec, info), info)
+    return any_of_schema(entries, {"type": "string"}) if info.type.endswith("[]") else entries
 
 
 def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.openvino.ir import whole_number
 from specgate.errors import InputError
 from specgate.execution.types import numpy_type
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.openvino.ir import IrLayer
 
-__all__ = ["Constants", "Weights", "packed", "packed_size", "unpacked"]
+__all__ = ["Constants", "Weights", "pack_bits", "packed_size", "unpack_bits"]
 
 _CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
 _CODES |= {"boolean": "?", "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
@@ -79,7 +79,7 @@ class Constants:
         """Return the first bytes of a Const, None if it is outside the file."""
         try:
             if self._stream is None:
-                self._stream = self._opened()
+                self._stream = self._open_file()
             if self._stream is None or offset + size > self.size:
                 return None
             self._stream.seek(offset)
@@ -87,7 +87,7 @@ class Constants:
         except (OSError, ValueError):
             return None
 
-    def _opened(self) -> FileIO | None:
+    def _open_file(self) -> FileIO | None:
         if self.file is None:
             return None
         file, self.file = Path(self.file).with_suffix(".bin"), None  # try once only
@@ -130,14 +130,14 @@ def packed_size(count: int, bits: int) -> int:
     return -(-count * bits // 8)
 
 
-def unpacked(blob: bytes, count: int, dtype: np.dtype[Any], bits: int) -> NDArray[Any]:
+def unpack_bits(blob: bytes, count: int, dtype: np.dtype[Any], bits: int) -> NDArray[Any]:
     """Unpack `count` elements of 1, 2 or 4 bits, one per byte of `dtype`."""
     shifts = _shifts(bits)
     codes = np.frombuffer(blob, np.uint8)[: packed_size(count, bits), np.newaxis] >> shifts
     return (codes.reshape(-1)[:count] & np.uint8(2**bits - 1)).view(dtype)
 
 
-def packed(array: NDArray[Any], bits: int) -> bytes:
+def pack_bits(array: NDArray[Any], bits: int) -> bytes:
     """Pack elements of 1, 2 or 4 bits, stored one per byte.
 
     Unused bits are 0.
@@ -187,14 +187,14 @@ class Weights:
         if bits < 8:
             if 2 * count > left:  # packed and unpacked bytes
                 raise InputError(f"a Const needs {2 * count} bytes, but only {left} of the limit are left")
-            return unpacked(blob, count, dtype, bits)
+            return unpack_bits(blob, count, dtype, bits)
         flat = np.frombuffer(blob, np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<"))
         return flat.astype(dtype, copy=False)
 
     def _read(self, offset: int, needed: int, left: int) -> bytes:
         if needed > left:
             raise InputError(f"a Const needs {needed} bytes, but only {left} of the limit are left")
-        name = shown(self.path.name)
+        name = format_value(self.path.name)
         try:
             status = self.path.stat()
             if not stat.S_ISREG(status.st_mode):

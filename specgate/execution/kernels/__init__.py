@@ -20,7 +20,7 @@ __all__ = [
     "find_kernel",
     "needs_of",
     "register_kernel",
-    "registered",
+    "registered_kernels",
 ]
 
 _HERE: Final = "specgate.execution.kernels"
@@ -300,7 +300,7 @@ def register_kernel(name: str, function: Callable[..., Any]) -> None:
     _registered[name] = function
 
 
-def registered() -> dict[str, Callable[..., Any]]:
+def registered_kernels() -> dict[str, Callable[..., Any]]:
     """Return the kernels passed to `register_kernel`, by name."""
     return dict(_registered)
 

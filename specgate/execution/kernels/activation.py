@@ -13,16 +13,23 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.arithmetic import chosen, is_float, require_shape, round_to, to_float32, turn_low_halves
+from specgate.execution.kernels.arithmetic import (
+    choose_elements,
+    is_float,
+    require_shape,
+    round_to,
+    to_float32,
+    turn_low_halves,
+)
 from specgate.execution.kernels.elementwise import (
-    called,
+    broadcast_arrays,
+    compute_rounded,
     error_function,
     in_place,
     odd_polynomial,
-    paired,
-    prepared,
+    prepare_input,
     quiet,
-    rounded,
+    rename_kernel,
     store_as,
     unary,
     want_float,
@@ -73,11 +80,11 @@ def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
                 result = np.where(np.isnan(values), values if of_nan == "NAN" else _ZERO, result)
             return round_to(result, x.dtype)
 
-    return called(name, kernel)
+    return rename_kernel(name, kernel)
 
 
 def _exp(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(in_place(np.exp), x)
+    return compute_rounded(in_place(np.exp), x)
 
 
 def _logistic(x: NDArray[Any]) -> NDArray[Any]:
@@ -96,7 +103,7 @@ def _logistic_of_singles(x: NDArray[Any], out: NDArray[Any], _room: NDArray[Any]
 
 
 def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(_logistic, x)
+    return compute_rounded(_logistic, x)
 
 
 def _log_of_sum(x: NDArray[Any]) -> NDArray[Any]:
@@ -109,7 +116,7 @@ def _log_of_sum(x: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
+def _steep_softplus(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
     """Return the softplus of x with a steepness.
 
     log(1 + exp(x * steepness)) / steepness; the result is x itself where exp would be large, and for nan.
@@ -122,23 +129,23 @@ def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
         np.copyto(array, v, where=~(steep < _STEEP))
         return array
 
-    return rounded(function, x)
+    return compute_rounded(function, x)
 
 
-def _above(x: NDArray[Any], least: np.float32) -> NDArray[Any]:
+def _clamp_below(x: NDArray[Any], least: np.float32) -> NDArray[Any]:
     """Return max(x, least), `least` for nan; np.fmax propagates signaling nan."""
-    return chosen(x > least, x, x.dtype.type(least))
+    return choose_elements(x > least, x, x.dtype.type(least))
 
 
-def _below(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
-    return chosen(x < most, x, x.dtype.type(most))
+def _clamp_above(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
+    return choose_elements(x < most, x, x.dtype.type(most))
 
 
 def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
     less = x * alpha
     if 0 < alpha <= 1:  # a larger number stays larger: no comparison with 0 needed
         return np.asarray(np.maximum(x, less))
-    return chosen(x >= 0, x, less)
+    return choose_elements(x >= 0, x, less)
 
 
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
@@ -172,23 +179,28 @@ _gelu = unary("gelu", _share, of_singles=_share_of_singles)
 _gelu_by_tanh = unary("gelu", lambda x: 0.5 * x * (1 + np.tanh(_SLOPE * (x + 0.044715 * x * x * x))))
 mish = unary("mish", lambda x: x * np.tanh(_log_of_sum(x)))
 softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
-celu = _parametric("celu", lambda x, alpha: _above(x, _ZERO) + _below(alpha * (_exp(x / alpha) - _ONE), _ZERO))
-celu_of_any = _parametric(
-    "celu_of_any", lambda x, alpha: np.maximum(x, _ZERO) + np.minimum(alpha * rounded(np.expm1, x / alpha), _ZERO)
+celu = _parametric(
+    "celu", lambda x, alpha: _clamp_below(x, _ZERO) + _clamp_above(alpha * (_exp(x / alpha) - _ONE), _ZERO)
 )
-elu = _parametric("elu", lambda x, alpha: chosen(x >= 0, x, alpha * (_exp(x) - _ONE)))
+celu_of_any = _parametric(
+    "celu_of_any",
+    lambda x, alpha: np.maximum(x, _ZERO) + np.minimum(alpha * compute_rounded(np.expm1, x / alpha), _ZERO),
+)
+elu = _parametric("elu", lambda x, alpha: choose_elements(x >= 0, x, alpha * (_exp(x) - _ONE)))
 hard_sigmoid = _parametric("hard_sigmoid", lambda x, alpha, beta: _unit(x * alpha + beta))
 hard_swish = _parametric("hard_swish", lambda x, alpha, beta: x * _unit(x * alpha + beta))
 leaky_relu = _parametric("leaky_relu", _leaky)
 linear = _parametric("linear", lambda x, alpha, beta: x * alpha + beta)
 parametric_softplus = _parametric(
-    "parametric_softplus", lambda x, alpha, beta: rounded(lambda v: alpha * _log_of_sum(v * beta), x)
+    "parametric_softplus", lambda x, alpha, beta: compute_rounded(lambda v: alpha * _log_of_sum(v * beta), x)
 )
-scaled_elu = _parametric("scaled_elu", lambda x, alpha, gamma: gamma * chosen(x >= 0, x, alpha * (_exp(x) - _ONE)))
-scaled_tanh = _parametric("scaled_tanh", lambda x, alpha, beta: alpha * rounded(np.tanh, x * beta))
-softplus = _parametric("softplus", _stretched)
+scaled_elu = _parametric(
+    "scaled_elu", lambda x, alpha, gamma: gamma * choose_elements(x >= 0, x, alpha * (_exp(x) - _ONE))
+)
+scaled_tanh = _parametric("scaled_tanh", lambda x, alpha, beta: alpha * compute_rounded(np.tanh, x * beta))
+softplus = _parametric("softplus", _steep_softplus)
 swish = _parametric("swish", lambda x, scale: x * _sigmoid(x * scale))
-thresholded_relu = _parametric("thresholded_relu", lambda x, alpha: chosen(x <= alpha, x.dtype.type(0), x))
+thresholded_relu = _parametric("thresholded_relu", lambda x, alpha: choose_elements(x <= alpha, x.dtype.type(0), x))
 
 
 def gelu(
@@ -229,7 +241,7 @@ def relu_by_product(x: NDArray[Any]) -> NDArray[Any]:
 
 def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:
     """Return the gradient where x is above 0, else 0."""
-    x, gradient = paired("relu_gradient", x, gradient)
+    x, gradient = broadcast_arrays("relu_gradient", x, gradient)
     return np.where(x > 0, gradient, np.zeros((), gradient.dtype))
 
 
@@ -253,11 +265,11 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_c
         slope, array = slope.reshape(()) if slope.size == 1 else slopes_of_channels(x, slope), slope
         if slope is array and slope.ndim:
             raise NoKernel(f"prelu: slopes of shape {list(array.shape)} do not match {list(shape)}")
-    x, slope = paired("prelu", x, slope, broadcast=broadcast)
+    x, slope = broadcast_arrays("prelu", x, slope, broadcast=broadcast)
     require_shape("prelu", "slopes that broadcast", x.shape, shape)
     values = to_float32(x, x.dtype)
     with quiet():
-        return round_to(chosen(values >= 0, values, to_float32(slope, x.dtype) * values), x.dtype)
+        return round_to(choose_elements(values >= 0, values, to_float32(slope, x.dtype) * values), x.dtype)
 
 
 def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = False) -> NDArray[Any]:
@@ -335,7 +347,7 @@ def clamp(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
 _LARGEST_BFLOAT16: Final = (2 - 2.0**-7) * 2.0**127
 
 
-def _bound(value: float, dtype: np.dtype[Any], *, finite: bool, nan_is_sign: bool = False) -> NDArray[Any]:
+def _convert_bound(value: float, dtype: np.dtype[Any], *, finite: bool, nan_is_sign: bool = False) -> NDArray[Any]:
     """Return a bound in the type of computation.
 
     For integers it is truncated and clamped to their range. finite: a FLOAT16 bound is rounded to nearest and clamped
@@ -375,9 +387,11 @@ def clip(
     finite_bounds: FLOAT16 bounds are clamped to finite values. nan_is_sign: for integers, nan is the number with only
     the highest bit set. by_halves: INT64 are compared in the order of `turn_low_halves`.
     """
-    bottom, top = (_bound(bound, x.dtype, finite=finite_bounds, nan_is_sign=nan_is_sign) for bound in (low, high))
+    bottom, top = (
+        _convert_bound(bound, x.dtype, finite=finite_bounds, nan_is_sign=nan_is_sign) for bound in (low, high)
+    )
     with quiet():
-        values = prepared(x, scale_bias)
+        values = prepare_input(x, scale_bias)
         if by_halves:
             bottom, top, values = map(turn_low_halves, (bottom, top, values))
         values = np.where(~(values < top) & (top == top), top, values)  # noqa: PLR0124
@@ -408,17 +422,17 @@ def _edge(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) 
     if bound is None:
         if is_float(dtype):
             with quiet():
-                return np.asarray((place * _most(dtype)).astype(dtype))
+                return np.asarray((place * _largest_float(dtype)).astype(dtype))
         limits = np.iinfo(dtype)
         return np.asarray(limits.min if place < 0 else limits.max, dtype)
     if not isinstance(bound, np.ndarray):
-        return _bound(bound, dtype, finite=False).astype(dtype)
+        return _convert_bound(bound, dtype, finite=False).astype(dtype)
     if bound.dtype != dtype or bound.size != 1:
         raise InputError(f"clip: expected a bound of one {dtype}, found {bound.dtype} {list(bound.shape)}")
     return bound.reshape(())
 
 
-def _most(dtype: np.dtype[Any]) -> NDArray[Any]:
+def _largest_float(dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the largest finite float of a type as float64."""
     return np.asarray(_LARGEST_BFLOAT16 if dtype.name == "bfloat16" else np.finfo(dtype).max, np.float64)
 
@@ -428,9 +442,9 @@ def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | N
 
     nan, and a zero where `low` is 0, become `low`.
     """
-    bottom = np.asarray(np.float32(low)) if is_float(x.dtype) else _bound(low, x.dtype, finite=False)
+    bottom = np.asarray(np.float32(low)) if is_float(x.dtype) else _convert_bound(low, x.dtype, finite=False)
     with quiet():
-        values = prepared(x, scale_bias)
+        values = prepare_input(x, scale_bias)
         return round_to(np.where(~(values > bottom) & (bottom == bottom), bottom, values), x.dtype)  # noqa: PLR0124
 
 
@@ -447,8 +461,8 @@ def clip_gradient(
 
     Bounds are read as in `clip`.
     """
-    x, gradient = paired("clip_gradient", x, gradient)
-    bottom, top = (_bound(bound, x.dtype, finite=False, nan_is_sign=nan_is_sign) for bound in (low, high))
+    x, gradient = broadcast_arrays("clip_gradient", x, gradient)
+    bottom, top = (_convert_bound(bound, x.dtype, finite=False, nan_is_sign=nan_is_sign) for bound in (low, high))
     values = to_float32(x, x.dtype)
     if by_halves:
         bottom, top, values = map(turn_low_halves, (bottom, top, values))

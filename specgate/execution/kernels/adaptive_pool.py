@@ -148,7 +148,7 @@ def mean_of_parts(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]
     axes = tuple(range(2, data.ndim))
     with memory.quiet():
         for at, part in memory.in_time(parts):
-            result[_at(at)] = round_to(wide[_at(part)].mean(axis=axes), data.dtype)
+            result[_spatial_index(at)] = round_to(wide[_spatial_index(part)].mean(axis=axes), data.dtype)
     return result
 
 
@@ -171,12 +171,12 @@ def largest_of_parts(
     numbers = np.arange(prod(data.shape[2:])).reshape(data.shape[2:])
     unknown = np.zeros(shape, np.bool_)
     for at, part in memory.in_time(parts):
-        result = wide[_at(part)]
+        result = wide[_spatial_index(part)]
         flat = result.reshape(*data.shape[:2], prod(result.shape[2:]))
         best = flat.argmax(axis=-1)
-        values[_at(at)] = np.take_along_axis(flat, best[..., None], -1)[..., 0].astype(data.dtype)
-        places[_at(at)] = numbers[part].reshape(-1)[best]
-        unknown[_at(at)] = np.isnan(flat).any(axis=-1)
+        values[_spatial_index(at)] = np.take_along_axis(flat, best[..., None], -1)[..., 0].astype(data.dtype)
+        places[_spatial_index(at)] = numbers[part].reshape(-1)[best]
+        unknown[_spatial_index(at)] = np.isnan(flat).any(axis=-1)
     if not unknown.any():
         return values, places
     return np.ma.array(values, mask=unknown), np.ma.array(places, mask=unknown)
@@ -202,7 +202,7 @@ def _parts(
     return shape, list(zip(product(*map(range, counts)), product(*cuts), strict=True))
 
 
-def _at(spatial: tuple[Any, ...]) -> Any:
+def _spatial_index(spatial: tuple[Any, ...]) -> Any:
     """Return the index of positions or bins in every batch and channel."""
     return (slice(None), slice(None), *spatial)
 
@@ -235,13 +235,13 @@ def patches(
     parts = result.reshape(data.shape[0], sizes[0] * sizes[1], data.shape[1], *counts)
     for at, (row, column) in memory.in_time(enumerate(product(range(sizes[0]), range(sizes[1])))):
         offsets = (row * rates[0] - before[0], column * rates[1] - before[1])
-        met = [_met(*each) for each in zip(data.shape[2:], counts, strides, offsets, strict=True)]
+        met = [_overlapping_slices(*each) for each in zip(data.shape[2:], counts, strides, offsets, strict=True)]
         (rows, from_rows), (columns, from_columns) = met
         parts[:, at, :, rows, columns] = data[:, :, from_rows, from_columns]
     return result
 
 
-def _met(size: int, count: int, step: int, offset: int) -> tuple[slice, slice]:
+def _overlapping_slices(size: int, count: int, step: int, offset: int) -> tuple[slice, slice]:
     """Return which windows' elements at `offset` lie inside, and where."""
     first = max(0, -(offset // step)) if offset < 0 else 0
     last = min(count, (size - 1 - offset) // step + 1) if size > offset else 0

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     _Sums = Callable[[NDArray[Any], NDArray[Any] | None], NDArray[Any]]
 
 __all__ = [
-    "BLOCK", "blocks_of", "centre_rows", "check_axes", "check_axis", "chosen", "few_digits_lost", "few_summands",
-    "is_float", "normalize_singles", "quiet", "require_shape", "round_to", "rows_by", "same_length", "scale_singles",
-    "shape_of", "singles_by", "to_float32", "to_float64", "to_half", "turn_low_halves",
+    "BLOCK", "blocks_of", "centre_rows", "check_axes", "check_axis", "choose_elements", "few_digits_lost",
+    "few_summands", "is_float", "normalize_singles", "quiet", "require_shape", "round_to", "rows_by", "same_length",
+    "scale_singles", "shape_of", "singles_by", "to_float32", "to_float64", "to_half", "turn_low_halves",
 ]  # fmt: skip
 
 #: Elements rounded per block: their arrays fit into an L2 cache.
@@ -141,7 +141,7 @@ def turn_low_halves(array: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(array ^ np.int64(2**31))
 
 
-def chosen(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:
+def choose_elements(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:
     """Return ``np.where(condition, a, b)`` for two arrays of one type.
 
     Works on bits, which is much faster for irregular conditions. Shapes broadcast.

@@ -54,7 +54,7 @@ def weigh_values(
         if causal:
             scores[..., np.arange(shape[-1]) > np.arange(shape[-2])[:, np.newaxis]] += -np.inf
         elif mask is not None:
-            scores += _added(mask, dtype, shape)
+            scores += _mask_to_summand(mask, dtype, shape)
         aside = np.full((1, 1), -np.inf) if sink is None else _aside(sink, query.shape)
         most = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), aside)
         scores -= most
@@ -82,7 +82,7 @@ def _aside(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:
     return to_float64(sink)
 
 
-def _added(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def _mask_to_summand(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """Return the summand of a mask: -inf for booleans that are False.
 
     shape: of the scores.
@@ -267,8 +267,8 @@ def attention(
     if any(array is not None and array.dtype != dtype for array in arrays):
         raise InputError(f"attention: expected arrays of {dtype} only")
     with memory.quiet():
-        queries, keys, values = _biased([to_float64(part) for part in parts], bias)
-        all_keys, all_values = _after(past_key, keys, "keys"), _after(past_value, values, "values")
+        queries, keys, values = _add_bias([to_float64(part) for part in parts], bias)
+        all_keys, all_values = _append_to_past(past_key, keys, "keys"), _append_to_past(past_value, values, "values")
         if queries.shape[::3] != keys.shape[::3] or all_keys.shape[:3] != all_values.shape[:3]:
             shapes = [list(each.shape) for each in (queries, all_keys, all_values)]
             raise InputError(f"attention: query, keys and values of {shapes} do not match")
@@ -280,17 +280,21 @@ def attention(
         )
         if mask is not None and mask_type != "NONE":
             boolean = mask if mask_type == "BOOLEAN" else None
-            times = _hidden(mask, mask_type, _open(shape, boolean, past_lengths))
+            times = _count_masked(mask, mask_type, _open(shape, boolean, past_lengths))
         if past_lengths is not None:
             new_arrays = [np.zeros((*queries.shape[:3], all_values.shape[3]))]
             new_arrays += [_roomy(all_keys, key_room), _roomy(all_values, value_room)]
-            rooms = [_merged(new_arrays[0], rank), _led(new_arrays[1], key_rank), _led(new_arrays[2], value_rank)]
+            rooms = [
+                _merge_heads(new_arrays[0], rank),
+                _prepend_dimensions(new_arrays[1], key_rank),
+                _prepend_dimensions(new_arrays[2], value_rank),
+            ]
             first, second, third = (
                 np.ma.MaskedArray(round_to(each, dtype), np.ones(each.shape, np.bool_)) for each in rooms
             )
             return first, second, third
         scores = memory.empty(shape, np.dtype(np.float64))
-        multiply_matrices(queries, np.swapaxes(_shared(all_keys, heads), 2, 3), scores)
+        multiply_matrices(queries, np.swapaxes(_repeat_heads(all_keys, heads), 2, 3), scores)
         scores *= np.float32(scale)
         if added is not None:
             scores += to_float64(added)
@@ -298,11 +302,15 @@ def attention(
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
             if narrow_sums:
                 scores = scores.astype(np.float32).astype(np.float64)
-        matching_array = multiply_matrices(_softmax(scores), _shared(all_values, heads))
-        result = round_to(_merged(matching_array, rank), dtype)
+        matching_array = multiply_matrices(_softmax(scores), _repeat_heads(all_values, heads))
+        result = round_to(_merge_heads(matching_array, rank), dtype)
         if heads % fewer:
             result = np.ma.MaskedArray(result, np.ones(result.shape, np.bool_))
-        return result, _led(round_to(all_keys, dtype), key_rank), _led(round_to(all_values, dtype), value_rank)
+        return (
+            result,
+            _prepend_dimensions(round_to(all_keys, dtype), key_rank),
+            _prepend_dimensions(round_to(all_values, dtype), value_rank),
+        )
 
 
 def _open(shape: tuple[int, ...], array: NDArray[Any] | None, past_lengths: NDArray[Any] | None) -> tuple[int, ...]:
@@ -315,7 +323,7 @@ def _roomy(array: NDArray[Any], room: int | None) -> NDArray[Any]:
     return np.zeros((*array.shape[:2], array.shape[2] if room is None else room, array.shape[3]))
 
 
-def _shared(array: NDArray[Any], heads: int) -> NDArray[Any]:
+def _repeat_heads(array: NDArray[Any], heads: int) -> NDArray[Any]:
     """Return keys or values repeated for each query head."""
     fewer = array.shape[1]
     return array if fewer == heads else np.take(array, np.arange(heads) * fewer // heads, axis=1)
@@ -335,7 +343,7 @@ def _parts(
     arrays: list[list[NDArray[Any]]] = [[], [], []]
     for place, array in enumerate(plain):
         if array is not None:
-            arrays[place].append(_split(array, heads[place]))
+            arrays[place].append(_split_heads(array, heads[place]))
     for places, stack in (((0, 1), query_key), ((1, 2), key_value), ((0, 1, 2), query_key_value)):
         if stack is None:
             continue
@@ -351,7 +359,7 @@ def _parts(
     return [each[0] for each in arrays]
 
 
-def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
+def _split_heads(array: NDArray[Any], heads: int) -> NDArray[Any]:
     hidden = array.shape[-1] if array.ndim else 0
     if array.ndim < 3 or any(size != 1 for size in array.shape[:-3]) or hidden % heads:
         raise InputError(f"attention: {list(array.shape)} is not [batch, length, hidden] for {heads} heads")
@@ -359,7 +367,7 @@ def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
     return np.swapaxes(array.reshape(batch, length, heads, hidden // heads), 1, 2)
 
 
-def _biased(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None) -> list[NDArray[Any]]:
+def _add_bias(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None) -> list[NDArray[Any]]:
     if bias is None:
         return list(parts)
     sizes = [part.shape[1] * part.shape[3] for part in parts]
@@ -375,7 +383,7 @@ def _last(what: str, array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
     return array.reshape(shape)
 
 
-def _after(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray[Any]:
+def _append_to_past(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray[Any]:
     if past is None:
         return array
     batch, heads, _, size = array.shape
@@ -383,7 +391,7 @@ def _after(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray
     return np.concatenate([to_float64(_last(f"past {what}", past, (batch, heads, length, size))), array], axis=2)
 
 
-def _hidden(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[Any]:
+def _count_masked(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[Any]:
     """Return how many times the filter value is added.
 
     The shape broadcasts to [batch, heads, queries, keys].
@@ -425,14 +433,14 @@ def _softmax(scores: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def _merged(array: NDArray[Any], rank: int) -> NDArray[Any]:
+def _merge_heads(array: NDArray[Any], rank: int) -> NDArray[Any]:
     batch, heads, length, size = array.shape
     if rank < 3:
         raise InputError(f"attention: expected an output of at least 3 dimensions, found {rank}")
     return np.swapaxes(array, 1, 2).reshape(*(1,) * (rank - 3), batch, length, heads * size)
 
 
-def _led(array: NDArray[Any], rank: int) -> NDArray[Any]:
+def _prepend_dimensions(array: NDArray[Any], rank: int) -> NDArray[Any]:
     return array.reshape(*(1,) * (rank - array.ndim), *array.shape)
 
 
@@ -493,7 +501,7 @@ def attend(
         _by_heads(each, count, flat=flat)
         for each, count in ((query, heads), (key, shared_heads), (value, shared_heads))
     )
-    keys, values = _joined(past_key, keys), _joined(past_value, values)
+    keys, values = _join_cache(past_key, keys), _join_cache(past_value, values)
     _hold_sizes(wide, keys, values)
     batch, many, queries, size = wide.shape
     total = keys.shape[2]
@@ -555,14 +563,14 @@ def attend_to_heads(
         shared = many // key.shape[1] * queries
         split = query.astype(kind).reshape(batch, key.shape[1], shared, size) * factor
         scores = round_to(multiply_matrices(split, np.swapaxes(key.astype(kind), 2, 3)).reshape(shape), dtype)
-        scores = _changed(score_graph, scores)
-        shares = _changed(share_graph, round_to(_masked_softmax(scores.astype(kind), kind), dtype))
+        scores = _apply_graph(score_graph, scores)
+        shares = _apply_graph(share_graph, round_to(_masked_softmax(scores.astype(kind), kind), dtype))
         flattened = shares.astype(kind).reshape(batch, key.shape[1], shared, key.shape[2])
         array = multiply_matrices(flattened, value.astype(kind)).reshape(batch, many, queries, value.shape[3])
         return round_to(array, query.dtype)
 
 
-def _changed(graph: Body | None, array: NDArray[Any]) -> NDArray[Any]:
+def _apply_graph(graph: Body | None, array: NDArray[Any]) -> NDArray[Any]:
     if graph is None:
         return array
     items = graph([array])
@@ -585,7 +593,7 @@ def _by_heads(array: NDArray[Any], heads: int | None, *, flat: bool) -> NDArray[
     return array.reshape(*array.shape[:2], heads, array.shape[2] // heads).swapaxes(1, 2)
 
 
-def _joined(past: NDArray[Any] | None, new: NDArray[Any]) -> NDArray[Any]:
+def _join_cache(past: NDArray[Any] | None, new: NDArray[Any]) -> NDArray[Any]:
     if past is None:
         return np.ascontiguousarray(new)
     expected = (*new.shape[:2], past.shape[2] if past.ndim == 4 else 0, new.shape[3])
@@ -619,11 +627,11 @@ def _summand(
     if valid is not None:
         allowed = allowed & (np.arange(keys) < valid.reshape(-1, 1, 1, 1))
     least = kind.type(-np.inf)
-    added = np.zeros((), kind) if mask is None else _fitted(mask, shape, kind)
+    added = np.zeros((), kind) if mask is None else _broadcast_mask(mask, shape, kind)
     return np.where(allowed, added, least)
 
 
-def _fitted(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
+def _broadcast_mask(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
     if mask.ndim > 4 or (mask.ndim > 1 and mask.shape[-2] not in {1, shape[2]}):
         raise InputError(f"attention: a mask {list(mask.shape)} does not match {list(shape)}")
     if mask.ndim == 4 and mask.shape[0] not in {1, shape[0]}:

@@ -13,7 +13,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to
-from specgate.execution.kernels.narrow_types import bits_of_type, codes_of, numbers_of, rounded, widened
+from specgate.execution.kernels.narrow_types import bits_of_type, codes_of, numbers_of, round_to_narrow, widen_array
 from specgate.execution.types import integer_range
 
 if TYPE_CHECKING:
@@ -60,21 +60,21 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
     memory.hold(inputs.shape, dtype)
     if inputs.dtype == dtype:
         return inputs
-    wide = widened(inputs)
+    wide = widen_array(inputs)
     if dtype.kind == "b":
         return np.asarray(wide != np.zeros((), wide.dtype))
     if is_float(dtype):
-        return rounded(wide, dtype) if dtype.itemsize == 1 else round_to(wide, dtype)
+        return round_to_narrow(wide, dtype) if dtype.itemsize == 1 else round_to(wide, dtype)
     limits = integer_range(dtype)
     if limits is None:
         raise NoKernel(f"cannot convert to {dtype}")
-    whole, array = _whole(wide, *limits) if is_float(wide.dtype) else (wide, None)
+    whole, array = _truncate_floats(wide, *limits) if is_float(wide.dtype) else (wide, None)
     # ml_dtypes integers keep the low bits of numpy integers, but numpy cannot convert all of its types to them
     new_array = (whole.astype(np.int64) if dtype.kind == "V" else whole).astype(dtype)
     return new_array if array is None or array.all() else np.ma.array(new_array, mask=~array)
 
 
-def _whole(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _truncate_floats(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return truncated floats (0 if out of range), and which are in range."""
     whole = np.trunc(array.astype(np.float64))
     known_array = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
@@ -105,9 +105,9 @@ def _common(
     low, high = sorted((one, other), key=_bits)
     if is_float(one):
         return high if _bits(low) < _bits(high) else np.dtype(np.float16 if _bits(high) == 8 else np.float32)
-    if _signed(one) == _signed(other):
+    if _is_signed(one) == _is_signed(other):
         return high
-    signed, unsigned = (one, other) if _signed(one) else (other, one)
+    signed, unsigned = (one, other) if _is_signed(one) else (other, one)
     if _bits(signed) >= 2 * _bits(unsigned):
         return signed
     if _bits(unsigned) < 64:
@@ -121,7 +121,7 @@ def _kind(dtype: np.dtype[Any]) -> int:
     return 2 if is_float(dtype) else 1 if integer_range(dtype) is not None else 0
 
 
-def _signed(dtype: np.dtype[Any]) -> bool:
+def _is_signed(dtype: np.dtype[Any]) -> bool:
     return (integer_range(dtype) or (0, 0))[0] < 0
 
 
@@ -163,10 +163,10 @@ def cast_elements(
     if dtype.kind == "O":
         return _texts(inputs)
     if inputs.dtype.kind != "O":
-        return _numbers(widened(inputs), dtype, saturate, rounding)
+        return _numbers(widen_array(inputs), dtype, saturate, rounding)
     if dtype.kind == "b":
         raise NoKernel("cast: it is unspecified which strings are true")
-    numbers, read = _read(inputs, whole=integer_range(dtype) is not None)
+    numbers, read = _parse_numbers(inputs, whole=integer_range(dtype) is not None)
     array = _numbers(numbers, dtype, saturate, rounding)
     return array if read.all() else np.ma.array(array, mask=~read | np.ma.getmaskarray(array))
 
@@ -234,7 +234,7 @@ def _powers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str)
 
 def _texts(inputs: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as shortest decimals that round-trip."""
-    wide = inputs.astype(np.uint8) if inputs.dtype.kind == "b" else widened(inputs)
+    wide = inputs.astype(np.uint8) if inputs.dtype.kind == "b" else widen_array(inputs)
     if is_float(wide.dtype) and wide.dtype != np.float64:
         wide = wide.astype(np.float32)
     result = np.empty(wide.size, object)
@@ -251,7 +251,7 @@ def _decimals(number: Any) -> str:
     return np.format_float_positional(number, trim="-")
 
 
-def _read(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _parse_numbers(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the numbers that strings spell, and which are valid.
 
     whole: parse integers of up to 64 bits and a sign.

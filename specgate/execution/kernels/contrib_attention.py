@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cut", "Sizes", "Store", "Times", "attend_by_projection", "attend_cached", "attend_masked", "attend_packed",
-    "attend_quantized", "cuts_of", "rotate_heads", "summand", "with_past", "written",
+    "attend_quantized", "cuts_of", "rotate_heads", "summand", "with_past", "write_cache",
 ]  # fmt: skip
 
 _SINGLE: Final = np.dtype(np.float32)
@@ -110,7 +110,7 @@ def _resident(length: int, times: Times) -> int:
     return length - gap * -(-(length - times.room) // gap)
 
 
-def written(
+def write_cache(
     past: NDArray[Any] | None, new: NDArray[Any], cut: Cut, room: int, store: Store
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return one batch entry's cache, and its rows as float32.
@@ -118,13 +118,13 @@ def written(
     The cache is [heads, room, width], the rows are [heads, rows, size]. past: [heads, room, width]. new: [heads, rows,
     size], floats.
     """
-    rows = _coded(new, store)
+    rows = _quantize_rows(new, store)
     if past is not None and cut.old:
         rows = np.concatenate([past[:, : cut.old], rows], axis=1)
     kept = rows[:, cut.dropped :]
     present = np.zeros((len(rows), room, store.width), store.dtype)
     present[:, : kept.shape[1]] = kept
-    return present, _decoded(rows, store)
+    return present, _decode_rows(rows, store)
 
 
 def _factors(store: Store, heads: int) -> NDArray[Any]:
@@ -136,7 +136,7 @@ def _factors(store: Store, heads: int) -> NDArray[Any]:
     return scale.reshape(heads, 1, store.size)
 
 
-def _coded(new: NDArray[Any], store: Store) -> NDArray[Any]:
+def _quantize_rows(new: NDArray[Any], store: Store) -> NDArray[Any]:
     """Return numbers quantized for the cache.
 
     Halves round to even, nan becomes the largest number.
@@ -155,7 +155,7 @@ def _coded(new: NDArray[Any], store: Store) -> NDArray[Any]:
     return np.asarray(raised[..., ::2] | (raised[..., 1::2] << 4))
 
 
-def _decoded(rows: NDArray[Any], store: Store) -> NDArray[Any]:
+def _decode_rows(rows: NDArray[Any], store: Store) -> NDArray[Any]:
     if not store.bits:
         return round_to(rows, _SINGLE)
     numbers = rows
@@ -223,7 +223,7 @@ def summand(
     if mask is not None:
         if mask.ndim == 1 and mask.size == 2 * sizes.batch and sizes.batch and not with_starts:
             raise InputError(f"attention: a mask {list(mask.shape)} does not match {sizes.batch} batches")
-        array = np.where(_hidden(mask, sizes), np.float32(filter_value), np.float32(0))
+        array = np.where(_masked_scores(mask, sizes), np.float32(filter_value), np.float32(0))
     if score_bias is not None:
         shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
         fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
@@ -234,7 +234,7 @@ def summand(
     return array
 
 
-def _hidden(mask: NDArray[Any], sizes: Sizes) -> NDArray[np.bool_]:
+def _masked_scores(mask: NDArray[Any], sizes: Sizes) -> NDArray[np.bool_]:
     """Return which scores a mask hides, in a broadcastable shape."""
     places = np.arange(sizes.keys)
     if mask.ndim == 1 and mask.size == 2 * sizes.batch:
@@ -388,7 +388,7 @@ def _of_product(
     product: query, key and value columns. The present is all keys and values, stacked.
     """
     parts = np.split(product, np.cumsum(widths)[:-1], axis=2)
-    before = (None, None) if past is None else _two(past)
+    before = (None, None) if past is None else _split_past(past)
     with quiet():
         result, keys, values, _ = attend_packed(
             parts[0], parts[1], parts[2], None, mask, score_bias, *before, with_starts=True, **others
@@ -397,7 +397,7 @@ def _of_product(
         return round_to(result, dtype), None if present is None else round_to(present, dtype)
 
 
-def _two(past: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _split_past(past: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if past.ndim != 5 or past.shape[0] != 2:
         raise InputError(f"attention: expected past keys and values [2, batch, heads, time, size], found {past.shape}")
     return past[0], past[1]
@@ -440,7 +440,7 @@ def attend_packed(
     parts = _by_heads(query, key, value, heads)
     with quiet():
         alone = 1 if key is not None and key.ndim == 4 else 3
-        wide = [round_to(part, _SINGLE) for part in _biased(parts, bias, alone)]
+        wide = [round_to(part, _SINGLE) for part in _add_bias(parts, bias, alone)]
         before = [None if past is None else round_to(past, _SINGLE) for past in (past_key, past_value)]
         keys, values, length = with_past(wide[1], wide[2], before, past_length)
         total = length + wide[1].shape[2]
@@ -467,19 +467,19 @@ def _by_heads(
         if value is not None or packed.ndim != 5 or packed.shape[2:4] != (heads, count):
             raise InputError(f"attention: {list(packed.shape)} is not a stack of {count} for {heads} heads")
         stacked = [packed[:, :, :, index].swapaxes(1, 2) for index in range(count)]
-        return stacked if key is None else [_split(query, heads), *stacked]
+        return stacked if key is None else [_split_heads(query, heads), *stacked]
     if key is None or value is None or key.ndim != value.ndim:
         raise InputError("attention: expected keys and values of as many dimensions")
-    return [_split(each, heads) if each.ndim != 4 or each is query else each for each in (query, key, value)]
+    return [_split_heads(each, heads) if each.ndim != 4 or each is query else each for each in (query, key, value)]
 
 
-def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
+def _split_heads(array: NDArray[Any], heads: int) -> NDArray[Any]:
     if array.ndim != 3 or array.shape[2] % heads:
         raise InputError(f"attention: {list(array.shape)} is not [batch, time, hidden] for {heads} heads")
     return array.reshape(*array.shape[:2], heads, array.shape[2] // heads).swapaxes(1, 2)
 
 
-def _biased(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) -> list[NDArray[Any]]:
+def _add_bias(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) -> list[NDArray[Any]]:
     """Return the parts, with the bias added to the first `count`."""
     if bias is None:
         return parts
@@ -625,7 +625,7 @@ def attend_cached(
         way = _Way(
             scale or 1 / float(np.sqrt(size)), cap, np.zeros(heads) if smooth and sinks is None else sinks, shown
         )
-        return _attended(wide, new, past, times, stores, lengths, score_bias, way)
+        return _attend_batch(wide, new, past, times, stores, lengths, score_bias, way)
 
 
 def _hold_times(times: Times, causal: int, window: int) -> None:
@@ -730,7 +730,7 @@ def _hold_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size:
         raise InputError(f"attention: caches {list(cosines.shape)} do not match {total} places and heads of {size}")
 
 
-def _attended(
+def _attend_batch(
     wide: NDArray[Any],
     new: list[NDArray[Any]],
     past: tuple[NDArray[Any], NDArray[Any]] | None,
@@ -750,13 +750,13 @@ def _attended(
     for at, cut in memory.in_time(enumerate(cuts_of(lengths, times))):
         rows = []
         for which, store in enumerate(stores):
-            cache, array = written(None if past is None else past[which][at], new[which][at], cut, room, store)
+            cache, array = write_cache(None if past is None else past[which][at], new[which][at], cut, room, store)
             caches[which][at] = cache
             rows.append(array[:, : cut.length - cut.base])  # padding follows
         free[at, :, rows[0].shape[1] - cut.dropped :] = times.rolling
         last = cut.base + rows[0].shape[1]
         added = None if bias is None else round_to(bias[at, ..., cut.base : last], _SINGLE)
-        array, shown = _one(round_to(wide[at], _SINGLE), rows[0], rows[1], cut, added, way)
+        array, shown = _attend_entry(round_to(wide[at], _SINGLE), rows[0], rows[1], cut, added, way)
         result[at] = round_to(array.swapaxes(0, 1).reshape(queries, heads * size), wide.dtype)
         scores[at, ..., : cut.length] = 0
         scores[at, ..., cut.base : last] = round_to(shown, wide.dtype)
@@ -778,7 +778,7 @@ def _bias(score_bias: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[An
     return np.broadcast_to(score_bias, shape)
 
 
-def _one(
+def _attend_entry(
     query: NDArray[Any], keys: NDArray[Any], values: NDArray[Any], cut: Cut, bias: NDArray[Any] | None, way: _Way
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return attention and scores of one batch entry.

@@ -23,7 +23,7 @@ from specgate.execution.kernels.arithmetic import (
     to_float64,
 )
 from specgate.execution.kernels.matmul import multiply_matrices
-from specgate.execution.kernels.narrow_types import widened
+from specgate.execution.kernels.narrow_types import widen_array
 from specgate.execution.kernels.window_products import Tap, multiply_windows
 from specgate.execution.types import integer_range
 
@@ -107,12 +107,12 @@ def convolution(
         result = None
         finite = bool(np.isfinite(to_float32(kernel, kernel.dtype)).all())
         if finite and is_float(inputs.dtype) and not transposed and 0 not in shape:
-            met = _met(kernel.shape[2:], shape[2:], inputs.shape[2:], steps)
+            met = _overlapping_taps(kernel.shape[2:], shape[2:], inputs.shape[2:], steps)
             result = multiply_windows(inputs, kernel, bias, shape, met, groups)
         if result is None:
             result = _result(inputs, kernel, shape, steps, groups, transposed, zeros_meet and not finite)
             result = result if bias is None else result + to_float64(bias)
-        rounded = _padded(to_float32(result, inputs.dtype), output_padding)
+        rounded = _pad_input(to_float32(result, inputs.dtype), output_padding)
         return round_to(rounded if activation is None else activation(rounded), inputs.dtype)
 
 
@@ -131,13 +131,13 @@ def _result(
     """
     if 0 in shape:  # the whole output lies after the results
         return np.zeros(shape, to_float64(inputs).dtype)
-    result = _summed(to_float64(inputs), to_float64(filters), shape, steps, groups, transposed=transposed)
+    result = _sum_taps(to_float64(inputs), to_float64(filters), shape, steps, groups, transposed=transposed)
     if zeros_meet:
         result[_meet_zeros(inputs.shape, filters, shape, steps, groups, transposed=transposed)] = np.nan
     return result
 
 
-def _padded(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
+def _pad_input(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
     if not any(padding):
         return array
     places = [size + more for size, more in zip(array.shape[2:], padding, strict=True)]
@@ -168,7 +168,7 @@ def _output_size(size: int, window: int, step: _Step, end: int, *, transposed: b
     return int((size + step.start + end - span) // step.stride + 1)
 
 
-def _summed(
+def _sum_taps(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     shape: tuple[int, ...],
@@ -185,7 +185,7 @@ def _summed(
     read = inputs.reshape(batch, groups, inputs.shape[1] // groups, *inputs.shape[2:])
     weights = filters.reshape(groups, filters.shape[0] // groups, *filters.shape[1:])
     slid, still = (spatial, inputs.shape[2:]) if transposed else (inputs.shape[2:], spatial)
-    for taps in memory.in_time(product(*_met(filters.shape[2:], still, slid, steps))):
+    for taps in memory.in_time(product(*_overlapping_taps(filters.shape[2:], still, slid, steps))):
         element, small, large = zip(*taps, strict=True)
         source, target = (small, large) if transposed else (large, small)
         matrix: NDArray[Any] = weights[_ALL + element]
@@ -207,7 +207,7 @@ def _meet_zeros(
 ) -> NDArray[np.bool_]:
     """Return where some non-finite filter elements meet no input element."""
     endless = (~np.isfinite(to_float64(filters))).astype(np.float64)
-    met = _summed(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
+    met = _sum_taps(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
     each = endless.reshape(groups, len(filters) // groups, *filters.shape[1:]).sum(1) if transposed else endless
     counts = (
         each.reshape(1, shape[1], prod(each.shape) // max(1, shape[1])).sum(-1).reshape(1, shape[1], *(1,) * len(steps))
@@ -215,7 +215,9 @@ def _meet_zeros(
     return np.broadcast_to(met < counts, shape)
 
 
-def _met(windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]) -> list[list[Tap]]:
+def _overlapping_taps(
+    windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]
+) -> list[list[Tap]]:
     """Return the filter elements that meet any input, with both positions.
 
     The result has one entry per dimension.
@@ -603,7 +605,7 @@ def slide_binary(
     how: dict[str, Any] = {"strides": strides, "dilations": dilations, "auto_pad": "valid", "begins": (), "ends": ()}
     signs = np.where(padded == 1, 1.0, -1.0)
     with memory.quiet():
-        counts = slide_filters(signs, np.where(widened(filters) == 1, 1.0, -1.0), **how)
+        counts = slide_filters(signs, np.where(widen_array(filters) == 1, 1.0, -1.0), **how)
         lacking = np.zeros(counts.shape, np.bool_)
         if not is_float(data.dtype):
             ends_of_type = np.iinfo(data.dtype)

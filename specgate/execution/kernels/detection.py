@@ -15,7 +15,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float64
-from specgate.execution.kernels.nms import Limits, apart, by_score, overlaps, precision_of, suppressed
+from specgate.execution.kernels.nms import Limits, apart, by_score, overlaps, precision_of, select_with_suppression
 from specgate.execution.kernels.roi_align import align_regions
 
 if TYPE_CHECKING:
@@ -78,19 +78,19 @@ def detect_boxes(
     boxes returned per batch; both below 0 for all. one_list: each prior counts for its best class only, and classes are
     numbered from the class after the background.
     """
-    one = precision_of(offsets, scores, priors)
-    places, factors = _priors(priors.astype(one), variances=variances, sizes=(height, width))
+    to_type = precision_of(offsets, scores, priors)
+    places, factors = _priors(priors.astype(to_type), variances=variances, sizes=(height, width))
     batches, count = len(offsets), places.shape[1]
     many = classes if classes >= 0 else scores.shape[1] // count if count else 0
     require_shape("detect_boxes", "scores", scores.shape, (batches, count * many))
     require_shape("detect_boxes", "offsets", offsets.shape, (batches, count * (1 if shared else many) * 4))
     if len(places) not in {1, batches}:
         raise InputError(f"detect_boxes: expected prior boxes of 1 or {batches} batches, found {len(places)}")
-    array = scores.astype(one).reshape(batches, count, many)
+    array = scores.astype(to_type).reshape(batches, count, many)
     if more_scores is not None:
         require_shape("detect_boxes", "the first stage's scores", more_scores.shape, (batches, count * 2))
-        lacking = more_scores.astype(one).reshape(batches, count, 2)[:, :, 1] < one(objects)
-        alone = np.zeros(many, one)
+        lacking = more_scores.astype(to_type).reshape(batches, count, 2)[:, :, 1] < to_type(objects)
+        alone = np.zeros(many, to_type)
         if 0 <= background < many:
             alone[background] = 1
         array = np.where(lacking[:, :, None], alone, array)
@@ -98,12 +98,12 @@ def detect_boxes(
     for stage in (more_offsets, offsets):
         if stage is not None:
             require_shape("detect_boxes", "offsets", stage.shape, offsets.shape)
-            moved = stage.astype(one).reshape(batches, count, 1 if shared else many, 4) * factors[:, :, None]
-            boxes = _moved(boxes, moved, centred=centred)
-            boxes = np.clip(boxes, one(0), one(1)) if clip_before else boxes
+            moved = stage.astype(to_type).reshape(batches, count, 1 if shared else many, 4) * factors[:, :, None]
+            boxes = _move_boxes(boxes, moved, centred=centred)
+            boxes = np.clip(boxes, to_type(0), to_type(1)) if clip_before else boxes
     rules = _Rules(overlap, score_threshold, candidates, kept, background, one_list)
     limit = kept if kept > 0 else candidates * many if kept == -1 and candidates > 0 else many * count
-    return _written(_detections(boxes, array, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
+    return _write_rows(_detections(boxes, array, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
 
 
 def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -122,7 +122,7 @@ def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) ->
     return places, priors[:, 1, : count * 4].reshape(batches, count, 4)
 
 
-def _moved(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDArray[Any]:
+def _move_boxes(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDArray[Any]:
     """Return boxes by corners [..., 4], moved by offsets.
 
     Offsets are of the corners, or of the center and the sides.
@@ -163,7 +163,7 @@ def _by_class(
     for label in memory.in_time(range(scores.shape[1])):
         if label != background:
             own = boxes[:, min(label, boxes.shape[1] - 1)]
-            places, kept = suppressed(scores[:, label], limits, apart(own))
+            places, kept = select_with_suppression(scores[:, label], limits, apart(own))
             labels += [label] * len(places)
             chosen += places.tolist()
             left += kept.tolist()
@@ -186,11 +186,11 @@ def _by_best_class(
     def same_class(box: int, other: NDArray[np.intp]) -> NDArray[Any]:
         return np.where(labels[other] == labels[box], overlaps(own[box], own[other]), -np.inf)
 
-    places, kept = suppressed(left, limits, same_class)
+    places, kept = select_with_suppression(left, limits, same_class)
     return labels[places], places, kept
 
 
-def _written(
+def _write_rows(
     items: Iterator[tuple[Any, ...]], room: int, dtype: np.dtype[Any], rules: _Rules, *, clip: bool
 ) -> NDArray[Any]:
     """Return the rows, then a row of batch -1 if there is room.
@@ -270,8 +270,8 @@ def boxes_of_sizes(
     each ratio. clip: to [0, 1]. Boxes of odd fixed sizes are masked. Raises NoKernel where the number of boxes differs
     from the number that follows from the attributes.
     """
-    rows, columns = _whole("grid", grid)
-    height, width = _whole("image", image)
+    rows, columns = _read_image_size("grid", grid)
+    height, width = _read_image_size("image", image)
     sizes, larger, fixed, dense = (
         np.array(each, np.float32).astype(np.float64) for each in (min_sizes, max_sizes, fixed_sizes, densities)
     )
@@ -280,7 +280,7 @@ def boxes_of_sizes(
     if not all_sizes:
         sizes, larger, step = sizes * height, larger[:0], step * height
     different = _different(ratios, flip=flip)
-    boxes = list(_fixed(fixed, np.floor(dense), different, fixed_ratios))
+    boxes = list(_iterate_fixed_boxes(fixed, np.floor(dense), different, fixed_ratios))
     boxes += _of_sizes(sizes, larger, different, most_first=most_first, repeated=all_sizes)
     more = int(sum(min(n, _MANY) ** 2 - 1 for n in np.floor(dense)))
     counted = len(fixed) or (len(sizes) if all_sizes else 1)
@@ -291,7 +291,7 @@ def boxes_of_sizes(
     with memory.quiet():
         x, y = ((np.arange(n) + offset) * step if step else (np.arange(n) + 0.5) * np.float64(whole) / n
                 for n, whole in ((columns, width), (rows, height)))  # fmt: skip
-    return _placed(x, y, boxes, (height, width), variances, clip=clip, dtype=dtype)
+    return _place_boxes(x, y, boxes, (height, width), variances, clip=clip, dtype=dtype)
 
 
 def boxes_of_lists(
@@ -314,12 +314,12 @@ def boxes_of_lists(
     both are 0 `step`; if that is 0 as well, they are spread over the image. Raises NoKernel without an image, and for
     unequal numbers of widths and heights.
     """
-    rows, columns = _whole("grid", grid)
+    rows, columns = _read_image_size("grid", grid)
     if image is None or len(widths) != len(heights):
         raise NoKernel(
             "boxes_of_lists: it is unspecified how to handle boxes without an image, or with a width and no height"
         )
-    height, width = _whole("image", image)
+    height, width = _read_image_size("image", image)
     if step_across == 0 and step_down == 0:
         step_across = step_down = step
     with memory.quiet():
@@ -327,10 +327,12 @@ def boxes_of_lists(
             step_across, step_down = float(np.float64(width) / columns), float(np.float64(height) / rows)
         x, y = ((np.arange(n) + offset) * apart for n, apart in ((columns, step_across), (rows, step_down)))
     halves = np.array([widths, heights], np.float32).astype(np.float64).T / 2
-    return _placed(x, y, [_Box(*each) for each in halves.tolist()], (height, width), variances, clip=clip, dtype=dtype)
+    return _place_boxes(
+        x, y, [_Box(*each) for each in halves.tolist()], (height, width), variances, clip=clip, dtype=dtype
+    )
 
 
-def _whole(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
+def _read_image_size(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
     if sizes.shape != (2,) or sizes.dtype.kind not in "iu" or (what == "grid" and (sizes < 0).any()):
         raise InputError(f"expected the height and the width of the {what}, found {sizes!r:.60}")
     height, width = int(sizes[0]), int(sizes[1])
@@ -344,21 +346,21 @@ def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
     numbers = [1.0]
     for ratio in memory.in_time(ratios):
         number = float(np.float32(ratio))
-        if all(abs(number - known) >= _SAME for known in numbers):
+        if all(abs(number - reference) >= _SAME for reference in numbers):
             numbers += [number, 1 / number if number else np.inf] if flip else [number]
         if len(numbers) > _MANY:
             raise InputError("boxes_of_sizes: too many ratios")
     return numbers[1:]
 
 
-def _shaped(size: float, ratio: float) -> tuple[float, float]:
+def _half_sizes(size: float, ratio: float) -> tuple[float, float]:
     """Return half width and half height of a square reshaped to a ratio."""
     with memory.quiet():
         root = np.sqrt(np.float64(ratio))
         return float(size * 0.5 * root), float(np.float64(size * 0.5) / root)
 
 
-def _fixed(
+def _iterate_fixed_boxes(
     sizes: NDArray[Any], densities: NDArray[Any], ratios: Sequence[float], fixed: Sequence[float]
 ) -> Iterator[_Box]:
     """Yield boxes of fixed sizes, density per direction.
@@ -374,7 +376,7 @@ def _fixed(
     if max(sizes.max(), 0) > _MANY:
         raise NoKernel("boxes_of_sizes: the fixed sizes are too large for integers")
     for size, density in zip(sizes.tolist(), densities.tolist(), strict=False):
-        shapes = [_shaped(size, float(np.float32(ratio))) for ratio in (fixed or ratios)]
+        shapes = [_half_sizes(size, float(np.float32(ratio))) for ratio in (fixed or ratios)]
         if not fixed:
             shapes.insert(0, (int(size) * 0.5,) * 2)
         apart = int(size / density)
@@ -395,14 +397,14 @@ def _of_sizes(
     for at, size in enumerate(sizes.tolist()):
         yield _Box(size / 2, size / 2)
         means = [float(np.sqrt(size * larger[at])) / 2] if at < len(larger) else []
-        shaped = [_shaped(size if repeated else float(sizes[0]), ratio) for ratio in ratios]
+        shaped = [_half_sizes(size if repeated else float(sizes[0]), ratio) for ratio in ratios]
         of_means, of_ratios = [_Box(half, half) for half in means], [_Box(*shape) for shape in shaped]
         if not repeated and at < len(sizes) - 1:
             of_ratios = []
         yield from of_means + of_ratios if most_first else of_ratios + of_means
 
 
-def _placed(
+def _place_boxes(
     x: NDArray[Any],
     y: NDArray[Any],
     boxes: Sequence[_Box],
@@ -494,23 +496,23 @@ def propose_of_images(
     require_shape("propose_of_images", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
     require_shape("propose_of_images", "anchors", anchors.shape, (*anchors.shape[:3], 4))
     require_shape("propose_of_images", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
-    one, more = precision_of(anchors, scores), 0.0 if normalized else 1.0
+    to_type, more = precision_of(anchors, scores), 0.0 if normalized else 1.0
     choice = _Choice(before, behind, overlap, (min_size, min_size), more, eta, first=False)
     arrays = []
     for at in memory.in_time(range(len(scores))):
-        moved, array = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], one)
-        boxes = _moved_anchors(anchors.astype(one).reshape(-1, 4), moved, more=more, less=more, most=_MOST)
+        moved, array = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], to_type)
+        boxes = _moved_anchors(anchors.astype(to_type).reshape(-1, 4), moved, more=more, less=more, most=_MOST)
         if scale_least:
-            least = [float(one(min_size) * scale) for scale in sizes[at].astype(one)[[-1, 2]]]
+            least = [float(to_type(min_size) * scale) for scale in sizes[at].astype(to_type)[[-1, 2]]]
             choice = choice._replace(least=(least[0], least[1]))
-        arrays.append(_chosen(_inside(boxes, sizes[at].astype(one), more), array, choice))
+        arrays.append(_select_proposals(_clip_boxes(boxes, sizes[at].astype(to_type), more), array, choice))
     number = memory.empty((len(scores),), np.dtype(np.int32 if int32_counts else np.int64))
     number[...] = [len(left) for _, left in arrays]
     total = int(number.sum())
     corners, kept = memory.empty((total, 4), scores.dtype), memory.empty((total,), scores.dtype)
     with memory.quiet():
-        corners[...] = np.concatenate([np.zeros((0, 4), one), *(boxes for boxes, _ in arrays)])
-        kept[...] = np.concatenate([np.zeros(0, one), *(left for _, left in arrays)])
+        corners[...] = np.concatenate([np.zeros((0, 4), to_type), *(boxes for boxes, _ in arrays)])
+        kept[...] = np.concatenate([np.zeros(0, to_type), *(left for _, left in arrays)])
     return corners, kept, number
 
 
@@ -538,13 +540,15 @@ def propose_of_image(
         raise InputError("propose_of_image: expected a list of anchors and scores of three dimensions")
     if behind < 0:
         raise InputError(f"propose_of_image: expected a number of regions of at least 0, found {behind}")
-    one = precision_of(anchors, scores)
+    to_type = precision_of(anchors, scores)
     many, height, width = scores.shape
-    moved, known_array = _in_order("propose_of_image", (height, width, many), offsets, scores, one)
+    moved, known_array = _in_order("propose_of_image", (height, width, many), offsets, scores, to_type)
     require_shape("propose_of_image", "anchors", anchors.shape, (scores.size, 4))
-    boxes = _inside(_moved_anchors(anchors.astype(one), moved, more=1.0, less=1.0, most=_MOST), size.astype(one), 1.0)
+    boxes = _clip_boxes(
+        _moved_anchors(anchors.astype(to_type), moved, more=1.0, less=1.0, most=_MOST), size.astype(to_type), 1.0
+    )
     choice = _Choice(before, behind, overlap, (min_size, min_size), 1.0, zeroed=zero_short)
-    array, left = _chosen(boxes, known_array, choice._replace(between=0.0) if zero_short else choice)
+    array, left = _select_proposals(boxes, known_array, choice._replace(between=0.0) if zero_short else choice)
     corners, kept = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
     corners[...], kept[...] = 0, 0
     with memory.quiet():
@@ -588,7 +592,7 @@ def propose_from_sizes(
     """
     if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
         raise InputError("propose_from_sizes: expected scores of four dimensions and three or four numbers of an image")
-    one, more = precision_of(scores, offsets), 0.0 if rows_first else 1.0
+    to_type, more = precision_of(scores, offsets), 0.0 if rows_first else 1.0
     batches, many, height, width = len(scores), scores.shape[1] // 2, *scores.shape[2:]
     kinds = _anchors(base, ratios, scales, rounded=not rows_first)
     if scores.shape[1] % 2 or offsets.shape != (batches, 4 * many, height, width):
@@ -599,24 +603,24 @@ def propose_from_sizes(
     if len(kinds) != many or (zero_short and not (height * width * many and _is_image(size))):
         # which of the anchors is undocumented, or nothing is written
         return np.ma.MaskedArray(corners.reshape(-1, 5), True), np.ma.MaskedArray(kept.reshape(-1), True)
-    memory.hold((height * width, many, 4), np.dtype(one))  # working memory
+    memory.hold((height * width, many, 4), np.dtype(to_type))  # working memory
     rows, columns = np.meshgrid(np.arange(height) * step, np.arange(width) * step, indexing="ij")
     first, second = (rows, columns) if rows_first else (columns, rows)
-    grid = np.stack([first, second, first, second], axis=-1)[:, :, None].astype(one)
-    anchors = (grid + (kinds - base / 2 if rows_first else kinds).astype(one)).reshape(-1, 4)
-    image = size.astype(one)
-    shortest = [float(one(min_size) * scale) for scale in (image[-1], image[2])]
+    grid = np.stack([first, second, first, second], axis=-1)[:, :, None].astype(to_type)
+    anchors = (grid + (kinds - base / 2 if rows_first else kinds).astype(to_type)).reshape(-1, 4)
+    image = size.astype(to_type)
+    shortest = [float(to_type(min_size) * scale) for scale in (image[-1], image[2])]
     if rows_first:
         image, shortest = np.concatenate([image[1::-1], image[2:]]), shortest[::-1]
-        anchors = _inside(anchors, image, more)
-    parts = np.array([centre_scale, centre_scale, side_scale, side_scale], one)
+        anchors = _clip_boxes(anchors, image, more)
+    parts = np.array([centre_scale, centre_scale, side_scale, side_scale], to_type)
     choice = _Choice(before, behind, overlap, (shortest[0], shortest[1]), more, zeroed=zero_short)
     counts = []
     for at in memory.in_time(range(batches)):
-        moved, array = _in_order("propose_from_sizes", (height, width, many), offsets[at], scores[at, many:], one)
+        moved, array = _in_order("propose_from_sizes", (height, width, many), offsets[at], scores[at, many:], to_type)
         boxes = _moved_anchors(anchors, moved / parts, more=more)
-        boxes, left = _chosen(_inside(boxes, image, more) if clip_before else boxes, array, choice)
-        boxes = _inside(boxes, image, more) if clip_behind else boxes
+        boxes, left = _select_proposals(_clip_boxes(boxes, image, more) if clip_before else boxes, array, choice)
+        boxes = _clip_boxes(boxes, image, more) if clip_behind else boxes
         counts.append(len(left))
         with memory.quiet():
             corners[at, : len(left), 0], kept[at, : len(left)] = at, left
@@ -624,7 +628,7 @@ def propose_from_sizes(
             corners[at, len(left) : len(left) + 1, 0] = -1
     if zero_short:
         return corners.reshape(-1, 5), kept.reshape(-1)
-    return _ended(corners.reshape(-1, 5), kept.reshape(-1), counts, behind)
+    return _mask_after_end(corners.reshape(-1, 5), kept.reshape(-1), counts, behind)
 
 
 def _is_image(size: NDArray[Any]) -> bool:
@@ -634,7 +638,7 @@ def _is_image(size: NDArray[Any]) -> bool:
     return bool(np.isfinite(size.astype(np.float64)).all() and (sides >= least).all() and (scales >= 0).all())
 
 
-def _ended(
+def _mask_after_end(
     corners: NDArray[Any], kept: NDArray[Any], counts: Sequence[int], behind: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return rows with batch -1 after the first short batch, the rest masked."""
@@ -667,7 +671,7 @@ def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rou
 
 
 def _in_order(
-    name: str, places: tuple[int, ...], offsets: NDArray[Any], scores: NDArray[Any], one: Any
+    name: str, places: tuple[int, ...], offsets: NDArray[Any], scores: NDArray[Any], to_type: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return offsets [boxes, 4] and scores [boxes] in anchor order.
 
@@ -676,8 +680,8 @@ def _in_order(
     height, width, many = places
     require_shape(name, "scores", scores.shape, (many, height, width))
     require_shape(name, "offsets", offsets.shape, (many * 4, height, width))
-    moved = offsets.astype(one).reshape(many, 4, height, width).transpose(2, 3, 0, 1).reshape(-1, 4)
-    return moved, scores.astype(one).transpose(1, 2, 0).reshape(-1)
+    moved = offsets.astype(to_type).reshape(many, 4, height, width).transpose(2, 3, 0, 1).reshape(-1, 4)
+    return moved, scores.astype(to_type).transpose(1, 2, 0).reshape(-1)
 
 
 def _moved_anchors(
@@ -687,15 +691,15 @@ def _moved_anchors(
 
     less: subtracted from the upper corner.
     """
-    one = boxes.dtype.type
-    sides = boxes[:, 2:] - boxes[:, :2] + one(more)
-    middles = boxes[:, :2] + one(0.5) * sides + offsets[:, :2] * sides
-    grown = offsets[:, 2:] if most is None else np.minimum(offsets[:, 2:], one(most))
-    reach = one(0.5) * (np.exp(grown) * sides)
-    return np.concatenate([middles - reach, middles + reach - one(less)], axis=-1)
+    to_type = boxes.dtype.type
+    sides = boxes[:, 2:] - boxes[:, :2] + to_type(more)
+    middles = boxes[:, :2] + to_type(0.5) * sides + offsets[:, :2] * sides
+    grown = offsets[:, 2:] if most is None else np.minimum(offsets[:, 2:], to_type(most))
+    reach = to_type(0.5) * (np.exp(grown) * sides)
+    return np.concatenate([middles - reach, middles + reach - to_type(less)], axis=-1)
 
 
-def _inside(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any]:
+def _clip_boxes(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any]:
     """Return boxes [n, 4] clipped to an image.
 
     size: starts with its height and width. Coordinates that are nan become 0.
@@ -705,10 +709,10 @@ def _inside(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any
     return result
 
 
-def _chosen(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice) -> tuple[NDArray[Any], NDArray[Any]]:
+def _select_proposals(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the proposals [n, 4] and their scores, in descending order."""
-    one = boxes.dtype.type
-    sides = boxes[:, 2:] - boxes[:, :2] + one(choice.more)
+    to_type = boxes.dtype.type
+    sides = boxes[:, 2:] - boxes[:, :2] + to_type(choice.more)
     long = (sides >= np.array(choice.least, boxes.dtype)).all(axis=1)
     if choice.zeroed:
         scores, long = scores * long, np.ones_like(long)
@@ -718,7 +722,7 @@ def _chosen(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice) -> tuple
     limits = Limits(choice.behind, choice.overlap, -np.inf, eta=choice.eta)
     corners, left = boxes[order], scores[order]
     more = choice.more if choice.between is None else choice.between
-    places, kept = suppressed(left, limits, apart(corners, more=more))
+    places, kept = select_with_suppression(left, limits, apart(corners, more=more))
     return corners[places], kept
 
 
@@ -815,19 +819,20 @@ def boxes_on_grid(
         raise InputError("boxes_on_grid: expected features and an image of four dimensions and one batch")
     require_shape("boxes_on_grid", "boxes", boxes.shape, (len(boxes), 4))
     height, width = features.shape[2:]
-    one = precision_of(boxes)
+    to_type = precision_of(boxes)
     down, across = rows or height, columns or width
     result = memory.empty((height, width, len(boxes), 4), boxes.dtype)
     result[...] = 0
     if down > height or across > width or min(rows, columns) < 0:
         raise InputError(f"boxes_on_grid: {down} times {across} cells do not fit in {height} times {width}")
     if result.size:
-        steps = one(step_y or image.shape[2] / down), one(step_x or image.shape[3] / across)
+        steps = to_type(step_y or image.shape[2] / down), to_type(step_x or image.shape[3] / across)
         y, x = (
-            (np.arange(count, dtype=one) + one(0.5)) * step for count, step in zip((down, across), steps, strict=True)
+            (np.arange(count, dtype=to_type) + to_type(0.5)) * step
+            for count, step in zip((down, across), steps, strict=True)
         )
         moves = np.stack([*np.meshgrid(x, y)] * 2, axis=-1)[:, :, None]
-        filled = round_to(moves + boxes.astype(one), boxes.dtype)
+        filled = round_to(moves + boxes.astype(to_type), boxes.dtype)
         result.reshape(-1)[: filled.size] = filled.reshape(-1)
     shape = (-1, 4) if flat else result.shape
     if (down, across) == (height, width):
@@ -888,22 +893,25 @@ def refine_boxes(
     for name, array, shape in (("regions", regions, (many, 4)), ("offsets", offsets, (many, labels * 4))):
         require_shape("refine_boxes", name, array.shape, shape)
     require_shape("refine_boxes", "the image", image.shape, (1, 3))
-    one = precision_of(regions, scores)
-    known_array = scores.astype(one)
-    boxes = _refined(
-        regions.astype(one), offsets.astype(one).reshape(many, labels, 4), one(max_delta_log), np.array(weights, one)
+    to_type = precision_of(regions, scores)
+    known_array = scores.astype(to_type)
+    boxes = _refine_boxes(
+        regions.astype(to_type),
+        offsets.astype(to_type).reshape(many, labels, 4),
+        to_type(max_delta_log),
+        np.array(weights, to_type),
     )
-    ends = np.maximum(image.astype(one)[0, [1, 0, 1, 0]], one(0)) if clip_ends else one(np.inf)
-    boxes = np.fmax(np.where(ends < boxes, ends, boxes), one(0))
+    ends = np.maximum(image.astype(to_type)[0, [1, 0, 1, 0]], to_type(0)) if clip_ends else to_type(np.inf)
+    boxes = np.fmax(np.where(ends < boxes, ends, boxes), to_type(0))
     if drop_flat:
-        flat = (regions[:, 2:].astype(one) - regions[:, :2].astype(one) <= 0).any(axis=1)
-        boxes[flat], known_array = 0, np.where(flat[:, None], one(0), known_array)
+        flat = (regions[:, 2:].astype(to_type) - regions[:, :2].astype(to_type) <= 0).any(axis=1)
+        boxes[flat], known_array = 0, np.where(flat[:, None], to_type(0), known_array)
     limits = Limits(of_class, overlap, score_threshold, strict=True)
     places: list[int] = []
     kinds: list[int] = []
     for label in memory.in_time(range(1, labels)):
         own = boxes[:, label]
-        matching_array, _ = suppressed(known_array[:, label], limits, apart(own, more=1.0))
+        matching_array, _ = select_with_suppression(known_array[:, label], limits, apart(own, more=1.0))
         places += matching_array.tolist()
         kinds += [label] * len(matching_array)
     chosen, classes = np.array(places, np.intp), np.array(kinds, np.intp)
@@ -912,24 +920,24 @@ def refine_boxes(
         chosen, classes = chosen[best], classes[best]
     outputs = (boxes[chosen, classes], classes, known_array[chosen, classes])
     types = (regions.dtype, np.dtype(np.int32), scores.dtype)
-    return tuple(_filled(part, count, dtype) for part, dtype in zip(outputs, types, strict=True))  # type: ignore[return-value]
+    return tuple(_fill_rows(part, count, dtype) for part, dtype in zip(outputs, types, strict=True))  # type: ignore[return-value]
 
 
-def _refined(regions: NDArray[Any], offsets: NDArray[Any], most: Any, weights: NDArray[Any]) -> NDArray[Any]:
+def _refine_boxes(regions: NDArray[Any], offsets: NDArray[Any], most: Any, weights: NDArray[Any]) -> NDArray[Any]:
     """Return boxes [n, classes, 4] from regions [n, 4] and offsets."""
-    one = regions.dtype.type
-    sides = regions[:, 2:] - regions[:, :2] + one(1)
-    middles = (regions[:, :2] + one(0.5) * sides)[:, None]
+    to_type = regions.dtype.type
+    sides = regions[:, 2:] - regions[:, :2] + to_type(1)
+    middles = (regions[:, :2] + to_type(0.5) * sides)[:, None]
     moved = offsets / weights
-    reach = one(0.5) * np.exp(np.minimum(moved[..., 2:], most))
+    reach = to_type(0.5) * np.exp(np.minimum(moved[..., 2:], most))
     ends = [
         middles + (moved[..., :2] - reach) * sides[:, None],
-        middles + (moved[..., :2] + reach) * sides[:, None] - one(1),
+        middles + (moved[..., :2] + reach) * sides[:, None] - to_type(1),
     ]
     return np.concatenate(ends, axis=-1)
 
 
-def _filled(part: NDArray[Any], count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _fill_rows(part: NDArray[Any], count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return `count` rows, the unused ones masked."""
     result = memory.empty((count, *part.shape[1:]), dtype)
     result[...] = 0
@@ -962,18 +970,18 @@ def pool_from_pyramid(
     require_shape("pool_from_pyramid", "regions", regions.shape, (len(regions), 4))
     if not layers or any(layer.ndim != 4 or layer.shape[:2] != (1, layers[0].shape[1]) for layer in layers):
         raise InputError("pool_from_pyramid: expected layers of four dimensions, one batch and the same channels")
-    one = precision_of(regions)
-    places = regions.astype(one)
+    to_type = precision_of(regions)
+    places = regions.astype(to_type)
     sides = places[:, 2:] - places[:, :2]
-    level = np.floor(_MIDDLE + np.log2(np.sqrt(sides[:, 0] * sides[:, 1]) / one(_SIDE)))
-    known = ~np.isnan(level) & np.isfinite(places).all(axis=1) & (sides > 0).all(axis=1)
-    at = np.clip(np.where(known, level, 0), 0, len(layers) - 1).astype(np.intp)
-    known &= at < len(scales)
+    level = np.floor(_MIDDLE + np.log2(np.sqrt(sides[:, 0] * sides[:, 1]) / to_type(_SIDE)))
+    is_valid = ~np.isnan(level) & np.isfinite(places).all(axis=1) & (sides > 0).all(axis=1)
+    at = np.clip(np.where(is_valid, level, 0), 0, len(layers) - 1).astype(np.intp)
+    is_valid &= at < len(scales)
     features = memory.empty((len(regions), layers[0].shape[1], size, size), regions.dtype)
     features[...] = 0
-    mask = np.broadcast_to(~known[:, None, None, None], features.shape).copy()
+    mask = np.broadcast_to(~is_valid[:, None, None, None], features.shape).copy()
     for index, layer in enumerate(layers):
-        own = np.flatnonzero(known & (at == index))
+        own = np.flatnonzero(is_valid & (at == index))
         if len(own):
             pooled = align_regions(
                 layer, regions[own], np.zeros(len(own), np.int64), height=size, width=size, samples=samples,
@@ -982,5 +990,5 @@ def pool_from_pyramid(
             )  # fmt: skip
             features[own], mask[own] = np.ma.getdata(pooled), np.ma.getmaskarray(pooled)
     ordered = regions[np.argsort(at, kind="stable")]
-    order_known = np.ma.MaskedArray(ordered, True) if not known.all() else ordered
+    order_known = np.ma.MaskedArray(ordered, True) if not is_valid.all() else ordered
     return (np.ma.MaskedArray(features, mask) if mask.any() else features), order_known

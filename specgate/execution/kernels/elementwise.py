@@ -19,7 +19,15 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import BLOCK, chosen, is_float, round_to, rows_by, singles_by, to_float32
+from specgate.execution.kernels.arithmetic import (
+    BLOCK,
+    choose_elements,
+    is_float,
+    round_to,
+    rows_by,
+    singles_by,
+    to_float32,
+)
 from specgate.execution.memory import quiet
 
 if TYPE_CHECKING:
@@ -52,9 +60,10 @@ __all__ = [
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
-    "called",
+    "broadcast_arrays",
     "cast",
     "ceil",
+    "compute_rounded",
     "cos",
     "cosh",
     "cosh_from_exponentials",
@@ -82,6 +91,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "mask_undefined",
     "maximum",
     "maximum_of_all",
     "mean_of_all",
@@ -91,18 +101,18 @@ __all__ = [
     "negative",
     "not_equal",
     "odd_polynomial",
-    "paired",
     "power",
     "power_by_logarithm",
     "power_to_constant",
-    "prepared",
+    "prepare_input",
     "quiet",
     "quotient",
     "reciprocal",
     "remainder",
+    "rename_kernel",
+    "require_integers",
     "right_shift",
     "round_to_integer",
-    "rounded",
     "select",
     "shift",
     "sign",
@@ -116,9 +126,7 @@ __all__ = [
     "tan",
     "tanh",
     "unary",
-    "undefined",
     "want_float",
-    "whole",
 ]  # fmt: skip
 
 #: numpy's iterator supports at most this many arrays.
@@ -134,7 +142,7 @@ class Broadcast(TypedDict, total=False):
     axis: int | None
 
 
-def called(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+def rename_kernel(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return the kernel, renamed to its name in the tables."""
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
@@ -146,7 +154,7 @@ def cast(x: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
     return result
 
 
-def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDArray[Any]:
+def compute_rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDArray[Any]:
     """Return `function` of floats, computed in float64 and rounded.
 
     The result has the type of the first array. The function may write into its arrays.
@@ -172,7 +180,7 @@ def store_as(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.where(inside, result, ends)
 
 
-def prepared(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray[Any]:
+def prepare_input(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray[Any]:
     """Return float32 of FLOAT16, and x * Scale + Bias if present.
 
     Those are two operations in float32 (float64 for FLOAT64). For integers the result is truncated and clamped to the
@@ -196,13 +204,13 @@ def want_float(name: str, *arrays: NDArray[Any]) -> None:
             raise InputError(f"{name}: expected floating-point elements, found {array.dtype}")
 
 
-def whole(name: str, array: NDArray[Any]) -> None:
+def require_integers(name: str, array: NDArray[Any]) -> None:
     """Raise InputError unless an array holds integers."""
     if array.dtype.kind not in "iu":
         raise InputError(f"{name}: expected integers, found {array.dtype}")
 
 
-def paired(
+def broadcast_arrays(
     name: str,
     *arrays: NDArray[Any],
     broadcast: bool = False,
@@ -230,7 +238,7 @@ def paired(
         return arrays
     shapes = [array.shape for array in arrays]
     if not broadcast:
-        raise InputError(f"{name}: expected one shape, found {_listed(shapes)}")
+        raise InputError(f"{name}: expected one shape, found {_format_shapes(shapes)}")
     try:
         shape = np.broadcast(*arrays).shape if len(arrays) < _ITERATED else _broadcast_shape(name, shapes)
     except ValueError:
@@ -241,11 +249,11 @@ def paired(
 
 def _repeats(a: NDArray[Any], b: NDArray[Any]) -> bool:
     """Return whether one array's shape is a suffix of the other's."""
-    one, other = (b.shape, a.shape) if a.ndim < b.ndim else (a.shape, b.shape)
-    return one[len(one) - len(other) :] == other
+    shorter, other = (b.shape, a.shape) if a.ndim < b.ndim else (a.shape, b.shape)
+    return shorter[len(shorter) - len(other) :] == other
 
 
-def _listed(shapes: Iterable[tuple[int, ...]]) -> str:
+def _format_shapes(shapes: Iterable[tuple[int, ...]]) -> str:
     return " and ".join(str(list(shape)) for shape in shapes)
 
 
@@ -254,7 +262,7 @@ def _broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        raise InputError(f"{name}: the shapes {_listed(shapes)} cannot be broadcast") from None
+        raise InputError(f"{name}: the shapes {_format_shapes(shapes)} cannot be broadcast") from None
 
 
 def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | None) -> NDArray[Any]:
@@ -278,7 +286,7 @@ def bits_of(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(x, order="C").view(f"u{x.dtype.itemsize}")
 
 
-def undefined(result: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
+def mask_undefined(result: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
     """Return the result with elements without a defined value masked, if any."""
     return np.ma.MaskedArray(result, mask=where) if where.any() else result
 
@@ -294,7 +302,7 @@ def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) 
         low = np.floor(values)
         result = np.where(values - low >= 0.5, low + 1, low)
         fits = (result >= float(limits.min)) & (result < float(limits.max) + (limits.max <= 2**32))
-    return undefined(np.where(fits, result, 0.0).astype(x.dtype), ~fits)
+    return mask_undefined(np.where(fits, result, 0.0).astype(x.dtype), ~fits)
 
 
 def in_place(function: np.ufunc) -> Callable[[NDArray[Any]], NDArray[Any]]:
@@ -328,17 +336,17 @@ def unary(
             with quiet():
                 return np.asarray(simple(x))
         if integers and not is_float(x.dtype):
-            whole(name, x)
+            require_integers(name, x)
             return _nearest(function, x) if of_integers is None else of_integers(x)
         want_float(name, x)
-        values = prepared(x, scale_bias)
+        values = prepare_input(x, scale_bias)
         with quiet():
             if of_singles is not None and values.dtype == np.float32:
                 array = singles_by(of_singles, values) if simple is None else np.asarray(simple(values))
                 return round_to(array, x.dtype)
-            return round_to(function(values) if single_steps else rounded(wide, values), x.dtype)
+            return round_to(function(values) if single_steps else compute_rounded(wide, values), x.dtype)
 
-    return called(name, kernel)
+    return rename_kernel(name, kernel)
 
 
 _erf: Final = np.frompyfunc(math.erf, 1, 1)
@@ -425,7 +433,7 @@ _ONE: Final = np.float32(1)
 
 
 def _exp(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(in_place(np.exp), x)
+    return compute_rounded(in_place(np.exp), x)
 
 
 def _ends(x: NDArray[Any]) -> NDArray[Any]:
@@ -456,10 +464,10 @@ tan = unary("tan", np.tan)
 tanh = unary("tanh", np.tanh, of_singles=np.tanh)
 # Computed by formulas whose steps overflow or cancel in float32, visibly in the results.
 arccosh_from_logarithm = unary(
-    "arccosh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x - _ONE)), single_steps=True
+    "arccosh_from_logarithm", lambda x: compute_rounded(np.log, x + np.sqrt(x * x - _ONE)), single_steps=True
 )
 arcsinh_from_logarithm = unary(
-    "arcsinh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x + _ONE)), single_steps=True
+    "arcsinh_from_logarithm", lambda x: compute_rounded(np.log, x + np.sqrt(x * x + _ONE)), single_steps=True
 )
 cosh_from_exponentials = unary("cosh_from_exponentials", lambda x: (_exp(x) + _exp(-x)) * _HALF, single_steps=True)
 sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _exp(-x)) * _HALF, single_steps=True)
@@ -472,7 +480,7 @@ def identity(x: Any, *, scale_bias: tuple[float, float] | None = None) -> Any:
     """
     if not isinstance(x, np.ndarray):
         return x
-    return x.copy() if scale_bias is None else round_to(prepared(x, scale_bias), x.dtype)
+    return x.copy() if scale_bias is None else round_to(prepare_input(x, scale_bias), x.dtype)
 
 
 def absolute(
@@ -484,19 +492,21 @@ def absolute(
     Bias, those are computed as integers of `saturate_below` bits and clamped.
     """
     if is_float(x.dtype):
-        return round_to(np.abs(prepared(x, scale_bias)), x.dtype)
+        return round_to(np.abs(prepare_input(x, scale_bias)), x.dtype)
     if scale_bias is None or x.dtype.itemsize * 8 >= saturate_below:
-        return _signed(prepared(x, scale_bias), np.abs, saturate_below)
+        return _apply_signed(prepare_input(x, scale_bias), np.abs, saturate_below)
     with quiet():
-        return store_as(np.abs(prepared(x.astype(f"i{saturate_below // 8}"), scale_bias)), x.dtype)
+        return store_as(np.abs(prepare_input(x.astype(f"i{saturate_below // 8}"), scale_bias)), x.dtype)
 
 
 def negative(x: NDArray[Any], *, saturate_below: int = 0) -> NDArray[Any]:
     """Return negated elements; the smallest integer as in `absolute`."""
-    return -x if is_float(x.dtype) else _signed(x, np.negative, saturate_below)
+    return -x if is_float(x.dtype) else _apply_signed(x, np.negative, saturate_below)
 
 
-def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], saturate_below: int) -> NDArray[Any]:
+def _apply_signed(
+    x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], saturate_below: int
+) -> NDArray[Any]:
     """Return `function` of integers, which wrap around.
 
     Types of fewer than `saturate_below` bits are computed wider and clamped.
@@ -542,7 +552,7 @@ def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> N
     if mode not in {*_ROUNDINGS, "half_added"}:
         raise InputError(f"round_to_integer: expected one of {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
     if integers and not is_float(x.dtype):
-        whole("round_to_integer", x)
+        require_integers("round_to_integer", x)
         return x.copy()
     want_float("round_to_integer", x)
     with quiet():
@@ -595,16 +605,16 @@ def _binary(name: str, floats: Function, integers: Function) -> Callable[..., ND
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
         single = a.dtype == _SINGLE
         floating = single or is_float(a.dtype)
-        a, b = paired(name, a, b, repeat=not floating, **how)
+        a, b = broadcast_arrays(name, a, b, repeat=not floating, **how)
         with quiet():
             if single:
                 return floats(a, b)
             if floating:
                 return round_to(floats(to_float32(a, a.dtype), to_float32(b, b.dtype)), a.dtype)
-            whole(name, a)
+            require_integers(name, a)
             return integers(a, b)
 
-    return called(name, kernel)
+    return rename_kernel(name, kernel)
 
 
 def _larger(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -625,10 +635,10 @@ def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     by = np.where(b == 0, ones, b)
     if a.dtype.kind == "u":
         return np.where(b == 0, ~np.zeros((), a.dtype), a // by)
-    return undefined(_cut(a, by), b == 0)
+    return mask_undefined(_divide_truncated(a, by), b == 0)
 
 
-def _cut(a: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
+def _divide_truncated(a: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
     # ufunc floor division, plus one where the exact quotient is fractional and negative
     low = a // by
     exact = low * by == a
@@ -655,7 +665,7 @@ def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **how: Unpack[Bro
 
     def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         by = np.where(b == 0, np.ones((), a.dtype), b)
-        return undefined(np.asarray(a // by) if floor else _cut(a, by), b == 0)
+        return mask_undefined(np.asarray(a // by) if floor else _divide_truncated(a, by), b == 0)
 
     result: NDArray[Any] = _binary("quotient", np.divide, integers)(a, b, **how)
     return result
@@ -674,13 +684,13 @@ def arctan2(a: NDArray[Any], b: NDArray[Any], *, nan_as_one: bool = False) -> ND
 
     nan_as_one: where one operand is nan and the other finite and non-zero, their quotient counts as 1.
     """
-    a, b = paired("arctan2", a, b)
+    a, b = broadcast_arrays("arctan2", a, b)
     want_float("arctan2", a)
     origin = (a == 0) & (b == 0)
     if nan_as_one:
-        of_a, of_b = (np.isnan(one) & np.isfinite(two) & (two != 0) for one, two in ((a, b), (b, a)))
+        of_a, of_b = (np.isnan(first) & np.isfinite(second) & (second != 0) for first, second in ((a, b), (b, a)))
         a, b = np.where(of_a, b, np.where(of_b, np.abs(a), a)), np.where(of_b, np.abs(a), b)
-    return undefined(rounded(np.arctan2, a, b), origin)
+    return mask_undefined(compute_rounded(np.arctan2, a, b), origin)
 
 
 def remainder(
@@ -721,7 +731,7 @@ def remainder(
         result: NDArray[Any] = np.mod(a, by) if floor else np.fmod(a, by)
         if a.dtype.kind == "u" and by_zero == "ones":
             return np.where(b == 0, ~np.zeros((), a.dtype), result)
-        return undefined(result, b == 0)
+        return mask_undefined(result, b == 0)
 
     result: NDArray[Any] = _binary("remainder", floats, integers)(a, b, **how)
     return result
@@ -732,10 +742,10 @@ _SET_BITS: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
 
 def _bitwise(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        a, b = paired(name, a, b, **how)
+        a, b = broadcast_arrays(name, a, b, **how)
         return function(bits_of(a), bits_of(b)).view(a.dtype)
 
-    return called(name, kernel)
+    return rename_kernel(name, kernel)
 
 
 bitwise_and = _bitwise("bitwise_and", np.bitwise_and)
@@ -782,7 +792,7 @@ def right_shift(a: NDArray[Any], b: NDArray[Any], *, overlong: str = "zero") -> 
 def _shift(
     name: str, function: Callable[..., NDArray[Any]], a: NDArray[Any], b: NDArray[Any], overlong: str
 ) -> NDArray[Any]:
-    a, b = paired(name, a, b)
+    a, b = broadcast_arrays(name, a, b)
     if a.dtype.kind != "u":
         raise InputError(f"{name}: expected unsigned integers, found {a.dtype}")
     by = b.astype(np.uint64)
@@ -806,8 +816,8 @@ def shift(
     """
     if overlong not in {"sign", "undefined"}:
         raise InputError(f"shift: expected sign or undefined, found {overlong!r:.60}")
-    a, b = paired("shift", a, b, **how)
-    whole("shift", a)
+    a, b = broadcast_arrays("shift", a, b, **how)
+    require_integers("shift", a)
     bits = a.dtype.itemsize * 8
     beyond = (b < 0) | (b >= bits)
     by = np.where(beyond, np.asarray(0, b.dtype), b)
@@ -816,7 +826,7 @@ def shift(
         sign = np.where((a < 0) & (not left), np.asarray(-1, np.int64), np.asarray(0, np.int64)).astype(a.dtype)
         lost = np.right_shift(moved, by) != a if left and a.dtype.kind == "i" else np.zeros((), np.bool_)
     if overlong == "undefined":
-        return undefined(moved, beyond | lost)
+        return mask_undefined(moved, beyond | lost)
     return np.where(beyond, sign, moved)
 
 
@@ -826,11 +836,11 @@ def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
     def kernel(
         a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
     ) -> NDArray[Any]:
-        a, b = paired(name, a, b, repeat=False, **how)
+        a, b = broadcast_arrays(name, a, b, repeat=False, **how)
         array = function(a, b)
         return array if dtype is None else cast(array, dtype)
 
-    return called(name, kernel)
+    return rename_kernel(name, kernel)
 
 
 equal = _comparison("equal", np.equal)
@@ -848,10 +858,10 @@ def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., 
     """
 
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        a, b = paired(name, a, b, repeat=False, **how)
+        a, b = broadcast_arrays(name, a, b, repeat=False, **how)
         return cast(function(a, b), a.dtype)
 
-    return called(name, kernel)
+    return rename_kernel(name, kernel)
 
 
 logical_and = _logical("logical_and", np.logical_and)
@@ -873,18 +883,18 @@ def select(
     """
     if one_sided and not condition.shape == a.shape == b.shape:
         raise NoKernel("select: it is unspecified which input the others are broadcast to")
-    paired("select", a, b, broadcast=broadcast, repeat=False)
-    paired("select", condition, a, b, broadcast=broadcast, same_type=False, repeat=False)
-    return chosen(condition if condition.dtype == np.bool_ else condition != 0, a, b)
+    broadcast_arrays("select", a, b, broadcast=broadcast, repeat=False)
+    broadcast_arrays("select", condition, a, b, broadcast=broadcast, same_type=False, repeat=False)
+    return choose_elements(condition if condition.dtype == np.bool_ else condition != 0, a, b)
 
 
-def _folded(
+def _fold_left(
     name: str, parts: Sequence[NDArray[Any]], function: Callable[..., NDArray[Any]], *, broadcast: bool
 ) -> NDArray[Any]:
     """Return a left fold of a binary function, in float32 for narrower floats."""
     if not parts:
         raise InputError(f"{name}: expected at least one array")
-    first, *others = paired(name, *parts, broadcast=broadcast)
+    first, *others = broadcast_arrays(name, *parts, broadcast=broadcast)
     result = to_float32(first, first.dtype)
     with quiet():
         for other in others:
@@ -894,22 +904,22 @@ def _folded(
 
 def maximum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
     """Return the element-wise maximum of all inputs; nan propagates."""
-    return round_to(_folded("maximum", parts, np.maximum, broadcast=broadcast), parts[0].dtype)
+    return round_to(_fold_left("maximum", parts, np.maximum, broadcast=broadcast), parts[0].dtype)
 
 
 def minimum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
     """Return the element-wise minimum of all inputs; nan propagates."""
-    return round_to(_folded("minimum", parts, np.minimum, broadcast=broadcast), parts[0].dtype)
+    return round_to(_fold_left("minimum", parts, np.minimum, broadcast=broadcast), parts[0].dtype)
 
 
 def sum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
     """Return the sum of all inputs, left to right; narrow floats round once."""
-    return round_to(_folded("sum", parts, np.add, broadcast=broadcast), parts[0].dtype)
+    return round_to(_fold_left("sum", parts, np.add, broadcast=broadcast), parts[0].dtype)
 
 
 def mean_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
     """Return the element-wise mean of all inputs."""
-    total = _folded("mean", parts, np.add, broadcast=broadcast)
+    total = _fold_left("mean", parts, np.add, broadcast=broadcast)
     if not is_float(parts[0].dtype):
         raise InputError(f"mean: expected floating-point elements, found {parts[0].dtype}")
     with quiet():
@@ -926,7 +936,7 @@ def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) 
     exact, wrapped around in the bits of the base; 0 for a negative exponent unless the base is 1 or -1.
     """
     square = exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f"
-    base, exponent = paired(
+    base, exponent = broadcast_arrays(
         "power", base, exponent, same_type=False, repeat=not square or exponent.ndim > base.ndim, **how
     )
     with quiet():
@@ -935,8 +945,8 @@ def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) 
         if is_float(base.dtype) or is_float(exponent.dtype):
             result = np.power(base.astype(np.float64), exponent.astype(np.float64))
             return round_to(result, base.dtype) if is_float(base.dtype) else store_as(result, base.dtype)
-        whole("power", base)
-        whole("power", exponent)
+        require_integers("power", base)
+        require_integers("power", exponent)
         return _integer_power(base, exponent).astype(base.dtype)
 
 
@@ -951,16 +961,16 @@ def power_by_logarithm(
     for narrower types; 0 for a negative exponent unless the base is 1 or -1. scale_bias: applied to bases and
     exponents; narrower integers become 32-bit integers.
     """
-    base, exponent = paired("power_by_logarithm", base, exponent, same_type=False)
+    base, exponent = broadcast_arrays("power_by_logarithm", base, exponent, same_type=False)
     arrays = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
-    x, y = (prepared(array, scale_bias) for array in arrays)
+    x, y = (prepare_input(array, scale_bias) for array in arrays)
     with quiet():
         if is_float(base.dtype) or is_float(exponent.dtype):
             work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)
             result = _real_power(x.astype(work), y)
             return round_to(result, base.dtype) if is_float(base.dtype) else store_as(result, base.dtype)
-        whole("power_by_logarithm", base)
-        whole("power_by_logarithm", exponent)
+        require_integers("power_by_logarithm", base)
+        require_integers("power_by_logarithm", exponent)
         return store_as(_integer_power(x, y), base.dtype)
 
 
@@ -975,7 +985,7 @@ def power_to_constant(
     """Return every float to a constant power, as in `power_by_logarithm`."""
     if not is_float(x.dtype):
         raise InputError(f"power_to_constant: expected floating-point elements, found {x.dtype}")
-    values = prepared(x, scale_bias)
+    values = prepare_input(x, scale_bias)
     with quiet():
         power = np.full(x.shape, exponent, np.float64).astype(values.dtype)
         return round_to(_real_power(values, power), x.dtype)

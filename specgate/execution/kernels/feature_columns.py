@@ -162,7 +162,7 @@ def _looked_up(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int =
     return array.reshape(inputs.shape)
 
 
-def _placed(values: NDArray[Any], default: Any, places: NDArray[np.intp]) -> NDArray[Any]:
+def _look_up(values: NDArray[Any], default: Any, places: NDArray[np.intp]) -> NDArray[Any]:
     """Return the value at each index, `default` at -1."""
     choices = np.empty(values.size + 1, values.dtype)
     choices[:-1], choices[-1] = values, default
@@ -179,7 +179,7 @@ def _array(values: Sequence[Any] | NDArray[Any], kind: Any) -> NDArray[Any]:
     return array
 
 
-def _one(name: str, what: str, lists: Sequence[tuple[Sequence[Any] | NDArray[Any] | None, Any]]) -> NDArray[Any]:
+def _only_array(name: str, what: str, lists: Sequence[tuple[Sequence[Any] | NDArray[Any] | None, Any]]) -> NDArray[Any]:
     arrays = [_array(values, kind) for values, kind in lists if values is not None]
     if len(arrays) != 1:
         raise InputError(f"{name}: expected one list of {what}, found {len(arrays)}")
@@ -220,12 +220,12 @@ def map_labels(
             text_default=text_default,
         )
     name = "map_labels"
-    sought = _one(
+    sought = _only_array(
         name,
         "keys",
         [(integer_keys, np.int64), (float_keys, np.float32), (text_keys, np.object_), (keys, None)],
     )
-    array = _one(
+    array = _only_array(
         name,
         "values",
         [(integer_values, np.int64), (float_values, np.float32), (text_values, np.object_), (values, None)],
@@ -246,7 +246,7 @@ def map_labels(
         other = {"O": text_default, "f": float_default}.get(array.dtype.kind, integer_default)
     if array.dtype.kind == "i" and not np.iinfo(array.dtype).min <= int(other) <= np.iinfo(array.dtype).max:
         raise InputError(f"{name}: {other} is not a valid {array.dtype} value")
-    return _placed(array, other, _looked_up(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
+    return _look_up(array, other, _looked_up(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
 
 
 def map_names(

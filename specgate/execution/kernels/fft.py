@@ -35,10 +35,10 @@ def complex_transform(
     The inverse is divided by the sizes. axes: distinct; negative ones count from before the last dimension.
     signal_size: size of the data along each axis, zero-padded or truncated; -1 as it is.
     """
-    values = _joined(data)
+    values = _join_complex(data)
     for axis, size in _plan(values.shape, axes, signal_size):
-        values = _along(values, axis, size, inverse=inverse)
-    return _parted(values, data.dtype)
+        values = _transform_axis(values, axis, size, inverse=inverse)
+    return _split_complex(values, data.dtype)
 
 
 def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -51,14 +51,14 @@ def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[
     plan = _plan(data.shape, axes, signal_size)
     if plan:
         axis, size = plan[-1]
-        fitted = _fitted(values, axis, size)
+        fitted = _fit_size(values, axis, size)
         if fitted.size:
             values = np.fft.rfft(fitted, axis=axis)
         else:
             values = np.zeros([size // 2 + 1 if d == axis else n for d, n in enumerate(fitted.shape)])
     for axis, size in plan[:-1]:
-        values = _along(values, axis, size, inverse=False)
-    return _parted(values, data.dtype)
+        values = _transform_axis(values, axis, size, inverse=False)
+    return _split_complex(values, data.dtype)
 
 
 def inverse_half_transform(
@@ -69,19 +69,19 @@ def inverse_half_transform(
     axes, signal_size: as in `complex_transform`; the size along the last of the axes is that of the result, where -1 is
     2 * (size - 1). With several axes, or another size, the result is masked because the descriptions are contradictory.
     """
-    values = _joined(data)
+    values = _join_complex(data)
     plan = _plan(values.shape, axes, signal_size)
     settled = len(plan) < 2
     for place, (axis, size) in enumerate(plan):
         if place < len(plan) - 1:
-            values = _along(values, axis, size, inverse=True)
+            values = _transform_axis(values, axis, size, inverse=True)
             continue
         whole = max(0, 2 * (values.shape[axis] - 1))
         result = whole if signal_size is None or int(signal_size.reshape(-1)[-1]) == -1 else size
         settled = settled and result == whole
         memory.hold(tuple(result if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
         if result and values.size:
-            values = np.fft.irfft(_fitted(values, axis, result // 2 + 1), n=result, axis=axis)
+            values = np.fft.irfft(_fit_size(values, axis, result // 2 + 1), n=result, axis=axis)
         else:
             values = np.zeros([result if d == axis else n for d, n in enumerate(values.shape)])
     array = round_to(values.real, data.dtype)
@@ -114,7 +114,7 @@ def transform_frames(
     weights = np.zeros(size)
     weights[left : left + len(window)] = _wide(window)[:size]
     values = np.fft.rfft(frames * weights, axis=-1)
-    new_array = _parted(np.swapaxes(values, -1, -2) if transpose_frames else values, signal.dtype)
+    new_array = _split_complex(np.swapaxes(values, -1, -2) if transpose_frames else values, signal.dtype)
     return new_array if len(window) == size else np.ma.MaskedArray(new_array, mask=np.ones(new_array.shape, np.bool_))
 
 
@@ -124,14 +124,14 @@ def _wide(data: NDArray[Any]) -> NDArray[Any]:
     return data.astype(np.float64)
 
 
-def _joined(data: NDArray[Any]) -> NDArray[Any]:
+def _join_complex(data: NDArray[Any]) -> NDArray[Any]:
     if not data.ndim or data.shape[-1] != 2:
         raise InputError(f"fourier: expected real and imaginary parts as last dimension, found {list(data.shape)}")
     wide = _wide(data)
     return np.ascontiguousarray(wide).view(np.complex128)[..., 0] if wide.size else wide[..., 0].astype(np.complex128)
 
 
-def _parted(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _split_complex(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     result = memory.empty((*values.shape, 2), dtype)
     result[..., 0], result[..., 1] = round_to(values.real, dtype), round_to(values.imag, dtype)
     return result
@@ -150,15 +150,15 @@ def _plan(shape: Sequence[int], axes: NDArray[Any], signal_size: NDArray[Any] | 
     return [(axis, shape[axis] if size == -1 else size) for axis, size in zip(numbers, sizes, strict=True)]
 
 
-def _along(values: NDArray[Any], axis: int, size: int, *, inverse: bool) -> NDArray[Any]:
-    fitted = _fitted(values, axis, size)
+def _transform_axis(values: NDArray[Any], axis: int, size: int, *, inverse: bool) -> NDArray[Any]:
+    fitted = _fit_size(values, axis, size)
     if not fitted.size:
         return fitted.astype(np.complex128)
     array: NDArray[Any] = (np.fft.ifft if inverse else np.fft.fft)(fitted, axis=axis)
     return array
 
 
-def _fitted(values: NDArray[Any], axis: int, size: int) -> NDArray[Any]:
+def _fit_size(values: NDArray[Any], axis: int, size: int) -> NDArray[Any]:
     """Return values truncated or zero-padded to a size along an axis."""
     kept = values[(slice(None),) * axis + (slice(size),)]
     if kept.shape[axis] == size:
@@ -175,13 +175,13 @@ _CORNER: Final = 700.0
 _MOST: Final = 2**40
 
 
-def _one(name: str, array: NDArray[Any]) -> Any:
+def _scalar_of(name: str, array: NDArray[Any]) -> Any:
     if array.size != 1:
         raise InputError(f"{name}: expected one number, found {array.size}")
     return array.reshape(())[()].item()
 
 
-def _typed(values: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+def _round_result(values: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
     kind = np.dtype(np.float32) if dtype is None else dtype
     return round_to(values, kind) if is_float(kind) else store_as(values, kind)
 
@@ -194,14 +194,14 @@ def cosine_window(
     coefficients: a, b, c. size: number of elements. periodic: the period is `size`; otherwise the last element equals
     the first. dtype: default float32; integers are truncated.
     """
-    count = int(_one("window", size))
+    count = int(_scalar_of("window", size))
     if count < 0:
         raise InputError(f"window: expected a size of 0 or more, found {count}")
     memory.hold((count,), np.dtype(np.float64))
     a, b, c = coefficients
     with quiet():
         around = np.arange(count) * (2 * np.pi / np.float64(count if periodic else count - 1))
-        return _typed(a - b * np.cos(around) + c * np.cos(2 * around), dtype)
+        return _round_result(a - b * np.cos(around) + c * np.cos(2 * around), dtype)
 
 
 def mel_weights(
@@ -218,8 +218,8 @@ def mel_weights(
     bins: number of bands, evenly spaced in mel; length: DFT length; rate: samples per second; low, high: band edges in
     hertz. Each band is a triangle between the centers of its neighbors. Raises NoKernel where the edges are invalid.
     """
-    many, points, second = (int(_one("mel", array)) for array in (bins, length, rate))
-    edges = [float(_one("mel", to_float64(array))) for array in (low, high)]
+    many, points, second = (int(_scalar_of("mel", array)) for array in (bins, length, rate))
+    edges = [float(_scalar_of("mel", to_float64(array))) for array in (low, high)]
     if min(many, points) < 0:
         raise InputError(f"mel: expected numbers of 0 or more, found {many} bands and {points} points")
     if second < 1 or not 0 <= edges[0] <= edges[1] < _MOST:
@@ -232,7 +232,7 @@ def mel_weights(
     if many and int(places.max()) > len(result):
         raise NoKernel("mel: it is unspecified how to handle a band above half the sample rate")
     if not many:
-        return _typed(result, dtype)
+        return _round_result(result, dtype)
     at = np.arange(len(result))
     for band in memory.in_time(range(many)):
         left, middle, right = places[band : band + 3]
@@ -240,7 +240,7 @@ def mel_weights(
         falling = (right - at) / max(right - middle, 1)
         inside = (left <= at) & (at <= middle)
         result[:, band] = np.where(inside, rising, np.where((middle < at) & (at < right), falling, 0.0))
-    return _typed(result, dtype)
+    return _round_result(result, dtype)
 
 
 def transform_axis(
@@ -267,7 +267,7 @@ def transform_axis(
     if at == data.ndim - 1:
         raise InputError("dft: the last dimension holds the parts of numbers, it is not transformed")
     size = data.shape[at]
-    count = int(_one("dft", length)) if length is not None else 2 * (size - 1) if onesided and inverse else size
+    count = int(_scalar_of("dft", length)) if length is not None else 2 * (size - 1) if onesided and inverse else size
     if count < 1:
         raise NoKernel(f"dft: it is unspecified how to transform {count} numbers")
     bins = count // 2 + 1 if onesided and not inverse else count
@@ -277,7 +277,9 @@ def transform_axis(
         if onesided and inverse:
             new_array = np.fft.irfft(_complex(wide), count, at)
             return round_to(new_array[..., np.newaxis], data.dtype)
-        array = np.fft.rfft(wide[..., 0], count, at) if onesided else _transformed(_complex(wide), count, at, inverse)
+        array = (
+            np.fft.rfft(wide[..., 0], count, at) if onesided else _transform_numbers(_complex(wide), count, at, inverse)
+        )
         return _parts(array, data.dtype)
 
 
@@ -297,8 +299,8 @@ def transform_steps(
     """
     if signal.ndim != 3 or signal.shape[2] not in {1, 2}:
         raise InputError(f"stft: expected a batch of signals with the parts of numbers, found {list(signal.shape)}")
-    far, time = int(_one("stft", step)), signal.shape[1]
-    count = int(_one("stft", length)) if length is not None else window.size if window is not None else time
+    far, time = int(_scalar_of("stft", step)), signal.shape[1]
+    count = int(_scalar_of("stft", length)) if length is not None else window.size if window is not None else time
     if far < 1:
         raise InputError(f"stft: expected a step of 1 or more, found {far}")
     if window is not None:
@@ -325,7 +327,7 @@ def _complex(wide: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _transformed(numbers: NDArray[Any], count: int, at: int, inverse: int) -> NDArray[Any]:
+def _transform_numbers(numbers: NDArray[Any], count: int, at: int, inverse: int) -> NDArray[Any]:
     return np.asarray(np.fft.ifft(numbers, count, at) if inverse else np.fft.fft(numbers, count, at))
 
 
@@ -377,7 +379,7 @@ def restore_signal(
         weights = _weights(window, size)
         values = _complex_frames(data) * (sqrt(size) if normalized else 1.0)
         with memory.quiet():
-            signal, lacking = _overlapped(values, weights, step)
+            signal, lacking = _overlap_add(values, weights, step)
             lacking = lacking | ~_agrees(values, signal, weights, step, data.dtype)[..., None]
         first = size // 2 if center else 0
         result[..., :kept] = round_to(signal[..., first : first + kept], data.dtype)
@@ -408,7 +410,7 @@ def _complex_frames(data: NDArray[Any]) -> NDArray[Any]:
     return wide.view(np.complex128)[..., 0]
 
 
-def _overlapped(values: NDArray[Any], weights: NDArray[Any], step: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _overlap_add(values: NDArray[Any], weights: NDArray[Any], step: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the uncut signals, and which elements have no weight."""
     *batch, count, _ = values.shape
     size = len(weights)

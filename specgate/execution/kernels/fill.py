@@ -10,7 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, shape_of, to_float64
-from specgate.execution.kernels.narrow_types import widened, zero_of
+from specgate.execution.kernels.narrow_types import widen_array, zero_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -259,7 +259,7 @@ def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_o
     if inputs.dtype.kind in "OUS":
         raise InputError("nonzero: expected numbers, found texts")
     full = inputs.reshape(1) if not inputs.ndim else inputs
-    numbers = widened(full)
+    numbers = widen_array(full)
     kept = numbers != np.zeros((), numbers.dtype)
     rows = full.ndim if inputs.ndim else rows_of_scalar
     result = memory.empty((rows, int(np.count_nonzero(kept))), np.dtype(np.int32 if int32_indices else np.int64))
@@ -326,8 +326,8 @@ def one_hot(
             raise InputError(f"one_hot: the indices have size {whole.shape[position]} along axis {axis}, expected 1")
         whole, no_number = np.squeeze(whole, position), np.squeeze(no_number, position)
     undefined = no_number | (whole < 0) if negative_indices == "undefined" else no_number
-    result = _filled(whole, size, position, off, on, from_end=negative_indices == "from_end")
-    return _masked(result, undefined, position)
+    result = _fill_one_hot(whole, size, position, off, on, from_end=negative_indices == "from_end")
+    return _mask_undefined(result, undefined, position)
 
 
 def _off_on(
@@ -370,7 +370,7 @@ def _as_int64(indices: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
     return np.where(bad, 0.0, wide).astype(np.int64), bad
 
 
-def _filled(
+def _fill_one_hot(
     whole: NDArray[np.int64], size: int, position: int, off: NDArray[Any], on: NDArray[Any], *, from_end: bool
 ) -> NDArray[Any]:
     """Return the output: on_value at valid indices, off_value elsewhere."""
@@ -413,7 +413,7 @@ def _fill_and_write(target: NDArray[Any], indices: NDArray[np.int64], off: Any, 
             block[row, part[row, column], column] = on
 
 
-def _masked(result: NDArray[Any], undefined: NDArray[np.bool_], position: int) -> NDArray[Any]:
+def _mask_undefined(result: NDArray[Any], undefined: NDArray[np.bool_], position: int) -> NDArray[Any]:
     """Mask undefined elements; an array without any stays unmasked."""
     if not undefined.any():
         return result

@@ -33,13 +33,13 @@ class _Activation(NamedTuple):
     fixed: tuple[tuple[str, Any], ...] = ()
 
 
-def _between(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
+def _clamp_values(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
     return np.asarray(np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high)))
 
 
 def _bounded_line(x: NDArray[Any], *, alpha: float, beta: float) -> NDArray[Any]:
     """Return `hard_sigmoid` that propagates nan; activation.py ignores nan."""
-    return _between(x * x.dtype.type(alpha) + x.dtype.type(beta), low=0.0, high=1.0)
+    return _clamp_values(x * x.dtype.type(alpha) + x.dtype.type(beta), low=0.0, high=1.0)
 
 
 _ACTIVATIONS: Final = {
@@ -49,7 +49,7 @@ _ACTIVATIONS: Final = {
     "LeakyRelu": _Activation(functions.leaky_relu, ("alpha",)),
     "HardSigmoid": _Activation(_bounded_line, ("alpha", "beta")),
     "HardSwish": _Activation(functions.hard_swish, (), (("alpha", 1 / 6), ("beta", 0.5))),
-    "Clip": _Activation(_between, ("low", "high")),
+    "Clip": _Activation(_clamp_values, ("low", "high")),
     "Celu": _Activation(functions.celu_of_any, ("alpha",)),
     "Elu": _Activation(functions.elu, ("alpha",)),
     "Selu": _Activation(functions.scaled_elu, ("alpha", "gamma")),
@@ -130,8 +130,8 @@ def activated_product(
     named = {"alpha": activation_alpha, "beta": activation_beta, "gamma": activation_gamma}
     if activation is None:
         return array
-    known = _known(activation)
-    return _applied(activation, known, array, [named.get(name) for name in known.takes])
+    function = _get_activation(activation)
+    return _apply_activation(activation, function, array, [named.get(name) for name in function.takes])
 
 
 def activated_convolution(
@@ -157,20 +157,22 @@ def activated_convolution(
             array = round_to(to_float64(array) + to_float64(summand), array.dtype)
     if activation is None:
         return array
-    known = _known(activation)
-    return _applied(activation, known, array, list(parameters or ()) if known.takes else [])
+    function = _get_activation(activation)
+    return _apply_activation(activation, function, array, list(parameters or ()) if function.takes else [])
 
 
-def _known(name: str) -> _Activation:
+def _get_activation(name: str) -> _Activation:
     if name not in _ACTIVATIONS:
         raise InputError(f"activation: unknown function {name!r:.60}; known: {', '.join(_ACTIVATIONS)}")
     return _ACTIVATIONS[name]
 
 
-def _applied(name: str, known: _Activation, x: NDArray[Any], numbers: Sequence[float | None]) -> NDArray[Any]:
-    if len(numbers) != len(known.takes) or any(number is None for number in numbers):
-        raise InputError(f"activation: {name} takes {', '.join(known.takes)}, found {len(numbers)} numbers")
+def _apply_activation(
+    name: str, activation: _Activation, x: NDArray[Any], numbers: Sequence[float | None]
+) -> NDArray[Any]:
+    if len(numbers) != len(activation.takes) or any(number is None for number in numbers):
+        raise InputError(f"activation: {name} takes {', '.join(activation.takes)}, found {len(numbers)} numbers")
     values = to_float32(x, x.dtype)
-    arguments = {**dict(zip(known.takes, numbers, strict=True)), **dict(known.fixed)}
+    arguments = {**dict(zip(activation.takes, numbers, strict=True)), **dict(activation.fixed)}
     with memory.quiet():
-        return round_to(known.function(values, **arguments), x.dtype)
+        return round_to(activation.function(values, **arguments), x.dtype)

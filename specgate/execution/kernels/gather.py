@@ -45,7 +45,7 @@ def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dime
     flat = result.reshape(*inputs.shape[:axis], places.size, *inputs.shape[axis + 1 :])
     np.take(inputs, places.reshape(-1), axis, out=flat, mode="clip")
     missing = outside.reshape((-1,) + (1,) * (rank - 1 - axis))
-    return _masked(result, np.broadcast_to(missing, flat.shape).reshape(result.shape) if outside.any() else None)
+    return _mask_outside(result, np.broadcast_to(missing, flat.shape).reshape(result.shape) if outside.any() else None)
 
 
 def gather_elements(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
@@ -59,7 +59,7 @@ def gather_elements(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -
     if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != others:
         raise InputError(f"gather_elements: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
     places, outside = places_and_outside(indices, inputs.shape[axis])
-    return _masked(np.take_along_axis(inputs, places, axis), outside if outside.any() else None)
+    return _mask_outside(np.take_along_axis(inputs, places, axis), outside if outside.any() else None)
 
 
 def gather_nd(
@@ -104,7 +104,7 @@ def gather_nd(
     result = memory.empty((1,) * (rank - len(shape)) + shape, inputs.dtype)
     result.reshape(shape)[...] = data[tuple(coordinates)]
     missing = outside.reshape(outside.shape + (1,) * (len(shape) - outside.ndim))
-    return _masked(result, np.broadcast_to(missing, shape).reshape(result.shape) if outside.any() else None)
+    return _mask_outside(result, np.broadcast_to(missing, shape).reshape(result.shape) if outside.any() else None)
 
 
 def counted_dimensions(array: NDArray[Any], dimensions: int, what: str) -> NDArray[Any]:
@@ -129,7 +129,7 @@ def places_and_outside(indices: NDArray[Any], size: int) -> tuple[NDArray[np.int
     return np.where(outside, 0, whole), outside
 
 
-def _masked(result: NDArray[Any], outside: NDArray[np.bool_] | None) -> NDArray[Any]:
+def _mask_outside(result: NDArray[Any], outside: NDArray[np.bool_] | None) -> NDArray[Any]:
     return result if outside is None else np.ma.MaskedArray(result, mask=outside)
 
 

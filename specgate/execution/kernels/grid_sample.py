@@ -10,7 +10,7 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import chosen, is_float, require_shape, round_to, to_float64
+from specgate.execution.kernels.arithmetic import choose_elements, is_float, require_shape, round_to, to_float64
 from specgate.execution.kernels.attention import working
 from specgate.execution.kernels.conv import AUTOMATIC, Slide, slide_over
 from specgate.execution.kernels.elementwise import quiet, store_as, want_float
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "add_blocks", "add_columns", "convolve_deformed", "cubic_weights", "reflected", "sample_at_grid", "sample_places",
-    "slide_deformed",
+    "add_blocks", "add_columns", "convolve_deformed", "cubic_weights", "reflect_positions", "sample_at_grid",
+    "sample_places", "slide_deformed",
 ]  # fmt: skip
 
 #: The coefficient of the interpolating cubic.
@@ -61,12 +61,12 @@ def sample_at_grid(
             raise NoKernel("grid_sample: the input is empty")
         return np.zeros(shape, data.dtype)
     sizes = data.shape[3], data.shape[2]
-    x, y = (_unnormalized(places[..., at], size, align_corners) for at, size in enumerate(sizes))
+    x, y = (_unnormalize_positions(places[..., at], size, align_corners) for at, size in enumerate(sizes))
     if padding_mode == "border" and mode != "bicubic":
         x, y = (np.clip(at, 0, size - 1) for at, size in zip((x, y), sizes, strict=True))
     if mode == "nearest":
         columns, rows = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
-        return _at(data, rows, columns, padding_mode, align_corners)
+        return _read_elements(data, rows, columns, padding_mode, align_corners)
     result = np.zeros(shape)
     left, top = np.floor(x), np.floor(y)
     weights = [_weights(at - first, mode) for at, first in ((x, left), (y, top))]
@@ -74,12 +74,12 @@ def sample_at_grid(
     with memory.quiet():
         for (i, row), (j, column) in product(enumerate(steps), enumerate(steps)):
             rows, columns = (top + row).astype(np.int64), (left + column).astype(np.int64)
-            array = to_float64(_at(data, rows, columns, padding_mode, align_corners))
+            array = to_float64(_read_elements(data, rows, columns, padding_mode, align_corners))
             result += array * (weights[1][i] * weights[0][j])[:, None]
     return round_to(result, data.dtype)
 
 
-def _unnormalized(at: NDArray[Any], size: int, align_corners: bool) -> NDArray[Any]:
+def _unnormalize_positions(at: NDArray[Any], size: int, align_corners: bool) -> NDArray[Any]:
     return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
 
 
@@ -101,7 +101,7 @@ def cubic_weights(s: NDArray[Any]) -> list[NDArray[Any]]:
     ]
 
 
-def _at(
+def _read_elements(
     data: NDArray[Any],
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
@@ -112,14 +112,14 @@ def _at(
     height, width = data.shape[2:]
     inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
     if padding_mode == "reflection":
-        rows, columns = reflected(rows, height, align_corners), reflected(columns, width, align_corners)
+        rows, columns = reflect_positions(rows, height, align_corners), reflect_positions(columns, width, align_corners)
     batch = np.arange(len(data))[:, None, None]
     array = data[batch, :, np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]  # [batch, H, W, channels]
     array = np.moveaxis(array, -1, 1)
     return np.where(inside[:, None], array, np.zeros((), data.dtype)) if padding_mode == "zeros" else array
 
 
-def reflected(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
+def reflect_positions(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
     """Return positions mirrored at the border until they are inside.
 
     The border is at the outermost elements or at their outer edges.
@@ -244,7 +244,7 @@ def sample_places(
         for at in memory.in_time(range(len(data))):
             flat = places[at].reshape(-1, rank)
             ats = [_unnormalized_places(flat[:, rank - 1 - d], data.shape[d + 2], align_corners) for d in range(rank)]
-            result[at] = _interpolated(data[at].astype(kind, copy=False), ats, mode, padding, bool(align_corners))
+            result[at] = _interpolate_planes(data[at].astype(kind, copy=False), ats, mode, padding, bool(align_corners))
         array = result if mode == "nearest" else round_to(result, data.dtype) if is_float(data.dtype) else None
         return (store_as(result, data.dtype) if array is None else array).reshape(shape)
 
@@ -253,7 +253,7 @@ def _unnormalized_places(at: NDArray[Any], size: int, align_corners: int) -> NDA
     return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
 
 
-def _interpolated(
+def _interpolate_planes(
     planes: NDArray[Any], ats: Sequence[NDArray[Any]], mode: str, padding: str, corners: bool
 ) -> NDArray[Any]:
     """Return [channels, positions] of [channels, spatial…]."""
@@ -289,10 +289,10 @@ def _elements(
     inside: Any = True
     for tap, size in zip(taps, sizes, strict=True):
         inside = inside & (tap >= 0) & (tap < size) if padding == "zeros" else True
-        place = reflected(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
+        place = reflect_positions(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
         index = index * size + place
     result = np.take(flat, index, axis=1)
-    return chosen(inside, result, np.zeros((), flat.dtype)) if padding == "zeros" else result
+    return choose_elements(inside, result, np.zeros((), flat.dtype)) if padding == "zeros" else result
 
 
 def convolve_deformed(
@@ -350,7 +350,7 @@ def convolve_deformed(
             for batch, part in np.ndindex(len(inputs), parts):
                 ats = [np.nan_to_num(at + moved[batch, part, tap, d], nan=-9.0) for d, at in enumerate(base)]
                 ats = [np.clip(at, -9.0, size + 9.0) for at, size in zip(ats, inputs.shape[2:], strict=True)]
-                array = _interpolated(planes[batch, part], ats, "linear", "zeros", corners=False)
+                array = _interpolate_planes(planes[batch, part], ats, "linear", "zeros", corners=False)
                 array = array if factors is None else array * factors[batch, part, tap]
                 _add(total[batch], weights[..., tap], array, part * planes.shape[2])
         result = total.reshape(len(inputs), filters.shape[0], count)
@@ -421,8 +421,8 @@ def slide_deformed(
             first, last = blocks[0].group if blocks else 0, (blocks[-1].group + 1) if blocks else 0
             planes = data[batch, first * filters.shape[1] : last * filters.shape[1]]
             for place, at in memory.in_time(enumerate(np.ndindex(*window))):
-                y, x = (_moved(slide, axis, at[axis], moves[batch, part, place, axis]) for axis in (0, 1))
-                array, unclear = _sampled(planes, y, x, zeros_around, -_TINY if from_zero else -1)
+                y, x = (_sample_positions(slide, axis, at[axis], moves[batch, part, place, axis]) for axis in (0, 1))
+                array, unclear = _sample_planes(planes, y, x, zeros_around, -_TINY if from_zero else -1)
                 if factors is not None:
                     array = array * factors[batch, part, place]
                 for block in blocks:
@@ -490,7 +490,7 @@ def _hold_shapes(
         require_shape("deformed filters", "a mask", mask.shape, (data.shape[0], places, *slide.counts))
 
 
-def _moved(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[Any]:
+def _sample_positions(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[Any]:
     """Return the sampled position of a filter element per output element.
 
     Integers where the offsets are integers.
@@ -507,7 +507,7 @@ def _moved(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[A
     return places
 
 
-def _sampled(
+def _sample_planes(
     planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], zeros_around: bool | None, above: float
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return planes [channels, rows, columns] sampled at points.

@@ -75,7 +75,7 @@ def colours_of_planes(
     if y.shape[2] % 2:
         raise NoKernel("colours_of_planes: it is unspecified where the colors of an odd width are")
     if u is None:
-        y, u, v = _split(y, interleaved)
+        y, u, v = _split_planes(y, interleaved)
     elif interleaved:
         require_shape("colours_of_planes", "u and v", u.shape, (*_halves(y), 2))
         u, v = u[..., 0], u[..., 1]
@@ -90,7 +90,7 @@ def colours_of_planes(
     wide += [each.astype(np.float64).repeat(2, 1).repeat(2, 2) - 128 for each in (u, v)]
     rows = _COLOURS[::-1] if blue_first else _COLOURS
     colours = np.stack([_sum(wide, row) for row in rows], -1)
-    return _rounded(np.fmax(colours, 0) if nan_black else colours, y.dtype)
+    return _round_pixels(np.fmax(colours, 0) if nan_black else colours, y.dtype)
 
 
 def planes_of_colours(
@@ -109,10 +109,10 @@ def planes_of_colours(
     colours = np.moveaxis(image[..., ::-1] if blue_first else image, -1, 0).astype(np.float64)
     with memory.quiet():
         y, u, v = (np.clip(_sum(list(colours), row) + more, 0, 255) for row, more in zip(_PLANES, _ADDED, strict=True))
-    brightness = _rounded(y[..., None], image.dtype)
+    brightness = _round_pixels(y[..., None], image.dtype)
     squares = np.stack([u, v], -1).reshape(batch, rows // 2, 2, columns // 2, 2, 2)
     with memory.quiet():
-        colour = _rounded(squares.mean((2, 4)), image.dtype)
+        colour = _round_pixels(squares.mean((2, 4)), image.dtype)
     if not is_float(image.dtype):
         early = np.floor(np.floor(squares + 0.5).mean((2, 4)) + 0.5)
         middle = (np.abs(squares % 1 - 0.5) < _MIDDLE).any((2, 4))
@@ -131,7 +131,7 @@ def _halves(y: NDArray[Any]) -> tuple[int, int, int]:
     return y.shape[0], y.shape[1] // 2, y.shape[2] // 2
 
 
-def _split(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _split_planes(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return y, u and v of stacked planes.
 
     y: [batch, rows, columns, 1]; u and v: [batch, rows / 2, columns / 2].
@@ -157,7 +157,7 @@ def _sum(parts: list[NDArray[Any]], factors: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(sum(part * factor for part, factor in zip(parts, factors, strict=True) if factor))
 
 
-def _rounded(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _round_pixels(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     value = np.clip(values, 0, 255)
     if is_float(dtype):
         return round_to(value, dtype)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "classify_by_vectors", "classify_linearly", "features_of", "labels_at", "labels_of", "place_of_largest",
-    "regress_by_vectors", "regress_linearly", "transformed",
+    "regress_by_vectors", "regress_linearly", "transform_scores",
 ]  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def regress_linearly(
     if not 1 <= targets <= max(1, len(coefficients)):
         raise InputError(f"regress_linearly: {targets} targets have no coefficients")
     results = _products("regress_linearly", inputs, coefficients, intercepts, targets)
-    return transformed(results, post_transform).astype(np.float32)
+    return transform_scores(results, post_transform).astype(np.float32)
 
 
 def classify_linearly(
@@ -78,14 +78,14 @@ def classify_linearly(
     scores = _products(name, inputs, coefficients, intercepts, 1 if single else len(labels)).astype(np.float32)
     if not single:
         places, scores = place_of_largest(scores), scores.astype(np.float64)
-        return labels_at(labels, places), transformed(scores, post_transform).astype(np.float32)
+        return labels_at(labels, places), transform_scores(scores, post_transform).astype(np.float32)
     places = (scores[:, 0] > 0).astype(np.intp)
     score = scores.astype(np.float64)
     if post_transform == "LOGISTIC":
-        score = transformed(score, post_transform)
+        score = transform_scores(score, post_transform)
     both = np.concatenate([1 - score, score], axis=1)
     if post_transform == "PROBIT":
-        both = transformed(both, post_transform)
+        both = transform_scores(both, post_transform)
     return labels_at(labels, places), both.astype(np.float32)
 
 
@@ -134,7 +134,7 @@ def _softmax(scores: NDArray[Any], counted: NDArray[np.bool_] | None = None) -> 
     return np.asarray(np.divide(parts, sums, out=np.zeros_like(parts), where=sums != 0))
 
 
-def transformed(scores: NDArray[Any], how: str) -> NDArray[Any]:
+def transform_scores(scores: NDArray[Any], how: str) -> NDArray[Any]:
     """Return transformed scores [samples, classes], float64.
 
     NONE: unchanged. LOGISTIC: 1 / (1 + exp(-score)). SOFTMAX: per row. SOFTMAX_ZERO: the same, but scores of 0 stay 0
@@ -228,7 +228,7 @@ def regress_by_vectors(
     results = multiply_matrices(near, weights) + added
     if one_class:
         return np.where(results.astype(np.float32) > 0, 1, -1).astype(np.float32)
-    return transformed(results, post_transform).astype(np.float32)
+    return transform_scores(results, post_transform).astype(np.float32)
 
 
 def classify_by_vectors(
@@ -265,7 +265,7 @@ def classify_by_vectors(
         table = _table(name, coefficients, classes, features.shape[1])
         scores = (multiply_matrices(features, table.T) + added).astype(np.float32)
         places = place_of_largest(scores)
-        return labels_at(labels, places), transformed(scores.astype(np.float64), post_transform).astype(np.float32)
+        return labels_at(labels, places), transform_scores(scores.astype(np.float64), post_transform).astype(np.float32)
     if len(counts) != classes:
         raise InputError(f"{name}: expected vectors of {classes} classes, found {len(counts)}")
     vectors = _table(name, support_vectors, sum(counts), features.shape[1])
@@ -275,7 +275,7 @@ def classify_by_vectors(
         scores = _probabilities(scores, classes, _numbers(prob_a), _numbers(prob_b))
     elif classes == 2:
         scores = np.concatenate([-scores, scores], axis=1)
-    return labels_at(labels, np.argmax(votes, axis=1)), transformed(scores, post_transform).astype(np.float32)
+    return labels_at(labels, np.argmax(votes, axis=1)), transform_scores(scores, post_transform).astype(np.float32)
 
 
 def _pairs(classes: int) -> list[tuple[int, int]]:
@@ -323,10 +323,10 @@ def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArr
     matrix = -np.transpose(table, (0, 2, 1)) * table
     at = np.arange(classes)
     matrix[:, at, at] = (table * table).sum(axis=1)
-    return _coupled(matrix)
+    return _couple_probabilities(matrix)
 
 
-def _coupled(matrix: NDArray[Any]) -> NDArray[Any]:
+def _couple_probabilities(matrix: NDArray[Any]) -> NDArray[Any]:
     """Return the p of sum 1 that minimizes p Q p, for each matrix Q.
 
     Q: [classes, classes]. Tolerances are libsvm's.

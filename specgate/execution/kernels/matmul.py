@@ -52,8 +52,8 @@ def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
 
 def batch_of(left: NDArray[Any], right: NDArray[Any]) -> tuple[int, ...]:
     """Return the batch shape of a product; raise ValueError if incompatible."""
-    one, other = left.shape[:-2], right.shape[:-2]
-    return one if one == other or not other else np.broadcast_shapes(one, other)
+    first, other = left.shape[:-2], right.shape[:-2]
+    return first if first == other or not other else np.broadcast_shapes(first, other)
 
 
 def multiply_rounded(left: NDArray[Any], right: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -88,7 +88,7 @@ def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArra
         many = columns.stop - first
         part, array = (room[: size * many].reshape(size, many) for room, size in zip(rooms, left.T.shape, strict=True))
         part[...] = right[:, columns]
-        result[:, columns] = _rounded(multiply_matrices(wide, part, array), result.dtype)
+        result[:, columns] = _to_accumulator(multiply_matrices(wide, part, array), result.dtype)
 
 
 def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
@@ -100,10 +100,10 @@ def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any
         some = slice(first, min(first + many, len(result)))
         one, other, array = (room[: some.stop - first] for room in rooms)
         one[...], other[...] = left[some], right[some]
-        result[some] = _rounded(multiply_matrices(one, other, array), result.dtype)
+        result[some] = _to_accumulator(multiply_matrices(one, other, array), result.dtype)
 
 
-def _rounded(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _to_accumulator(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an array to be rounded to `dtype`: float32 for narrower types."""
     return wide if dtype.itemsize >= 4 else to_float32(wide, dtype)
 
@@ -381,7 +381,7 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     in one input is its diagonal. Without an arrow the output has the ellipsis dimensions, then the letters that appear
     once, in ASCII order. Where the output repeats a name, elements off the diagonal are masked. Integers wrap around.
     """
-    terms, target = _parsed(equation, [array.ndim for array in inputs])
+    terms, target = _parse_equation(equation, [array.ndim for array in inputs])
     dtype = inputs[0].dtype
     if any(array.dtype != dtype for array in inputs):
         raise InputError(f"einsum: expected arrays of {dtype} only")
@@ -391,12 +391,12 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     kept = tuple(dict.fromkeys(target))
     memory.hold(tuple(sizes[name] for name in target), dtype)
     with memory.quiet():
-        names, total = _summed(terms, inputs, sizes, kept)
+        names, total = _contract_inputs(terms, inputs, sizes, kept)
     new_array = round_to(total.transpose([names.index(name) for name in kept]), dtype)
-    return new_array if len(kept) == len(target) else _spread(new_array, kept, target)
+    return new_array if len(kept) == len(target) else _spread_diagonal(new_array, kept, target)
 
 
-def _parsed(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
+def _parse_equation(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
     """Return the dimension names of each input and of the output.
 
     Raises InputError for an invalid equation.
@@ -442,7 +442,7 @@ def _sizes(terms: Sequence[_Names], inputs: Sequence[NDArray[Any]]) -> dict[str 
     return sizes
 
 
-def _summed(
+def _contract_inputs(
     terms: Sequence[_Names], inputs: Sequence[NDArray[Any]], sizes: Mapping[str | int, int], kept: _Names
 ) -> tuple[_Names, NDArray[Any]]:
     """Return the product of all inputs, each name summed as early as possible.
@@ -456,7 +456,7 @@ def _summed(
         if place:
             names, total = _product(names, total, others, array, later, last=place == len(parts) - 1)
         else:
-            names, total = _without(names, total, later)
+            names, total = _sum_out(names, total, later)
     return names, total
 
 
@@ -469,7 +469,7 @@ def _single(names: _Names, array: NDArray[Any], sizes: Mapping[str | int, int]) 
     return tuple(name for name, place in places.items() if place not in gone), diagonal.squeeze(gone)
 
 
-def _without(names: _Names, array: NDArray[Any], later: set[str | int]) -> tuple[_Names, NDArray[Any]]:
+def _sum_out(names: _Names, array: NDArray[Any], later: set[str | int]) -> tuple[_Names, NDArray[Any]]:
     gone = tuple(place for place, name in enumerate(names) if name not in later)
     if not gone:
         return names, array
@@ -485,28 +485,28 @@ def _product(
     Summed over the names that both have and nothing later has. last: no product follows, so the product is rounded to
     the inputs' type at once.
     """
-    names, left = _without(names, left, {*later, *others})
-    others, right = _without(others, right, {*later, *names})
+    names, left = _sum_out(names, left, {*later, *others})
+    others, right = _sum_out(others, right, {*later, *names})
     both = [name for name in names if name in others and name in later]
     inner = [name for name in names if name in others and name not in later]
     rows, columns = [n for n in names if n not in others], [n for n in others if n not in names]
-    one = left.transpose([names.index(name) for name in (*both, *rows, *inner)])
+    matrix = left.transpose([names.index(name) for name in (*both, *rows, *inner)])
     other = right.transpose([others.index(name) for name in (*both, *inner, *columns)])
-    shared, high = one.shape[: len(both)], one.shape[len(both) : len(both) + len(rows)]
+    shared, high = matrix.shape[: len(both)], matrix.shape[len(both) : len(both) + len(rows)]
     wide = other.shape[len(both) + len(inner) :]
     summed = prod(other.shape[len(both) : len(both) + len(inner)])
     shape = (*shared, *high, *wide)
-    one, other = one.reshape(*shared, prod(high), summed), other.reshape(*shared, summed, prod(wide))
+    matrix, other = matrix.reshape(*shared, prod(high), summed), other.reshape(*shared, summed, prod(wide))
     if last and is_float(left.dtype) and left.dtype == right.dtype:
-        array = multiply_rounded(one, other, left.dtype)
+        array = multiply_rounded(matrix, other, left.dtype)
     else:
-        one, other = to_float64(one), to_float64(other)
-        memory.hold(shape, one.dtype)
-        array = multiply_matrices(one, other)
+        matrix, other = to_float64(matrix), to_float64(other)
+        memory.hold(shape, matrix.dtype)
+        array = multiply_matrices(matrix, other)
     return (*both, *rows, *columns), array.reshape(shape)
 
 
-def _spread(array: NDArray[Any], kept: _Names, target: _Names) -> NDArray[Any]:
+def _spread_diagonal(array: NDArray[Any], kept: _Names, target: _Names) -> NDArray[Any]:
     """Return elements on the diagonal of repeated output names, others masked."""
     shape = tuple(array.shape[kept.index(name)] for name in target)
     whole = np.ma.MaskedArray(np.zeros(shape, array.dtype), mask=np.ones(shape, np.bool_))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "multiply_by_blocks", "multiply_by_codes", "multiply_by_range", "multiply_scaled", "product_of_scaled",
-    "quantized_windows_of_places", "unpacked",
+    "quantized_windows_of_places", "unpack_numbers",
 ]  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def multiply_by_range(
     if isinstance(numbers, np.ma.MaskedArray):
         numbers = np.zeros(a.shape, np.uint8)
         zero = np.zeros((), np.uint8)
-    array = _scaled(integer_product(numbers, b, zero, b_zero), scale, b_scale, b, bias)
+    array = _scale_total(integer_product(numbers, b, zero, b_zero), scale, b_scale, b, bias)
     return array if np.isfinite(scale) else np.ma.MaskedArray(array, np.ones(array.shape, np.bool_))
 
 
@@ -108,7 +108,7 @@ def multiply_scaled(
     a_scale, a_zero: one, or one per column of a. b_scale, b_zero, bias: one, or one per column of b.
     """
     if a_scale.size == 1 and (a_zero is None or a_zero.size == 1):
-        return _scaled(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
+        return _scale_total(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
     if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         raise InputError(f"matrix product: {list(a.shape)} and {list(b.shape)} do not match")
     with quiet():
@@ -119,10 +119,10 @@ def multiply_scaled(
             left if a.ndim > 1 else left[np.newaxis], right if b.ndim > 1 else right[:, np.newaxis]
         )
         total = total if a.ndim > 1 else total[..., 0, :]
-        return _scaled(total if b.ndim > 1 else total[..., 0], np.ones((), np.float32), b_scale, b, bias)
+        return _scale_total(total if b.ndim > 1 else total[..., 0], np.ones((), np.float32), b_scale, b, bias)
 
 
-def _scaled(
+def _scale_total(
     total: NDArray[Any], a_scale: NDArray[Any], b_scale: NDArray[Any], b: NDArray[Any], bias: NDArray[Any] | None
 ) -> NDArray[Any]:
     columns = b.shape[-1] if b.ndim > 1 else 1
@@ -167,7 +167,7 @@ def multiply_by_blocks(
         raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
     memory.hold((columns, count * block), np.dtype(np.float64))
     with quiet():
-        numbers = unpacked(b.reshape(columns, b.size // max(1, columns)), bits)[:, :rows].astype(np.float64)
+        numbers = unpack_numbers(b.reshape(columns, b.size // max(1, columns)), bits)[:, :rows].astype(np.float64)
         at = np.arange(rows) // block if groups is None else _groups(groups, rows, count)
         points = _points(zeros, (columns, count), bits)
         factors = to_float64(scales).reshape(columns, count)
@@ -191,7 +191,7 @@ def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
     return groups
 
 
-def unpacked(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
+def unpack_numbers(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
     """Return numbers unpacked along the last dimension, lowest bits first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     spread = (data[..., np.newaxis] >> shifts) & np.uint8(2**bits - 1)
@@ -207,7 +207,7 @@ def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> ND
     if zeros.size != columns * each:
         raise InputError(f"matrix product: expected {columns * each} zero points, found {zeros.size}")
     table = zeros.reshape(columns, each)
-    return (unpacked(table, bits)[:, :count] if packed else table).astype(np.float64)
+    return (unpack_numbers(table, bits)[:, :count] if packed else table).astype(np.float64)
 
 
 #: Values of the 4-bit codes: FP4 (sign, two exponent bits, one mantissa bit, maximum 1), and NF4, quantiles of a normal

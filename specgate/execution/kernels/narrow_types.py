@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "bits_of_type", "codes_of", "is_stored", "numbers_of", "round_between_scales", "rounded", "widened", "zero_of",
+    "bits_of_type", "codes_of", "is_stored", "numbers_of", "round_between_scales", "round_to_narrow", "widen_array",
+    "zero_of",
 ]  # fmt: skip
 
 #: The type of the powers of two from 2**-127 to 2**127.
@@ -70,7 +71,7 @@ def numbers_of(codes: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     return signed.view(np.int8).astype(dtype)
 
 
-def widened(array: NDArray[Any]) -> NDArray[Any]:
+def widen_array(array: NDArray[Any]) -> NDArray[Any]:
     """Return booleans and narrow integers as int8 or uint8, floats as float32.
 
     Other numbers are unchanged.
@@ -85,7 +86,7 @@ def widened(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.uint8 if limits[0] == 0 else np.int8)
 
 
-def rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def round_to_narrow(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers rounded to a narrow float, half to even.
 
     Masked where the type has no such number: overflow without infinities, nan without nan, and for powers of two what
@@ -143,15 +144,15 @@ def round_between_scales(
     moved = np.zeros_like(scale) if shift is None else shift
     with memory.quiet():
         factor, summand = to_float64(scale), to_float64(moved)
-        exact = _rounded(to_float64(data) * factor - summand, digits, min_exponent)
+        exact = _round_mantissa(to_float64(data) * factor - summand, digits, min_exponent)
         steps = to_float64(round_to(to_float64(data) * factor, data.dtype)) - summand
-        left_open = _rounded(to_float64(round_to(steps, data.dtype)), digits, min_exponent) != exact
+        left_open = _round_mantissa(to_float64(round_to(steps, data.dtype)), digits, min_exponent) != exact
         left_open |= ~(np.abs(exact) <= largest)
         result = round_to((exact + summand) / factor, data.dtype)
     return np.ma.MaskedArray(result, mask=left_open) if left_open.any() else result
 
 
-def _rounded(values: NDArray[Any], digits: int, least: int) -> NDArray[Any]:
+def _round_mantissa(values: NDArray[Any], digits: int, least: int) -> NDArray[Any]:
     """Return float64 rounded to `digits` mantissa bits.
 
     The exponent is the number's own, at least that of `least`.

@@ -23,9 +23,22 @@ if TYPE_CHECKING:
     Overlaps = Callable[[int, NDArray[np.intp]], NDArray[Any]]
 
 __all__ = [
-    "Limits", "Overlaps", "apart", "areas", "by_corners", "by_score", "corners_of_turned", "overlaps", "precision_of",
-    "select_boxes", "suppress_boxes", "suppress_by_class", "suppress_by_matrix", "suppress_turned_boxes",
-    "suppressed", "turned_overlaps",
+    "Limits",
+    "Overlaps",
+    "apart",
+    "areas",
+    "by_corners",
+    "by_score",
+    "corners_of_turned",
+    "overlaps",
+    "precision_of",
+    "select_boxes",
+    "select_with_suppression",
+    "suppress_boxes",
+    "suppress_by_class",
+    "suppress_by_matrix",
+    "suppress_turned_boxes",
+    "turned_overlaps",
 ]  # fmt: skip
 
 
@@ -63,11 +76,11 @@ def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touc
     """
     extra, none = others.dtype.type(more), others.dtype.type(0)
     nothing = np.zeros(len(others), others.dtype)  # numpy compares lists faster than a list with a scalar 0
-    one, other = [box[..., place] for place in range(4)], np.ascontiguousarray(others.T)
+    corners, other = [box[..., place] for place in range(4)], np.ascontiguousarray(others.T)
     sides = []
     for low, high in ((0, 2), (1, 3)):
-        side = np.asarray(np.minimum(one[high], other[high]))
-        side -= np.maximum(one[low], other[low])
+        side = np.asarray(np.minimum(corners[high], other[high]))
+        side -= np.maximum(corners[low], other[low])
         if touching:
             side = np.where(side >= 0, side + extra, none)
         else:
@@ -129,14 +142,14 @@ def _overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
     boxes = np.broadcast_to(box, others.shape)
     crossings, crossed = _crossings(boxes, others)
     points = np.concatenate([crossings, boxes, others], axis=1)
-    there = np.concatenate([crossed, _inside(boxes, others), _inside(others, boxes)], axis=1)
+    there = np.concatenate([crossed, _corners_inside(boxes, others), _corners_inside(others, boxes)], axis=1)
     common = _area_around(points, there)
     union = np.abs(_polygon(boxes)) + np.abs(_polygon(others)) - common
     array: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
     return array
 
 
-def _across(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+def _cross_product(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """Return the cross product of vectors [..., 2]."""
     array: NDArray[Any] = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
     return array
@@ -146,7 +159,7 @@ def _polygon(corners: NDArray[Any]) -> NDArray[Any]:
     """Return the signed area of polygons [n, corners, 2]."""
     # relative to the first corner, so that precision is kept far from the origin
     moved = corners - corners[:, :1]
-    array: NDArray[Any] = _across(moved, np.roll(moved, -1, axis=1)).sum(axis=1) / 2
+    array: NDArray[Any] = _cross_product(moved, np.roll(moved, -1, axis=1)).sum(axis=1) / 2
     return array
 
 
@@ -159,17 +172,17 @@ def _crossings(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any],
     """Return the edge intersections of two boxes [n, 16, 2], and which exist."""
     along, other = _edges(first)[:, :, None], _edges(second)[:, None, :]
     between = second[:, None, :] - first[:, :, None]
-    scale = _across(along, other)
+    scale = _cross_product(along, other)
     meets = scale != 0
     safe = np.where(meets, scale, 1.0)
-    on_first, on_second = _across(between, other) / safe, _across(between, along) / safe
+    on_first, on_second = _cross_product(between, other) / safe, _cross_product(between, along) / safe
     for place in (on_first, on_second):
         meets = meets & (place >= 0) & (place <= 1)
     points = first[:, :, None] + along * on_first[..., None]
     return points.reshape(len(first), 16, 2), meets.reshape(len(first), 16)
 
 
-def _inside(corners: NDArray[Any], box: NDArray[Any]) -> NDArray[np.bool_]:
+def _corners_inside(corners: NDArray[Any], box: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which corners [n, 4, 2] lie in boxes [n, 4, 2] or on their edges."""
     edges = _edges(box)
     side, down = edges[:, None, 0], -edges[:, None, 3]
@@ -239,7 +252,7 @@ class apart:  # noqa: N801  # called as a function is
         return overlaps(self.boxes[box], self.boxes[others], more=self.more)
 
 
-def _selected(order: NDArray[np.intp], most: int, above: Any, among: apart) -> list[int]:
+def _select_boxes(order: NDArray[np.intp], most: int, above: Any, among: apart) -> list[int]:
     """Return which boxes of `order` are selected, at most `most`.
 
     Each box is compared with all selected ones, in blocks: first with those of earlier blocks, then within its own
@@ -257,14 +270,16 @@ def _selected(order: NDArray[np.intp], most: int, above: Any, among: apart) -> l
         boxes_of_block = boxes[block]
         near = overlaps(boxes_of_block[:, np.newaxis], boxes_of_block, more=more) > above
         removed: set[int] = set()
-        for one, other in zip(*(places.tolist() for places in np.nonzero(near)), strict=True):
-            if one < other and one not in removed:
+        for first, other in zip(*(places.tolist() for places in np.nonzero(near)), strict=True):
+            if first < other and first not in removed:
                 removed.add(other)
         chosen += [box for at, box in enumerate(block.tolist()) if at not in removed]
     return chosen[:most]
 
 
-def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def select_with_suppression(
+    scores: NDArray[Any], limits: Limits, overlap: Overlaps
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return the indices of the selected boxes, best first, and their scores.
 
     scores: [boxes]; of equal ones the first wins. Raises InputError after the timeout.
@@ -274,10 +289,10 @@ def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple
     if limits.candidates is not None:
         order = order[: limits.candidates]
     if limits.sigma:
-        return _decayed(order, scores, limits, overlap)
+        return _decay_scores(order, scores, limits, overlap)
     above = scores.dtype.type(limits.overlap)
     if isinstance(overlap, apart) and limits.eta >= 1:
-        places = np.array(_selected(order, limits.most, above, overlap), np.intp)
+        places = np.array(_select_boxes(order, limits.most, above, overlap), np.intp)
         return places, scores[places]
     chosen: list[int] = []
     while len(order) and len(chosen) < limits.most:
@@ -291,11 +306,11 @@ def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple
     return places, scores[places]
 
 
-def _decayed(
+def _decay_scores(
     order: NDArray[np.intp], scores: NDArray[Any], limits: Limits, overlap: Overlaps
 ) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Select with soft-NMS: scores decay by the overlap with selected boxes."""
-    one = scores.dtype.type
+    to_type = scores.dtype.type
     left = scores[order]
     chosen: list[int] = []
     kept: list[Any] = []
@@ -305,10 +320,10 @@ def _decayed(
             kept.append(left[at])
             order, left = np.delete(order, at), np.delete(left, at)
         array = overlap(chosen[-1], order)
-        left = left * np.exp(one(-0.5) * array * array / one(limits.sigma))
+        left = left * np.exp(to_type(-0.5) * array * array / to_type(limits.sigma))
         stays = limits.enough(left)
         if limits.cut:
-            stays &= ~(array > one(limits.overlap))
+            stays &= ~(array > to_type(limits.overlap))
         order, left = order[stays], left[stays]
     return np.array(chosen, np.intp), np.array(kept, scores.dtype)
 
@@ -342,19 +357,21 @@ def suppress_boxes(
     more are selected than fit, the choice is undocumented and everything is masked.
     """
     _hold("suppress_boxes", boxes, scores, 4)
-    one = precision_of(boxes, scores)
-    placed = by_corners(boxes.astype(one), centred=centred)
+    to_type = precision_of(boxes, scores)
+    placed = by_corners(boxes.astype(to_type), centred=centred)
     count = max(0, int(_single("suppress_boxes", limit)))
     above, score, decay = (float(_single("suppress_boxes", part)) for part in (overlap, score_threshold, sigma))
     if inclusive:
-        above = float(np.nextafter(one(above), one(-np.inf)))
+        above = float(np.nextafter(to_type(above), to_type(-np.inf)))
     limits = Limits(count, above, score, decay, cut=remove_overlapping, strict=strict)
-    result = _selected_boxes(scores.astype(one), limits, lambda batch: apart(placed[batch]))
-    result = result.sorted() if across else result
+    result = _selected_boxes(scores.astype(to_type), limits, lambda batch: apart(placed[batch]))
+    result = result.sort_by_score() if across else result
     classes, most = scores.shape[1], min(count, boxes.shape[1])
     room = {"selected": len(result.scores), "maximum": most * len(boxes) * classes}
     room["class_limit"] = min(boxes.shape[1], count * classes)
-    return _written(result, room[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype)
+    return _write_outputs(
+        result, room[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype
+    )
 
 
 def suppress_turned_boxes(
@@ -384,9 +401,9 @@ def suppress_turned_boxes(
         above = float(np.nextafter(np.float32(above), np.float32(-np.inf)))
     limits = Limits(count, above, score, strict=strict)
     result = _selected_boxes(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
-    result = result.sorted() if across else result
+    result = result.sort_by_score() if across else result
     kind = np.dtype(np.int32 if int32_indices else np.int64)
-    return _written(result, len(result.scores), kind, scores_type or scores.dtype)
+    return _write_outputs(result, len(result.scores), kind, scores_type or scores.dtype)
 
 
 def _hold(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) -> None:
@@ -415,7 +432,7 @@ class _Selection(NamedTuple):
     places: NDArray[np.int64]
     scores: NDArray[Any]
 
-    def sorted(self) -> _Selection:
+    def sort_by_score(self) -> _Selection:
         order = by_score(self.scores)
         return _Selection(self.places[order], self.scores[order])
 
@@ -425,14 +442,14 @@ def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[in
     places: list[int] = []
     kept: list[Any] = []
     for batch, label in memory.in_time(np.ndindex(scores.shape[:2])):
-        chosen, left = suppressed(scores[batch, label], limits, of_batch(batch))
+        chosen, left = select_with_suppression(scores[batch, label], limits, of_batch(batch))
         for box in chosen.tolist():
             places += (batch, label, box)
         kept += left.tolist()
     return _Selection(np.array(places, np.int64).reshape(-1, 3), np.array(kept, scores.dtype))
 
 
-def _written(
+def _write_outputs(
     result: _Selection, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the outputs with `room` rows, the unused ones filled with -1."""
@@ -498,17 +515,17 @@ def suppress_by_class(
     are masked. int32_indices: indices are int32. inclusive: suppress at the threshold as well.
     """
     images = _images(boxes, scores, counts)
-    one = precision_of(boxes, scores)
+    to_type = precision_of(boxes, scores)
     more = 0.0 if normalized else 1.0
-    overlap = float(np.nextafter(one(overlap), one(-np.inf))) if inclusive else overlap
+    overlap = float(np.nextafter(to_type(overlap), to_type(-np.inf))) if inclusive else overlap
     limits = Limits(
         boxes.shape[1], overlap, score_threshold, eta=eta, candidates=None if candidates < 0 else candidates
     )
 
     def of_class(corners: NDArray[Any], array: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        return suppressed(array, limits, apart(corners, more=more))
+        return select_with_suppression(array, limits, apart(corners, more=more))
 
-    rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
+    rows = [_of_image(image, background, kept, to_type, of_class) for image in memory.in_time(images)]
     return _write_classes(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
 
 
@@ -535,25 +552,27 @@ def suppress_by_matrix(
     most), where `most` is the maximum overlap of the other box.
     """
     images = _images(boxes, scores, None)
-    one = precision_of(boxes, scores)
+    to_type = precision_of(boxes, scores)
     more = 0.0 if normalized else 1.0
 
     def of_class(corners: NDArray[Any], array: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
         chosen = by_score(array)
-        chosen = chosen[array[chosen] > one(score_threshold)]
+        chosen = chosen[array[chosen] > to_type(score_threshold)]
         chosen = chosen if candidates < 0 else chosen[:candidates]
-        memory.hold((len(chosen), len(chosen)), np.dtype(one))  # working memory
+        memory.hold((len(chosen), len(chosen)), np.dtype(to_type))  # working memory
         arrays = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
-        above = np.triu(np.array(arrays, one).reshape(len(chosen), len(chosen)), 1)
+        above = np.triu(np.array(arrays, to_type).reshape(len(chosen), len(chosen)), 1)
         most = above.max(axis=0, initial=0)[:, None]
-        decay = np.exp((most**2 - above**2) * one(sigma)) if gaussian else (one(1) - above) / (one(1) - most)
+        decay = (
+            np.exp((most**2 - above**2) * to_type(sigma)) if gaussian else (to_type(1) - above) / (to_type(1) - most)
+        )
         # boxes of lower scores and the box itself do not decay it
-        decay = np.where(np.triu(np.ones(above.shape, np.bool_), 1), decay, one(1))
+        decay = np.where(np.triu(np.ones(above.shape, np.bool_), 1), decay, to_type(1))
         left = array[chosen] * decay.min(axis=0, initial=1)
-        stays = left > one(post_threshold)
+        stays = left > to_type(post_threshold)
         return chosen[stays], left[stays]
 
-    rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
+    rows = [_of_image(image, background, kept, to_type, of_class) for image in memory.in_time(images)]
     return _write_classes(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
 
 
@@ -604,25 +623,25 @@ def _of_image(
     image: _Image,
     background: int,
     kept: int,
-    one: Any,
+    to_type: Any,
     of_class: Callable[[NDArray[Any], NDArray[Any]], tuple[NDArray[np.intp], NDArray[Any]]],
 ) -> _Rows:
     """Return the selected boxes of an image, class by class.
 
     At most `kept`, those of the highest scores.
     """
-    corners = image.boxes.astype(one)
+    corners = image.boxes.astype(to_type)
     labels: list[int] = []
     boxes: list[int] = []
     scores: list[Any] = []
     shared = len(corners) == 1
     for label in memory.in_time(range(len(image.scores) if len(corners) else 0)):
         if label != background:
-            chosen, left = of_class(corners[0 if shared else label], image.scores[label].astype(one))
+            chosen, left = of_class(corners[0 if shared else label], image.scores[label].astype(to_type))
             labels += [label] * len(chosen)
             boxes += chosen.tolist()
             scores += left.tolist()
-    left, own, places = np.array(scores, one), np.array(labels, np.int64), np.array(boxes, np.int64)
+    left, own, places = np.array(scores, to_type), np.array(labels, np.int64), np.array(boxes, np.int64)
     best = np.sort(by_score(left)[: kept if kept >= 0 else None])
     own, places = own[best], places[best]
     return _Rows(own, left[best], image.starts[own] + places, corners[0 if shared else own, places])

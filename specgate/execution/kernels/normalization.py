@@ -95,19 +95,19 @@ def divide_by_near_gradient(
         factor = 2 * power * np.float64(np.float32(alpha)) / size
         before, behind = (size - 1) // 2, size // 2
         reach = (behind, before) if mirrored else (before, behind)
-        shared = _summed(incoming * wide * _power(base, -power - 1, by_logarithm), along, reach)
+        shared = _sum_axes(incoming * wide * _power(base, -power - 1, by_logarithm), along, reach)
         alone = np.isinf(incoming) & own_together
         if not alone.any():
             return round_to(incoming * _power(base, -power, by_logarithm) - factor * wide * shared, inputs.dtype)
         steep = _power(base, -power - 1, by_logarithm)
-        several = _summed(alone.astype(np.float64), along, reach) > 1
-        others = np.where(several, np.nan, _summed(np.where(alone, 0.0, incoming * wide * steep), along, reach))
+        several = _sum_axes(alone.astype(np.float64), along, reach) > 1
+        others = np.where(several, np.nan, _sum_axes(np.where(alone, 0.0, incoming * wide * steep), along, reach))
         own = _power(base, -power, by_logarithm) - np.where(alone, factor * wide * wide * steep, 0.0)
         result = incoming * own - factor * wide * np.where(alone, others, shared)
         return round_to(result, inputs.dtype)
 
 
-def _summed(values: NDArray[Any], axes: tuple[int, ...], reach: tuple[int, int]) -> NDArray[Any]:
+def _sum_axes(values: NDArray[Any], axes: tuple[int, ...], reach: tuple[int, int]) -> NDArray[Any]:
     for axis in axes:
         values = sum_near(values, axis, *reach)
     return values
@@ -124,7 +124,7 @@ def _hold_window(inputs: NDArray[Any], axes: Sequence[int], size: int) -> tuple[
 
 
 def _base(wide: NDArray[Any], axes: tuple[int, ...], size: int, alpha: float, bias: float) -> NDArray[Any]:
-    squares = _summed(np.square(wide), axes, ((size - 1) // 2, size // 2))
+    squares = _sum_axes(np.square(wide), axes, ((size - 1) // 2, size // 2))
     return np.asarray(np.float64(np.float32(bias)) + np.float64(np.float32(alpha)) / size * squares)
 
 
@@ -221,13 +221,13 @@ def normalize_instances(
         return inputs.copy()
     batch, channels = inputs.shape[:2]
 
-    def scaled(array: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scale_rows(array: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % channels
         array *= factor[each].astype(array.dtype)
         array += summand[each].astype(array.dtype)
         return array
 
-    return _normalize_each(inputs, batch * channels, scaled, summand, epsilon)
+    return _normalize_each(inputs, batch * channels, scale_rows, summand, epsilon)
 
 
 def _normalize_each(
@@ -294,12 +294,12 @@ def normalize_batch(
             mean, variance = (
                 round_to(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
             )
-        result = _scaled(inputs, middle, np.sqrt(spread + np.float32(epsilon)), factor, summand)
+        result = _scale_inputs(inputs, middle, np.sqrt(spread + np.float32(epsilon)), factor, summand)
         used = [round_to(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
         return result, mean.copy(), variance.copy(), *used
 
 
-def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
+def _scale_inputs(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
     """Return ``(inputs - middle) / divisor * factor + summand``.
 
     numbers: the four in float64, broadcast to `inputs`, equal for the whole batch.
@@ -352,7 +352,7 @@ def normalize_layer(
     factor = _rows(scale, inputs, axis, "a scale")
     summand = None if bias is None else _rows(bias, inputs, axis, "a bias")
 
-    def scaled(array: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scale_rows(array: NDArray[Any], rows: slice) -> NDArray[Any]:
         array *= factor[rows if len(factor) == outer else slice(1)].astype(array.dtype, copy=False)
         if summand is not None:
             array += summand[rows if len(summand) == outer else slice(1)].astype(array.dtype, copy=False)
@@ -361,12 +361,12 @@ def normalize_layer(
     def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
         mean[rows], root[rows] = centre_rows(wide, epsilon)
         wide *= 1 / root[rows]
-        return scaled(wide, rows)
+        return scale_rows(wide, rows)
 
     flat = inputs.reshape(outer, size)
     with memory.quiet():
         if inputs.dtype == np.float32 and size and few_summands(summand):
-            result = normalize_singles(flat, scaled, of_rows, epsilon=epsilon, statistics=(mean, root))
+            result = normalize_singles(flat, scale_rows, of_rows, epsilon=epsilon, statistics=(mean, root))
         else:
             result = rows_by(of_rows, flat, dtype=inputs.dtype, places=True)
         inverse = 1 / root
@@ -540,14 +540,14 @@ def normalize_groups(
         scale, bias = (np.repeat(array, inputs.shape[1] // groups) for array in (scale, bias))
     factor, summand = (array.astype(np.float64).reshape(groups, -1, 1) for array in (scale, bias))
 
-    def scaled(array: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scale_rows(array: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % groups
         channels = array.reshape(len(array), factor.shape[1], -1)
         channels *= factor[each].astype(array.dtype)
         channels += summand[each].astype(array.dtype)
         return array
 
-    return _normalize_each(inputs, inputs.shape[0] * groups, scaled, summand, epsilon)
+    return _normalize_each(inputs, inputs.shape[0] * groups, scale_rows, summand, epsilon)
 
 
 def normalize_neighbourhoods(
@@ -657,7 +657,7 @@ def normalize_by(
         result /= spread
         result *= to_float64(scale)
         result += to_float64(bias)
-        return _activated(result, activation, inputs.dtype)
+        return _apply_activation(result, activation, inputs.dtype)
 
 
 def normalize_by_own(
@@ -680,7 +680,7 @@ def normalize_by_own(
         require_shape("normalization", "a summand", added.shape, inputs.shape)
         if added.dtype != inputs.dtype:
             raise InputError(f"normalization: expected a summand of {inputs.dtype}, found {added.dtype}")
-    axes = _repeated(scale)
+    axes = _broadcast_axes(scale)
     with memory.quiet():
         result = to_float64(inputs)
         mean = result.mean(axis=axes, keepdims=True)
@@ -692,7 +692,7 @@ def normalize_by_own(
         if added is not None:
             result += to_float64(added)
         kept = [round_to(each, inputs.dtype) for each in (mean, variance)]
-        return _activated(result, activation, inputs.dtype), kept[0], kept[1]
+        return _apply_activation(result, activation, inputs.dtype), kept[0], kept[1]
 
 
 def batch_gradients(
@@ -720,7 +720,7 @@ def batch_gradients(
         require_shape("normalization", what, array.shape, shape)
     if gradient.dtype != inputs.dtype:
         raise InputError(f"normalization: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
-    axes = _repeated(scale)
+    axes = _broadcast_axes(scale)
     with memory.quiet():
         wide, incoming = to_float64(inputs), to_float64(gradient)
         inner = to_float64(variance) + np.float32(epsilon)
@@ -738,12 +738,12 @@ def batch_gradients(
         return back, scales, biases
 
 
-def _activated(result: NDArray[Any], activation: Activation | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _apply_activation(result: NDArray[Any], activation: Activation | None, dtype: np.dtype[Any]) -> NDArray[Any]:
     rounded = to_float32(result, dtype)
     return round_to(rounded if activation is None else activation(rounded), dtype)
 
 
-def _repeated(array: NDArray[Any]) -> tuple[int, ...]:
+def _broadcast_axes(array: NDArray[Any]) -> tuple[int, ...]:
     """Return the broadcast dimensions of an array, those of size 1."""
     return tuple(axis for axis, size in enumerate(array.shape) if size == 1)
 

@@ -51,8 +51,8 @@ def adam_step(
     count = np.float64(step.reshape(-1)[0])
     with memory.quiet():
         wide = to_float64(gradient)
-        first = _moved(to_float64(first), wide, slow, by_difference)
-        second = _moved(to_float64(second), np.square(wide), slower, by_difference)
+        first = _move_moment(to_float64(first), wide, slow, by_difference)
+        second = _move_moment(to_float64(second), np.square(wide), slower, by_difference)
         correction = np.sqrt(1 - slower**count) / (1 - slow**count) if count else np.float64(1)
         change = np.float64(np.float32(rate)) * correction * first / (np.sqrt(second) + added)
         results = (to_float64(parameters) - change, first, second)
@@ -60,7 +60,7 @@ def adam_step(
         return moved, near, far
 
 
-def _moved(moment: NDArray[Any], target: NDArray[Any], kept: np.float64, by_difference: bool) -> NDArray[Any]:
+def _move_moment(moment: NDArray[Any], target: NDArray[Any], kept: np.float64, by_difference: bool) -> NDArray[Any]:
     """Return a moment moved towards its target by 1 - kept."""
     if by_difference:
         return np.asarray(moment + (1 - kept) * (target - moment))
@@ -73,7 +73,7 @@ def _scalars(name: str, rate: NDArray[Any], count: NDArray[Any]) -> tuple[float,
     return float(rate.reshape(())), int(count)
 
 
-def _each(
+def _update_tensors(
     name: str, tensors: Sequence[NDArray[Any]], parts: int, step: Callable[..., tuple[NDArray[Any], ...]]
 ) -> list[NDArray[Any]]:
     """Return the results of `step` per tensor, grouped by result.
@@ -120,7 +120,7 @@ def step_by_adagrad(
         total = squares + whole * whole
         return x - factor * whole / (np.sqrt(total) + epsilon), total
 
-    return _each("step_by_adagrad", tensors, 3, step)
+    return _update_tensors("step_by_adagrad", tensors, 3, step)
 
 
 def step_by_adam(
@@ -152,7 +152,7 @@ def step_by_adam(
         moved = x - factor * mean / (np.sqrt(squares) + epsilon)
         return (1 - norm_coefficient_post) * moved, mean, squares
 
-    return _each("step_by_adam", tensors, 4, step)
+    return _update_tensors("step_by_adam", tensors, 4, step)
 
 
 def step_by_momentum(
@@ -179,4 +179,4 @@ def step_by_momentum(
         momentum = alpha * momentum + scale * whole
         return x - factor * (momentum if mode == "standard" else whole + alpha * momentum), momentum
 
-    return _each("step_by_momentum", tensors, 3, step)
+    return _update_tensors("step_by_momentum", tensors, 3, step)

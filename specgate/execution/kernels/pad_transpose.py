@@ -58,7 +58,7 @@ def pad(
         raise InputError("pad: expected no negative paddings")
     shape = tuple(a + n + b for a, n, b in zip(start, inputs.shape, end, strict=True))
     if wraps and any(count >= _SIGN for count in (*start, *end)):
-        return _wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=truncate_value))
+        return _pad_wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=truncate_value))
     result = memory.empty(shape, inputs.dtype)
     if mode == "CONSTANT":
         result[...] = number(value, inputs.dtype, whole=truncate_value)
@@ -74,7 +74,9 @@ def pad(
     return result
 
 
-def _wrapped(inputs: NDArray[Any], mode: str, start: Sequence[int], sums: Sequence[int], value: Any) -> NDArray[Any]:
+def _pad_wrapped(
+    inputs: NDArray[Any], mode: str, start: Sequence[int], sums: Sequence[int], value: Any
+) -> NDArray[Any]:
     """Return `pad` with `wraps`.
 
     sums: of sizes and paddings.
@@ -346,7 +348,7 @@ def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     order = [0, 1 if depth_first else count + 1]
     for dimension in range(count):
         order += [count + 2 + dimension, first + dimension]
-    return _moved(parts, order, [batch, left, *(size * block for size in places)])
+    return _transpose_parts(parts, order, [batch, left, *(size * block for size in places)])
 
 
 def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) -> NDArray[Any]:
@@ -364,7 +366,7 @@ def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     inside = [3 + 2 * dimension for dimension in range(count)]
     outside = [2 + 2 * dimension for dimension in range(count)]
     order = [0, 1, *inside, *outside] if depth_first else [0, *inside, 1, *outside]
-    return _moved(parts, order, [batch, depth * block**count, *outer])
+    return _transpose_parts(parts, order, [batch, depth * block**count, *outer])
 
 
 def space_from_batches(
@@ -386,7 +388,7 @@ def space_from_batches(
     full = [batch, *(size * block for size, block in zip(inputs.shape[1:], sizes[1:], strict=True))]
     if any(a + b > size for size, a, b in zip(full, first, last, strict=True)):
         raise InputError(f"batch_to_space: the crop exceeds the size of {full!r:.80}")
-    spread = _moved(parts, order, full)
+    spread = _transpose_parts(parts, order, full)
     return spread[tuple(slice(a, n - b) for n, a, b in zip(full, first, last, strict=True))].copy()
 
 
@@ -405,7 +407,7 @@ def batches_from_space(
     parts = padded.reshape(outer[0], *(n for pair in zip(outer[1:], sizes[1:], strict=True) for n in pair))
     inside = [2 * dimension for dimension in range(1, inputs.ndim)]
     order = [*inside, 0, *(place - 1 for place in inside)]
-    return _moved(parts, order, [outer[0] * int(np.prod(sizes, dtype=object)), *outer[1:]])
+    return _transpose_parts(parts, order, [outer[0] * int(np.prod(sizes, dtype=object)), *outer[1:]])
 
 
 def shuffle_groups(inputs: NDArray[Any], *, axis: int, groups: int) -> NDArray[Any]:
@@ -440,7 +442,7 @@ def _lists(
     return sizes, first, last
 
 
-def _moved(parts: NDArray[Any], order: Sequence[int], shape: Sequence[int]) -> NDArray[Any]:
+def _transpose_parts(parts: NDArray[Any], order: Sequence[int], shape: Sequence[int]) -> NDArray[Any]:
     """Return the parts transposed by `order` and reshaped."""
     turned = parts.transpose(order)
     result = memory.empty(tuple(shape), parts.dtype)

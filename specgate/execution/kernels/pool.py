@@ -198,10 +198,10 @@ def windows_of(
         counts = list(results[2:])
     shape = shape_of("pooling", (*sizes[:2], *counts))
     memory.hold(shape, np.dtype(np.float32))
-    return [_along(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
+    return [_make_windows(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
 
 
-def _along(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> Windows:
+def _make_windows(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> Windows:
     """Return `count` windows over one dimension of `size` elements.
 
     start: padding before them.
@@ -249,7 +249,7 @@ def _sum(array: NDArray[Any], axis: int, windows: Windows) -> NDArray[Any]:
     shape = (*array.shape[:axis], len(windows.counts), *array.shape[axis + 1 :])
     result = memory.empty(shape, array.dtype)
     result[...] = 0
-    for to, at, where in _met(windows, axis, array.ndim):
+    for to, at, where in _iterate_window_elements(windows, axis, array.ndim):
         np.add(result[to], array[at], out=result[to], where=where)
     return result * windows.times if windows.times != 1 else result
 
@@ -262,7 +262,7 @@ def _largest(
     result[...] = lowest
     first = windows.places[:, 0] if windows.places.shape[1] else np.zeros_like(windows.counts)
     array = np.take(places, first, axis)
-    for to, at, where in _met(windows, axis, values.ndim):
+    for to, at, where in _iterate_window_elements(windows, axis, values.ndim):
         candidate, best = values[at], result[to]
         better = candidate > best
         if lowest == -np.inf:
@@ -280,7 +280,7 @@ def _start(inputs: NDArray[Any], *, finite: bool) -> tuple[NDArray[Any], Any]:
     return values, limits.min if finite or not is_float(inputs.dtype) else -np.inf
 
 
-def _met(windows: Windows, axis: int, rank: int) -> Iterator[tuple[Any, Any, Any]]:
+def _iterate_window_elements(windows: Windows, axis: int, rank: int) -> Iterator[tuple[Any, Any, Any]]:
     """Yield which windows have an element, its position, and its validity.
 
     The element is valid where it is not padding.

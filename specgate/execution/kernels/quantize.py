@@ -24,8 +24,8 @@ from specgate.execution.kernels.arithmetic import (
 )
 from specgate.execution.kernels.arithmetic import quiet as with_quiet_nans
 from specgate.execution.kernels.cast import cast_elements
-from specgate.execution.kernels.elementwise import paired, quiet, store_as, want_float, whole
-from specgate.execution.kernels.narrow_types import is_stored, widened
+from specgate.execution.kernels.elementwise import broadcast_arrays, quiet, require_integers, store_as, want_float
+from specgate.execution.kernels.narrow_types import is_stored, widen_array
 from specgate.execution.types import integer_range
 
 if TYPE_CHECKING:
@@ -34,8 +34,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "dequantize_by_axis", "dequantize_in_blocks", "dequantize_linear", "fake_quantize", "once", "quantize_by_axis",
-    "quantize_by_range", "quantize_in_blocks", "quantize_linear", "quantize_over_range", "quantized_add",
+    "dequantize_by_axis",
+    "dequantize_in_blocks",
+    "dequantize_linear",
+    "drop_broadcast",
+    "fake_quantize",
+    "quantize_by_axis",
+    "quantize_by_range",
+    "quantize_in_blocks",
+    "quantize_linear",
+    "quantize_over_range",
+    "quantized_add",
 ]  # fmt: skip
 
 
@@ -47,17 +56,17 @@ def quantize_linear(
     Rounding is half to even. All have one shape; x may hold integers, the scale is floating-point, and the zero point
     has type `dtype`, default 0.
     """
-    x, scale = paired("quantize_linear", x, scale, same_type=False)
+    x, scale = broadcast_arrays("quantize_linear", x, scale, same_type=False)
     want_float("quantize_linear", scale)
     point = _zero_point("quantize_linear", zero_point, x, dtype)
     with quiet():
-        scaled = np.asarray(_single(x) / _single(once(scale)))
+        scaled = np.asarray(_single(x) / _single(drop_broadcast(scale)))
         np.rint(scaled, out=scaled)
         scaled += point
-        return _stored(scaled, dtype)
+        return _clamp_to_integer(scaled, dtype)
 
 
-def _stored(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _clamp_to_integer(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return integral float32 numbers clamped to an integer type."""
     if dtype.kind not in "iu" or dtype.itemsize > 2:
         return store_as(x, dtype)
@@ -68,7 +77,7 @@ def _stored(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return x.astype(dtype)
 
 
-def once(array: NDArray[Any]) -> NDArray[Any]:
+def drop_broadcast(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array with size 1 along broadcast (stride 0) dimensions."""
     return array[tuple(slice(1) if step == 0 else slice(None) for step in array.strides)]
 
@@ -84,12 +93,12 @@ def dequantize_linear(
 
     The zero point defaults to 0. The difference is computed in float32, so 32-bit integers first lose their low bits.
     """
-    x, scale = paired("dequantize_linear", x, scale, same_type=False)
-    whole("dequantize_linear", x)
+    x, scale = broadcast_arrays("dequantize_linear", x, scale, same_type=False)
+    require_integers("dequantize_linear", x)
     want_float("dequantize_linear", scale)
     point = _zero_point("dequantize_linear", zero_point, x, x.dtype)
     with quiet():
-        wide, factor = x.astype(np.float32), _single(once(scale))
+        wide, factor = x.astype(np.float32), _single(drop_broadcast(scale))
         wide -= point
         return round_to(
             np.multiply(wide, factor, out=wide if factor.dtype == wide.dtype else None), dtype or scale.dtype
@@ -113,23 +122,23 @@ def quantized_add(
     Both have one shape. Scales and zero points hold one element each; a zero point defaults to 0. nan becomes the
     minimum.
     """
-    a, b = paired("quantized_add", a, b, same_type=False)
-    whole("quantized_add", a)
-    whole("quantized_add", b)
+    a, b = broadcast_arrays("quantized_add", a, b, same_type=False)
+    require_integers("quantized_add", a)
+    require_integers("quantized_add", b)
     with quiet():
         total = _real(a, a_scale, a_zero_point) + _real(b, b_scale, b_zero_point)
-        point = 0 if output_zero_point is None else int(_one("output_zero_point", output_zero_point, dtype))
-        result = np.rint(total / _one("output_scale", output_scale)) + np.float32(point)
+        point = 0 if output_zero_point is None else int(_scalar_of("output_zero_point", output_zero_point, dtype))
+        result = np.rint(total / _scalar_of("output_scale", output_scale)) + np.float32(point)
         return store_as(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
 
 def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[Any]:
-    point = 0 if zero_point is None else int(_one("a zero point", zero_point))
-    real: NDArray[Any] = (x.astype(np.int64) - point).astype(np.float32) * _one("a scale", scale)
+    point = 0 if zero_point is None else int(_scalar_of("a zero point", zero_point))
+    real: NDArray[Any] = (x.astype(np.int64) - point).astype(np.float32) * _scalar_of("a scale", scale)
     return real
 
 
-def _one(what: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Any:
+def _scalar_of(what: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Any:
     if array.size != 1 or (dtype is not None and array.dtype != dtype):
         text = f"{array.size} of {array.dtype}"
         raise InputError(
@@ -146,10 +155,10 @@ def _zero_point(name: str, zero_point: NDArray[Any] | None, x: NDArray[Any], dty
     """Return the zero point as float32."""
     if zero_point is None:
         return np.float32(0)
-    paired(name, x, zero_point, same_type=False)
+    broadcast_arrays(name, x, zero_point, same_type=False)
     if zero_point.dtype != dtype:
         raise InputError(f"{name}: expected a zero point of {dtype}, found {zero_point.dtype}")
-    return once(zero_point).astype(np.float32)
+    return drop_broadcast(zero_point).astype(np.float32)
 
 
 def quantize_by_axis(
@@ -177,14 +186,14 @@ def quantize_by_axis(
     kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
     if scale.dtype.kind in "iu":
         x, scale = x.astype(np.float64), scale.astype(np.float64)
-    factors, points = _fitted(x, widened(scale), zero_point, axis, block)
+    factors, points = _fit_parameters(x, widen_array(scale), zero_point, axis, block)
     if not is_stored(kind):
         result: NDArray[Any] = quantize_linear(x, factors, points, dtype=kind)
         return result
     memory.hold(x.shape, np.dtype(np.float64))
     with quiet():
         quotient = x.astype(np.float32) / factors.astype(np.float32)
-        moved = np.float32(0) if points is None else widened(points).astype(np.float32)
+        moved = np.float32(0) if points is None else widen_array(points).astype(np.float32)
         ends = integer_range(kind)
         if ends is None:
             return cast_elements(quotient + moved, to=kind, saturate=saturate)
@@ -211,8 +220,8 @@ def dequantize_by_axis(
     expected_dtype = dtype if type_number else None
     if is_stored(scale.dtype) and expected_dtype is None:
         raise InputError(f"quantize: {scale.dtype} is a scale type and does not define the output type")
-    x, scale = widened(x), widened(scale)
-    factors, points = _fitted(x, scale, None if zero_point is None else widened(zero_point), axis, block)
+    x, scale = widen_array(x), widen_array(scale)
+    factors, points = _fit_parameters(x, scale, None if zero_point is None else widen_array(zero_point), axis, block)
     if not is_float(x.dtype):
         return dequantize_linear(x, factors, points, dtype=expected_dtype)
     memory.hold(x.shape, np.dtype(np.float64))
@@ -221,19 +230,19 @@ def dequantize_by_axis(
         return round_to(moved * factors.astype(np.float32), expected_dtype or scale.dtype)
 
 
-def _fitted(
+def _fit_parameters(
     x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None, axis: int, block: int
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return scales and zero points, of one shape, broadcast to that of `x`."""
-    factors = _spread(x, scale, axis, block)
+    factors = _broadcast_parameters(x, scale, axis, block)
     if zero_point is None:
         return factors, None
     if zero_point.size != 1 or scale.size != 1:
         require_shape("quantize", "a zero point", zero_point.shape, scale.shape)
-    return factors, _spread(x, zero_point, axis, block)
+    return factors, _broadcast_parameters(x, zero_point, axis, block)
 
 
-def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDArray[Any]:
+def _broadcast_parameters(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDArray[Any]:
     """Return scales or zero points broadcast to the shape of `x`."""
     if array.size == 1:
         return np.broadcast_to(array.reshape(()), x.shape)
@@ -271,8 +280,8 @@ def quantize_by_range(
         low = np.fmin.reduce(values, axis=None, initial=np.float32(0))
         high = np.fmax.reduce(values, axis=None, initial=np.float32(0))
         scale = np.float32(high - low) * np.float32(1 / (int(limits.max) - int(limits.min)))
-        point = _clipped(np.rint(np.float32(limits.min) - low / scale), dtype)
-        result = _clipped(np.rint(values / scale) + point.astype(np.float32), dtype)
+        point = _clamp_numbers(np.rint(np.float32(limits.min) - low / scale), dtype)
+        result = _clamp_numbers(np.rint(values / scale) + point.astype(np.float32), dtype)
     return result, np.full(tuple(scale_sizes), scale, np.float32), np.full(tuple(zero_point_sizes), point, dtype)
 
 
@@ -332,7 +341,7 @@ def quantize_in_blocks(
     low, high = _range(dtype, bits)
     if scale.dtype != x.dtype or (point is not None and point.dtype != dtype):
         raise InputError(f"quantize: expected scales of {x.dtype} and zero points of {dtype}")
-    (factors, points), fit = _repeated(x.shape, scale, point)
+    (factors, points), fit = _repeat_blocks(x.shape, scale, point)
     with quiet():
         value = np.rint(x.astype(np.float32) / factors.astype(np.float32))
         value = value + (np.float32(_middle(dtype, bits)) if points is None else points.astype(np.float32))
@@ -348,10 +357,10 @@ def dequantize_in_blocks(
     parameters: as for `quantize_in_blocks`, scales of `dtype` and zero points of the type of x.
     """
     scale, point = _parameters(x, parameters, with_zero_points)
-    whole("dequantize", x)
+    require_integers("dequantize", x)
     if scale.dtype != dtype or (point is not None and point.dtype != x.dtype):
         raise InputError(f"dequantize: expected scales of {dtype} and zero points of {x.dtype}")
-    (factors, points), fit = _repeated(x.shape, scale, point)
+    (factors, points), fit = _repeat_blocks(x.shape, scale, point)
     with quiet():
         less = np.float32(_middle(x.dtype, bits)) if points is None else points.astype(np.float32)
         result = round_to((x.astype(np.float32) - less) * factors.astype(np.float32), dtype)
@@ -371,7 +380,7 @@ def _parameters(
     return parameters[0], parameters[1] if with_zero_points else None
 
 
-def _repeated(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tuple[list[Any], bool]:
+def _repeat_blocks(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tuple[list[Any], bool]:
     """Return block parameters repeated to a shape, and whether sizes fit.
 
     Sizes fit if they divide those of the shape. Otherwise the repetition is arbitrary.
@@ -401,7 +410,7 @@ def _middle(dtype: np.dtype[Any], bits: int) -> int:
     return 2 ** (bits - 1) if dtype.kind == "u" else 0
 
 
-def _clipped(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _clamp_numbers(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers clamped to integers of `dtype`, nan as the minimum."""
     return store_as(np.where(np.isnan(x), np.float32(np.iinfo(dtype).min), x), dtype)
 
@@ -424,7 +433,7 @@ def fake_quantize(
     if levels < 2:
         raise InputError(f"fake_quantize: expected at least 2 levels, found {levels}")
     shape = x.shape
-    arrays = paired("fake_quantize", x, input_low, input_high, output_low, output_high, broadcast=True)
+    arrays = broadcast_arrays("fake_quantize", x, input_low, input_high, output_low, output_high, broadcast=True)
     require_shape("fake_quantize", "limits that broadcast", arrays[0].shape, shape)
     with quiet():
         values, low, high, bottom, top = (array.astype(np.float64) for array in arrays)

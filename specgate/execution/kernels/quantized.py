@@ -14,10 +14,17 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.activation import exact_sigmoid, leaky_relu
 from specgate.execution.kernels.arithmetic import check_axis, round_to
-from specgate.execution.kernels.elementwise import paired, quiet, select, store_as, want_float, whole
+from specgate.execution.kernels.elementwise import (
+    broadcast_arrays,
+    quiet,
+    require_integers,
+    select,
+    store_as,
+    want_float,
+)
 from specgate.execution.kernels.gather import places_and_outside
-from specgate.execution.kernels.matmul_n_bits import unpacked
-from specgate.execution.kernels.narrow_types import widened
+from specgate.execution.kernels.matmul_n_bits import unpack_numbers
+from specgate.execution.kernels.narrow_types import widen_array
 from specgate.execution.kernels.pool import average_windows, largest_of_windows
 from specgate.execution.kernels.reshape import join
 from specgate.execution.kernels.skip_layer_norm import normalize_embeddings
@@ -38,7 +45,7 @@ __all__ = [
 _SINGLE: Final = np.dtype(np.float32)
 
 
-def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
+def _scalar_of(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
     """Return the only element of a scale or zero point as float32, default 0."""
     if array is None:
         return np.float32(0)
@@ -49,23 +56,25 @@ def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
 
 def real_of(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
     """Return dequantized floats."""
-    whole("quantized", x)
+    require_integers("quantized", x)
     memory.hold(x.shape, np.dtype(np.float64))
-    factor = _one("a scale", scale, np.dtype(np.float32))
-    real: NDArray[Any] = (x.astype(np.float32) - _one("a zero point", zero, x.dtype)) * factor
+    factor = _scalar_of("a scale", scale, np.dtype(np.float32))
+    real: NDArray[Any] = (x.astype(np.float32) - _scalar_of("a zero point", zero, x.dtype)) * factor
     return real
 
 
-def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _quantize_floats(
+    real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, dtype: np.dtype[Any]
+) -> NDArray[Any]:
     """Return floats quantized to `dtype`.
 
     Rounded half to even before the zero point is added.
     """
-    steps = np.rint(real / _one("a scale", scale, _SINGLE))
-    return _rounded(steps + _one("a zero point", zero, dtype), dtype)
+    steps = np.rint(real / _scalar_of("a scale", scale, _SINGLE))
+    return _round_to_integer(steps + _scalar_of("a zero point", zero, dtype), dtype)
 
 
-def _rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _round_to_integer(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers as integers of `dtype`, half to even, nan as the minimum."""
     result = np.rint(array)
     return store_as(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
@@ -86,15 +95,15 @@ def sum_of_quantized(
     Quantized to that type by `scale` and `zero`. Scales are first divided by the output scale; numbers times the
     quotients, less the combined zero points, are added in float32.
     """
-    a, b = paired("quantized", a, b, broadcast=True)
-    points = _one("a zero point", a_zero, a.dtype), _one("a zero point", b_zero, a.dtype)
+    a, b = broadcast_arrays("quantized", a, b, broadcast=True)
+    points = _scalar_of("a zero point", a_zero, a.dtype), _scalar_of("a zero point", b_zero, a.dtype)
     memory.hold(a.shape, np.dtype(np.float64))
     with quiet():
-        last = _one("a scale", scale, _SINGLE)
-        first, second = (np.float32(_one("a scale", each, _SINGLE) / last) for each in (a_scale, b_scale))
-        constant = _one("a zero point", zero, a.dtype) - (first * points[0] + second * points[1])
+        last = _scalar_of("a scale", scale, _SINGLE)
+        first, second = (np.float32(_scalar_of("a scale", each, _SINGLE) / last) for each in (a_scale, b_scale))
+        constant = _scalar_of("a zero point", zero, a.dtype) - (first * points[0] + second * points[1])
         result = (b.astype(np.float64) * second + constant).astype(np.float32)
-        return _rounded((a.astype(np.float64) * first + result).astype(np.float32), a.dtype)
+        return _round_to_integer((a.astype(np.float64) * first + result).astype(np.float32), a.dtype)
 
 
 def product_of_quantized(
@@ -111,12 +120,16 @@ def product_of_quantized(
 
     Quantized to that type by `scale` and `zero`. The scales are first multiplied, and divided by the output scale.
     """
-    a, b = paired("quantized", a, b, broadcast=True)
+    a, b = broadcast_arrays("quantized", a, b, broadcast=True)
     one = np.ones((), np.float32)
     with quiet():
-        factor = _one("a scale", a_scale, _SINGLE) * _one("a scale", b_scale, _SINGLE) / _one("a scale", scale, _SINGLE)
+        factor = (
+            _scalar_of("a scale", a_scale, _SINGLE)
+            * _scalar_of("a scale", b_scale, _SINGLE)
+            / _scalar_of("a scale", scale, _SINGLE)
+        )
         result = real_of(a, one, a_zero) * real_of(b, one, b_zero) * factor
-        return _rounded(result + _one("a zero point", zero, a.dtype), a.dtype)
+        return _round_to_integer(result + _scalar_of("a zero point", zero, a.dtype), a.dtype)
 
 
 def choose_quantized(
@@ -137,7 +150,7 @@ def choose_quantized(
     arrayses, parts = ((a, a_scale, a_zero), (b, b_scale, b_zero)), []
     with quiet():
         for x, own_scale, own_zero in arrayses:
-            array = _again(real_of(x, own_scale, own_zero), scale, zero, zero.dtype)
+            array = _quantize_floats(real_of(x, own_scale, own_zero), scale, zero, zero.dtype)
             parts.append(x if own_scale == scale and own_zero == zero else array)
     return select(condition, *parts, broadcast=True)
 
@@ -151,7 +164,7 @@ def quantized_sigmoid(
 ) -> NDArray[Any]:
     """Return the sigmoid of quantized numbers, requantized to their type."""
     with quiet():
-        return _again(exact_sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
+        return _quantize_floats(exact_sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
 
 
 def quantized_leaky_relu(
@@ -165,7 +178,7 @@ def quantized_leaky_relu(
 ) -> NDArray[Any]:
     """Return the leaky relu of quantized numbers, requantized to their type."""
     with quiet():
-        return _again(leaky_relu(real_of(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
+        return _quantize_floats(leaky_relu(real_of(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
 
 
 def quantized_softmax(
@@ -180,7 +193,9 @@ def quantized_softmax(
 ) -> NDArray[Any]:
     """Return `softmax_along` of quantized numbers, requantized to their type."""
     with quiet():
-        return _again(softmax_along(real_of(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype)
+        return _quantize_floats(
+            softmax_along(real_of(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype
+        )
 
 
 def join_quantized(
@@ -198,7 +213,7 @@ def join_quantized(
         for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             if x.dtype != zero.dtype:
                 raise InputError(f"quantized: expected arrays of {zero.dtype}, found {x.dtype}")
-            arrays.append(_again(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
+            arrays.append(_quantize_floats(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
     check_axis(axis, arrays[0].ndim, "quantized")
     return join(arrays, axis=axis)
 
@@ -220,7 +235,9 @@ def mean_of_quantized_windows(
     """
     with quiet():
         mean = average_windows(_channels_moved(real_of(x, x_scale, x_zero), channels_last), **slide)
-        array = _rounded(mean / _one("a scale", scale, _SINGLE) + _one("a zero point", zero, x.dtype), x.dtype)
+        array = _round_to_integer(
+            mean / _scalar_of("a scale", scale, _SINGLE) + _scalar_of("a zero point", zero, x.dtype), x.dtype
+        )
     return np.moveaxis(array, 1, -1) if channels_last else array
 
 
@@ -241,7 +258,7 @@ def mean_of_quantized_places(
     axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
     with quiet():
         mean = real_of(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
-        return _again(mean, scale, zero, x.dtype)
+        return _quantize_floats(mean, scale, zero, x.dtype)
 
 
 def largest_of_places(x: NDArray[Any], **slide: Any) -> NDArray[Any]:
@@ -279,31 +296,31 @@ def gather_from_blocks(
     packed = bits if data.dtype == np.uint8 else 8
     if packed not in {2, 4, 8}:
         raise InputError(f"gather: expected numbers of 2, 4 or 8 bits, found {bits}")
-    numbers = unpacked(data, packed) if packed < 8 else data
+    numbers = unpack_numbers(data, packed) if packed < 8 else data
     count, size = numbers.shape[quantize_axis], block or max(1, numbers.shape[quantize_axis])
     shape = (*numbers.shape[:quantize_axis], -(-count // size), *numbers.shape[quantize_axis + 1 :])
     _hold_fitting("scales", scales, shape, quantize_axis, stretched=integer_range(data.dtype) is None)
     places, outside = places_and_outside(indices.reshape(-1), numbers.shape[gather_axis])
-    result = memory.empty(_with(numbers.shape, gather_axis, (places.size,)), scales.dtype)
+    result = memory.empty(_replace_dimension(numbers.shape, gather_axis, (places.size,)), scales.dtype)
     result[...] = 0
     if numbers.shape[gather_axis]:
         points = np.float32(1 << bits - 1 if data.dtype == np.uint8 else 0)
         parts = [scales] if zeros is None else [scales, _points(zeros, data, shape, packed, quantize_axis)]
-        fitted = [_fitted(part, places, gather_axis, quantize_axis, (count, size)) for part in parts]
+        fitted = [_select_parameters(part, places, gather_axis, quantize_axis, (count, size)) for part in parts]
         with quiet():
             chosen = _wide(np.take(numbers, places, gather_axis))
             moved = chosen - (points if zeros is None else _wide(fitted[1]))
             result[...] = round_to(moved * fitted[0].astype(np.float32), scales.dtype)
         result[(slice(None),) * gather_axis + (outside,)] = 0
-    return result.reshape(_with(numbers.shape, gather_axis, indices.shape))
+    return result.reshape(_replace_dimension(numbers.shape, gather_axis, indices.shape))
 
 
-def _with(shape: Sequence[int], axis: int, sizes: Sequence[int]) -> tuple[int, ...]:
+def _replace_dimension(shape: Sequence[int], axis: int, sizes: Sequence[int]) -> tuple[int, ...]:
     return (*shape[:axis], *sizes, *shape[axis + 1 :])
 
 
 def _wide(array: NDArray[Any]) -> NDArray[Any]:
-    return widened(array).astype(np.float32)
+    return widen_array(array).astype(np.float32)
 
 
 def _hold_fitting(what: str, array: NDArray[Any], shape: Sequence[int], axis: int, *, stretched: bool) -> None:
@@ -327,10 +344,10 @@ def _points(zeros: NDArray[Any], data: NDArray[Any], shape: Sequence[int], packe
             "gather: it is unspecified how zero points are packed unless blocks are along the last dimension"
         )
     _hold_fitting("zero points", zeros, (*shape[:-1], -(-shape[-1] * packed // 8)), axis, stretched=False)
-    return unpacked(zeros, packed)[..., : shape[-1]]
+    return unpack_numbers(zeros, packed)[..., : shape[-1]]
 
 
-def _fitted(
+def _select_parameters(
     array: NDArray[Any], places: NDArray[Any], gather_axis: int, quantize_axis: int, blocks: tuple[int, int]
 ) -> NDArray[Any]:
     """Return scales or zero points of the selected positions.

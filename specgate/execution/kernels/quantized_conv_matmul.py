@@ -15,7 +15,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.conv import convolution, convolve
-from specgate.execution.kernels.elementwise import quiet, store_as, undefined, whole
+from specgate.execution.kernels.elementwise import mask_undefined, quiet, require_integers, store_as
 from specgate.execution.kernels.matmul import multiply_matrices
 from specgate.execution.kernels.pool import average_pool
 
@@ -42,7 +42,11 @@ def integer_product(
     or of the rank of `a` with last size 1; b_zero: one, one per column, or likewise.
     """
     with quiet():
-        return _summed(_shifted(a, a_zero, rows=True), _shifted(b, b_zero, rows=False)).astype(np.int64).astype("i4")
+        return (
+            _multiply_exactly(_subtract_zero_point(a, a_zero, rows=True), _subtract_zero_point(b, b_zero, rows=False))
+            .astype(np.int64)
+            .astype("i4")
+        )
 
 
 def quantized_product(
@@ -66,12 +70,18 @@ def quantized_product(
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
         raise NoKernel("multiply: it is unspecified how the product of narrow floats is rounded")
     with quiet():
-        total = _summed(_shifted(a, a_zero, rows=True), _shifted(b, b_zero, rows=False))
-        left, right = _along(a, a_scale, rows=True), _along(b, b_scale, rows=False)
+        total = _multiply_exactly(
+            _subtract_zero_point(a, a_zero, rows=True), _subtract_zero_point(b, b_zero, rows=False)
+        )
+        left, right = _broadcast_parameters(a, a_scale, rows=True), _broadcast_parameters(b, b_scale, rows=False)
         left = left[..., 0] if b.ndim == 1 and left.ndim else left
         right = right[..., 0, :] if a.ndim == 1 and right.ndim > 1 else right
-        factor = left.astype(np.float32) * right.astype(np.float32) / _along(total, scale, rows=True).astype(np.float32)
-        return _quantized(total, factor, _along(total, zero, rows=True), zero.dtype)
+        factor = (
+            left.astype(np.float32)
+            * right.astype(np.float32)
+            / _broadcast_parameters(total, scale, rows=True).astype(np.float32)
+        )
+        return _quantize_total(total, factor, _broadcast_parameters(total, zero, rows=True), zero.dtype)
 
 
 def integer_windows(
@@ -86,7 +96,7 @@ def integer_windows(
     Padding is the zero point. zero: one element. filter_zero: one, or one per output channel. slide: strides,
     dilations, pads, auto_pad, groups and window of `convolve`.
     """
-    return _convolved(inputs, filters, zero, filter_zero, slide).astype(np.int64).astype(np.int32)
+    return _convolve_integers(inputs, filters, zero, filter_zero, slide).astype(np.int64).astype(np.int32)
 
 
 def quantized_windows(
@@ -111,7 +121,7 @@ def quantized_windows(
             raise InputError("convolution: expected one scale and one zero point for the input, and for the output")
     if filters_scale.size != filters_zero.size:
         raise InputError("convolution: expected as many scales as zero points for the filters")
-    total = _convolved(inputs, filters, inputs_zero, filters_zero, slide)
+    total = _convolve_integers(inputs, filters, inputs_zero, filters_zero, slide)
     column = (-1, *(1,) * (filters.ndim - 2))
     if bias is not None:
         require_shape("convolution", "a bias", bias.shape, filters.shape[:1])
@@ -121,15 +131,15 @@ def quantized_windows(
         factor = (
             single[0].reshape(()) * single[1].reshape(column if single[1].size != 1 else ()) / single[2].reshape(())
         )
-        return _quantized(total, factor, zero.reshape(()), zero.dtype)
+        return _quantize_total(total, factor, zero.reshape(()), zero.dtype)
 
 
-def _shifted(array: NDArray[Any], zero: NDArray[Any] | None, *, rows: bool) -> NDArray[Any]:
+def _subtract_zero_point(array: NDArray[Any], zero: NDArray[Any] | None, *, rows: bool) -> NDArray[Any]:
     wide = array.astype(np.float32)
-    return wide if zero is None else wide - _along(array, zero, rows=rows).astype(np.float32)
+    return wide if zero is None else wide - _broadcast_parameters(array, zero, rows=rows).astype(np.float32)
 
 
-def _along(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[Any]:
+def _broadcast_parameters(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[Any]:
     """Return scales or zero points that broadcast to their matrices."""
     if each.size == 1:
         return each.reshape(())
@@ -147,26 +157,26 @@ def _along(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[An
     raise NoKernel(f"multiply: it is unspecified how scales or zero points of shape {list(each.shape)} apply")
 
 
-def _summed(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+def _multiply_exactly(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """Return the exact product of integers in float64, like numpy's matmul."""
-    one = left[np.newaxis] if left.ndim == 1 else left
+    matrix = left[np.newaxis] if left.ndim == 1 else left
     other = right[:, np.newaxis] if right.ndim == 1 else right
-    if not left.ndim or not right.ndim or one.shape[-1] != other.shape[-2]:
+    if not left.ndim or not right.ndim or matrix.shape[-1] != other.shape[-2]:
         raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} cannot be multiplied")
     try:
-        batch = np.broadcast_shapes(one.shape[:-2], other.shape[:-2])
+        batch = np.broadcast_shapes(matrix.shape[:-2], other.shape[:-2])
     except ValueError:
         raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} cannot be multiplied") from None
-    total = memory.empty((*batch, one.shape[-2], other.shape[-1]), np.dtype(np.float64))
+    total = memory.empty((*batch, matrix.shape[-2], other.shape[-1]), np.dtype(np.float64))
     total[...] = 0
-    for first in memory.in_time(range(0, one.shape[-1], _EXACT)):
+    for first in memory.in_time(range(0, matrix.shape[-1], _EXACT)):
         part = slice(first, first + _EXACT)
-        total += multiply_matrices(one[..., part], other[..., part, :])
+        total += multiply_matrices(matrix[..., part], other[..., part, :])
     total = total[..., 0] if right.ndim == 1 else total
     return total[..., 0, :] if left.ndim == 1 and right.ndim > 1 else total[..., 0] if left.ndim == 1 else total
 
 
-def _convolved(
+def _convolve_integers(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     zero: NDArray[Any] | None,
@@ -187,7 +197,9 @@ def _convolved(
     return convolve(data, weights, **slide)
 
 
-def _quantized(total: NDArray[Any], factor: NDArray[Any], zero: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _quantize_total(
+    total: NDArray[Any], factor: NDArray[Any], zero: NDArray[Any], dtype: np.dtype[Any]
+) -> NDArray[Any]:
     """Return integers times a float32 factor, rounded, plus a zero point.
 
     Clamped to an integer type.
@@ -220,18 +232,18 @@ def convolve_integers(
     zero point. Zero points hold one number, that of the filters alternatively one per output channel along the second
     dimension; default 0. sizes: of the result, regardless of the end paddings; None to infer them.
     """
-    whole("convolution", inputs)
-    whole("convolution", filters)
+    require_integers("convolution", inputs)
+    require_integers("convolution", filters)
     many = filters.shape[0]
-    left = _less(inputs, _spread("an input's zero point", input_zero_point, 1, 1, inputs.ndim))
-    point = _spread("filters' zero points", filter_zero_point, many, 1, filters.ndim)
-    right = _less(filters, point if point is None else np.swapaxes(point, 0, 1))
+    left = _center_integers(inputs, _broadcast_numbers("an input's zero point", input_zero_point, 1, 1, inputs.ndim))
+    point = _broadcast_numbers("filters' zero points", filter_zero_point, many, 1, filters.ndim)
+    right = _center_integers(filters, point if point is None else np.swapaxes(point, 0, 1))
     array = convolution(
         left, right, transposed=False, flipped=False, strides=strides, dilations=dilations,
         start_padding=start_padding, end_padding=end_padding, output_padding=(0,) * (inputs.ndim - 2), groups=groups,
         sizes=sizes, sizes_decide=True,
     )  # fmt: skip
-    return _wrapped(array)
+    return _wrap_to_int32(array)
 
 
 def convolve_quantized(
@@ -269,7 +281,9 @@ def convolve_quantized(
     scale = _factor("an input's scale", input_scale, 1, 1, array.ndim)
     scale = scale * _factor("filters' scales", filter_scale, array.shape[1], 1, array.ndim)
     with memory.quiet():
-        return _requantized(array.astype(np.float32), scale, output_scale, output_zero_point, 1, 1, dtype, point_wraps)
+        return _requantize_array(
+            array.astype(np.float32), scale, output_scale, output_zero_point, 1, 1, dtype, point_wraps
+        )
 
 
 def multiply_integers(
@@ -283,7 +297,7 @@ def multiply_integers(
     a: […, M, K]; b: […, K, N], with equal leading dimensions. Zero points hold one number, or one per row of a, along
     the second-last dimension, and per column of b, along the last; default 0.
     """
-    return _wrapped(_product(a, b, a_zero_point, b_zero_point))
+    return _wrap_to_int32(_product(a, b, a_zero_point, b_zero_point))
 
 
 def multiply_quantized(
@@ -308,7 +322,7 @@ def multiply_quantized(
     rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
     with memory.quiet():
         scale = rows * _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
-        return _requantized(
+        return _requantize_array(
             array.astype(np.float32), scale, output_scale, output_zero_point, a.shape[-2], -2, dtype, point_wraps
         )
 
@@ -361,16 +375,18 @@ def mean_of_quantized(
     inputs: [batch, channels, spatial…]. Padding counts as the zero point; other arguments are as for `average_pool`.
     Scales and zero points hold one number, or one per channel, along the second dimension.
     """
-    whole("pooling", inputs)
+    require_integers("pooling", inputs)
     many = inputs.shape[1]
-    left = _less(inputs, _spread("an input's zero points", input_zero_point, many, 1, inputs.ndim))
+    left = _center_integers(
+        inputs, _broadcast_numbers("an input's zero points", input_zero_point, many, 1, inputs.ndim)
+    )
     with memory.quiet():
         left = left.astype(np.float32) * _factor("an input's scales", input_scale, many, 1, inputs.ndim)
     array = average_pool(
         left, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
         include_padding=include_padding, dilations=dilations, sizes=sizes,
     )  # fmt: skip
-    return _requantized(array, None, output_scale, output_zero_point, many, 1, dtype)
+    return _requantize_array(array, None, output_scale, output_zero_point, many, 1, dtype)
 
 
 def _product(
@@ -381,12 +397,12 @@ def _product(
     a_scale: NDArray[Any] | None = None,
     b_scale: NDArray[Any] | None = None,
 ) -> NDArray[np.float64]:
-    whole("matrix product", a)
-    whole("matrix product", b)
+    require_integers("matrix product", a)
+    require_integers("matrix product", b)
     if a.ndim < 2 or a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2] or a.shape[-1] != b.shape[-2]:
         raise InputError(f"matrix product: shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
-    left = _less(a, _spread("zero points of rows", a_zero_point, a.shape[-2], -2, 2))
-    right = _less(b, _spread("zero points of columns", b_zero_point, b.shape[-1], -1, 2))
+    left = _center_integers(a, _broadcast_numbers("zero points of rows", a_zero_point, a.shape[-2], -2, 2))
+    right = _center_integers(b, _broadcast_numbers("zero points of columns", b_zero_point, b.shape[-1], -1, 2))
     if a_scale is not None and b_scale is not None:
         left, right = left * a_scale, right * b_scale
     result = memory.empty((*a.shape[:-1], b.shape[-1]), np.dtype(np.float64))
@@ -394,7 +410,7 @@ def _product(
     return result
 
 
-def _spread(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: int) -> NDArray[Any] | None:
+def _broadcast_numbers(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: int) -> NDArray[Any] | None:
     """Return one number, or `count` along `axis`, in `rank` dimensions.
 
     None stays None.
@@ -412,26 +428,26 @@ def _spread(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: 
 
 def _factor(what: str, array: NDArray[Any], count: int, axis: int, rank: int) -> NDArray[Any]:
     """Return scales, one or `count` along `axis`, as float32."""
-    return np.asarray(_spread(what, array, count, axis, rank), np.float32)
+    return np.asarray(_broadcast_numbers(what, array, count, axis, rank), np.float32)
 
 
-def _less(array: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[np.float64]:
+def _center_integers(array: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[np.float64]:
     """Return integers less zero points.
 
     32-bit differences, and sums of 8-bit products, are exact.
     """
     wide = array.astype(np.float64)
     if zero_point is not None:
-        whole("a zero point", zero_point)
+        require_integers("a zero point", zero_point)
         wide -= zero_point
     return wide
 
 
-def _wrapped(array: NDArray[np.float64]) -> NDArray[np.int32]:
+def _wrap_to_int32(array: NDArray[np.float64]) -> NDArray[np.int32]:
     return array.astype(np.int64).astype(np.int32)
 
 
-def _requantized(
+def _requantize_array(
     array: NDArray[Any],
     factor: NDArray[Any] | None,
     scale: NDArray[Any],
@@ -448,7 +464,7 @@ def _requantized(
     """
     if zero_point is not None and zero_point.dtype != dtype:
         raise InputError(f"expected an output's zero point of {dtype}, found {zero_point.dtype}")
-    point = _spread("an output's zero points", zero_point, count, axis, array.ndim)
+    point = _broadcast_numbers("an output's zero points", zero_point, count, axis, array.ndim)
     with memory.quiet():
         divisor = _factor("an output's scales", scale, count, axis, array.ndim)
         result = np.rint(array / divisor if factor is None else array * (factor / divisor))
@@ -456,4 +472,4 @@ def _requantized(
             total: NDArray[Any] = (store_as(result, np.dtype(np.int32)).astype(np.int64) + point).astype(np.int32)
         else:
             total = result if point is None else result + point.astype(np.float32)
-        return undefined(store_as(total, dtype), np.isnan(result))
+        return mask_undefined(store_as(total, dtype), np.isnan(result))

@@ -14,7 +14,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
-from specgate.execution.kernels.elementwise import undefined
+from specgate.execution.kernels.elementwise import mask_undefined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,11 @@ def uniform_numbers(
         result[...] = 0
         return np.ma.MaskedArray(result, mask=np.ones(sizes, np.bool_))
     with memory.quiet():
-        drawn = _twisted(result.size, bottom, top, key) if twister else _drawn(result.size, bottom, top, key, counter)
+        drawn = (
+            _draw_mersenne_twister(result.size, bottom, top, key)
+            if twister
+            else _draw_philox(result.size, bottom, top, key, counter)
+        )
         result[...] = drawn.reshape(sizes)
     return result
 
@@ -88,7 +92,7 @@ def random_words(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[
     return result, behind
 
 
-def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter: int) -> NDArray[Any]:
+def _draw_philox(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter: int) -> NDArray[Any]:
     dtype = low.dtype
     words = _words(count * (1 + (dtype == np.float64)), key, counter)
     if dtype.kind == "i":
@@ -106,7 +110,7 @@ def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter:
     return array
 
 
-def _twisted(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> NDArray[Any]:
+def _draw_mersenne_twister(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> NDArray[Any]:
     """Return numbers of a Mersenne Twister.
 
     Integers are words modulo the span, floats the low bits of words.
@@ -239,13 +243,13 @@ def draw_classes(
     result[...] = 0
     drawn = np.asarray(_generator(seed).random_sample(shape))
     if not inputs.shape[1]:
-        return undefined(result, np.ones(shape, np.bool_))
+        return mask_undefined(result, np.ones(shape, np.bool_))
     logs = to_float64(inputs)
     sums = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
     for row, (whole, outcome) in enumerate(memory.in_time(zip(sums, drawn, strict=True))):
         value = np.searchsorted(whole / whole[-1], outcome, side="right")
         result[row] = np.minimum(value, inputs.shape[1] - 1)
-    return undefined(result, np.broadcast_to(~np.isfinite(sums[:, -1:]), shape))
+    return mask_undefined(result, np.broadcast_to(~np.isfinite(sums[:, -1:]), shape))
 
 
 def drop_out(

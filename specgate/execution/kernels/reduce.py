@@ -24,7 +24,7 @@ from specgate.execution.kernels.arithmetic import (
     to_float32,
     to_float64,
 )
-from specgate.execution.kernels.elementwise import undefined
+from specgate.execution.kernels.elementwise import mask_undefined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,7 +158,7 @@ def arg_reduce(
     return places.reshape(shape).astype(output_type or np.int64)
 
 
-def _accumulated(
+def _accumulate_axis(
     function: np.ufunc, values: NDArray[Any], axis: int, work: np.dtype[Any], dtype: np.dtype[Any]
 ) -> NDArray[Any]:
     """Return the cumulative `function` computed in `work`, rounded to `dtype`.
@@ -203,7 +203,7 @@ def cumulative(
     dtype = np.dtype(np.float64) if is_float(inputs.dtype) else inputs.dtype
     with memory.quiet():
         function = np.multiply if multiply else np.add
-        result = _accumulated(function, values, axis, dtype, inputs.dtype)
+        result = _accumulate_axis(function, values, axis, dtype, inputs.dtype)
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)
 
 
@@ -244,7 +244,7 @@ def reduce_dimensions(
         result = np.trunc(array).astype(inputs.dtype) if whole else round_to(array, inputs.dtype)
     nothing = along and not all(inputs.shape[axis] for axis in along)
     if nothing and (function == "AVERAGE" or (function in _LOGARITHMS and whole)):
-        result = undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
+        result = mask_undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
     if not keep:
         return result  # the reductions drop the dimensions
     shape = [*inputs.shape]
@@ -328,7 +328,7 @@ def _axes_log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any
 def _extreme(function: Any, *, largest: bool, finite: bool = False) -> Function:
     """Return a reduction; `finite` float32 elements below the lowest count as it."""
 
-    def reduced(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    def reduce_extreme(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
         values = to_float32(array, array.dtype)
         if values.dtype.kind == "b":
             return np.asarray(function.reduce(values, axis=axes, initial=not largest))
@@ -340,7 +340,7 @@ def _extreme(function: Any, *, largest: bool, finite: bool = False) -> Function:
             start = np.iinfo(values.dtype).min if largest else np.iinfo(values.dtype).max
         return np.asarray(function.reduce(values, axis=axes, initial=start))
 
-    return reduced
+    return reduce_extreme
 
 
 _AXES_FUNCTIONS: Final[dict[str, Function]] = {

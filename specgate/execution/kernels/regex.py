@@ -29,12 +29,12 @@ __all__ = [
     "WORD",
     "Node",
     "Ranges",
-    "closed",
+    "add_case_variants",
     "complement",
     "general",
     "match_pattern",
-    "merged",
-    "parsed",
+    "merge_ranges",
+    "parse_pattern",
 ]  # fmt: skip
 
 Ranges = tuple[tuple[int, int], ...]
@@ -43,7 +43,7 @@ ALL: Final[Ranges] = ((0, sys.maxunicode),)
 WORD: Final = re.compile(r"\w", re.ASCII)
 
 
-def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
+def merge_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Return sorted ranges with adjacent ones merged."""
     numbers: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
@@ -61,30 +61,30 @@ def complement(ranges: Ranges) -> Ranges:
     return tuple((low, high) for low, high in zip(begins, ends, strict=True) if low <= high)
 
 
-def _of(*texts: str) -> Ranges:
-    return merged((ord(text[0]), ord(text[-1])) for text in texts)
+def _make_ranges(*texts: str) -> Ranges:
+    return merge_ranges((ord(text[0]), ord(text[-1])) for text in texts)
 
 
 PERL: Final[dict[str, Ranges]] = {
-    "d": _of("09"),
-    "s": _of("\t\n", "\f\r", " "),
-    "w": _of("09", "AZ", "_", "az"),
+    "d": _make_ranges("09"),
+    "s": _make_ranges("\t\n", "\f\r", " "),
+    "w": _make_ranges("09", "AZ", "_", "az"),
 }
 NAMED: Final[dict[str, Ranges]] = {
-    "alnum": _of("09", "AZ", "az"),
-    "alpha": _of("AZ", "az"),
-    "ascii": _of("\0\x7f"),
-    "blank": _of("\t", " "),
-    "cntrl": _of("\0\x1f", "\x7f"),
-    "digit": _of("09"),
-    "graph": _of("!~"),
-    "lower": _of("az"),
-    "print": _of(" ~"),
-    "punct": _of("!/", ":@", "[`", "{~"),
-    "space": _of("\t\r", " "),
-    "upper": _of("AZ"),
-    "word": _of("09", "AZ", "_", "az"),
-    "xdigit": _of("09", "AF", "af"),
+    "alnum": _make_ranges("09", "AZ", "az"),
+    "alpha": _make_ranges("AZ", "az"),
+    "ascii": _make_ranges("\0\x7f"),
+    "blank": _make_ranges("\t", " "),
+    "cntrl": _make_ranges("\0\x1f", "\x7f"),
+    "digit": _make_ranges("09"),
+    "graph": _make_ranges("!~"),
+    "lower": _make_ranges("az"),
+    "print": _make_ranges(" ~"),
+    "punct": _make_ranges("!/", ":@", "[`", "{~"),
+    "space": _make_ranges("\t\r", " "),
+    "upper": _make_ranges("AZ"),
+    "word": _make_ranges("09", "AZ", "_", "az"),
+    "xdigit": _make_ranges("09", "AF", "af"),
 }
 
 
@@ -111,10 +111,10 @@ def general(name: str) -> Ranges | None:
     if len(name) > 2 or name in {"C", "Cn"}:  # Unicode versions differ in unassigned characters
         return None
     numbers = [span for key, ranges in _categories().items() if key.startswith(name) for span in ranges]
-    return merged(numbers) if numbers else None
+    return merge_ranges(numbers) if numbers else None
 
 
-def _folded(char: str) -> str:
+def _fold_case(char: str) -> str:
     """Return the case-folded form, which characters differing in case share."""
     text = char.casefold()
     text = text if len(text) == 1 else char.lower()
@@ -122,28 +122,28 @@ def _folded(char: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _alike() -> tuple[tuple[int, ...], ...]:
+def _case_groups() -> tuple[tuple[int, ...], ...]:
     """Return groups of characters that differ in case only."""
     numbers_by_name: dict[str, list[int]] = {}
     for code in range(sys.maxunicode + 1):
         char = chr(code)
         if char.lower() != char or char.upper() != char or char.casefold() != char:
-            numbers_by_name.setdefault(_folded(char), []).append(code)
+            numbers_by_name.setdefault(_fold_case(char), []).append(code)
     return tuple(tuple(codes) for codes in numbers_by_name.values() if len(codes) > 1)
 
 
-def closed(ranges: Ranges) -> Ranges:
+def add_case_variants(ranges: Ranges) -> Ranges:
     """Return the characters and their case variants."""
     if not ranges or ranges == ALL:
         return ranges
     begins = [low for low, _ in ranges]
 
-    def inside(code: int) -> bool:
+    def contains_code(code: int) -> bool:
         place = bisect_right(begins, code) - 1
         return place >= 0 and code <= ranges[place][1]
 
-    more = [(code, code) for codes in _alike() if any(map(inside, codes)) for code in codes]
-    return merged([*ranges, *more])
+    more = [(code, code) for codes in _case_groups() if any(map(contains_code, codes)) for code in codes]
+    return merge_ranges([*ranges, *more])
 
 
 _MOST_REPEATED: Final = 1000
@@ -171,7 +171,7 @@ class Node(NamedTuple):
     weight: int = 1
 
 
-def parsed(text: str) -> Node:
+def parse_pattern(text: str) -> Node:
     """Return the parsed pattern.
 
     Raises InputError for syntax that RE2 rejects, NoKernel for syntax that is not implemented.
@@ -268,7 +268,7 @@ class _Reader:
         if char == "(":
             return self.group(depth)
         if char == "[":
-            return [self.set_of(self.bracketed())]
+            return [self.set_of(self.parse_brackets())]
         if char == "\\":
             return self.escape()
         self.at += 1
@@ -283,7 +283,7 @@ class _Reader:
         return self.set_of(((code, code),))
 
     def set_of(self, ranges: Ranges) -> Node:
-        return Node("set", ranges=closed(ranges) if "i" in self.flags else ranges)
+        return Node("set", ranges=add_case_variants(ranges) if "i" in self.flags else ranges)
 
     def group(self, depth: int) -> list[Node]:
         if self.sees("(?"):
@@ -367,7 +367,7 @@ class _Reader:
             return _ESCAPED.get(rest[0], ord(rest[0]))
         raise self.error("an escape that RE2 does not define")
 
-    def bracketed(self) -> Ranges:
+    def parse_brackets(self) -> Ranges:
         """Parse a bracketed character set."""
         self.at += 1
         negated = self.sees("^")
@@ -398,8 +398,8 @@ class _Reader:
             numbers.append((low, high))
         self.at += 1
         if "i" in self.flags:
-            numbers = list(closed(merged(numbers)))
-        return complement(merged(numbers)) if negated else merged(numbers)
+            numbers = list(add_case_variants(merge_ranges(numbers)))
+        return complement(merge_ranges(numbers)) if negated else merge_ranges(numbers)
 
 
 #: Maximum number of states per pattern, and of all cached state sets together.
@@ -418,7 +418,7 @@ def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray
         raise InputError("match_pattern: expected only strings")
     if pattern is None:
         raise NoKernel("match_pattern: it is unspecified what a missing pattern matches")
-    machine = _Machine(parsed(pattern))
+    machine = _Machine(parse_pattern(pattern))
     result = memory.empty(texts.shape, np.dtype(np.bool_))
     known: dict[str, bool] = {}
     for place, text in memory.in_time(enumerate(texts.flat)):
@@ -441,10 +441,10 @@ class _Machine:
         self.leads: list[list[int]] = []
         self._numbers: dict[Any, int] = {}
         self.last = self._place()
-        self.first = self._built(pattern, self.last)
+        self.first = self._build_state(pattern, self.last)
         ranges = [*self._numbers, ((10, 10),), PERL["w"]]
         self._begins = sorted({0, *(edge for each in ranges for low, high in each for edge in (low, high + 1))})
-        self._members = [[self._within(each, begin) for each in ranges] for begin in self._begins]
+        self._members = [[self._in_ranges(each, begin) for each in ranges] for begin in self._begins]
         self._forget()
 
     def _place(self, leads: Iterable[int] = (), *, reads: int = -1, asks: str = "") -> int:
@@ -455,32 +455,32 @@ class _Machine:
         self.leads.append(list(leads))
         return len(self.sets) - 1
 
-    def _built(self, node: Node, then: int) -> int:
+    def _build_state(self, node: Node, then: int) -> int:
         """Return the start state of a part that continues at `then`."""
         if node.kind == "set":
             return self._place([then], reads=self._numbers.setdefault(node.ranges, len(self._numbers)))
         if node.kind == "sequence":
             for part in reversed(node.parts):
-                then = self._built(part, then)
+                then = self._build_state(part, then)
             return then
         if node.kind == "choice":
-            return self._place([self._built(part, then) for part in node.parts])
+            return self._place([self._build_state(part, then) for part in node.parts])
         if node.kind != "repeat":
             return self._place([then], asks=node.kind)
         (part,) = node.parts
         if node.most is None:
             again = self._place([then])
-            self.leads[again].append(self._built(part, again))
+            self.leads[again].append(self._build_state(part, again))
             then = again
         else:
             for _ in memory.in_time(range(node.most - node.least)):
-                then = self._place([then, self._built(part, then)])
+                then = self._place([then, self._build_state(part, then)])
         for _ in memory.in_time(range(node.least)):
-            then = self._built(part, then)
+            then = self._build_state(part, then)
         return then
 
     @staticmethod
-    def _within(ranges: Any, code: int) -> bool:
+    def _in_ranges(ranges: Any, code: int) -> bool:
         return any(low <= code <= high for low, high in ranges)
 
     def _forget(self) -> None:
@@ -518,7 +518,7 @@ class _Machine:
         result = self._ends[state]
         if result is None:
             places, before = self._kept[state]
-            result = self._ends[state] = self.last in self._reached(places, before, _EDGE)
+            result = self._ends[state] = self.last in self._reachable_states(places, before, _EDGE)
         return result
 
     def _step(self, state: int, kind: int) -> int:
@@ -526,7 +526,7 @@ class _Machine:
         places, before = self._kept[state]
         members = self._members[kind]
         here = _NEWLINE if members[-2] else _WORDS if members[-1] else _OTHER
-        reached = self._reached(places, before, here)
+        reached = self._reachable_states(places, before, here)
         after = frozenset(self.leads[p][0] for p in reached if self.sets[p] >= 0 and members[self.sets[p]])
         if self._size > _MOST_REMEMBERED:
             self._forget()
@@ -535,10 +535,10 @@ class _Machine:
         self._steps[state][kind] = following
         return following
 
-    def _reached(self, places: Iterable[int], before: int, behind: int) -> set[int]:
+    def _reachable_states(self, places: Iterable[int], before: int, behind: int) -> set[int]:
         """Return the epsilon closure of states between two kinds of characters."""
         numbers, waiting = set(places), list(places)
-        for place in self._popped(waiting):
+        for place in self._pop_all(waiting):
             if self.sets[place] >= 0 or not _holds(self.asks[place], before, behind):
                 continue
             for following in self.leads[place]:
@@ -548,7 +548,7 @@ class _Machine:
         return numbers
 
     @staticmethod
-    def _popped(waiting: list[int]) -> Iterator[int]:
+    def _pop_all(waiting: list[int]) -> Iterator[int]:
         while waiting:
             yield waiting.pop()
 

@@ -48,9 +48,9 @@ def reshape(
         if any(size == 0 and place >= inputs.ndim for place, size in enumerate(sizes)):
             raise InputError(f"reshape: a size of 0 in {sizes} is beyond the dimensions of {list(inputs.shape)}")
         sizes = [size or inputs.shape[place] for place, size in enumerate(sizes)]
-    known = prod(size for size in sizes if size != -1)
-    if -1 in sizes and known and inputs.size % known == 0:
-        sizes[sizes.index(-1)] = inputs.size // known
+    size_product = prod(size for size in sizes if size != -1)
+    if -1 in sizes and size_product and inputs.size % size_product == 0:
+        sizes[sizes.index(-1)] = inputs.size // size_product
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
         raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
     return inputs.reshape(sizes).copy()
@@ -66,9 +66,9 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
     if any(place >= inputs.ndim for place in copied):
         raise InputError(f"reshape: a size of 0 in {sizes} is beyond the dimensions of {list(inputs.shape)}")
     left = prod(size for place, size in enumerate(inputs.shape) if place not in copied)
-    known = prod(size for place, size in enumerate(sizes) if size != -1 and place not in copied)
-    if sizes.count(-1) == 1 and known > 0 and left % known == 0:
-        sizes[sizes.index(-1)] = left // known
+    size_product = prod(size for place, size in enumerate(sizes) if size != -1 and place not in copied)
+    if sizes.count(-1) == 1 and size_product > 0 and left % size_product == 0:
+        sizes[sizes.index(-1)] = left // size_product
     for place in copied:
         sizes[place] = inputs.shape[place]
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
@@ -104,7 +104,7 @@ def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray
 
 def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     """Return `inputs` with dimensions of size 1 inserted at `axes`."""
-    numbers = integers("unsqueeze", "axes", _listed(axes))
+    numbers = integers("unsqueeze", "axes", _axes_array(axes))
     rank = inputs.ndim + len(numbers)
     along = _places("unsqueeze", numbers, rank)
     if len(along) != len(numbers) or rank > memory.MAX_DIMENSIONS:
@@ -113,12 +113,12 @@ def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) 
     return inputs.reshape([1 if axis in along else next(sizes) for axis in range(rank)]).copy()
 
 
-def _listed(axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
+def _axes_array(axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     return np.ravel(np.asarray(axes, None if isinstance(axes, np.ndarray) else np.int64))  # even if empty
 
 
 def _places(name: str, axes: NDArray[Any] | Sequence[int], rank: int) -> set[int]:
-    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", _listed(axes))}
+    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", _axes_array(axes))}
     for axis in along:
         check_axis(axis, rank, name)
     return along
@@ -162,7 +162,7 @@ def integers(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list
     return numbers
 
 
-def _whole(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
+def _integer_list(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
     """Return a list of integers; an array of integral floats is accepted."""
     if not isinstance(result, np.ndarray) or result.dtype.kind != "f":
         return integers(name, what, result)
@@ -241,7 +241,7 @@ def _along_one(rank: int, tiles: NDArray[Any] | None, axis: NDArray[Any] | None)
     """Return the repeats per dimension where only one is repeated."""
     if tiles is None or axis is None or tiles.size != 1 or axis.size != 1:
         raise NoKernel("tile: it is unspecified how to apply repeats that are not one number per axis")
-    (times,), (along,) = (_whole("tile", "a number", each.reshape(1)) for each in (tiles, axis))
+    (times,), (along,) = (_integer_list("tile", "a number", each.reshape(1)) for each in (tiles, axis))
     place = along + rank if along < 0 else along
     check_axis(place, rank, "tile")
     return [times if dimension == place else 1 for dimension in range(rank)]
@@ -269,7 +269,7 @@ def split_along(
     place = axis + inputs.ndim if axis < 0 else axis
     check_axis(place, inputs.ndim, "split")
     size = inputs.shape[place]
-    sizes = sizes if sizes is None else _whole("split", "sizes", sizes)
+    sizes = sizes if sizes is None else _integer_list("split", "sizes", sizes)
     if split_attribute is not None:
         if sizes not in (None, list(split_attribute)):
             raise NoKernel("split: it is unspecified which of two lists of sizes applies")

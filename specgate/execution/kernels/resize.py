@@ -19,8 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "WEIGHTS", "around", "enlarge", "inside", "interpolate_along", "nearest", "places_of", "resample",
-    "resample_gradient", "resize", "rounded_places",
+    "WEIGHTS",
+    "clamp_positions",
+    "enlarge",
+    "interpolate_along",
+    "lower_neighbors",
+    "nearest",
+    "places_of",
+    "resample",
+    "resample_gradient",
+    "resize",
+    "rounded_places",
 ]  # fmt: skip
 
 _HALF: Final = 0.5
@@ -70,13 +79,13 @@ def resample(
             places = sampled_places(size, *shift)
             memory.hold((*result.shape[:axis], size, *result.shape[axis + 1 :]), result.dtype)  # may exceed the output
             if singles and shift[0] == 1 and (axis or {*scales} != {1}) and (places == np.arange(size)).all():
-                result = np.take(result, inside(places, result.shape[axis]), axis)
+                result = np.take(result, clamp_positions(places, result.shape[axis]), axis)
             elif singles:
                 result = _stepwise(result, axis, size, shift[0], shift[1:])
             elif linear and stretched and 0 < shift[0] < _HALF:
-                result = _weighed(result, axis, places, shift[0])
+                result = _average_triangular(result, axis, places, shift[0])
             elif linear:
-                result = _interpolated(result, axis, places)
+                result = _interpolate_axis(result, axis, places)
             else:
                 result = np.take(result, nearest(places, upwards, inputs.shape[axis], higher=higher), axis)
         if linear and not is_float(inputs.dtype):
@@ -86,11 +95,13 @@ def resample(
 
 def _stepwise(values: NDArray[Any], axis: int, size: int, scale: float, offsets: Sequence[float]) -> NDArray[Any]:
     """Return values interpolated to `size`, each step rounded to float32."""
-    one, count = np.float32, values.shape[axis]
-    places = (np.arange(size, dtype=one) - one(offsets[1])) * (one(1) / one(scale)) - one(offsets[0])
+    to_type, count = np.float32, values.shape[axis]
+    places = (np.arange(size, dtype=to_type) - to_type(offsets[1])) * (to_type(1) / to_type(scale)) - to_type(
+        offsets[0]
+    )
     weight = (places - np.floor(places)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    left = np.take(values, inside(np.floor(places), count), axis)
-    return np.asarray(left + (np.take(values, inside(np.floor(places) + 1, count), axis) - left) * weight)
+    left = np.take(values, clamp_positions(np.floor(places), count), axis)
+    return np.asarray(left + (np.take(values, clamp_positions(np.floor(places) + 1, count), axis) - left) * weight)
 
 
 def sampled_places(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
@@ -98,8 +109,8 @@ def sampled_places(size: int, scale: float, before: float, behind: float) -> NDA
 
     They are (position - behind) / scale - before.
     """
-    one = np.float32
-    array: NDArray[np.float32] = (np.arange(size, dtype=one) - one(behind)) / one(scale) - one(before)
+    to_type = np.float32
+    array: NDArray[np.float32] = (np.arange(size, dtype=to_type) - to_type(behind)) / to_type(scale) - to_type(before)
     return array
 
 
@@ -110,11 +121,11 @@ def nearest(places: NDArray[np.float32], upwards: bool | None, size: int, *, hig
     """
     half = np.float32(0.5)
     if upwards is None:
-        return inside(np.floor(places + half) if higher else np.ceil(places - half), size)
-    return inside(np.ceil(places) if upwards else np.floor(places), size)
+        return clamp_positions(np.floor(places + half) if higher else np.ceil(places - half), size)
+    return clamp_positions(np.ceil(places) if upwards else np.floor(places), size)
 
 
-def inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
+def clamp_positions(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
     """Return integral positions clamped to `size`; nan becomes the first.
 
     nan results from infinite offsets.
@@ -122,18 +133,18 @@ def inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
     return np.asarray(np.nan_to_num(np.clip(places, 0, size - 1), nan=0.0), np.int64)
 
 
-def around(places: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[Any]]:
+def lower_neighbors(places: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[Any]]:
     """Return the integral position below each position, and the upper weight."""
     lower = np.floor(places)
     return lower, to_float64(to_float32(places - lower, places.dtype))
 
 
-def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
+def _interpolate_axis(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
     size = values.shape[axis]
-    lower, weight = around(places)
+    lower, weight = lower_neighbors(places)
     weight = weight.reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    left = np.take(values, inside(lower, size), axis)
-    right = np.take(values, inside(lower + 1, size), axis)
+    left = np.take(values, clamp_positions(lower, size), axis)
+    right = np.take(values, clamp_positions(lower + 1, size), axis)
     return np.asarray(left + (right - left) * weight)
 
 
@@ -153,11 +164,11 @@ def _in_steps(values: NDArray[Any], axis: int, size: int, offsets: Sequence[floa
         if singles:
             values = _stepwise(values, axis, step, scale, offsets)
         else:
-            values = _interpolated(values, axis, sampled_places(step, scale, *offsets))
+            values = _interpolate_axis(values, axis, sampled_places(step, scale, *offsets))
     return values
 
 
-def _weighed(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale: float) -> NDArray[Any]:
+def _average_triangular(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale: float) -> NDArray[Any]:
     """Return means with triangular weights of radius 1 / scale."""
     size = values.shape[axis]
     array = np.clip(np.nan_to_num(places.astype(np.float64)), 0, size - 1)
@@ -213,21 +224,21 @@ def resample_gradient(
         for axis, (size, *shift) in enumerate(zip(sizes, scales, input_offsets, output_offsets, strict=True)):
             places = sampled_places(gradient.shape[axis], *shift)
             if not linear:
-                result = _added(result, axis, size, nearest(places, upwards, size, higher=higher))
+                result = _scatter_add(result, axis, size, nearest(places, upwards, size, higher=higher))
                 continue
-            lower, weight = around(places)
+            lower, weight = lower_neighbors(places)
             column = weight.reshape(-1, *(1,) * (rank - 1 - axis))
             shares = [result * each for each in (1 - column, column)]
             if skips_zeros:
                 shares = [
                     np.where(each == 0, 0.0, share) for each, share in zip((1 - column, column), shares, strict=True)
                 ]
-            near = _added(shares[0], axis, size, inside(lower, size))
-            result = near + _added(shares[1], axis, size, inside(lower + 1, size))
+            near = _scatter_add(shares[0], axis, size, clamp_positions(lower, size))
+            result = near + _scatter_add(shares[1], axis, size, clamp_positions(lower + 1, size))
         return round_to(result, gradient.dtype)
 
 
-def _added(values: NDArray[Any], axis: int, size: int, places: NDArray[np.int64]) -> NDArray[Any]:
+def _scatter_add(values: NDArray[Any], axis: int, size: int, places: NDArray[np.int64]) -> NDArray[Any]:
     """Return sums of the values at each position, `size` along `axis`."""
     result = memory.empty((*values.shape[:axis], size, *values.shape[axis + 1 :]), values.dtype)
     result[...] = 0
@@ -280,7 +291,7 @@ def rounded_places(at: NDArray[Any], size: int, how: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _around(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _taps_in_reach(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the elements [positions, taps] within `reach`, and distances."""
     begin = floor(-reach) + 1
     low = np.floor(np.clip(np.nan_to_num(at), -(2.0**40), 2.0**40))
@@ -290,13 +301,13 @@ def _around(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[
 
 
 def _linear(at: NDArray[Any], width: float, _cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    taps, far = _around(at, 1 / width)
+    taps, far = _taps_in_reach(at, 1 / width)
     weights = np.maximum(0.0, 1 - np.abs(far) * width)
     return taps, weights / weights.sum(axis=1, keepdims=True) if width < 1 else weights
 
 
 def _cubic(at: NDArray[Any], width: float, cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    taps, far = _around(at, 2 / width)
+    taps, far = _taps_in_reach(at, 2 / width)
     x = np.abs(far) * width
     near = ((cube + 2) * x - (cube + 3)) * x * x + 1
     away = ((cube * x - 5 * cube) * x + 8 * cube) * x - 4 * cube
@@ -381,10 +392,10 @@ def resize(
             if mode == "nearest":
                 result = np.take(result, rounded_places(at, data.shape[each.axis], nearest), each.axis)
             else:
-                result = _along(result, each, at, (mode, bool(antialias), bool(exclude), cube))
+                result = _sum_taps(result, each, at, (mode, bool(antialias), bool(exclude), cube))
         if mode != "nearest":
             result = round_to(result, data.dtype) if is_float(data.dtype) else store_as(result, data.dtype)
-        return _outside(result, data, axis, ats, beyond) if cropped else result
+        return _fill_extrapolated(result, data, axis, ats, beyond) if cropped else result
 
 
 def _axes(
@@ -439,7 +450,7 @@ def _by_sizes(numbers: list[int], old: list[int], policy: str) -> tuple[list[int
     return [floor(scale * size + 0.5) for size in old], [scale] * len(old)
 
 
-def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bool, bool, float]) -> NDArray[Any]:
+def _sum_taps(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bool, bool, float]) -> NDArray[Any]:
     """Return weighted sums of elements along an axis at positions `at`."""
     mode, antialias, exclude, cube = how
     size = data.shape[each.axis]
@@ -467,7 +478,7 @@ def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bo
     return result
 
 
-def _outside(
+def _fill_extrapolated(
     result: NDArray[Any], data: NDArray[Any], axis: list[_Axis], ats: list[NDArray[Any]], beyond: float
 ) -> NDArray[Any]:
     """Return the result with the extrapolation value outside of the data."""
@@ -516,7 +527,7 @@ def interpolate_along(
             data, sizes, axes_attribute or (), (mode, align_corners, antialias, *begins, *ends)
         )
     axes = np.array(axes_attribute, np.int64) if axes_attribute is not None else axes
-    padded = _padded(data, begins, ends)
+    padded = _pad_data(data, begins, ends)
     chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
     if any(not 0 <= axis < padded.ndim for axis in chosen) or len(set(chosen)) != len(chosen):
         raise InputError(f"interpolate: {chosen!r:.80} are not different axes of {padded.ndim} dimensions")
@@ -575,7 +586,7 @@ def _said_of_corners(
     return "straight", "align_corners"
 
 
-def _padded(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
+def _pad_data(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
     before, behind = ([*each][: data.ndim] + [0] * (data.ndim - len(each)) for each in (begins, ends))
     if any(not 0 <= n < _LARGEST for n in (*before, *behind)):
         raise InputError("interpolate: expected paddings of 0 or more")
@@ -679,7 +690,7 @@ def _resize_along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
     return result
 
 
-def _two(at: NDArray[Any], size: int, _width: float, _factor: float, _cube: float) -> _Terms:
+def _linear_terms(at: NDArray[Any], size: int, _width: float, _factor: float, _cube: float) -> _Terms:
     """Return the two neighbors, clamped to the data."""
     at = np.clip(at, 0, size - 1)
     low = np.minimum(at.astype(np.int64), size - 1)
@@ -731,25 +742,25 @@ def _pillow(at: NDArray[Any], size: int, factor: float, reach: float) -> tuple[N
     return np.clip(places, 0, size - 1), far
 
 
-def _weighted(places: NDArray[Any], weights: NDArray[Any]) -> _Terms:
+def _normalize_weights(places: NDArray[Any], weights: NDArray[Any]) -> _Terms:
     total = weights.sum(axis=1, keepdims=True)
     return _Terms(places, np.where(total != 0, weights / np.where(total == 0, 1.0, total), weights), weights != 0)
 
 
 def _bilinear_pillow(at: NDArray[Any], size: int, _width: float, factor: float, _cube: float) -> _Terms:
     places, far = _pillow(at, size, factor, 1.0)
-    return _weighted(places, np.maximum(0.0, 1.0 - far))
+    return _normalize_weights(places, np.maximum(0.0, 1.0 - far))
 
 
 def _bicubic_pillow(at: NDArray[Any], size: int, _width: float, factor: float, cube: float) -> _Terms:
     places, far = _pillow(at, size, factor, 2.0)
     x = np.minimum(far, 2.0)
     near = ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0
-    return _weighted(places, np.where(x < 1.0, near, (((x - 5.0) * x + 8.0) * x - 4.0) * cube))
+    return _normalize_weights(places, np.where(x < 1.0, near, (((x - 5.0) * x + 8.0) * x - 4.0) * cube))
 
 
 _WEIGHTS: Final[dict[str, Callable[[NDArray[Any], int, float, float, float], _Terms]]] = {
-    "straight": _two,
+    "straight": _linear_terms,
     "linear": _triangle,
     "cubic": _cubic_weights,
     "bilinear_pillow": _bilinear_pillow,

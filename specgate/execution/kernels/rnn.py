@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Function = Callable[[NDArray[Any]], NDArray[Any]]
 
 __all__ = [
-    "Cell", "Layer", "applied", "gru", "gru_sequences", "gru_step", "layer_of", "lstm", "lstm_sequences", "lstm_step",
-    "over_time", "rnn", "rnn_sequences", "rnn_step",
+    "Cell", "Layer", "apply_float32", "gru", "gru_sequences", "gru_step", "layer_of", "lstm", "lstm_sequences",
+    "lstm_step", "over_time", "rnn", "rnn_sequences", "rnn_step",
 ]  # fmt: skip
 
 _MOST = float(np.finfo(np.float32).max)
@@ -42,7 +42,7 @@ class Cell(Protocol):
         ...
 
 
-def applied(function: Function, values: NDArray[Any]) -> NDArray[Any]:
+def apply_float32(function: Function, values: NDArray[Any]) -> NDArray[Any]:
     """Return a float32 function of float64 values, as float64."""
     return to_float64(function(values.astype(np.float32)))
 
@@ -80,12 +80,12 @@ class Layer:
                 begin = [None if state is None else state[index] for state in self.states]
                 ends = np.minimum(self.ends, time)
                 for whole, array in zip(
-                    last, _run(cell, inputs, begin, ends, sequence[:, index], reverse), strict=True
+                    last, _run_direction(cell, inputs, begin, ends, sequence[:, index], reverse), strict=True
                 ):
                     whole[index] = array
             dtype = self.inputs.dtype
             outside = (self.ends < 1) | (self.ends > time)
-            singles = [_masked(round_to(each[np.newaxis], dtype), outside) for each in last]
+            singles = [_mask_outside(round_to(each[np.newaxis], dtype), outside) for each in last]
             return [round_to(sequence, dtype), *singles]
 
 
@@ -152,7 +152,7 @@ class _Simple:
             entering += multiply_matrices(states[0], self.recurrence.T)
         if self.finite:
             entering = np.fmin(np.fmax(entering, -_MOST), _MOST)
-        return [applied(self.function, entering)]
+        return [apply_float32(self.function, entering)]
 
 
 @dataclass(slots=True)
@@ -173,13 +173,13 @@ class _Gated:
         two = 2 * self.recurrence.shape[1]
         entering = multiply_matrices(inputs, self.weights.T) + self.bias[0]
         gates = entering[:, :two] + self.bias[1, :two] + self.returning(state, slice(two))
-        update, reset = np.split(applied(self.functions[0], gates), 2, axis=1)
+        update, reset = np.split(apply_float32(self.functions[0], gates), 2, axis=1)
         last = slice(two, None)
         if self.linear:
             seen = reset * (self.returning(state, last) + self.bias[1, two:])
         else:
             seen = self.returning(None if state is None else reset * state, last) + self.bias[1, two:]
-        proposed = (1.0 - update) * applied(self.functions[1], entering[:, two:] + seen)
+        proposed = (1.0 - update) * apply_float32(self.functions[1], entering[:, two:] + seen)
         return [proposed if state is None else proposed + update * state]
 
     def returning(self, state: NDArray[Any] | None, rows: slice) -> NDArray[Any] | float:
@@ -245,13 +245,13 @@ def gru(
     return every, last
 
 
-def _masked(array: NDArray[Any], outside: NDArray[np.bool_]) -> NDArray[Any]:
+def _mask_outside(array: NDArray[Any], outside: NDArray[np.bool_]) -> NDArray[Any]:
     if not outside.any():
         return array
     return np.ma.MaskedArray(array, mask=np.broadcast_to(outside[:, np.newaxis], array.shape))
 
 
-def _run(
+def _run_direction(
     cell: Cell,
     inputs: NDArray[Any],
     states: Sequence[NDArray[Any] | None],
@@ -349,7 +349,7 @@ def lstm(
     begun = _Begun if hidden is None and not first_met else Plain
     cells = []
     for index in range(count):
-        functions = [partial(applied, each) for each in layer.activations[index]]
+        functions = [partial(apply_float32, each) for each in layer.activations[index]]
         own, state_bias = layer.bias[index]
         seen = None if peephole is None else to_float64(peephole[0, 0, index])
         network = _ClippedLstm(begun(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
@@ -582,12 +582,12 @@ def over_time(
         "linear": linear,
         "batch_first": 1,
     }
-    both, turned = _biases(kind, bias, width), (_ordered(kind, weights), _ordered(kind, recurrence))
+    both, turned = _biases(kind, bias, width), (_reorder_gates(kind, weights), _reorder_gates(kind, recurrence))
     sequence, *last = map(np.ma.getdata, Sequences(kind, inputs, *turned, both, ends, states, None, how).run())
     return [sequence.swapaxes(1, 2), *last]
 
 
-def _ordered(kind: type[Network], array: NDArray[Any]) -> NDArray[Any]:
+def _reorder_gates(kind: type[Network], array: NDArray[Any]) -> NDArray[Any]:
     """Return weights or biases with LSTM gates in the order of `run_lstm`."""
     if kind is not Lstm:
         return array
@@ -605,7 +605,7 @@ def _biases(kind: type[Network], bias: NDArray[Any] | None, width: int) -> NDArr
     own = np.zeros((len(bias), rows), bias.dtype)
     if bias.shape[1] > rows:
         own[:, rows - width :] = bias[:, rows:]
-    return np.concatenate([_ordered(kind, bias[:, :rows]), own], axis=1)
+    return np.concatenate([_reorder_gates(kind, bias[:, :rows]), own], axis=1)
 
 
 def _masked_steps(array: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:

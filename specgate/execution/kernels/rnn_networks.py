@@ -75,10 +75,12 @@ def functions_of(
     if len(chosen) < len(defaults):
         raise InputError(f"recurrent: expected {len(defaults)} functions, found {len(chosen)}")
     first, second = iter(alphas), iter(betas)
-    return [_one(name, first, second) for name in chosen[: len(defaults)]]
+    return [_get_activation(name, first, second) for name in chosen[: len(defaults)]]
 
 
-def _one(name: str, alphas: Iterator[float], betas: Iterator[float]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def _get_activation(
+    name: str, alphas: Iterator[float], betas: Iterator[float]
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
     if name.lower() not in _FUNCTIONS:
         raise InputError(f"recurrent: unknown function {name!r:.40}; known: {', '.join(_FUNCTIONS)}")
     function, alpha, beta = _FUNCTIONS[name.lower()]
@@ -177,12 +179,12 @@ class Lstm(Network):
             following = let[:, 2 * size :] * cell + let[:, :size] * self.gate(1, gates[:, 3 * size :])
             return [let[:, size : 2 * size] * self.functions[2](following), following]
         to_input, to_output, to_forget, to_cell = (gates[:, n * size : (n + 1) * size] for n in range(4))
-        let_in = self.gate(0, to_input + self.seen(0, cell))
-        kept = 1.0 - let_in if self.coupled else self.gate(0, to_forget + self.seen(2, cell))
+        let_in = self.gate(0, to_input + self.peephole_term(0, cell))
+        kept = 1.0 - let_in if self.coupled else self.gate(0, to_forget + self.peephole_term(2, cell))
         following = kept * cell + let_in * self.gate(1, to_cell)
-        return [self.gate(0, to_output + self.seen(1, following)) * self.functions[2](following), following]
+        return [self.gate(0, to_output + self.peephole_term(1, following)) * self.functions[2](following), following]
 
-    def seen(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
+    def peephole_term(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
         return 0.0 if self.peephole is None else np.split(self.peephole, 3)[which] * cell
 
 
@@ -286,7 +288,7 @@ class Sequences:
         for state in states:
             if state is not None:
                 require_shape("recurrent", "a state", state.shape, shape)
-        self.states = [self._placed(state, (many, batch, width)) for state in states]
+        self.states = [self._initial_state(state, (many, batch, width)) for state in states]
         if lengths is not None:
             require_shape("recurrent", "lengths", lengths.shape, (batch,))
             if lengths.size and not 0 <= int(lengths.min()) <= int(lengths.max()) <= time:
@@ -300,7 +302,7 @@ class Sequences:
         """Return one direction's weights: 0 of the inputs, 1 of the state."""
         return Plain(to_float64(self.arrays[which][at]))
 
-    def _placed(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
+    def _initial_state(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
         if state is None:
             return np.zeros(shape)
         return to_float64(np.swapaxes(state, 0, 1) if self.batch_first else state)
@@ -319,9 +321,9 @@ class Sequences:
             if self.batch_first:
                 whole, last = whole.transpose(2, 0, 1, 3), [np.swapaxes(each, 0, 1) for each in last]
             new_arrays = [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
-        return [new_arrays[0], *(self._known(each) for each in new_arrays[1:])]
+        return [new_arrays[0], *(self._mask_last_states(each) for each in new_arrays[1:])]
 
-    def _known(self, state: NDArray[Any]) -> NDArray[Any]:
+    def _mask_last_states(self, state: NDArray[Any]) -> NDArray[Any]:
         """Return last states, masked for empty sequences, where undocumented."""
         if (self.ends > 0).all():
             return state
@@ -407,10 +409,10 @@ def run_quantized_lstm(
     run = _Quantized(Lstm, inputs, *turned, bias, lengths, [hidden, cell], peephole, how)
     run.numbers = numbers
     every, last, last_cell = run.run()
-    return (every, last, last_cell) if run.bounded else (_masked(every), _masked(last), _masked(last_cell))
+    return (every, last, last_cell) if run.bounded else (_mask_nan(every), _mask_nan(last), _mask_nan(last_cell))
 
 
-def _masked(array: NDArray[Any]) -> NDArray[Any]:
+def _mask_nan(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array with nan masked as well."""
     return np.ma.MaskedArray(array, mask=np.ma.getmaskarray(array) | np.isnan(np.ma.getdata(array)))
 

@@ -21,8 +21,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Cropping", "Points", "align_regions", "align_turned_regions", "between", "crop_gradients", "crop_regions",
-    "each_region", "interpolated", "largest_of", "nearest_elements", "nearest_places", "neighbours",
+    "Cropping",
+    "Points",
+    "align_regions",
+    "align_turned_regions",
+    "crop_gradients",
+    "crop_regions",
+    "each_region",
+    "largest_of",
+    "nearest_elements",
+    "nearest_places",
+    "neighbours",
+    "sample_bilinear",
+    "sample_clamped",
 ]  # fmt: skip
 
 _FEW = 2**31
@@ -52,20 +63,27 @@ def align_regions(
     region is at least one element high and wide. of_parts: the maximum is over the weighted neighbors of the samples,
     instead of over their sums. from_zero: the maximum is at least 0. A region without sampling points is masked.
     """
-    one = _precision(regions)
+    to_type = _precision(regions)
 
     def points(region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[int, int]]:
-        corners = (region + one(shift_before)) * one(scale) + one(shift_behind)
-        spans = (corners[2:] - corners[:2]).astype(one)
-        spans = np.maximum(spans, one(1)) if clamp_size else spans
-        x, across = _along(corners[0], spans[0], width, samples)
-        y, down = _along(corners[1], spans[1], height, samples)
+        corners = (region + to_type(shift_before)) * to_type(scale) + to_type(shift_behind)
+        spans = (corners[2:] - corners[:2]).astype(to_type)
+        spans = np.maximum(spans, to_type(1)) if clamp_size else spans
+        x, across = _sampling_points(corners[0], spans[0], width, samples)
+        y, down = _sampling_points(corners[1], spans[1], height, samples)
         memory.hold((height, down, width, across), np.dtype(np.int8))
         return y.reshape(-1), x.reshape(-1), (down, across)
 
     _hold_regions("align_regions", inputs, regions, batches, 4)
-    array = _pooled(
-        inputs, regions.astype(one), batches, (height, width), points, largest=largest, of_parts=of_parts, lines=True
+    array = _pool_samples(
+        inputs,
+        regions.astype(to_type),
+        batches,
+        (height, width),
+        points,
+        largest=largest,
+        of_parts=of_parts,
+        lines=True,
     )
     return np.maximum(array, array.dtype.type(0)) if largest and from_zero else array
 
@@ -86,30 +104,30 @@ def align_turned_regions(
     regions: [regions, 5], center x, center y, width, height and angle, counterclockwise unless `clockwise`. All but the
     angle are multiplied by `scale`; the center is then moved by half an element. Otherwise as `align_regions`.
     """
-    one = _precision(regions)
+    to_type = _precision(regions)
 
     def points(region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[int, int]]:
-        centre = region[:2] * one(scale) - one(0.5)
-        spans = (region[2:4] * one(scale)).astype(one)
+        centre = region[:2] * to_type(scale) - to_type(0.5)
+        spans = (region[2:4] * to_type(scale)).astype(to_type)
         angle = -region[4] if clockwise else region[4]
-        x, across = _along(-spans[0] / one(2), spans[0], width, samples)
-        y, down = _along(-spans[1] / one(2), spans[1], height, samples)
+        x, across = _sampling_points(-spans[0] / to_type(2), spans[0], width, samples)
+        y, down = _sampling_points(-spans[1] / to_type(2), spans[1], height, samples)
         y = y[:, :, None, None]
         turn, rest = np.sin(angle), np.cos(angle)
         grid = (height, down, width, across)
         rows, columns = y * rest - x * turn + centre[1], y * turn + x * rest + centre[0]
-        return _spread(rows, grid), _spread(columns, grid), (down, across)
+        return _broadcast_points(rows, grid), _broadcast_points(columns, grid), (down, across)
 
     _hold_regions("align_turned_regions", inputs, regions, batches, 5)
-    return _pooled(inputs, regions.astype(one), batches, (height, width), points, largest=False)
+    return _pool_samples(inputs, regions.astype(to_type), batches, (height, width), points, largest=False)
 
 
-def interpolated(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+def sample_bilinear(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """Return planes [channels, rows, columns] bilinearly sampled at points.
 
     The result is [channels, points]. Points at most one element outside are clamped, those farther away are 0.
     """
-    return _sum_of_four(_weighed(planes, y, x))
+    return _sum_of_four(_weigh_neighbors(planes, y, x))
 
 
 def _interpolated_on_lines(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
@@ -152,7 +170,7 @@ def _weights(places: NDArray[Any], size: int, parts: int, each: int) -> NDArray[
     return array
 
 
-def between(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+def sample_clamped(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """Return `interpolated` with points outside clamped to the edge."""
     return _sum_of_four(_shares(planes, y, x))
 
@@ -162,7 +180,7 @@ def _sum_of_four(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return total
 
 
-def _weighed(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> list[NDArray[Any]]:
+def _weigh_neighbors(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> list[NDArray[Any]]:
     """Return the weighted neighbors that sum to `interpolated`."""
     rows, columns = planes.shape[1:]
     outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
@@ -193,7 +211,7 @@ def _precision(regions: NDArray[Any]) -> Any:
     return np.float64 if regions.dtype == np.float64 else np.float32
 
 
-def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any], int]:
+def _sampling_points(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any], int]:
     """Return sampling points [bins, count] from `start`, and their count.
 
     The count is 0 where there are none.
@@ -211,7 +229,7 @@ def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any
     return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
 
 
-def _spread(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[Any]:
+def _broadcast_points(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[Any]:
     memory.hold(grid, np.dtype(np.int8))
     return np.broadcast_to(places, grid).reshape(-1)
 
@@ -227,7 +245,7 @@ def _hold_regions(name: str, inputs: NDArray[Any], regions: NDArray[Any], batche
         raise InputError(f"{name}: expected regions of finite numbers")
 
 
-def _pooled(
+def _pool_samples(
     inputs: NDArray[Any],
     regions: NDArray[Any],
     batches: NDArray[Any],
@@ -270,9 +288,9 @@ def _pooled(
             continue
         if of_parts:
             y, x = (np.repeat(y, len(x)), np.tile(x, len(y))) if lines else (y, x)
-            value = np.maximum.reduce(_weighed(planes, y, x))
+            value = np.maximum.reduce(_weigh_neighbors(planes, y, x))
         else:
-            value = _interpolated_on_lines(planes, y, x) if lines else interpolated(planes, y, x)
+            value = _interpolated_on_lines(planes, y, x) if lines else sample_bilinear(planes, y, x)
         parts = value.reshape(channels, height, down, width, across)
         result[index] = round_to(parts.max((2, 4)) if largest else parts.mean((2, 4)), inputs.dtype)
     if not lacking.any():
@@ -357,7 +375,9 @@ def crop_regions(
         for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
             memory.hold((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # working memory
             planes = to_float64(inputs[batch])
-            array = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
+            array = (
+                sample_clamped(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
+            )
             array = np.where(points.outside, np.float64(np.float32(outside)), array)
             parts = array.reshape(len(array), *points.grid)
             pooled = largest_of(parts, inputs.dtype) if largest else parts.mean((2, 4))
@@ -416,7 +436,7 @@ def each_region(
             continue
         memory.hold(grid, np.dtype(np.float64))
         each = ((y, exact_y, sizes[2]), (x, exact_x, sizes[3]))
-        apart = [_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
+        apart = [_is_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
         near = [_unsure(at, exact, size, to_corners=cropping.to_corners) for at, exact, size in each]
         outside, unsure = (np.logical_or.outer(*pair).ravel() for pair in (apart, near))
         yield index, batch, Points(np.repeat(y, len(x)), np.tile(x, len(y)), grid, outside, unsure)
@@ -424,11 +444,11 @@ def each_region(
 
 def _unsure(places: NDArray[Any], exact: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
     """Return which positions depend on rounding to be inside or outside."""
-    least, most = (_outside(exact + by * (1 + np.abs(exact)), size, to_corners=to_corners) for by in (-_NEAR, _NEAR))
+    least, most = (_is_outside(exact + by * (1 + np.abs(exact)), size, to_corners=to_corners) for by in (-_NEAR, _NEAR))
     return np.asarray((least != most) & (places != exact), np.bool_)
 
 
-def _outside(places: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
+def _is_outside(places: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
     outside = (places < 0) | (places > size - 1) if to_corners else (places <= -1) | (places >= size)
     return np.asarray(outside, np.bool_)
 
@@ -440,19 +460,23 @@ def _along_crop(
 
     Points are in float32 and exact.
     """
-    one = np.float32
+    to_type = np.float32
     span = end - start
-    share = np.abs(span / one(parts))
+    share = np.abs(span / to_type(parts))
     result = ceil(share) if np.isfinite(share) else _FEW_CROPS
     count = min(max(result, cropping.least), cropping.most)
     if parts * count >= _FEW_CROPS:
         raise InputError(f"crop_regions: {count} points along a dimension of each of {parts} parts are too many")
     total = parts * count
-    memory.hold((total,), np.dtype(one))
+    memory.hold((total,), np.dtype(to_type))
     steps = max(1, total - 1 if cropping.to_corners else total)
-    places = (np.arange(total, dtype=one) - one(cropping.behind)) * (span / one(steps)) + start - one(cropping.before)
-    exact = (np.arange(total) - np.float64(one(cropping.behind))) * (np.float64(end) - np.float64(start)) / steps
-    return places.astype(one), exact + np.float64(start) - np.float64(one(cropping.before)), count
+    places = (
+        (np.arange(total, dtype=to_type) - to_type(cropping.behind)) * (span / to_type(steps))
+        + start
+        - to_type(cropping.before)
+    )
+    exact = (np.arange(total) - np.float64(to_type(cropping.behind))) * (np.float64(end) - np.float64(start)) / steps
+    return places.astype(to_type), exact + np.float64(start) - np.float64(to_type(cropping.before)), count
 
 
 class _Picking(NamedTuple):
@@ -573,7 +597,9 @@ def _of_largest(wide: NDArray[Any], points: Points, planes: NDArray[Any], how: _
 
 
 def _values(planes: NDArray[Any], points: Points, how: _Picking) -> NDArray[Any]:
-    return between(planes, points.y, points.x) if how.linear else nearest_elements(planes, points, upper=how.upper)
+    return (
+        sample_clamped(planes, points.y, points.x) if how.linear else nearest_elements(planes, points, upper=how.upper)
+    )
 
 
 def _add(maps: NDArray[Any], shares: NDArray[Any], points: Points, how: _Picking) -> None:

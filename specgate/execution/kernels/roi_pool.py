@@ -45,7 +45,7 @@ def pool_parts(
     rows, columns = _four(inputs)[2:]
 
     def largest(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
-        x1, y1, x2, y2 = (int(at) for at in _rounded(corners * corners.dtype.type(scale)))
+        x1, y1, x2, y2 = (int(at) for at in _round_half_away(corners * corners.dtype.type(scale)))
         array = np.zeros((len(planes), height, width))
         across = edges(x1, max(1, x2 - x1 + 1), width, columns)
         for i, (top, bottom) in enumerate(edges(y1, max(1, y2 - y1 + 1), height, rows)):
@@ -54,13 +54,13 @@ def pool_parts(
                     array[:, i, j] = planes[:, top:bottom, left:right].max((1, 2))
         return array
 
-    def between(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
+    def sample_part(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         y, x = (
             _to_corner(corners[d], corners[d + 2], *sizes) for d, sizes in ((1, (height, rows)), (0, (width, columns)))
         )
-        return _at(planes, y[:, None], x[None])
+        return _sample_planes(planes, y[:, None], x[None])
 
-    return _of_regions(inputs, regions, (inputs.shape[1], height, width), between if straight else largest)
+    return _of_regions(inputs, regions, (inputs.shape[1], height, width), sample_part if straight else largest)
 
 
 def pool_channels_of_parts(
@@ -93,10 +93,13 @@ def pool_channels_of_parts(
         )
 
     def mean(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
-        one = corners.dtype.type
-        near, far = (_rounded(corners[:2]) * one(scale), (_rounded(corners[2:]) + 1) * one(scale))
-        spans = np.maximum(far - near, one(_LEAST)) / one(parts)
-        across, down = (_touched(near[at], spans[at], parts, size) for at, size in enumerate((columns, rows)))
+        to_type = corners.dtype.type
+        near, far = (
+            _round_half_away(corners[:2]) * to_type(scale),
+            (_round_half_away(corners[2:]) + 1) * to_type(scale),
+        )
+        spans = np.maximum(far - near, to_type(_LEAST)) / to_type(parts)
+        across, down = (_touched_elements(near[at], spans[at], parts, size) for at, size in enumerate((columns, rows)))
         apart = planes.reshape(channels, parts, parts, rows, columns)
         result = np.zeros((channels, parts, parts))
         for (i, (top, bottom)), (j, (left, right)) in product(enumerate(down), enumerate(across)):
@@ -104,17 +107,17 @@ def pool_channels_of_parts(
                 result[:, i, j] = apart[:, i, j, top:bottom, left:right].mean((1, 2))
         return result
 
-    def between(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
+    def sample_part(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         result, unsure = np.zeros((channels, parts, parts)), np.zeros((parts, parts), np.bool_)
         for at, (i, j) in enumerate(memory.in_time(product(range(bins_down), range(bins_across)))):
             x, beside = _of_bin(corners[::2], scale, (j, bins_across), parts, columns)
             y, below = _of_bin(corners[1::2], scale, (i, bins_down), parts, rows)
-            result += _at(planes[at * channels : (at + 1) * channels], y[:, None], x[None])
+            result += _sample_planes(planes[at * channels : (at + 1) * channels], y[:, None], x[None])
             unsure |= below[:, None] | beside
         result /= bins_down * bins_across
         return np.ma.MaskedArray(result, mask=np.broadcast_to(unsure, result.shape)) if unsure.any() else result
 
-    return _of_regions(inputs, regions, (channels, parts, parts), between if straight else mean)
+    return _of_regions(inputs, regions, (channels, parts, parts), sample_part if straight else mean)
 
 
 def pool_moved_parts(
@@ -147,16 +150,16 @@ def pool_moved_parts(
     first = np.arange(parts)
 
     def mean(planes: NDArray[Any], corners: NDArray[Any], moved: NDArray[Any]) -> NDArray[Any]:
-        one = corners.dtype.type
-        near = _rounded(corners[:2]) * one(scale) - one(0.5)
-        far = (_rounded(corners[2:]) + 1) * one(scale) - one(0.5)
-        spans = np.maximum(far - near, one(_LEAST))
-        part = spans / one(parts)
-        shift = moved * one(spread) * spans[None, :, None, None]  # [classes, 2, parts, parts]
-        x = near[0] + first.astype(one) * part[0] + shift[:, 0]
-        y = near[1] + (first.astype(one) * part[1])[:, None] + shift[:, 1]
+        to_type = corners.dtype.type
+        near = _round_half_away(corners[:2]) * to_type(scale) - to_type(0.5)
+        far = (_round_half_away(corners[2:]) + 1) * to_type(scale) - to_type(0.5)
+        spans = np.maximum(far - near, to_type(_LEAST))
+        part = spans / to_type(parts)
+        shift = moved * to_type(spread) * spans[None, :, None, None]  # [classes, 2, parts, parts]
+        x = near[0] + first.astype(to_type) * part[0] + shift[:, 0]
+        y = near[1] + (first.astype(to_type) * part[1])[:, None] + shift[:, 1]
         sizes = part / np.array([bins_across, bins_down], corners.dtype)
-        inner = [np.arange(n).astype(one) * size for n, size in zip((bins_across, bins_down), sizes, strict=True)]
+        inner = [np.arange(n).astype(to_type) * size for n, size in zip((bins_across, bins_down), sizes, strict=True)]
         lost = np.broadcast_to(~(np.isfinite(y) & np.isfinite(x)), (classes, parts, parts))
         own = planes.reshape(classes, channels // classes, parts, parts, rows, columns)
         array = _mean_of_bins(own, np.where(lost, -np.inf, y), np.where(lost, -np.inf, x), inner)
@@ -165,12 +168,12 @@ def pool_moved_parts(
         mask = np.broadcast_to(lost[:, None], own.shape[:4]).reshape(array.shape)
         return np.ma.MaskedArray(array, mask=mask)
 
-    def pooled(planes: NDArray[Any], corners: NDArray[Any], region: int = 0) -> NDArray[Any]:
+    def pool_region(planes: NDArray[Any], corners: NDArray[Any], region: int = 0) -> NDArray[Any]:
         none = np.zeros((1, 2, 1, 1), corners.dtype)
         moved = none if offsets is None else offsets[region].astype(corners.dtype).reshape(classes, 2, parts, parts)
         return mean(planes, corners, moved)
 
-    return _of_regions(inputs, regions, (channels, parts, parts), pooled, counted=True)
+    return _of_regions(inputs, regions, (channels, parts, parts), pool_region, counted=True)
 
 
 def _mean_of_bins(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], inner: list[NDArray[Any]]) -> NDArray[Any]:
@@ -199,7 +202,7 @@ def _four(inputs: NDArray[Any]) -> tuple[int, ...]:
     return inputs.shape
 
 
-def _rounded(places: NDArray[Any]) -> NDArray[Any]:
+def _round_half_away(places: NDArray[Any]) -> NDArray[Any]:
     """Return positions rounded half away from 0, in their own type."""
     wide = places.astype(np.float64)
     return np.copysign(np.floor(np.abs(wide) + 0.5), wide).astype(places.dtype)
@@ -211,24 +214,24 @@ def edges(start: int, span: int, parts: int, size: int) -> list[tuple[int, int]]
     return [(min(max(first, 0), size), min(max(last, 0), size)) for first, last in ends]
 
 
-def _touched(start: Any, span: Any, parts: int, size: int) -> list[tuple[int, int]]:
+def _touched_elements(start: Any, span: Any, parts: int, size: int) -> list[tuple[int, int]]:
     """Return the first element that each bin touches, and the end."""
-    one = type(start)
-    first, last = (np.arange(at, parts + at).astype(one) * span + start for at in (0, 1))
+    to_type = type(start)
+    first, last = (np.arange(at, parts + at).astype(to_type) * span + start for at in (0, 1))
     items = (np.clip(at, 0, size).astype(int).tolist() for at in (np.floor(first), np.ceil(last)))
     return list(zip(*items, strict=True))
 
 
-def _spread(first: Any, span: Any, count: int, size: int) -> NDArray[Any]:
+def _spread_points(first: Any, span: Any, count: int, size: int) -> NDArray[Any]:
     """Return points over a span from `first`, or its middle if only one.
 
     They are in elements of a plane of length 1.
     """
-    one, more = type(first), type(first)(size - 1)
+    to_type, more = type(first), type(first)(size - 1)
     if count == 1:
-        return np.array([one(0.5) * (first + (first + span)) * more])
-    step = span * more / one(max(1, count - 1))
-    array: NDArray[Any] = np.arange(count).astype(one) * step + first * more
+        return np.array([to_type(0.5) * (first + (first + span)) * more])
+    step = span * more / to_type(max(1, count - 1))
+    array: NDArray[Any] = np.arange(count).astype(to_type) * step + first * more
     return array
 
 
@@ -238,10 +241,10 @@ def _of_bin(
     """Return points of one bin of a region, and which depend on rounding."""
     at, bins = which
 
-    def points(one: Any) -> NDArray[Any]:
-        first, last = (one(end) * one(scale) for end in ends)
-        span = (last - first) / one(bins)
-        return _spread(first + one(at) * span, span, count, size)
+    def points(to_type: Any) -> NDArray[Any]:
+        first, last = (to_type(end) * to_type(scale) for end in ends)
+        span = (last - first) / to_type(bins)
+        return _spread_points(first + to_type(at) * span, span, count, size)
 
     array, exact = points(ends.dtype.type), points(np.float64)
     near = (np.abs(exact) < _NEAR * size) | (np.abs(exact - (size - 1)) < _NEAR * size)
@@ -250,13 +253,13 @@ def _of_bin(
 
 def _to_corner(first: Any, last: Any, count: int, size: int) -> NDArray[Any]:
     """Return points from `first` to `last`, with `last` exact."""
-    array = _spread(first, last - first, count, size)
+    array = _spread_points(first, last - first, count, size)
     if count > 1:
         array[-1] = last * type(last)(size - 1)
     return array
 
 
-def _at(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+def _sample_planes(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """Return planes [channels, rows, columns] sampled bilinearly, 0 outside."""
     rows, columns = planes.shape[1:]
     outside = (y < 0) | (y > rows - 1) | (x < 0) | (x > columns - 1)
@@ -290,9 +293,9 @@ def _of_regions(
     memory.hold((*shape, 8), np.dtype(np.float64))  # working memory
     mask = np.zeros(result.shape, np.bool_)
     corners = regions[:, 1:].astype(np.float64 if regions.dtype == np.float64 else np.float32)
-    known = (np.abs(corners) < _FAR).all(1) & (0 not in inputs.shape[2:])
+    is_valid = (np.abs(corners) < _FAR).all(1) & (0 not in inputs.shape[2:])
     for at in memory.in_time(range(len(regions))):
-        if not known[at]:
+        if not is_valid[at]:
             result[at], mask[at] = 0, True
             continue
         planes = to_float64(inputs[int(numbers[at])])
@@ -325,15 +328,15 @@ def pool_listed_parts(
     result[...] = 0
     with memory.quiet():
         places = np.rint(corners * np.float32(scale))
-    known = (np.abs(places) < _FAR_PARTS).all(1) & np.isin(numbers, np.arange(len(inputs)))
-    for index in memory.in_time(np.flatnonzero(known)):
+    is_valid = (np.abs(places) < _FAR_PARTS).all(1) & np.isin(numbers, np.arange(len(inputs)))
+    for index in memory.in_time(np.flatnonzero(is_valid)):
         x1, y1, x2, y2 = (int(place) for place in places[index])
         across = edges(x1, max(1, x2 - x1 + 1), width, inputs.shape[3])
         down = edges(y1, max(1, y2 - y1 + 1), height, inputs.shape[2])
         _fill(result[index], inputs[int(numbers[index])], down, across)
-    if known.all():
+    if is_valid.all():
         return result
-    return np.ma.MaskedArray(result, mask=np.broadcast_to(~known[:, None, None, None], result.shape))
+    return np.ma.MaskedArray(result, mask=np.broadcast_to(~is_valid[:, None, None, None], result.shape))
 
 
 def _fill(

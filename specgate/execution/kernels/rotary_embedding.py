@@ -12,7 +12,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import paired, quiet, want_float
+from specgate.execution.kernels.elementwise import broadcast_arrays, quiet, want_float
 from specgate.execution.kernels.gather import places_in
 from specgate.execution.kernels.matmul import multiply_matrices
 
@@ -81,7 +81,7 @@ def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[in
 
 def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> NDArray[Any]:
     """Return SwiGLU: a * sigmoid(alpha * a) * b, of one shape and type."""
-    a, b = paired("swi_glu", a, b)
+    a, b = broadcast_arrays("swi_glu", a, b)
     want_float("swi_glu", a)
     memory.hold(a.shape, np.dtype(np.float64))
     with quiet():

@@ -39,7 +39,7 @@ def scatter_elements(
         raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
     places: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
     places[axis] = places_in("scatter", indices, inputs.shape[axis])
-    return _written(inputs, tuple(places), updates, reduction)
+    return _write_updates(inputs, tuple(places), updates, reduction)
 
 
 def scatter_tuples(
@@ -58,10 +58,10 @@ def scatter_tuples(
         return np.asarray(scatter_tuples(inputs[np.newaxis], first, updates, reduction=reduction)[0])
     require_shape("scatter", "updates", updates.shape, (*indices.shape[:-1], *inputs.shape[count:]))
     places = [places_in("scatter", indices[..., i], size) for i, size in enumerate(inputs.shape[:count])]
-    return _written(inputs, tuple(places), updates, reduction)
+    return _write_updates(inputs, tuple(places), updates, reduction)
 
 
-def _written(
+def _write_updates(
     inputs: NDArray[Any], places: tuple[NDArray[Any], ...], updates: NDArray[Any], reduction: str
 ) -> NDArray[Any]:
     if updates.dtype != inputs.dtype:
@@ -108,7 +108,7 @@ def combine_elements(
         raise InputError("scatter: an index is negative")
     places: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
     places[at] = places_in("scatter", indices, inputs.shape[at])
-    return _combined(inputs, tuple(places), indices.shape, updates, reduction, with_inputs=with_inputs)
+    return _combine_updates(inputs, tuple(places), indices.shape, updates, reduction, with_inputs=with_inputs)
 
 
 def combine_tuples(
@@ -136,10 +136,10 @@ def combine_tuples(
     updates = updates.reshape(shape) if shape == () and updates.size == 1 else updates
     require_shape("scatter", "updates", updates.shape, shape)
     places = tuple(places_in("scatter", indices[..., i], size) for i, size in enumerate(inputs.shape[:count]))
-    return _combined(inputs, places, shape, updates, reduction, with_inputs=True)
+    return _combine_updates(inputs, places, shape, updates, reduction, with_inputs=True)
 
 
-def _combined(
+def _combine_updates(
     inputs: NDArray[Any],
     places: tuple[NDArray[Any], ...],
     shape: tuple[int, ...],
@@ -206,7 +206,7 @@ def write_elements(inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray
     places, outside = places_and_outside(indices, inputs.shape[axis])
     at: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
     at[axis] = places
-    return _scattered(inputs, tuple(at), updates, outside, indices.shape)
+    return _scatter_updates(inputs, tuple(at), updates, outside, indices.shape)
 
 
 def write_tuples(
@@ -236,11 +236,13 @@ def write_tuples(
     require_shape("scatter", "updates", updates.shape, (1,) * (rank - len(shape)) + shape)
     arrays = [places_and_outside(chosen[..., i], size) for i, size in enumerate(data.shape[:count])]
     outside = np.any([beyond for _, beyond in arrays], axis=0)
-    array = _scattered(data, tuple(places for places, _ in arrays), updates.reshape(shape), outside, chosen.shape[:-1])
+    array = _scatter_updates(
+        data, tuple(places for places, _ in arrays), updates.reshape(shape), outside, chosen.shape[:-1]
+    )
     return array.reshape(inputs.shape)
 
 
-def _scattered(
+def _scatter_updates(
     inputs: NDArray[Any],
     places: tuple[NDArray[Any], ...],
     updates: NDArray[Any],

@@ -13,7 +13,7 @@ import numpy as np
 
 from specgate.execution.kernels import elementwise as elementwise_binary
 from specgate.execution.kernels.arithmetic import turn_low_halves
-from specgate.execution.kernels.elementwise import called
+from specgate.execution.kernels.elementwise import rename_kernel
 from specgate.execution.kernels.pool import max_pool, max_pool_values
 from specgate.execution.kernels.reduce import arg_reduce, reduce
 from specgate.execution.kernels.sort import top_k
@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _turned(value: Any) -> Any:
+def _turn_value(value: Any) -> Any:
     return turn_low_halves(value) if isinstance(value, np.ndarray) and value.dtype == np.int64 else value
 
 
@@ -39,13 +39,13 @@ def _by_halves(name: str, kernel: Callable[..., Any], *, values: bool = False) -
     """
 
     @wraps(kernel)
-    def turned(*arrays: Any, **arguments: Any) -> Any:
-        results = kernel(*map(_turned, arrays), **{name: _turned(value) for name, value in arguments.items()})
+    def run_turned(*arrays: Any, **arguments: Any) -> Any:
+        results = kernel(*map(_turn_value, arrays), **{name: _turn_value(value) for name, value in arguments.items()})
         if not values:
             return results
-        return (_turned(results[0]), *results[1:]) if isinstance(results, tuple) else _turned(results)
+        return (_turn_value(results[0]), *results[1:]) if isinstance(results, tuple) else _turn_value(results)
 
-    return called(name, turned)
+    return rename_kernel(name, run_turned)
 
 
 arg_reduce_by_halves = _by_halves("arg_reduce_by_halves", arg_reduce)

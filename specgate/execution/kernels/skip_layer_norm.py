@@ -148,8 +148,8 @@ def normalize_embeddings(
         total = np.broadcast_to(np.asarray(total), (batch, time, size))
         normal, _, _ = _normal(total, 2, epsilon, centred=True)
         result = round_to(normal * to_float64(scale) + to_float64(shift), word_table.dtype)
-    return result, _counted(mask, batch), round_to(total, word_table.dtype)
+    return result, _count_mask(mask, batch), round_to(total, word_table.dtype)
 
 
-def _counted(mask: NDArray[Any] | None, batch: int) -> NDArray[np.int32]:
+def _count_mask(mask: NDArray[Any] | None, batch: int) -> NDArray[np.int32]:
     return np.zeros(batch, np.int32) if mask is None else (mask == 1).sum(axis=1).astype(np.int32)

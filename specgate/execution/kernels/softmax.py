@@ -74,7 +74,7 @@ def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
     return np.ascontiguousarray(result.reshape(grouped.shape).transpose(np.argsort((*rest, *along))))
 
 
-def _along(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple[int, ...]:
+def _group_axes(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple[int, ...]:
     """Return the dimensions of a group: `axis`, and later ones with `to_end`."""
     place = axis + x.ndim if axis < 0 else axis
     if past_end and place == x.ndim:
@@ -126,7 +126,7 @@ def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end:
         np.exp(shifted, out=shifted)
         shifted /= _totals(shifted)
 
-    return _of_groups("softmax", x, _along(x, axis, to_end=to_end, past_end=past_end), shares)
+    return _of_groups("softmax", x, _group_axes(x, axis, to_end=to_end, past_end=past_end), shares)
 
 
 def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
@@ -135,12 +135,12 @@ def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_
     def logarithms(shifted: NDArray[Any]) -> None:
         shifted -= np.log(_totals(np.exp(shifted)))
 
-    return _of_groups("log_softmax", x, _along(x, axis, to_end=to_end, past_end=past_end), logarithms)
+    return _of_groups("log_softmax", x, _group_axes(x, axis, to_end=to_end, past_end=past_end), logarithms)
 
 
 def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return 1 at the first maximum of each `softmax_along` group, else 0."""
-    along = _along(x, axis, to_end=to_end, past_end=past_end)
+    along = _group_axes(x, axis, to_end=to_end, past_end=past_end)
     return hardmax(x, axes=along) if x.size else x.copy()
 
 
@@ -231,7 +231,7 @@ def decode_best(
     classes = memory.empty(scores.shape[:2], np.dtype(np.int32 if int32_classes else np.int64))
     counts = memory.empty(scores.shape[:1], np.dtype(np.int32 if int32_lengths else np.int64))
     steps = np.arange(scores.shape[1]) < lengths[:, None]
-    return _decoded(scores, steps, none, classes, counts, merge=merge)
+    return _decode_ctc(scores, steps, none, classes, counts, merge=merge)
 
 
 def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool = True) -> NDArray[Any]:
@@ -246,12 +246,12 @@ def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool
     inside = np.cumprod(steps != 0, axis=0, dtype=np.bool_).T
     turned = scores.transpose(1, 0, 2)
     classes = memory.empty(turned.shape[:2], np.dtype(np.int64))
-    array, _ = _decoded(turned, inside, scores.shape[2] - 1, classes, np.empty(len(turned), np.int64), merge=merge)
+    array, _ = _decode_ctc(turned, inside, scores.shape[2] - 1, classes, np.empty(len(turned), np.int64), merge=merge)
     result: NDArray[Any] = array.astype(scores.dtype)[:, :, None, None]
     return result
 
 
-def _decoded(
+def _decode_ctc(
     scores: NDArray[Any],
     steps: NDArray[np.bool_],
     blank: int,
@@ -309,14 +309,14 @@ def sequence_loss(
     lacking = np.full(scores.shape[:1], not known)
     result[...] = 0
     for at in memory.in_time(range(len(scores) if known else 0)):
-        spelled = _prepared(labels[at, : int(counts[at])], collapse=collapse, unique=unique)
+        spelled = _remove_repetitions(labels[at, : int(counts[at])], collapse=collapse, unique=unique)
         if none in spelled:
             lacking[at] = True
             continue
         steps = to_float64(scores[at, : int(lengths[at])])
         most = steps.max(axis=1, keepdims=True) if len(steps) else steps
         logs = steps - most - np.log(np.exp(steps - most).sum(axis=1, keepdims=True))
-        number = _merged(logs, spelled, none) if merge else _plain(logs, spelled, none)
+        number = _sum_path_logs(logs, spelled, none) if merge else _plain(logs, spelled, none)
         result[at] = round_to(np.array(0.0 - number), scores.dtype)
     return np.ma.MaskedArray(result, lacking) if lacking.any() else result
 
@@ -336,7 +336,7 @@ def _hold_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[An
         raise InputError(f"sequence_loss: a label is not one of the {classes} classes")
 
 
-def _prepared(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[np.intp]:
+def _remove_repetitions(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[np.intp]:
     """Return labels without repetitions, consecutive ones or all."""
     if unique:
         return labels[np.sort(np.unique(labels, return_index=True)[1])].astype(np.intp)
@@ -346,7 +346,7 @@ def _prepared(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[
     return labels[kept].astype(np.intp)
 
 
-def _merged(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
+def _sum_path_logs(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
     """Return log(probability) of all paths that spell labels, repeats merged."""
     states = np.full(2 * len(labels) + 1, blank, np.intp)
     states[1::2] = labels

@@ -12,7 +12,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, to_float32
-from specgate.execution.kernels.narrow_types import widened
+from specgate.execution.kernels.narrow_types import widen_array
 from specgate.execution.kernels.pad_transpose import one_place
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def top_elements(
     if order != "index":
         return values, places
     turn = np.argsort(np.ma.getdata(places), axis, kind="stable")
-    return _turned(values, turn, axis), _turned(places, turn, axis)
+    return _take_order(values, turn, axis), _take_order(places, turn, axis)
 
 
-def _turned(array: NDArray[Any], turn: NDArray[Any], axis: int) -> NDArray[Any]:
+def _take_order(array: NDArray[Any], turn: NDArray[Any], axis: int) -> NDArray[Any]:
     plain = np.take_along_axis(np.ma.getdata(array), turn, axis)
     mask = np.ma.getmask(array)
     return plain if mask is np.ma.nomask else np.ma.MaskedArray(plain, mask=np.take_along_axis(mask, turn, axis))
@@ -149,7 +149,7 @@ def _open(
     else:
         twice = np.zeros(plain.shape, np.bool_)
         for step in (1, -1):
-            twice |= _beside(plain, axis, step)
+            twice |= _equals_neighbor(plain, axis, step)
         open_values, open_places = np.zeros(plain.shape, np.bool_), twice | (cut & (plain == last))
     masks = (np.ma.getmaskarray(each) for each in arrays)
     opened = (mask | more for mask, more in zip(masks, (open_values, open_places), strict=True))
@@ -157,7 +157,7 @@ def _open(
     return np.ma.MaskedArray(plain, mask=values_mask), np.ma.MaskedArray(np.ma.getdata(places), mask=places_mask)
 
 
-def _beside(values: NDArray[Any], axis: int, step: int) -> NDArray[np.bool_]:
+def _equals_neighbor(values: NDArray[Any], axis: int, step: int) -> NDArray[np.bool_]:
     """Return where a sorted sequence equals its neighbor.
 
     step: -1 for the element before, 1 for the one after.
@@ -247,7 +247,7 @@ def distinct(
         raise NoKernel("unique: it is unspecified whether nan equals nan, and where it is sorted")
     moved = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
     kind = np.dtype(np.int32 if int32_indices else np.int64)
-    begins, places, counts = _ranked(moved)
+    begins, places, counts = _rank_slices(moved)
     if not in_order:
         order = np.argsort(begins, kind="stable")
         rank = np.empty_like(order)
@@ -271,14 +271,14 @@ def distinct_along(
     return distinct(data, place, in_order=in_order, int32_indices=False, int32_counts=False)
 
 
-def _ranked(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _rank_slices(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return first indices, inverse and counts of sorted unique slices.
 
     Slices are along the first axis.
     """
     if moved.dtype.kind == "O" or not moved.size:
         return _ranked_rows(moved)
-    flat = widened(moved.reshape(len(moved), -1))
+    flat = widen_array(moved.reshape(len(moved), -1))
     flat = flat.astype(np.float32) if flat.dtype.name == "bfloat16" else flat
     keys = flat.reshape(-1) if flat.shape[1] == 1 else flat
     axis = None if keys.ndim == 1 else 0
@@ -287,7 +287,7 @@ def _ranked(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
 
 
 def _ranked_rows(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `_ranked` for strings, and for empty slices, which are all equal."""
+    """Return `_rank_slices` for strings, and for empty slices, which are all equal."""
     rows = [tuple(row) for row in memory.in_time(moved.reshape(len(moved), -1).tolist())] if moved.size else []
     if not moved.size and len(moved):
         rows = [()] * len(moved)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "count_n_grams", "encoded", "hash_elements", "join_texts", "normalize_texts", "split_texts", "texts_from_bytes",
+    "count_n_grams", "encode_text", "hash_elements", "join_texts", "normalize_texts", "split_texts", "texts_from_bytes",
     "texts_to_bytes",
 ]  # fmt: skip
 
@@ -33,7 +33,7 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
     if not all(isinstance(text, str) for text in texts.flat):
         raise InputError("expected only strings")
     memory.hold((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
-    parts = [encoded(text) for text in memory.in_time(texts.flat)]
+    parts = [encode_text(text) for text in memory.in_time(texts.flat)]
     total = 0
     for place, part in enumerate(parts):
         if total + len(part) > _MOST:
@@ -67,7 +67,7 @@ def texts_from_bytes(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[
     return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result
 
 
-def encoded(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """Return the UTF-8 bytes of a string; raise InputError if not encodable."""
     try:
         return text.encode()
@@ -104,7 +104,7 @@ def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def _cased(text: str, action: str) -> str:
+def _change_case(text: str, action: str) -> str:
     """Return a string in lower or upper case, character by character.
 
     A character whose other case has several characters is unchanged.
@@ -133,11 +133,11 @@ def normalize_texts(
     if action not in {"LOWER", "UPPER", "NONE"}:
         raise InputError(f"{name}: expected LOWER, UPPER or NONE, found {action!r:.40}")
     compared = "NONE" if case_sensitive else "LOWER"
-    left_out = {_cased(word, compared) for word in stopwords or ()}
-    kept = [text for text in memory.in_time(texts.flat) if not left_out or _cased(text, compared) not in left_out]
+    left_out = {_change_case(word, compared) for word in stopwords or ()}
+    kept = [text for text in memory.in_time(texts.flat) if not left_out or _change_case(text, compared) not in left_out]
     _hold_characters(kept)
     result = memory.empty((*texts.shape[:-1], max(1, len(kept))), np.dtype(object))
-    result[..., :] = [_cased(text, action) for text in memory.in_time(kept)] or [""]
+    result[..., :] = [_change_case(text, action) for text in memory.in_time(kept)] or [""]
     return result
 
 
@@ -167,7 +167,7 @@ def split_texts(
     return result, counts
 
 
-def _numbered(words: NDArray[Any], pool: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _number_words(words: NDArray[Any], pool: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return words and pool as numbers from 1 on; 0 for words not in the pool."""
     numbers = {word: number for number, word in enumerate(dict.fromkeys(pool), 1)}
     flat = words.reshape(-1)
@@ -218,7 +218,7 @@ def count_n_grams(
         raise InputError(f"{name}: expected one or two dimensions, lengths from 1 on, and n-grams")
     if mode not in {"TF", "IDF", "TFIDF"} or min(ngram_indexes) < 0:
         raise InputError(f"{name}: expected TF, IDF or TFIDF, and places that are not negative")
-    array, known = _numbered(words, pool)
+    array, known = _number_words(words, pool)
     grams = _parts(known, begins)
     if sum(map(len, grams)) != len(ngram_indexes) or (weights is not None and len(weights) != len(ngram_indexes)):
         raise InputError(f"{name}: expected a place, and a weight, for each of {sum(map(len, grams))} n-grams")
@@ -284,38 +284,38 @@ def hash_elements(x: NDArray[Any], *, seed: int = 0, positive: bool = True) -> N
     flat = result.reshape(-1)
     if x.dtype.kind != "O":
         little = np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<"), copy=False)
-        flat[...] = _hashed(little.reshape(-1).view(np.uint8).reshape(x.size, x.itemsize), seed)
+        flat[...] = _hash_rows(little.reshape(-1).view(np.uint8).reshape(x.size, x.itemsize), seed)
     else:
-        texts = [encoded(text) for text in memory.in_time(x.reshape(-1).tolist())]
+        texts = [encode_text(text) for text in memory.in_time(x.reshape(-1).tolist())]
         lengths = np.array([len(text) for text in texts], np.int64)
         for length in memory.in_time(np.unique(lengths).tolist()):
             at = np.flatnonzero(lengths == length)
             joined = b"".join(texts[place] for place in at)
-            flat[at] = _hashed(np.frombuffer(joined, np.uint8).reshape(len(at), length), seed)
+            flat[at] = _hash_rows(np.frombuffer(joined, np.uint8).reshape(len(at), length), seed)
     return result if positive else result.view(np.int32)
 
 
-def _hashed(data: NDArray[np.uint8], seed: int) -> NDArray[np.uint32]:
+def _hash_rows(data: NDArray[np.uint8], seed: int) -> NDArray[np.uint32]:
     """Return the hash of each row of bytes."""
     count, length = data.shape
     whole = length // 4
     words = np.ascontiguousarray(data[:, : 4 * whole]).view("<u4").astype(np.uint32).reshape(count, whole)
     array = np.full(count, seed, np.uint32)
     for at in memory.in_time(range(whole)):
-        array = _turned(array ^ _scrambled(words[:, at]), 13) * np.uint32(5) + _ADDED
+        array = _rotate_words(array ^ _scramble_words(words[:, at]), 13) * np.uint32(5) + _ADDED
     if length % 4:
         rest = np.zeros((count, 4), np.uint8)
         rest[:, : length % 4] = data[:, 4 * whole :]
-        array = array ^ _scrambled(rest.view("<u4").astype(np.uint32)[:, 0])
+        array = array ^ _scramble_words(rest.view("<u4").astype(np.uint32)[:, 0])
     array = array ^ np.uint32(length)
     for shift, factor in _MIXES:
         array = (array ^ (array >> np.uint32(shift))) * factor
     return array ^ (array >> np.uint32(16))
 
 
-def _scrambled(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    return _turned(words * _FIRST, 15) * _SECOND
+def _scramble_words(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    return _rotate_words(words * _FIRST, 15) * _SECOND
 
 
-def _turned(words: NDArray[np.uint32], bits: int) -> NDArray[np.uint32]:
+def _rotate_words(words: NDArray[np.uint32], bits: int) -> NDArray[np.uint32]:
     return (words << np.uint32(bits)) | (words >> np.uint32(32 - bits))

@@ -12,7 +12,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import round_to
-from specgate.execution.kernels.linear_models import labels_at, labels_of, place_of_largest, transformed
+from specgate.execution.kernels.linear_models import labels_at, labels_of, place_of_largest, transform_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEAF", "MEMBER", "MODES", "Scores", "Trees", "Votes", "classify_by_trees", "ensemble_of", "regress_by_trees",
-    "results_of", "scores_of", "walked",
+    "results_of", "scores_of", "walk_trees",
 ]  # fmt: skip
 
 #: Comparison of a feature with a node's value, by mode number; leaves do not compare.
@@ -85,7 +85,7 @@ class Votes(NamedTuple):
         return cls(placed, weighed, count)
 
 
-def walked(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
+def walk_trees(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
     """Return the leaf reached in each tree [samples, trees], -1 if none.
 
     inputs: float64 [samples, features]. A sample reaches no leaf where a node is missing, or nodes form a cycle.
@@ -100,7 +100,7 @@ def walked(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
         if not going.size:
             break
         values = flat[begins + trees.features[nodes]]
-        yes = _compared(values, nodes, trees, kinds)
+        yes = _compare_nodes(values, nodes, trees, kinds)
         lacking = np.isnan(values)
         if lacking.any():
             yes = np.where(lacking, trees.missing[nodes], yes)
@@ -113,7 +113,9 @@ def walked(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
     return np.where(at < 0, -1, trees.leaf[at]).reshape(len(inputs), count)
 
 
-def _compared(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees, kinds: Sequence[int]) -> NDArray[np.bool_]:
+def _compare_nodes(
+    values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees, kinds: Sequence[int]
+) -> NDArray[np.bool_]:
     """Return the comparison result of each node with its value."""
     if len(kinds) == 1 and kinds[0] != MEMBER:
         return np.asarray(_COMPARE[kinds[0]](values, trees.values[nodes]))
@@ -137,11 +139,11 @@ def _is_member(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees) -> 
     if not different.size:
         return np.zeros(values.size, np.bool_)
     numbers = [np.searchsorted(different, each) + place * different.size for place, each in enumerate(trees.members)]
-    known = np.unique(np.concatenate(numbers))
+    members = np.unique(np.concatenate(numbers))
     place = np.minimum(np.searchsorted(different, values), different.size - 1)
     which = np.searchsorted(np.flatnonzero(trees.modes == MEMBER), nodes)
     sought = which * different.size + place
-    result = known[np.minimum(np.searchsorted(known, sought), known.size - 1)] == sought
+    result = members[np.minimum(np.searchsorted(members, sought), members.size - 1)] == sought
     return np.asarray(result & (different[place] == values))
 
 
@@ -170,7 +172,7 @@ def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str =
     rows = max(1, _TOGETHER // max(1, trees.roots.size * votes.targets.shape[1]))
     for first in memory.in_time(range(0, len(inputs), rows)):
         part = slice(first, first + rows)
-        leaves = walked(inputs[part].astype(np.float64), trees)
+        leaves = walk_trees(inputs[part].astype(np.float64), trees)
         scores.reached[part] = (leaves >= 0).all(axis=1)
         _gather(np.maximum(leaves, 0), votes, aggregate, scores.values[part], scores.voted[part])
     if aggregate == "AVERAGE":
@@ -204,7 +206,7 @@ def results_of(
 ) -> NDArray[Any]:
     """Return transformed scores in a type, masked for samples without a leaf."""
     result = memory.empty(scores.shape, dtype)
-    result[...] = round_to(transformed(scores, post_transform), dtype)
+    result[...] = round_to(transform_scores(scores, post_transform), dtype)
     if reached.all():
         return result
     return np.ma.MaskedArray(result, mask=np.broadcast_to(~reached[:, None], result.shape))
@@ -317,8 +319,8 @@ class _Nodes:
             return np.full(trees.size, -1)
         tree = np.minimum(np.searchsorted(self._trees, trees), self._trees.size - 1)
         node = np.minimum(np.searchsorted(self._nodes, nodes), self._nodes.size - 1)
-        known = (self._trees[tree] == trees) & (self._nodes[node] == nodes)
-        return np.where(known, tree * self._nodes.size + node, -1)
+        is_known = (self._trees[tree] == trees) & (self._nodes[node] == nodes)
+        return np.where(is_known, tree * self._nodes.size + node, -1)
 
     def places(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of each node, -1 if missing; the first of duplicates."""
@@ -351,9 +353,9 @@ def _trees(
     lists = (nodes, _integers(features), kinds, values, _integers(true_ids), _integers(false_ids), lacking)
     if any(each.size != trees.size for each in lists):
         raise InputError(f"trees: expected lists with an entry for each of {trees.size} nodes")
-    known = _Nodes(trees, nodes)
+    node_table = _Nodes(trees, nodes)
     branch = kinds != LEAF
-    true, false = (np.where(branch, known.places(trees, _integers(ids)), -1) for ids in (true_ids, false_ids))
+    true, false = (np.where(branch, node_table.places(trees, _integers(ids)), -1) for ids in (true_ids, false_ids))
     led = np.zeros(trees.size + 1, np.bool_)
     led[true], led[false], led[-1] = True, True, False
     order = np.argsort(led[:-1], kind="stable")  # nodes without a parent come before the others of their tree
@@ -361,11 +363,11 @@ def _trees(
     new_trees = Trees(
         kinds, lists[1], values, true, false, lacking.astype(np.bool_), np.sort(order[first]), np.arange(trees.size)
     )
-    return new_trees, known
+    return new_trees, node_table
 
 
 def _votes(
-    known: _Nodes,
+    node_table: _Nodes,
     size: int,
     tree_ids: Sequence[int] | None,
     node_ids: Sequence[int] | None,
@@ -379,7 +381,7 @@ def _votes(
         raise InputError(f"trees: expected lists with an entry for each of {trees.size} votes")
     if ids.size and not (ids.min() >= 0 and ids.max() < count):
         raise InputError(f"trees: expected votes for {count} targets")
-    places = known.places(trees, nodes)
+    places = node_table.places(trees, nodes)
     there = places >= 0
     return Votes.of_lists(places[there], ids[there], weights[there], size, count), bool(there.all())
 
@@ -404,12 +406,12 @@ def _ensemble(
 ) -> tuple[Trees, Votes, bool]:
     """Return the trees, the votes of their leaves, and whether each vote's node exists."""
     numbers = _numbers(values, wide_values)
-    trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
+    trees, node_table = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
     array = _numbers(weights, wide_weights)
-    return trees, *_votes(known, trees.modes.size, vote_trees, vote_nodes, targets, array, count)
+    return trees, *_votes(node_table, trees.modes.size, vote_trees, vote_nodes, targets, array, count)
 
 
-def _added(scores: NDArray[Any], base: NDArray[np.float64]) -> NDArray[Any]:
+def _add_base(scores: NDArray[Any], base: NDArray[np.float64]) -> NDArray[Any]:
     if base.size not in {0, scores.shape[1]}:
         raise InputError(f"trees: expected {scores.shape[1]} base values, found {base.size}")
     return scores + base if base.size else scores
@@ -435,7 +437,7 @@ def regress_by_trees(
         raise InputError("trees: the number of targets must be known")
     trees, votes, result = _ensemble(targets, vote_targets, **lists)
     scores = scores_of(inputs, trees, votes, aggregate)
-    results = _added(scores.values, _numbers(base, wide_base))
+    results = _add_base(scores.values, _numbers(base, wide_base))
     return results_of(results, scores.reached & result, post_transform, np.dtype(np.float32))
 
 
@@ -466,10 +468,10 @@ def classify_by_trees(
         score = scores.values[:, voted[0]] + added.sum()
         places, both = _binary(score, post_transform, positive=bool((array >= 0).all()), first=voted == [0])
     else:
-        single = _added(scores.values, added).astype(np.float32)
+        single = _add_base(scores.values, added).astype(np.float32)
         open_to = scores.voted if labels.size > 2 and not added.size else True
         places = place_of_largest(np.where(open_to, single, -np.inf))
-        both = transformed(single.astype(np.float64), post_transform)
+        both = transform_scores(single.astype(np.float64), post_transform)
     chosen = labels_at(labels, places)
     if not defined.all():
         chosen = np.ma.MaskedArray(chosen, mask=~defined)
@@ -488,6 +490,6 @@ def _binary(
     score = score.astype(np.float32).astype(np.float64)
     places = (score > (0.5 if positive else 0.0)).astype(np.intp)
     if not first:
-        return places, transformed(np.stack([np.zeros_like(score), score], axis=1), post_transform)
+        return places, transform_scores(np.stack([np.zeros_like(score), score], axis=1), post_transform)
     both = np.stack([1 - score if positive and post_transform != "LOGISTIC" else -score, score], axis=1)
-    return places, transformed(both, post_transform) if post_transform in {"LOGISTIC", "PROBIT"} else both
+    return places, transform_scores(both, post_transform) if post_transform in {"LOGISTIC", "PROBIT"} else both

@@ -202,7 +202,7 @@ def _write_windows(data: NDArray[Any], columns: NDArray[Any], rows: slice, taps:
         columns[...] = 0  # elements that read only padding
     for element in product(*taps):
         target = columns[_ALL + tuple(tap.element for tap in element)]
-        served, read = _within(element[0], rows)
+        served, read = _tap_slices(element[0], rows)
         if served.stop - served.start < 1:
             target[...] = 0
             continue
@@ -213,7 +213,7 @@ def _write_windows(data: NDArray[Any], columns: NDArray[Any], rows: slice, taps:
         part[...] = data[(slice(None), read, *(tap.read for tap in element[1:]))]
 
 
-def _within(tap: Tap, rows: slice) -> tuple[slice, slice]:
+def _tap_slices(tap: Tap, rows: slice) -> tuple[slice, slice]:
     """Return the output rows of a tap, relative to the first, and its reads."""
     first, last = max(tap.served.start, rows.start), min(tap.served.stop, rows.stop)
     step = tap.read.step or 1

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.report import counts, details, markup, nodes_in_order, place_order, plural, sort_findings, without_table
 from specgate.report.markup import Markup, breakable, document, own_file, tag, text
-from specgate.report.merging import asked_targets, merged, named_targets
+from specgate.report.merging import asked_targets, merge_findings, named_targets
 from specgate.report.ports import context_at, port_name, shape_words
-from specgate.report.rule_links import about, rule_address
+from specgate.report.rule_links import describe_rule, rule_address
 from specgate.slotted import replace
 from specgate.verdict import Location
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, NodeContext, Port, Report
 
-__all__ = ["GRAVE", "KINDS", "Entry", "counted", "entries_of", "file_list", "node_article", "render", "rule_list"]
+__all__ = ["GRAVE", "KINDS", "Entry", "count_kinds", "entries_of", "file_list", "node_article", "render", "rule_list"]
 
 #: The most severe first; the last two are not findings.
 KINDS: Final = ("error", "warning", "note", "undecided", "ignored")
@@ -54,7 +54,7 @@ def entries_of(report: Report, most: int, queries: Mapping[str, Sequence[str]]) 
     The most severe entry of every file is kept, and the most severe others up to `most`. They are sorted by file, nodes
     with errors first.
     """
-    entries = [_entry(finding, finding.severity) for finding in merged(sort_findings(report.findings), queries)]
+    entries = [_entry(finding, finding.severity) for finding in merge_findings(sort_findings(report.findings), queries)]
     entries += [
         Entry("undecided", node.location, node.target or "", "", "", node.reason or "undecided", ())
         for node in nodes_in_order(report.undecided)
@@ -100,7 +100,9 @@ def node_article(report: Report, entries: Sequence[Entry], anchors: Mapping[tupl
     listed = [tag("ul", *map(_finding, grave or lesser), class_="findings")]
     if grave and lesser:
         folded = tag("ul", *map(_finding, lesser), class_="findings")
-        listed.append(tag("details", tag("summary", counted(entry.kind for entry in lesser)), folded, class_="lesser"))
+        listed.append(
+            tag("details", tag("summary", count_kinds(entry.kind for entry in lesser)), folded, class_="lesser")
+        )
     return tag(
         "article",
         title,
@@ -173,7 +175,7 @@ _PLACES: Final = 100  # nodes per rule
 _WORDS: Final = {"error": "error", "warning": "warning", "note": "note"}
 
 
-def counted(kinds: Iterable[str]) -> str:
+def count_kinds(kinds: Iterable[str]) -> str:
     """Return the number of entries of each kind: ``2 notes, 1 undecided``."""
     texts = list(kinds)
     numbers = {kind: texts.count(kind) for kind in KINDS}
@@ -243,9 +245,9 @@ def rule_list(shown: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) ->
 
 
 def _rule(rule: str, entries: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
-    known = about(rule)
+    known = describe_rule(rule)
     parts = [
-        tag("h3", breakable(rule), " ", tag("span", counted(entry.kind for entry in entries), class_="count")),
+        tag("h3", breakable(rule), " ", tag("span", count_kinds(entry.kind for entry in entries), class_="count")),
         tag("p", known.says),
         *(tag("p", line, class_="about") for line in known.lines),
     ]
@@ -282,10 +284,16 @@ def render(report: Report, options: RenderOptions) -> str:
     """
     shown, left_out = entries_of(report, _MOST_NODES, options.queries)
     anchors = _anchors(shown)
-    listed = replace(report, findings=merged(report.findings, options.queries))  # a query's findings count once
+    listed = replace(report, findings=merge_findings(report.findings, options.queries))  # a query's findings count once
     number = counts(listed)
     title = f"specgate: {plural(number['findings'], 'finding')} in {plural(len(report.files), 'file')}"
-    head = (tag("h1", title), _about(report, options), _tiles(number), _unusable(report), _leads(report, shown))
+    head = (
+        tag("h1", title),
+        _render_headline(report, options),
+        _tiles(number),
+        _unusable(report),
+        _leads(report, shown),
+    )
     main = tag(
         "main",
         tag("header", *head),
@@ -313,7 +321,7 @@ def _anchors(shown: Sequence[Entry]) -> Anchors:
     return Anchors(nodes, files)
 
 
-def _about(report: Report, options: RenderOptions) -> Markup:
+def _render_headline(report: Report, options: RenderOptions) -> Markup:
     targets = ", ".join(named_targets(report.targets, options.queries)) or "none"
     judged = f"{plural(report.nodes, 'node')} of {plural(len(report.files), 'file')}"
     each = " (a node counts once per target)" if len(report.targets) > 1 else ""
@@ -385,7 +393,7 @@ def _files(report: Report, shown: Sequence[Entry], anchors: Anchors) -> list[Mar
         parts = [node_article(report, entries, anchors.nodes) for entries in grave]
         if lesser:
             kinds = [entry.kind for entries in lesser for entry in entries]
-            title = f"{counted(kinds)} at {plural(len(lesser), 'further node' if grave else 'node')}"
+            title = f"{count_kinds(kinds)} at {plural(len(lesser), 'further node' if grave else 'node')}"
             markups = [node_article(report, entries, anchors.nodes) for entries in lesser]
             parts.append(tag("details", tag("summary", title), *markups, class_="lesser"))
         head = tag("h2", breakable(file or "No file"))

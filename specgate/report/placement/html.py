@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.report import plural
-from specgate.report.markup import Markup, breakable, bullets, document, own_file, scrolled, tag
-from specgate.report.placement.text import Group, at_run, failing, groups, summary
+from specgate.report.markup import Markup, breakable, bullets, document, own_file, scrollable_region, tag
+from specgate.report.placement.text import Group, at_run, failing_groups, groups, summary
 
 if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
@@ -23,7 +23,7 @@ def render(placement: Placement) -> str:
     main = tag(
         "main",
         tag("header", tag("h1", title), tag("p", summary(placement), class_="headline"), _lines(placement)),
-        _groups("Not created", failing(placement)),
+        _groups("Not created", failing_groups(placement)),
         _groups(f"Not on {placement.providers[0]}", groups(placement)),
         _copies(placement),
         _nodes(placement),
@@ -40,11 +40,16 @@ def _groups(title: str, matching_groups: list[Group]) -> Markup:
     if not matching_groups:
         return Markup()
     rows = [
-        tag("tr", tag("td", group.provider, class_="word"), tag("td", breakable(group.named())), tag("td", group.why))
+        tag(
+            "tr",
+            tag("td", group.provider, class_="word"),
+            tag("td", breakable(group.node_names())),
+            tag("td", group.why),
+        )
         for group in matching_groups
     ]
     table = tag("table", tag("tbody", *rows))
-    return tag("section", tag("h2", title), scrolled(table, title))
+    return tag("section", tag("h2", title), scrollable_region(table, title))
 
 
 def _copies(placement: Placement) -> Markup:
@@ -70,7 +75,7 @@ def _nodes(placement: Placement) -> Markup:
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="nodes")
     left = len(placement.nodes) - _MOST
     more = tag("p", f"{left} more are omitted here; --format json contains all of them.") if left > 0 else Markup()
-    return tag("section", tag("h2", "Nodes"), scrolled(table, "Nodes"), more)
+    return tag("section", tag("h2", "Nodes"), scrollable_region(table, "Nodes"), more)
 
 
 def _row(node: PlacedNode) -> Markup:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from specgate.levels import LevelSet
 from specgate.report import plural
 from specgate.report.clean import clean, wrap
-from specgate.report.tables.words import wrapped
+from specgate.report.tables.words import wrap_text
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["Group", "at_run", "failing", "groups", "level_minimum_text", "render", "summary"]
+__all__ = ["Group", "at_run", "failing_groups", "groups", "level_minimum_text", "render", "summary"]
 
 _MOST = 5
 
@@ -33,7 +33,7 @@ class Group(NamedTuple):
     why: str
     nodes: list[PlacedNode]
 
-    def named(self, most: int = _MOST) -> str:
+    def node_names(self, most: int = _MOST) -> str:
         """Return the nodes and operators, at most `most` of each."""
         operators = list(dict.fromkeys(node.operator for node in self.nodes))
         paths = ", ".join(node.node for node in self.nodes[:most])
@@ -70,17 +70,17 @@ def _the(provider: str) -> str:
 
 def groups(placement: Placement) -> list[Group]:
     """Return the nodes outside the first provider, grouped by reason."""
-    return _grouped((node.provider or "none", node.why, node) for node in placement.elsewhere)
+    return _group_nodes((node.provider or "none", node.why, node) for node in placement.other_provider_nodes)
 
 
-def failing(placement: Placement) -> list[Group]:
+def failing_groups(placement: Placement) -> list[Group]:
     """Return the nodes that fail at kernel creation or at the first run.
 
     They are grouped by provider and reason.
     """
     failed = (node for node in placement.unlike if node.provider is not None and node.fails)
     late = (node for node in placement.unlike if node.run_fails and not node.gone)
-    return _grouped(
+    return _group_nodes(
         [(node.provider or "none", node.created_by, node) for node in failed]
         + [(node.provider or "none", at_run(node), node) for node in late]
     )
@@ -91,7 +91,7 @@ def at_run(node: PlacedNode) -> str:
     return f"at the first run, if its tensors have elements: {node.run_fails}"
 
 
-def _grouped(entries: Iterable[tuple[str, str, PlacedNode]]) -> list[Group]:
+def _group_nodes(entries: Iterable[tuple[str, str, PlacedNode]]) -> list[Group]:
     groups_by_texts: dict[tuple[str, str], Group] = {}
     for provider, why, node in entries:
         groups_by_texts.setdefault((provider, why), Group(provider, why, [])).nodes.append(node)
@@ -107,10 +107,10 @@ def render(placement: Placement, width: int = 100, *, verbose: bool = False) -> 
 
     for reason in placement.refusals:
         say("fails", reason)
-    for group in failing(placement):
-        say("fails", f"{group.named()}: {group.why}")
+    for group in failing_groups(placement):
+        say("fails", f"{group.node_names()}: {group.why}")
     for group in groups(placement):
-        say(group.provider, f"{group.named()}: {group.why}" if group.why else group.named())
+        say(group.provider, f"{group.node_names()}: {group.why}" if group.why else group.node_names())
     placeds = [node for node in placement.nodes if node.open]
     if placeds:
         say("open", f"{plural(len(placeds), 'node')}, such as {placeds[0].node}: {placeds[0].open}; assumed to hold")
@@ -158,9 +158,9 @@ def level_minimum_text(
     title = table.tables.title
     lines = [clean(name)]
     for reason in minimum.refusals:
-        lines += wrapped(f"the session fails at every level: {reason}", width, first="  ", hang="    ")
+        lines += wrap_text(f"the session fails at every level: {reason}", width, first="  ", hang="    ")
     if not minimum.nodes:
-        lines += wrapped(f"{minimum.target} places no node of the model on {title}", width, hang="  ")
+        lines += wrap_text(f"{minimum.target} places no node of the model on {title}", width, hang="  ")
         return "\n".join(lines) + "\n"
     count = plural(minimum.nodes, "node")
     if minimum.level is None:
@@ -169,7 +169,7 @@ def level_minimum_text(
         result = f"creates the {count} that {minimum.target} places there"
         all_levels = LevelSet.of(table.levels, minimum.levels)
         text = f"{title}: lowest {table.label(minimum.level)}; {result} at {all_levels}"
-    lines += wrapped(text, width, hang="  ")
+    lines += wrap_text(text, width, hang="  ")
     lines += _open(minimum, width)
     for levels, causes in _spans(minimum, table, spoken):
         span = str(LevelSet.of(table.levels, levels))
@@ -179,7 +179,7 @@ def level_minimum_text(
         for (operator, rule, message), nodes in shown:
             more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
             whole = f"{nodes[0]}{more} ({operator}): {rule}: {message.replace(_HERE, here)}"
-            lines += wrapped(whole, width, first="    ", hang="      ")
+            lines += wrap_text(whole, width, first="    ", hang="      ")
         if len(causes) > len(shown):
             lines.append(f"    and {plural(len(causes) - len(shown), 'more reason')} (-v lists them)")
     return "\n".join(lines) + "\n"
@@ -189,10 +189,10 @@ def _open(minimum: LevelMinimum, width: int) -> Iterator[str]:
     if minimum.deferred:
         count = plural(minimum.deferred, "kernel")
         text = f"{count} compiled at the first run: checked only for what does not depend on sizes"
-        yield from wrapped(text, width, first="  ", hang="    ")
+        yield from wrap_text(text, width, first="  ", hang="    ")
     if minimum.unknown:
         text = f"{plural(minimum.unknown, 'node')} not checked: unknown which operators they become"
-        yield from wrapped(text, width, first="  ", hang="    ")
+        yield from wrap_text(text, width, first="  ", hang="    ")
 
 
 def _spans(

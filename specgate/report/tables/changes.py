@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.report import plural
-from specgate.report.tables.words import wrapped
+from specgate.report.tables.words import wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ def changes_text(heading: str, changes: Sequence[Change], total: int, width: int
 
     heading: names the two targets.
     """
-    lines = wrapped(f"{heading}: {len(changes)} of {total} operators differ", width, hang="  ")
+    lines = wrap_text(f"{heading}: {len(changes)} of {total} operators differ", width, hang="  ")
     for title, kind in _TITLES:
         mine = [change for change in changes if change.kind == kind]
         if not mine:
@@ -32,18 +32,18 @@ def changes_text(heading: str, changes: Sequence[Change], total: int, width: int
         if kind != "changed":
             lines += _names([change.operator for change in mine], width)
             continue
-        for names, details in sorted(_alike(mine).items(), key=lambda group: _only_rules(group[1])):
+        for names, details in sorted(_group_changes(mine).items(), key=lambda group: _only_rules(group[1])):
             lines += _names(names, width)
             for line in detail_lines(details):
-                lines += wrapped(line, width, first="      ", hang="        ")
+                lines += wrap_text(line, width, first="      ", hang="        ")
     return "\n".join(lines) + "\n"
 
 
 def _names(names: Iterable[str], width: int) -> list[str]:
-    return wrapped(", ".join(names), width, first="  ", hang="  ")
+    return wrap_text(", ".join(names), width, first="  ", hang="  ")
 
 
-def _alike(changes: Iterable[Change]) -> dict[tuple[str, ...], tuple[Detail, ...]]:
+def _group_changes(changes: Iterable[Change]) -> dict[tuple[str, ...], tuple[Detail, ...]]:
     """Return operators grouped by equal changes, in order of first member."""
     groups: dict[tuple[Detail, ...], list[str]] = {}
     for change in changes:
@@ -84,20 +84,20 @@ def tables_changes_text(difference: TablesDifference, width: int) -> str:
 
 
 def _dialect_text(change: DialectChange, width: int) -> Iterator[str]:
-    yield from wrapped(f"{change.title}: {_versions(change)}", width, hang="  ")
-    yield from wrapped(_counted(change), width, first="  ", hang="  ")
+    yield from wrap_text(f"{change.title}: {_versions(change)}", width, hang="  ")
+    yield from wrap_text(_count_changes(change), width, first="  ", hang="  ")
     for fact in change.facts:
-        yield from wrapped(fact, width, first="  ", hang="    ")
+        yield from wrap_text(fact, width, first="  ", hang="    ")
     for kind, title in _KINDS:
         mine = change.of(kind)
         if mine:
             yield f"  {title.lower()} ({len(mine)})"
         for names, first in _alike_tables(mine):
             levels = f" ({first.levels})" if first.levels else ""
-            yield from wrapped(f"{', '.join(names)}{levels}", width, first="    ", hang="    ")
+            yield from wrap_text(f"{', '.join(names)}{levels}", width, first="    ", hang="    ")
             for stretch in first.stretches:
                 for line in detail_lines(stretch.details):
-                    yield from wrapped(f"{_where(stretch)}: {line}", width, first="      ", hang="        ")
+                    yield from wrap_text(f"{_format_stretch(stretch)}: {line}", width, first="      ", hang="        ")
 
 
 def tables_changes_markdown(difference: TablesDifference) -> str:
@@ -114,7 +114,7 @@ def tables_changes_markdown(difference: TablesDifference) -> str:
 
 
 def _dialect_markdown(change: DialectChange) -> Iterator[str]:
-    yield from (f"### {change.title}", "", f"{_versions(change)}: {_counted(change)}.", "")
+    yield from (f"### {change.title}", "", f"{_versions(change)}: {_count_changes(change)}.", "")
     if change.facts:
         yield from (*(f"- {fact}" for fact in change.facts), "")
     for kind, title in _KINDS:
@@ -126,7 +126,7 @@ def _dialect_markdown(change: DialectChange) -> Iterator[str]:
             levels = f" ({first.levels})" if first.levels else ""
             yield f"- {', '.join(f'`{name}`' for name in names)}{levels}"
             for stretch in first.stretches:
-                yield from (f"  - {_where(stretch)}: {_code(line)}" for line in detail_lines(stretch.details))
+                yield from (f"  - {_format_stretch(stretch)}: {_code(line)}" for line in detail_lines(stretch.details))
         yield ""
 
 
@@ -141,7 +141,7 @@ def _versions(change: DialectChange) -> str:
     return f"{change.before or 'no tables'} → {change.after or 'no tables'}"
 
 
-def _counted(change: DialectChange) -> str:
+def _count_changes(change: DialectChange) -> str:
     parts = [f"{plural(len(mine), 'operator')} {kind}" for kind, _ in _KINDS if (mine := change.of(kind))]
     words = len(change.of("words"))
     if words:
@@ -149,7 +149,7 @@ def _counted(change: DialectChange) -> str:
     return ", ".join(parts) or ("no operator changed" if change.before and change.after else "exists only on one side")
 
 
-def _where(stretch: Stretch) -> str:
+def _format_stretch(stretch: Stretch) -> str:
     whose = {"documented": "", "observed": " in builds"}.get(stretch.side, f" in {stretch.side}")
     return f"{stretch.levels}{whose}"
 

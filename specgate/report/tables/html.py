@@ -10,7 +10,7 @@ from specgate.report.markup import Markup, breakable, document, own_file, tag, t
 from specgate.report.tables import words
 from specgate.report.tables.text import counts, observed_facts
 from specgate.spec.changes import more_from, steps
-from specgate.spec.view import observed, operators_at, resolved_table, rules_of
+from specgate.spec.view import observed_entries, operators_at, resolved_table, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -98,10 +98,10 @@ def operator_details(table: Dialect, operator: str, level: str | None) -> Markup
         tag("p", f"Levels {span}. {facts}", class_="about"),
         fields_table(data),
         _support(data, level),
-        *_titled("Rules", _rules(name, data["rules"], span)),
-        *_titled("Unknowns", [markup.bullets(data["unknowns"])] if data["unknowns"] else []),
-        *_titled("Differences of real builds", _observed(name, data)),
-        *_titled("Sources", [markup.bullets(map(source_link, data["source"]))]),
+        *_render_section("Rules", _rules(name, data["rules"], span)),
+        *_render_section("Unknowns", [markup.bullets(data["unknowns"])] if data["unknowns"] else []),
+        *_render_section("Differences of real builds", _render_observed(name, data)),
+        *_render_section("Sources", [markup.bullets(map(source_link, data["source"]))]),
     ]
     return tag("details", summary, *parts, class_="operator", id=name, data_operator=operator)
 
@@ -116,13 +116,16 @@ def tensor_rules(table: Dialect) -> Markup:
     written = table.tables.tensor
     entries = {
         "dialect": table.name,
-        "observed": observed(table, table.tensor_overlays, written.observed),
+        "observed": observed_entries(table, table.tensor_overlays, written.observed),
         "rules": rules,
         "rows": [],
     }
-    parts = [*_rules(name, rules, str(whole)), *_titled("Differences of real builds", _observed(name, entries))]
+    parts = [
+        *_rules(name, rules, str(whole)),
+        *_render_section("Differences of real builds", _render_observed(name, entries)),
+    ]
     sources = markup.bullets(map(source_link, written.sources))
-    return tag("section", tag("h2", "Rules of every tensor"), *parts, *_titled("Sources", [sources]), id=name)
+    return tag("section", tag("h2", "Rules of every tensor"), *parts, *_render_section("Sources", [sources]), id=name)
 
 
 def source_link(source: Mapping[str, Any]) -> Markup:
@@ -135,7 +138,7 @@ def source_link(source: Mapping[str, Any]) -> Markup:
     return tag("span", link, f" ({repository}, {str(commit)[:10]})")
 
 
-def _titled(title: str, parts: Iterable[Markup]) -> list[Markup]:
+def _render_section(title: str, parts: Iterable[Markup]) -> list[Markup]:
     markups = list(parts)
     return [tag("h3", title), *markups] if markups else []
 
@@ -200,15 +203,15 @@ def _cell_parts(
     ranks, listed = words.cell_parts(cell, short)
     tensor = cell["kind"] != "attribute"
     old_ranks, old = words.cell_parts(before, short) if before is not None else (ranks, listed)
-    known = {word: set(some) for word, some in old}
+    words_by_kind = {word: set(some) for word, some in old}
     shown = (ranks or "any") if tensor else ""
-    parts = [_listed(word, some, known.get(word, set(some))) for word, some in listed]
+    parts = [_list_operators(word, some, words_by_kind.get(word, set(some))) for word, some in listed]
     supported = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
     return (tag("ins", shown) if ranks != old_ranks else text(shown)), supported
 
 
-def _listed(word: str, some: Iterable[str], known: set[str]) -> Markup:
-    items = [text(name) if name in known else tag("ins", name) for name in some]
+def _list_operators(word: str, some: Iterable[str], names: set[str]) -> Markup:
+    items = [text(name) if name in names else tag("ins", name) for name in some]
     return Markup(" ".join([text(word), *items] if word else items))
 
 
@@ -226,7 +229,7 @@ def _rule(anchor: str, rule: str, forms: Iterable[tuple[str, str, str]]) -> Iter
             yield tag("p", because, class_="about")
 
 
-def _observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
+def _render_observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
     short = words.short_names(data)
     stated = {rule["name"] for rule in data["rules"]}
     for entry in data["observed"]:
@@ -256,7 +259,7 @@ def render(table: Dialect, target: Target | None) -> str:
         tag(
             "header",
             tag("h1", f"{title}: operators by {table.level_word}"),
-            _about(table, target),
+            _render_summary(table, target),
             _tiles(table, level),
         ),
         _filters(table, level),
@@ -268,7 +271,7 @@ def render(table: Dialect, target: Target | None) -> str:
     return document(f"{title}: operators by {table.level_word}", main, style=style, script=script)
 
 
-def _about(table: Dialect, target: Target | None) -> Markup:
+def _render_summary(table: Dialect, target: Target | None) -> Markup:
     result = f"{len(table.operators)} operators with a table, {len(table.levels)} levels"
     return tag("p", result + (f"; {target.described} is marked." if target else "."), class_="headline")
 

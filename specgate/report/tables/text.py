@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.levels import LevelSet
 from specgate.report.tables import words
-from specgate.report.tables.words import in_columns, wrapped
+from specgate.report.tables.words import in_columns, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,12 +34,12 @@ def listing_text(described: str, rows: Sequence[Mapping[str, Any]], width: int) 
     lines = [
         f"{described}: {len(rows)} operators with a table",
         f"{number['yes']} yes, {number['limited']} limited (a later level supports more), {number['no']} no",
-        *in_columns([(row["operator"], row["support"], _about(row)) for row in rows], width, indent="  "),
+        *in_columns([(row["operator"], row["support"], _row_origin(row)) for row in rows], width, indent="  "),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _about(row: Mapping[str, Any]) -> str:
+def _row_origin(row: Mapping[str, Any]) -> str:
     more = f"; more from {', '.join(row['more_from'])}" if row["more_from"] else ""
     return f"{'from' if row['support'] == 'no' else 'since'} {row['first_level']}{more}"
 
@@ -54,11 +54,11 @@ def operator_text(table: Mapping[str, Any], level: str | None, width: int) -> st
     """
     facts = f"levels {words.whole_span(table)}; {words.kernel_words(table)}; {words.examples_count(table)}"
     title = ": ".join(filter(None, (f"{table['dialect']} {table['operator']}", table["summary"])))
-    lines = wrapped(title, width, hang="  ")
-    lines += [*wrapped(facts, width, hang="  "), *_attributes(table, width), *_rows(table, level, width)]
+    lines = wrap_text(title, width, hang="  ")
+    lines += [*wrap_text(facts, width, hang="  "), *_attributes(table, width), *_rows(table, level, width)]
     lines += _section("rules", _rules(table["rules"], words.whole_span(table), width))
     lines += _section("unknowns", _points(table["unknowns"], width))
-    lines += _section("differences of real builds", _observed(table, width))
+    lines += _section("differences of real builds", _observed_lines(table, width))
     lines += _section("sources", _points(map(words.source_words, table["source"]), width))
     return "\n".join(lines) + "\n"
 
@@ -69,7 +69,7 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _points(texts: Iterable[str], width: int) -> list[str]:
-    return [line for text in texts for line in wrapped(text, width, first=f"{_INDENT}- ", hang=f"{_INDENT}  ")]
+    return [line for text in texts for line in wrap_text(text, width, first=f"{_INDENT}- ", hang=f"{_INDENT}  ")]
 
 
 def _attributes(table: Mapping[str, Any], width: int) -> list[str]:
@@ -83,7 +83,7 @@ def _rows(table: Mapping[str, Any], level: str | None, width: int) -> Iterator[s
     for row in table["rows"]:
         if row.get("when") != case:
             case = row["when"]
-            yield from ("", *wrapped(f"where {case}", width, hang="  "))
+            yield from ("", *wrap_text(f"where {case}", width, hang="  "))
         here = level in row["levels"]
         cells = list(_cells(table, row, short))
         lines = in_columns(cells, width, indent=_INDENT)
@@ -121,13 +121,13 @@ def _rules(rules: Iterable[Mapping[str, Any]], whole: str, width: int) -> list[s
     return in_columns(rows, width, indent=_INDENT)
 
 
-def _observed(table: Mapping[str, Any], width: int) -> list[str]:
+def _observed_lines(table: Mapping[str, Any], width: int) -> list[str]:
     short = words.short_names(table)
     lines: list[str] = []
     for entry in table["observed"]:
         by = f" ({entry['by']} only)" if "by" in entry else ""
         bug = ", contradicting the documentation" if entry.get("bug") else ""
-        lines += wrapped(f"{entry['builds']}{by}{bug}", width, first=_INDENT, hang=f"{_INDENT}  ")
+        lines += wrap_text(f"{entry['builds']}{by}{bug}", width, first=_INDENT, hang=f"{_INDENT}  ")
         rows = [(result, text) for result, text in observed_facts(entry, short)]
         lines += in_columns(rows, width, indent=f"{_INDENT}  ")
     return lines
@@ -164,7 +164,7 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
 def minimum_text(minimum: Minimum, table: Dialect, operator: str, width: int) -> str:
     """Return the minimum level as text; equal neighbouring levels are merged."""
     lowest = table.label(minimum.level) if minimum.level else "none"
-    lines = wrapped(f"{table.name} {operator}: lowest level {lowest}; accepted by {minimum.levels}", width, hang="  ")
+    lines = wrap_text(f"{table.name} {operator}: lowest level {lowest}; accepted by {minimum.levels}", width, hang="  ")
     if minimum.undecided:
         lines.append(f"  undecided at {minimum.undecided}")
     for levels, blockers in _spans(minimum, table):
@@ -172,7 +172,7 @@ def minimum_text(minimum: Minimum, table: Dialect, operator: str, width: int) ->
         lines.append(f"  {span}:")
         for rule_id, message in blockers:
             whole = message.replace(_HERE, table.label(levels[0]).removesuffix(levels[0]) + span)
-            lines += wrapped(f"{rule_id}: {whole}", width, first="    ", hang="      ")
+            lines += wrap_text(f"{rule_id}: {whole}", width, first="    ", hang="      ")
     return "\n".join(lines) + "\n"
 
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "about_attribute", "cell_parts", "examples_count", "in_columns", "kernel_words", "limited_attributes", "plain",
-    "row_span", "rule_groups", "short_names", "source_words", "whole_span", "wrapped",
+    "row_span", "rule_groups", "short_names", "source_words", "whole_span", "wrap_text",
 ]  # fmt: skip
 
 _LEAST = 30  # minimum columns of the last cell; a narrower one goes to the next line
 
 
-def wrapped(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]:
+def wrap_text(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]:
     """Return text as cleaned lines of at most `width` columns."""
     return wrap(clean(text, None), width, first=first, hang=hang)
 

@@ -35,8 +35,8 @@ from specgate.runtimes.onnxruntime.table_references import (
     type_problems,
 )
 from specgate.spec.build import SpecErrors, dialect_files, load_file
-from specgate.spec.short_forms import MARK, expanded, named_sets
-from specgate.spec.yamlio import placed
+from specgate.spec.short_forms import MARK, expand_sets, named_sets
+from specgate.spec.yamlio import format_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -104,7 +104,7 @@ class _Build:
         entries["inference"] = {"values": [], "unsized": []}
         entries["duplicating"] = [
             {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
-            for place, entry in _numbered("duplicating", self.releases[0].get("duplicating", ()))
+            for place, entry in _number_entries("duplicating", self.releases[0].get("duplicating", ()))
         ]
         entries["removing"] = [
             {
@@ -112,7 +112,7 @@ class _Build:
                 **self._span(_RELEASES, self.releases[1], place, entry),
                 "operators": {name: _ends(text) for name, text in entry["operators"].items()},
             }
-            for place, entry in _numbered("removing", self.releases[0].get("removing", ()))
+            for place, entry in _number_entries("removing", self.releases[0].get("removing", ()))
         ]
         entries["lacks"] = {
             name: {
@@ -131,7 +131,7 @@ class _Build:
             elif top in owners:
                 self._provider(name, owners[top], entries)
             elif name == _OBSERVED:
-                entries["observed"] = self._observed()
+                entries["observed"] = self._load_observed()
             elif name == _GRAPHS:
                 entries["graphs"] = self._load(name, GraphsFile)[0]
             elif name == _LOADING:
@@ -143,8 +143,8 @@ class _Build:
             elif name == _FUNCTIONS:
                 entries["functions"] = self._functions()
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
-                known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
-                self.problems.append(f"{files[name]}: not a runtime file; expected {known}")
+                names = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
+                self.problems.append(f"{files[name]}: not a runtime file; expected {names}")
         if self.problems:
             raise SpecErrors(self.problems)
         about = {key: value for key, value in self.releases[0].items() if key != "sources"}
@@ -157,9 +157,9 @@ class _Build:
         return content, lines
 
     def _tell(self, name: str, lines: Lines, wrong: list[Problem]) -> None:
-        self.problems += [placed(str(self.folder / name), lines, path, text) for path, text in wrong]
+        self.problems += [format_problem(str(self.folder / name), lines, path, text) for path, text in wrong]
 
-    def _observed(self) -> list[dict[str, Any]]:
+    def _load_observed(self) -> list[dict[str, Any]]:
         content, lines = self._load(_OBSERVED, ObservedFile)
         return [
             {**entry, "name": name, **self._span(_OBSERVED, lines, ("observed", name), entry)}
@@ -177,7 +177,7 @@ class _Build:
                 }
                 for rule, entry in content.get("models", {}).items()
             }
-            operators = {name: self._loaded(name, lines, entry) for name, entry in content["operators"].items()}
+            operators = {name: self._load_operator(name, lines, entry) for name, entry in content["operators"].items()}
             types = {
                 name: self._span(_LOADING, lines, ("types", name), entry)
                 for name, entry in content.get("types", {}).items()
@@ -198,10 +198,10 @@ class _Build:
         self, file: str, lines: Lines, operator: str, entry: Mapping[str, Any], key: str
     ) -> list[dict[str, Any]]:
         """Return the rules of a list, each with the releases it applies to."""
-        rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
-        return [one | self._span(file, lines, ("operators", operator, key), one) for one in rules]
+        rules = [{"rule": rule} if isinstance(rule, str) else rule for rule in entry.get(key, ())]
+        return [rule | self._span(file, lines, ("operators", operator, key), rule) for rule in rules]
 
-    def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def _load_operator(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return an operator's loading entry with releases per rule and check."""
         place: Keys = ("operators", operator)
         entries: dict[str, Any] = {key: self._rules(_LOADING, lines, operator, entry, key) for key in ("takes", "asks")}
@@ -243,7 +243,7 @@ class _Build:
         content, lines = self._load(name, SchemasFile)
         if not content:
             return
-        self._named(name, lines, content["domain"])
+        self._check_name(name, lines, content["domain"])
         known: dict[str, list[Any]] = {}
         schemas[content["domain"]] = known
         for operator, versions in content["operators"].items():
@@ -256,17 +256,17 @@ class _Build:
         content, lines = self._load(name, ProviderFile)
         if not content:
             return
-        self._named(name, lines, content["domain"])
+        self._check_name(name, lines, content["domain"])
         if content["provider"] != owner:
             self._tell(name, lines, [(("provider",), f"expected {owner}, as the folder is called")])
         domain = content["domain"]
-        known: dict[str, list[Any]] = {}
-        entries["registrations"][owner][domain] = known
+        kernels: dict[str, list[Any]] = {}
+        entries["registrations"][owner][domain] = kernels
         for operator, versions in content["operators"].items():
-            rows = known.setdefault(operator, [])
+            rows = kernels.setdefault(operator, [])
             for path, version, until, form in _rows(operator, versions):
                 ends = self._span(name, lines, path, form, owner)
-                types = [self._types(name, lines, (*path, "types"), each) for each in _listed(form.get("types", {}))]
+                types = [self._types(name, lines, (*path, "types"), each) for each in _to_list(form.get("types", {}))]
                 if form.get("query") is not None:
                     scope = operator_scope(domain, operator, version, entries["schemas"])
                     self._plain_query(name, lines, path, form, scope)
@@ -281,7 +281,7 @@ class _Build:
         except ShorthandError as error:
             self._tell(name, lines, [((*path, "query"), str(error))])
 
-    def _named(self, name: str, lines: Lines, domain: str) -> None:
+    def _check_name(self, name: str, lines: Lines, domain: str) -> None:
         if name.partition("/")[2] != f"{domain}.yaml":
             self._tell(name, lines, [(("domain",), f"expected the file to be called {domain}.yaml")])
 
@@ -301,7 +301,7 @@ class _Build:
         for constraint, entries in stated_entries.items():
             if isinstance(entries, str) and not entries.startswith(MARK):
                 self._tell(name, lines, [((*path, constraint), f"expected a list or a set such as {MARK}NAME")])
-            types, wrong = expanded([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
+            types, wrong = expand_sets([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
             own = () if isinstance(entries, str) else entries  # named sets are checked in their own file
             wrong += [f"unknown type {item!r:.80}" for item in own if not item.startswith(MARK) and not is_type(item)]
             self._tell(name, lines, [((*path, constraint), text) for text in wrong])
@@ -313,14 +313,14 @@ def _rows(operator: str, versions: Mapping[str, Any]) -> Iterator[tuple[Keys, in
     """Yield each row with its path, first and last version (None if open)."""
     for key, forms in versions.items():
         first, _, last = key.partition("..")
-        for index, form in enumerate(_listed(forms)):
+        for index, form in enumerate(_to_list(forms)):
             place: Keys = (
                 ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
             )
             yield place, int(first), int(last) if last else None, form
 
 
-def _numbered(part: str, entries: Iterable[dict[str, Any]]) -> Iterator[tuple[Keys, dict[str, Any]]]:
+def _number_entries(part: str, entries: Iterable[dict[str, Any]]) -> Iterator[tuple[Keys, dict[str, Any]]]:
     for index, entry in enumerate(entries):
         yield (part, index), entry
 
@@ -330,5 +330,5 @@ def _ends(versions: str) -> tuple[int, int | None]:
     return int(first), int(last) if last else None
 
 
-def _listed(entry: Any) -> list[Any]:
+def _to_list(entry: Any) -> list[Any]:
     return entry if isinstance(entry, list) else [entry]

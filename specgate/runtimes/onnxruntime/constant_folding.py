@@ -37,11 +37,11 @@ def folding(main: Body, cpu: Lookup) -> set[Node]:
     about = runtime_tables().get("folding")
     nodes: set[Node] = set()
     if about is not None:
-        _folded(main, frozenset(), about, cpu, nodes)
+        _add_foldable(main, frozenset(), about, cpu, nodes)
     return nodes
 
 
-def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lookup, nodes: set[Node]) -> None:
+def _add_foldable(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lookup, nodes: set[Node]) -> None:
     """Add the foldable nodes of a body and of its nested bodies.
 
     outer: values of enclosing bodies that are constant by then.
@@ -50,13 +50,13 @@ def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lo
     stated_names = outer - body.makers.keys() - body.inputs if outer else outer
     for node in body.nodes:  # in topological order: inputs come before their consumers
         for inside in node.bodies:
-            _folded(inside, stated_names | new_names, about, cpu, nodes)
+            _add_foldable(inside, stated_names | new_names, about, cpu, nodes)
         if node.bodies or not _may(node, about):
             continue
         names = node.proto.inputs
         by_sizes = node.proto.op_type in about["by_sizes"] and not node.proto.domain
         if by_sizes:
-            holds = bool(node.inputs) and node.inputs[0] is not None and _sized(node.inputs[0].sizes)
+            holds = bool(node.inputs) and node.inputs[0] is not None and _has_known_sizes(node.inputs[0].sizes)
         else:
             holds = all(body.constants.get(name) or name in new_names or name in stated_names for name in names)
             holds = holds and cpu.of(node).accepted
@@ -74,7 +74,7 @@ def _may(node: Node, about: Mapping[str, Any]) -> bool:
     return only is not None and name in only
 
 
-def _sized(sizes: tuple[object, ...] | None) -> bool:
+def _has_known_sizes(sizes: tuple[object, ...] | None) -> bool:
     return sizes is not None and all(isinstance(size, int) for size in sizes)
 
 
@@ -84,11 +84,13 @@ def removing(main: Body, release: str) -> set[Node]:
     about = [entry for entry in runtime_tables().get("removing", ()) if entry["first"] <= number <= entry["last"]]
     nodes: set[Node] = set()
     if about:
-        _removed(main, about, frozenset().union(*[entry["operators"] for entry in about]), nodes)
+        _add_removable(main, about, frozenset().union(*[entry["operators"] for entry in about]), nodes)
     return nodes
 
 
-def _removed(body: Body, about: Sequence[Mapping[str, Any]], operators: AbstractSet[str], nodes: set[Node]) -> None:
+def _add_removable(
+    body: Body, about: Sequence[Mapping[str, Any]], operators: AbstractSet[str], nodes: set[Node]
+) -> None:
     """Add the removable nodes of a body and of its nested bodies.
 
     operators: the operators in `about`, to which few nodes belong.
@@ -96,18 +98,18 @@ def _removed(body: Body, about: Sequence[Mapping[str, Any]], operators: Abstract
     entries: dict[str, bool] = {}  # outputs of removed nodes: whether a node computes the replacement
     for node in body.nodes:  # in topological order: inputs come before their consumers
         for inside in node.bodies:
-            _removed(inside, about, operators, nodes)
+            _add_removable(inside, about, operators, nodes)
         if node.proto.op_type not in operators:
             continue
         names = node.proto.inputs
         by_nodes = [at for at, name in enumerate(names) if entries.get(name, name in body.makers)]
-        one = by_nodes == [0] or (not by_nodes and len(names) == 1)
-        if one and not _kept(node, body) and any(_fits(node, body, entry) for entry in about):
+        is_single = by_nodes == [0] or (not by_nodes and len(names) == 1)
+        if is_single and not _has_other_uses(node, body) and any(_fits(node, body, entry) for entry in about):
             nodes.add(node)
             entries[node.proto.outputs[0]] = bool(by_nodes)
 
 
-def _kept(node: Node, body: Body) -> bool:
+def _has_other_uses(node: Node, body: Body) -> bool:
     """Return whether a node has uses other than consumers of its output 0."""
     outputs = node.proto.outputs
     return (
@@ -133,7 +135,7 @@ def _fits(node: Node, body: Body, entry: Mapping[str, Any]) -> bool:
         kind = node.kinds[0][0]
         return bool(kind) and kind == node.kinds[1][0]
     source, tensor = node.inputs[0], node.outputs[0]
-    if source is None or tensor is None or not _sized(source.sizes) or source.sizes != tensor.sizes:
+    if source is None or tensor is None or not _has_known_sizes(source.sizes) or source.sizes != tensor.sizes:
         return False
     return all(body.constants.get(name) for name in node.proto.inputs[1:])
 
@@ -158,19 +160,19 @@ class Fusing:
         self._fit: dict[Alike, tuple[bool, bool]] = {}
         self._whole: dict[int, bool] = {}
 
-    def of(self, one: Assigned, creation: Creation) -> bool:
+    def of(self, assigned: Assigned, creation: Creation) -> bool:
         """Return whether a node may be part of a fused kernel.
 
         A missing constant does not prevent fusion, although it delays the creation of a separate kernel.
         """
-        row = one.row
-        if one.provider != self.provider or row is None or not row.graph:
+        row = assigned.row
+        if assigned.provider != self.provider or row is None or not row.graph:
             return False
-        if row.graph_inputs not in {None, len(one.node.inputs)} or not self._plain(one.body):
+        if row.graph_inputs not in {None, len(assigned.node.inputs)} or not self._plain(assigned.body):
             return False
         if creation == "created":
-            return self._looked(one.node)[0]
-        return creation == "deferred" and all(self._looked(one.node)) and _inputs_known(one, row)
+            return self._check_sizes(assigned.node)[0]
+        return creation == "deferred" and all(self._check_sizes(assigned.node)) and _inputs_known(assigned, row)
 
     def _plain(self, body: Body) -> bool:
         """Return whether no node of a body contains bodies.
@@ -181,21 +183,21 @@ class Fusing:
             self._whole[id(body)] = not any(node.bodies for node in body.nodes)
         return self._whole[id(body)]
 
-    def _looked(self, node: Node) -> tuple[bool, bool]:
+    def _check_sizes(self, node: Node) -> tuple[bool, bool]:
         """Return whether all sizes are nonzero, and whether all are known."""
         answers = self._fit.get(node.alike)
         if answers is None:
             tensors = [tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None]
-            answers = not any(map(_empty, tensors)), all(_sized(tensor.sizes) for tensor in tensors)
+            answers = not any(map(_empty, tensors)), all(_has_known_sizes(tensor.sizes) for tensor in tensors)
             self._fit[node.alike] = answers
         return answers
 
 
-def _inputs_known(one: Assigned, row: Registration) -> bool:
+def _inputs_known(assigned: Assigned, row: Registration) -> bool:
     """Return whether the kernel's constant inputs that exist are constants."""
-    names = one.node.proto.inputs
+    names = assigned.node.proto.inputs
     texts = (names[at] for at in row.constant_inputs if at < len(names) and names[at])
-    return all(one.body.constants.get(name) for name in texts)
+    return all(assigned.body.constants.get(name) for name in texts)
 
 
 def _empty(tensor: TensorDesc) -> bool:

@@ -54,11 +54,11 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
     below: their dialect. folder: created if missing. names: node names in the file or whole paths; empty for all nodes.
     Raises InputError, before it writes anything, for an unknown name, and if the folder or a file has another type.
     """
-    nodes = _named(placement, names) if names else placement.nodes
-    files = dict(_files(one for node in nodes for one in (node, *node.unlike) if one.lowered))
+    nodes = _nodes_by_name(placement, names) if names else placement.nodes
+    files = dict(_files(duplicate for node in nodes for duplicate in (node, *node.unlike) if duplicate.lowered))
     _prepare(folder, files)
     owner = capability(below, Documents)
-    left = Counter(_left(node, placement) for node in nodes if not node.lowered)
+    left = Counter(_missing_reason(node, placement) for node in nodes if not node.lowered)
     written = []
     for file, node in files.items():
         try:
@@ -71,15 +71,15 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
     return Written(folder, tuple(written), tuple(left.items()))
 
 
-def _named(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
+def _nodes_by_name(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
     """Return the nodes with these names in model order; names may repeat."""
     placeds: list[PlacedNode] = []
     for name in names:
         own = [node for node in placement.nodes if node.node == name or node.node.partition("/")[2] == name]
         if not own:
             paths = [node.node for node in placement.nodes[:_COMPARED]]
-            known = paths if "/" in name else [path.rpartition("/")[2] for path in paths]
-            near = difflib.get_close_matches(name, known, 3, 0.5)
+            candidates = paths if "/" in name else [path.rpartition("/")[2] for path in paths]
+            near = difflib.get_close_matches(name, candidates, 3, 0.5)
             hint = f"; did you mean {' or '.join(map(clean, near))}?" if near else ""
             raise InputError(f"the model has no node {name!r:.80} among those placed{hint}", file=placement.file)
         placeds += (node for node in own if node not in placeds)
@@ -129,7 +129,7 @@ def _text(node: PlacedNode, placement: Placement, document: dict[str, Any]) -> s
     return "".join(f"// {clean(line, 500)}\n" for line in lines) + dumps(document)
 
 
-def _left(node: PlacedNode, placement: Placement) -> str:
+def _missing_reason(node: PlacedNode, placement: Placement) -> str:
     """Return why a node has no file."""
     if node.provider is None:
         return "without a kernel"

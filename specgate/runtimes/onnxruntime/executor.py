@@ -16,7 +16,7 @@ from specgate.descriptors.text import plain_name
 from specgate.errors import Error, InputError
 from specgate.execution.engine import execute_at
 from specgate.execution.observed import differing, tolerance_of
-from specgate.execution.plan import filled
+from specgate.execution.plan import fill_descriptor
 from specgate.execution.types import gather, numpy_type, scatter
 from specgate.runtimes.onnxruntime.lower import NotLowered, lower
 from specgate.spec.tables import dialect
@@ -97,18 +97,18 @@ class Executor:
 
     def evaluate(self, run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Return a node's outputs by field name, as `Run` requires."""
-        budget = run.left()
+        budget = run.remaining_budget()
         ours = run.execute(descriptor, arrays)
         if place not in self.nodes:
             self.counts["not placed there"] += 1
             return ours
-        known = filled(descriptor, arrays, ours)
+        known = fill_descriptor(descriptor, arrays, ours)
         step = self._step(known, int(descriptor.version or 0))
         if isinstance(step, str):
             self.counts[step] += 1
             return ours
         try:
-            theirs = _computed(
+            theirs = _compute_outputs(
                 step,
                 arrays,
                 ours,
@@ -182,7 +182,7 @@ def _places(descriptor: Descriptor) -> dict[int, tuple[str, int | None]]:
     return pairs_by_number
 
 
-def _computed(
+def _compute_outputs(
     step: _Step,
     arrays: Mapping[str, Any],
     ours: Mapping[str, Any],
@@ -193,7 +193,7 @@ def _computed(
     stated_entries = {}
     for info in spec.inputs:
         if (result := step.descriptor.fields.get(info.name)) is not None:
-            stated_entries[info.name] = _each(info, result, lambda tensor: _input_array(tensor, step, arrays))
+            stated_entries[info.name] = _map_tensors(info, result, lambda tensor: _input_array(tensor, step, arrays))
     results = compute(step.descriptor, stated_entries)
     entries = {name: (list(v) if isinstance(v, list) else v) for name, v in ours.items()}
     for info in spec.outputs:
@@ -202,11 +202,11 @@ def _computed(
         values = results.get(info.name)
         for tensor, value in zip(tensors, values if isinstance(values, list) else [values], strict=True):
             if tensor is not None and value is not None:
-                _put(tensor, value, step, entries)
+                _copy_output(tensor, value, step, entries)
     return entries
 
 
-def _each(info: FieldInfo, result: Any, of: Callable[[TensorDesc], NDArray[Any]]) -> Any:
+def _map_tensors(info: FieldInfo, result: Any, of: Callable[[TensorDesc], NDArray[Any]]) -> Any:
     return [of(tensor) for tensor in result] if info.type == "tensor[]" else of(result)
 
 
@@ -226,7 +226,7 @@ def _sizes(tensor: TensorDesc) -> tuple[int, ...]:
     return tuple(int(size) for size in tensor.sizes or () if isinstance(size, int))
 
 
-def _put(tensor: TensorDesc, value: NDArray[Any], step: _Step, entries: dict[str, Any]) -> None:
+def _copy_output(tensor: TensorDesc, value: NDArray[Any], step: _Step, entries: dict[str, Any]) -> None:
     """Copy the operator's output to the node's output."""
     name, at = step.origin(tensor)
     mine = entries[name] if at is None else entries[name][at]

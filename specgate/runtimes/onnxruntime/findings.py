@@ -13,7 +13,7 @@ from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
 from specgate.runtimes.onnxruntime.graph import with_imports
 from specgate.runtimes.onnxruntime.node_assignment import CPU
 from specgate.runtimes.onnxruntime.place import place_graph
-from specgate.runtimes.onnxruntime.placement import spared
+from specgate.runtimes.onnxruntime.placement import spared_reason
 from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.runtimes.onnxruntime.run_outcomes import outcome
 from specgate.slotted import replace
@@ -61,24 +61,26 @@ class RuntimeFindings:
 
     def refuses(self, finding: Finding) -> bool:
         """Return whether the release rejects models with a finding on the file."""
-        placed = self._placed.get(finding.node or "")
+        placed = self._nodes_by_index.get(finding.node or "")
         without_kernel = finding.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
-        return without_kernel or (finding.node, finding.id) in self._refusing or self._fails_by(finding)
+        return without_kernel or (finding.node, finding.id) in self._file_finding_keys or self._fails_by(finding)
 
     def unknown(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
         """Return the nodes without a table whose operator the release lacks too."""
-        return [node for node in nodes if not ((at := self._placed.get(node.location.node or "")) and at.version)]
+        return [
+            node for node in nodes if not ((at := self._nodes_by_index.get(node.location.node or "")) and at.version)
+        ]
 
     def as_warning(self, finding: Finding) -> Finding:
         """Return a finding on the file that the release ignores, as a warning."""
         return replace(finding, severity="warning", message=f"{finding.message}; {self._title} does not reject it")
 
     @cached_property
-    def _placed(self) -> Mapping[str, PlacedNode]:
+    def _nodes_by_index(self) -> Mapping[str, PlacedNode]:
         return {node.node: node for node in self.placement.nodes if node.function is None}
 
     @cached_property
-    def _refusing(self) -> set[tuple[str | None, str]]:
+    def _file_finding_keys(self) -> set[tuple[str | None, str]]:
         return {(finding.node, finding.id) for finding in self.placement.file_findings}
 
     @cached_property
@@ -98,7 +100,7 @@ class RuntimeFindings:
         """Return whether a finding is not an error, or makes the release fail."""
         if finding.severity != "error" or finding.id in _OF_FILES or self._fails_by(finding):
             return True
-        placed = self._placed.get(finding.node or "")
+        placed = self._nodes_by_index.get(finding.node or "")
         return placed is not None and placed.fails and self._outcome(placed, finding) in {"refused", "fails"}
 
     def _outcome(self, placed: PlacedNode, finding: Finding) -> Outcome:
@@ -114,7 +116,7 @@ class RuntimeFindings:
 
     def _spec_note(self, finding: Finding) -> str:
         """Return the text for a node that the release runs against ONNX's rules."""
-        placed = self._placed.get(finding.node or "")
+        placed = self._nodes_by_index.get(finding.node or "")
         runs = placed is not None and self._outcome(placed, finding) == "runs"
         return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not reject it'}"
 
@@ -133,7 +135,9 @@ def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iter
         values = {"provider": node.provider, "version": node.version}
         rule = _rule(node)
         if node.spared:
-            yield replace(_finding(placement, rule or "session-fails", spared(node), at, values), severity="note")
+            yield replace(
+                _finding(placement, rule or "session-fails", spared_reason(node), at, values), severity="note"
+            )
             continue
         if rule is not None:
             yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)

@@ -15,7 +15,7 @@ from specgate.spec.tables import dialect, on_change
 from specgate.validate.fixes import cast_fix
 from specgate.validate.message import later_fix
 from specgate.validate.verdict_cache import Memo, key_of
-from specgate.validate.witness import refusing
+from specgate.validate.witness import rejecting_implementations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -93,28 +93,34 @@ def fixes(
     An opset qualifies if each ai.onnx node is valid there as it is. Of the opsets that move the most nodes to the first
     provider, the newest is named. gone: paths of nodes that default optimizations remove, which do not count.
     """
-    assigned_bodies = [one for one in assigned_bodies if one.node.path not in gone] if gone else assigned_bodies
+    assigned_bodies = (
+        [assigned for assigned in assigned_bodies if assigned.node.path not in gone] if gone else assigned_bodies
+    )
     first = assigner.runtime.providers[0]
-    now = sum(one.provider == first for one in assigned_bodies)
+    now = sum(assigned.provider == first for assigned in assigned_bodies)
     imported = source.model.opset_imports.get("")
     newer = {
-        one.node.operator: one.node for one in assigned_bodies if one.reason == "newer" and not one.node.proto.domain
+        assigned.node.operator: assigned.node
+        for assigned in assigned_bodies
+        if assigned.reason == "newer" and not assigned.node.proto.domain
     }
     registry = assigner.lookups[first].registry
     if imported is None or not newer or first == "CPU" or registry is None:
         return []
-    used = _used(source.model)
-    most = {opset: _most(used, registry, opset) for opset in _worth_trying(newer.values(), registry, imported)}
+    used = _count_operators(source.model)
+    most = {
+        opset: _count_supported(used, registry, opset) for opset in _worth_trying(newer.values(), registry, imported)
+    }
     standing = _Standing(assigned_bodies)
     best: tuple[int, int, int] = now, imported, 0
     for opset, upto in sorted(most.items(), key=lambda item: (item[1], item[0]), reverse=True):
         if upto < best[0] or (upto, opset) < best[:2] or upto <= now:
             break
-        if not standing.at(opset):
+        if not standing.is_valid_at(opset):
             continue
         body = body_of(source, assigner.runtime.release, {**source.model.opset_imports, "": opset})
-        placed = [one for one in assigner.assign(body) if one.node.path not in gone]
-        count = sum(one.provider == first for one in placed)
+        placed = [assigned for assigned in assigner.assign(body) if assigned.node.path not in gone]
+        count = sum(assigned.provider == first for assigned in placed)
         if count > now and (count, opset) > best[:2]:
             best = (count, opset, len(placed))
     without = f" (without {len(gone)} that default graph optimizations remove)" if gone else ""
@@ -134,13 +140,13 @@ def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> l
     return sorted(tried, reverse=True)[:_MOST_TRIED]
 
 
-def _used(model: OnnxModel) -> Counter[tuple[str, str]]:
+def _count_operators(model: OnnxModel) -> Counter[tuple[str, str]]:
     """Return the number of nodes per domain and operator in a model."""
     graphs = (body for body in bodies(model) if body.function is None)
     return Counter((node.domain, node.op_type) for body in graphs for node in body.nodes)
 
 
-def _most(used: Counter[tuple[str, str]], registry: Registry, opset: int) -> int:
+def _count_supported(used: Counter[tuple[str, str]], registry: Registry, opset: int) -> int:
     """Return an upper bound of the nodes that the provider supports.
 
     A node counts if its version is not newer than the provider's registrations.
@@ -172,41 +178,42 @@ class _Standing:
     """Decides whether the nodes of ai.onnx are valid at another opset."""
 
     def __init__(self, bodies: Sequence[Assigned]) -> None:
-        descriptors = (one.node.descriptor for one in bodies if not one.node.proto.domain)
-        self._known = list({id(one): one for one in descriptors if one is not None}.values())
+        descriptors = (assigned.node.descriptor for assigned in bodies if not assigned.node.proto.domain)
+        self._known = list({id(assigned): assigned for assigned in descriptors if assigned is not None}.values())
         self._refused: dict[int, bool] = {}
 
-    def at(self, opset: int) -> bool:
+    def is_valid_at(self, opset: int) -> bool:
         """Return whether all nodes are valid at an opset.
 
         Nodes that are rejected anyway do not count.
         """
         return all(
-            _alike(one.operator, str(one.version), str(opset))
-            or not _refused(replace(one, version=None), str(opset))
-            or self._refused_now(one)
-            for one in self._known
+            _has_same_rules(node.operator, str(node.version), str(opset))
+            or not _is_rejected(replace(node, version=None), str(opset))
+            or self._refused_now(node)
+            for node in self._known
         )
 
     def _refused_now(self, descriptor: Descriptor) -> bool:
-        known = self._refused.get(id(descriptor))
-        if known is None:
-            known = self._refused[id(descriptor)] = _refused(descriptor, str(descriptor.version))
-        return known
+        cached = self._refused.get(id(descriptor))
+        if cached is None:
+            cached = self._refused[id(descriptor)] = _is_rejected(descriptor, str(descriptor.version))
+        return cached
 
 
-def _refused(descriptor: Descriptor, level: str) -> bool:
+def _is_rejected(descriptor: Descriptor, level: str) -> bool:
     return _REFUSED.of(
-        lambda: (level, key_of(descriptor)), lambda: any(True for _ in refusing(descriptor, level, "both", (None,)))
+        lambda: (level, key_of(descriptor)),
+        lambda: any(True for _ in rejecting_implementations(descriptor, level, "both", (None,))),
     )
 
 
 @lru_cache(maxsize=4096)
-def _alike(operator: str, version: str, opset: str) -> bool:
+def _has_same_rules(operator: str, version: str, opset: str) -> bool:
     """Return whether an ONNX operator has the same rules at two opsets."""
     spec = dialect("onnx").operator(operator)
-    one, two = (list(spec.sides_at(level).values()) for level in (version, opset))
-    return [resolved.content for resolved in one] == [resolved.content for resolved in two]
+    first, second = (list(spec.sides_at(level).values()) for level in (version, opset))
+    return [resolved.content for resolved in first] == [resolved.content for resolved in second]
 
 
 @on_change
@@ -214,4 +221,4 @@ def _forget() -> None:
     """Clear the caches of unused tables."""
     _versions.cache_clear()
     _since.cache_clear()
-    _alike.cache_clear()
+    _has_same_rules.cache_clear()

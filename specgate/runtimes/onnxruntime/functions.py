@@ -23,7 +23,7 @@ from specgate.dialects.onnx.file.structure import (
     OnnxValueInfo,
 )
 from specgate.dialects.onnx.file.write import Nodes, node_field, write_graph, write_model
-from specgate.dialects.onnx.infer.inference import installed
+from specgate.dialects.onnx.infer.inference import is_onnx_installed
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS, function_key, label, subgraphs
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.registrations import function_bodies, release_position, runtime_tables
@@ -51,7 +51,7 @@ __all__ = [
     "Inlined",
     "answering",
     "ask",
-    "inlined",
+    "inline_calls",
     "own_function",
     "stated_type",
     "with_new_graphs",
@@ -78,7 +78,7 @@ class _Shared:
                 atexit.register(self.child.close)
             return self.child.ask(question)
 
-    def forked(self) -> None:
+    def reset_after_fork(self) -> None:
         """Reset the state after a fork.
 
         The thread that holds the lock does not exist in the forked process, and the child belongs to the parent.
@@ -101,7 +101,7 @@ def ask(model: bytes, opset: int) -> object:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_shared.forked)
+    os.register_at_fork(after_in_child=_shared.reset_after_fork)
 
 
 def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
@@ -115,14 +115,16 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
         node = model.graph.node[0]
         schema: Any = onnx.defs.get_schema(node.op_type, max_inclusive_version=opset, domain=node.domain)
         if schema.has_context_dependent_function:
-            version = max(one for one in schema.context_dependent_function_opset_versions if one <= opset)
+            version = max(
+                candidate for candidate in schema.context_dependent_function_opset_versions if candidate <= opset
+            )
             types = {info.name: info.type for info in model.graph.input}
             known_items = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
             data = schema.get_context_dependent_function_with_opset_version(
                 version, node.SerializeToString(), known_items
             )
         elif schema.has_function:
-            version = max(one for one in schema.function_opset_versions if one <= opset)
+            version = max(candidate for candidate in schema.function_opset_versions if candidate <= opset)
             data = schema.get_function_with_opset_version(version)
         else:
             return "", None
@@ -245,7 +247,7 @@ class Functions:
 
         Equal calls share the result.
         """
-        if not installed():
+        if not is_onnx_installed():
             self.missing = True
             return None
         proto = node.proto
@@ -254,10 +256,10 @@ class Functions:
         if operator in _no_functions:
             return None
         ends = (("in", node.inputs), ("out", node.outputs))
-        inputs, outputs = ([f"{end}{i}" if one else "" for i, one in enumerate(tensors)] for end, tensors in ends)
+        inputs, outputs = ([f"{end}{i}" if tensor else "" for i, tensor in enumerate(tensors)] for end, tensors in ends)
         alone = replace(proto, name="", inputs=inputs, outputs=outputs)
         graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
-        data = write_model(model, _written(graph), [])
+        data = write_model(model, _write_graph(graph), [])
         body = _body(data, version or 1)
         if isinstance(body, str):
             if body == NONE:
@@ -298,7 +300,7 @@ def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
 
     Recursive functions and their callers are omitted.
     """
-    calls = {key: Counter(_called(function.nodes)) for key, function in functions.items()}
+    calls = {key: Counter(_called_functions(function.nodes)) for key, function in functions.items()}
     callers: dict[Key, list[Key]] = {key: [] for key in functions}
     left = dict.fromkeys(functions, 0)
     for key, called in calls.items():
@@ -308,7 +310,7 @@ def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
     numbers_by_texts: dict[Key, int] = {}
     ready = [key for key, count in left.items() if not count]
     for key in ready:  # grows during iteration
-        numbers_by_texts[key] = sum(count * numbers_by_texts.get(one, 1) for one, count in calls[key].items())
+        numbers_by_texts[key] = sum(count * numbers_by_texts.get(key, 1) for key, count in calls[key].items())
         for caller in callers[key]:
             left[caller] -= 1
             if not left[caller]:
@@ -316,11 +318,11 @@ def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
     return numbers_by_texts
 
 
-def _called(nodes: Iterable[OnnxNode]) -> Iterator[Key]:
+def _called_functions(nodes: Iterable[OnnxNode]) -> Iterator[Key]:
     for node in nodes:
         yield function_key(node)
         for _, graph in subgraphs(node):
-            yield from _called(graph.nodes)
+            yield from _called_functions(graph.nodes)
 
 
 def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
@@ -338,11 +340,11 @@ def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
     return True
 
 
-def _written(graph: OnnxGraph) -> bytes:
+def _write_graph(graph: OnnxGraph) -> bytes:
     """Return a serialized graph with its stated types and without weights."""
     return write_graph(
         graph,
-        [node_field(Nodes().write(node, _written)) for node in graph.nodes],
+        [node_field(Nodes().write(node, _write_graph)) for node in graph.nodes],
         initializers=[tensor for tensor in graph.initializers if tensor.data is not None],
         outputs=[(info.name, info.type) for info in graph.outputs],
         value_infos=[(info.name, info.type) for info in graph.value_infos],
@@ -350,7 +352,11 @@ def _written(graph: OnnxGraph) -> bytes:
 
 
 def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[OnnxValueInfo]:
-    return [OnnxValueInfo(name, stated_type(one)) for name, one in zip(names, tensors, strict=True) if one is not None]
+    return [
+        OnnxValueInfo(name, stated_type(tensor))
+        for name, tensor in zip(names, tensors, strict=True)
+        if tensor is not None
+    ]
 
 
 def stated_type(tensor: TensorDesc) -> OnnxType | None:
@@ -406,12 +412,15 @@ class Inlined:
     used: dict[str, int] = field(default_factory=dict)
     graphs: dict[int, OnnxGraph] = field(default_factory=dict)
 
-    def types(self, known: Types) -> dict[int, Mapping[str, OnnxType]]:
+    def types(self, types_by_name: Types) -> dict[int, Mapping[str, OnnxType]]:
         """Return the value types known in the original model, by graph id."""
-        return {**known, **{new: known[id(old)] for new, old in self.graphs.items() if id(old) in known}}
+        return {
+            **types_by_name,
+            **{new: types_by_name[id(old)] for new, old in self.graphs.items() if id(old) in types_by_name},
+        }
 
 
-def inlined(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
+def inline_calls(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
     """Return a model with `calls` (by node id) replaced by their bodies."""
     new_inlined = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
     for _, _, function in calls.values():
@@ -429,7 +438,7 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], new_inlined: Inlined) ->
         call = calls.get(id(node))
         if call is not None:
             changed = True
-            nodes += _expanded(node, *call, new_inlined)
+            nodes += _expand_call(node, *call, new_inlined)
             continue
         inside = {
             id(graph): new for _, graph in subgraphs(node) if (new := _graph(graph, calls, new_inlined)) is not graph
@@ -452,21 +461,21 @@ def with_new_graphs(node: OnnxNode, new: Mapping[int, OnnxGraph]) -> dict[str, O
 
 
 def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
-    def changed(value: object) -> object:
+    def change_graph(value: object) -> object:
         return change(value) if isinstance(value, OnnxGraph) else value
 
     return {
         name: replace(
             attribute,
-            value=[changed(one) for one in attribute.value]
+            value=[change_graph(graph) for graph in attribute.value]
             if isinstance(attribute.value, list)
-            else changed(attribute.value),
+            else change_graph(attribute.value),
         )
         for name, attribute in node.attributes.items()
     }
 
 
-def _expanded(
+def _expand_call(
     call: OnnxNode, place: str, name: str, function: OnnxFunction, new_inlined: Inlined
 ) -> Iterator[OnnxNode]:
     """Yield the nodes of a call's body.
@@ -480,17 +489,19 @@ def _expanded(
     new_inlined.used[path] = number = new_inlined.used.get(path, 0) + 1
     prefix = path if number == 1 else f"{path}#{number}"
 
-    def named(own: str) -> str:
+    def prefix_name(own: str) -> str:
         return names.get(own, f"{prefix}/{own}") if own else ""
 
     for index, node in enumerate(function.nodes):
-        new = _copied(node, named, attributes_by_name)
+        new = _copy_node(node, prefix_name, attributes_by_name)
         new.name = f"{name}/{label(node, index)}"
         new_inlined.origin[id(new)] = (path, f"{call.domain}.{call.op_type}" if call.domain else call.op_type)
         yield new
 
 
-def _copied(node: OnnxNode, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]) -> OnnxNode:
+def _copy_node(
+    node: OnnxNode, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]
+) -> OnnxNode:
     """Return a node of a function with the names and attributes of a call."""
     attributes = {}
     for name, attribute in node.attributes.items():
@@ -505,11 +516,11 @@ def _copied(node: OnnxNode, named: Callable[[str], str], attributes_by_name: Map
         attributes=attributes,
     )
     if not new.plain:
-        new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, attributes_by_name))
+        new.attributes = _with_graphs(new, lambda graph: _rename_graph(graph, named, attributes_by_name))
     return new
 
 
-def _renamed(
+def _rename_graph(
     graph: OnnxGraph, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]
 ) -> OnnxGraph:
     def infos(value_infos: list[OnnxValueInfo]) -> list[OnnxValueInfo]:
@@ -517,7 +528,7 @@ def _renamed(
 
     return replace(
         graph,
-        nodes=[_copied(node, named, attributes_by_name) for node in graph.nodes],
+        nodes=[_copy_node(node, named, attributes_by_name) for node in graph.nodes],
         inputs=infos(graph.inputs),
         outputs=infos(graph.outputs),
         value_infos=infos(graph.value_infos),

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     Tensors = tuple[TensorDesc | None, ...]
     Kinds = tuple[str | None, ...]
 
-__all__ = ["Alike", "Body", "Node", "body_of", "derived", "ordered", "reads", "walked", "with_imports"]
+__all__ = [
+    "Alike",
+    "Body",
+    "Node",
+    "body_of",
+    "depth_first_order",
+    "derive_outputs",
+    "order_nodes",
+    "reads",
+    "with_imports",
+]
 
 _MISSING: Final = "onnx/model/opset-missing"
 
@@ -52,7 +62,7 @@ def with_imports(graph: Graph, runtime: Runtime) -> Graph:
     return onnx_units(replace(source.model, opset_imports={**imports, **added}), source.settings)
 
 
-def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
+def order_nodes(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
     """Return nodes in topological order, unchanged if already sorted.
 
     Values that a subgraph reads from enclosing graphs count as read by its node. Nodes of a cycle come last.
@@ -104,7 +114,7 @@ def reads(node: OnnxNode) -> Sequence[str]:
     return texts
 
 
-def walked(nodes: Sequence[OnnxNode]) -> list[int]:
+def depth_first_order(nodes: Sequence[OnnxNode]) -> list[int]:
     """Return node indices in the reverse depth-first order of ONNX Runtime.
 
     Its optimizers walk from the last node without consumers, and list a node's inputs before the node, the last input
@@ -279,21 +289,21 @@ class _Reader:
             constants=ChainMap(fixed, outer) if outer else fixed,
             constant_nodes=constant_nodes,
         )
-        self._fill(body, ordered(nodes), scope, ChainMap({}, tensors_by_name) if tensors_by_name else {})
+        self._fill(body, order_nodes(nodes), scope, ChainMap({}, tensors_by_name) if tensors_by_name else {})
         return body
 
     def _fill(self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Scope, tensors_by_name: Types) -> None:
         readers, makers = body.readers, body.makers
-        place, units, known = body.place, self.source.units, scope.get
+        place, units, known_type = body.place, self.source.units, scope.get
         for at, (index, proto) in enumerate(nodes):
             names = proto.inputs
             outputs = proto.outputs
             if tensors_by_name:
-                ends = [id(tensors_by_name.get(name) or known(name, _BLANK)) if name else 0 for name in names]
-                ends += [id(tensors_by_name.get(name) or known(name, _BLANK)) if name else 0 for name in outputs]
+                ends = [id(tensors_by_name.get(name) or known_type(name, _BLANK)) if name else 0 for name in names]
+                ends += [id(tensors_by_name.get(name) or known_type(name, _BLANK)) if name else 0 for name in outputs]
             else:
-                ends = [id(known(name, _BLANK)) if name else 0 for name in names]
-                ends += [id(known(name, _BLANK)) if name else 0 for name in outputs]
+                ends = [id(known_type(name, _BLANK)) if name else 0 for name in names]
+                ends += [id(known_type(name, _BLANK)) if name else 0 for name in outputs]
             unit = units.get(id(proto))
             descriptor = None if unit is None else unit.descriptor
             # Nodes that share a descriptor have the same operator and attributes.
@@ -302,10 +312,10 @@ class _Reader:
             alike = self.alike.get(key)
             if alike is None:
                 known_ends = _tensors(names, tensors_by_name, scope), _tensors(outputs, tensors_by_name, scope)
-                alike = self.alike[key] = self._settled(proto, known_ends, descriptor)
+                alike = self.alike[key] = self._shared_properties(proto, known_ends, descriptor)
             if alike.has_own_type:
                 message = zip(outputs, alike.outputs, strict=True)
-                tensors_by_name.update((name, one) for name, one in message if one is not None)
+                tensors_by_name.update((name, tensor) for name, tensor in message if tensor is not None)
             node = Node(at, f"{place}/{proto.name or label(proto, index)}", proto, alike)
             body.nodes.append(node)
             for name in outputs:
@@ -315,9 +325,11 @@ class _Reader:
                 if name:
                     readers[name].append(node)
             if alike.graphs:
-                self._inside(node, body, tensors_by_name, scope)
+                self._read_subgraphs(node, body, tensors_by_name, scope)
 
-    def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
+    def _shared_properties(
+        self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None
+    ) -> Alike:
         """Return the shared properties of equal nodes, from the first of them."""
         inputs, outputs = ends
         imported = self.imports.get(proto.domain)
@@ -328,13 +340,16 @@ class _Reader:
         result = any(tensor is not None and tensor.type is None for tensor in outputs)
         if result:
             outputs = tuple(
-                [one if one is None else self.derived.setdefault(one, one) for one in derived(schema, inputs, outputs)]
+                [
+                    tensor if tensor is None else self.derived.setdefault(tensor, tensor)
+                    for tensor in derive_outputs(schema, inputs, outputs)
+                ]
             )
         operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
         kinds = _kinds(inputs), _kinds(outputs)
         return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, result, not proto.plain)
 
-    def _inside(self, node: Node, body: Body, types_inside: Types, scope: Scope) -> None:
+    def _read_subgraphs(self, node: Node, body: Body, types_inside: Types, scope: Scope) -> None:
         bodies = []
         implicit: dict[str, None] = {}
         for name, graph in subgraphs(node.proto):
@@ -366,7 +381,7 @@ def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
     return tuple([None if tensor is None else word(tensor.type) for tensor in tensors])
 
 
-def derived(
+def derive_outputs(
     schema: Schema | None, inputs: tuple[TensorDesc | None, ...], outputs: tuple[TensorDesc | None, ...]
 ) -> tuple[TensorDesc | None, ...]:
     """Return outputs with missing types derived from the type variables."""
@@ -380,6 +395,6 @@ def derived(
             tensors.append(tensor)
             continue
         bound = (types[at] for out, at in schema.bound[param.limited] if not out and at < len(types))
-        kind = param.only or next((one for one in bound if one is not None), None)
+        kind = param.only or next((kind_name for kind_name in bound if kind_name is not None), None)
         tensors.append(tensor._replace(type=kind) if kind is not None else tensor)
     return tuple(tensors)

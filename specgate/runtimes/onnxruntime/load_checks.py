@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.positional import positional
 from specgate.dialects.onnx.lint.references import RULES
 from specgate.dialects.onnx.lint.units import function_key, function_place, label, subgraphs
@@ -18,7 +18,7 @@ from specgate.runtimes.onnxruntime.schemas import own_schema, schema_of
 from specgate.spec.tables import dialect
 from specgate.validate.accepting_levels import UNSURE, aspect, looked_at, named_rules, of_outputs
 from specgate.validate.check import accepts, check_at
-from specgate.validate.witness import refusing
+from specgate.validate.witness import rejecting_implementations
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ __all__ = [
 _SCHEMA: Final = ("structure", "type")
 
 
-def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu: bool) -> Iterator[Finding]:
+def own_refusals(descriptor: Descriptor, loading: Loading, release: str, *, on_cpu: bool) -> Iterator[Finding]:
     """Yield why a release rejects a node of one of the contrib operators.
 
     known: the operator's entry of loading.yaml in the release. on_cpu: whether the checks of the CPU kernel apply.
@@ -63,7 +63,7 @@ def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:
         return
-    names = known.checks_of(version, on_cpu=on_cpu)
+    names = loading.checks_of(version, on_cpu=on_cpu)
     for finding in verdict.findings:
         if aspect(finding.id) in _SCHEMA or finding.id.rpartition("/")[2] in names:
             yield finding
@@ -127,17 +127,18 @@ class Loading(NamedTuple):
 
         on_cpu: whether the checks of the CPU kernel apply.
         """
-        ruleds = (one for one in self.asks if on_cpu or not one.cpu)
-        return {one.name for one in ruleds if holds_at(one.since, one.until, version)}
+        ruleds = (check for check in self.asks if on_cpu or not check.cpu)
+        return {check.name for check in ruleds if holds_at(check.since, check.until, version)}
 
     def sure(self, unsure: set[str], version: int) -> set[str]:
         """Return the uncertain rules that are not enforced at a version."""
         takes, asks = (
-            {one.name for one in rules if holds_at(one.since, one.until, version)} for rules in (self.takes, self.asks)
+            {rule.name for rule in rules if holds_at(rule.since, rule.until, version)}
+            for rules in (self.takes, self.asks)
         )
         return (unsure - asks) | takes
 
-    def refused(self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False) -> Finding | None:
+    def failing_check(self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False) -> Finding | None:
         """Return the finding of a check that surely fails, or None.
 
         at_run: evaluate the checks of every run instead of those at session creation.
@@ -190,13 +191,15 @@ def loading_of(operator: str, release: str) -> Loading:
     at = release_position(release)
     takes, asks = (
         tuple(
-            Ruled(one["rule"], *versions_of(one), one.get("cpu", False)) for one in raw.get(key, ()) if is_of(one, at)
+            Ruled(entry["rule"], *versions_of(entry), entry.get("cpu", False))
+            for entry in raw.get(key, ())
+            if is_of(entry, at)
         )
         for key in ("takes", "asks")
     )
-    refuses = {name: one for name, one in raw.get("refuses", {}).items() if is_of(one, at)}
+    refuses = {name: entry for name, entry in raw.get("refuses", {}).items() if is_of(entry, at)}
     schema = schema_from(operator, None) if refuses else None
-    checks = () if schema is None else tuple(check_of(name, one, schema.scope) for name, one in refuses.items())
+    checks = () if schema is None else tuple(check_of(name, entry, schema.scope) for name, entry in refuses.items())
     return Loading(takes, asks, schema, checks)
 
 
@@ -240,7 +243,7 @@ def refusing_rules(release: str) -> Mapping[str, FileRule]:
 def unloadable(release: str) -> frozenset[str]:
     """Return the element types of values with which a model does not load."""
     at = release_position(release)
-    return frozenset(name for name, one in runtime_tables()["loading"]["types"].items() if is_of(one, at))
+    return frozenset(name for name, entry in runtime_tables()["loading"]["types"].items() if is_of(entry, at))
 
 
 #: The onnx package's checks, which the runtime contains.
@@ -274,10 +277,10 @@ def _counts(finding: Finding, rule: FileRule, model: OnnxModel, main: Body) -> b
     if rule.read and _unread(finding, model.graph, main):
         return False
     of_function = finding.id.startswith("onnx/model/function-")
-    return of_function or rule.uncalled or not place.startswith("function ") or _called(model, place)
+    return of_function or rule.uncalled or not place.startswith("function ") or _is_in_called_function(model, place)
 
 
-def _called(model: OnnxModel, place: str) -> bool:
+def _is_in_called_function(model: OnnxModel, place: str) -> bool:
     """Return whether a place is in a function that the main graph calls.
 
     Indirect calls count.
@@ -327,7 +330,7 @@ def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
         yield "graph: it has neither nodes nor outputs"
     for info in graph.inputs:
         if info.type is None and info.name in main.inputs:
-            yield f"graph: the input {shown(info.name)} has no type"
+            yield f"graph: the input {format_value(info.name)} has no type"
 
 
 def _place(finding: Finding) -> str:
@@ -360,31 +363,31 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
     """Yield every reason why a release rejects a node; see `refusal`."""
     if descriptor.version is None:
         return
-    known = loading_of(descriptor.operator, release)
-    own = known.refused(descriptor, on_cpu=on_cpu)
+    loading = loading_of(descriptor.operator, release)
+    own = loading.failing_check(descriptor, on_cpu=on_cpu)
     if own is not None:
         yield own
     if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
-        yield from own_refusals(descriptor, known, release, on_cpu=on_cpu)
+        yield from own_refusals(descriptor, loading, release, on_cpu=on_cpu)
         return
     if _only_in_the_runtime(descriptor, release):
         return
     texts = (*_LOADING, _MAKING) if on_cpu else _LOADING
     yielded = set()
-    for implementation in refusing(descriptor, descriptor.version, "observed", texts):
+    for implementation in rejecting_implementations(descriptor, descriptor.version, "observed", texts):
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
         if implementation != _MAKING:  # only strict inference enforces it, which the runtime does not use
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
-        unsure = known.sure(unsure, int(descriptor.version))
+        unsure = loading.sure(unsure, int(descriptor.version))
         seen = looked_at(spec, implementation, {finding.id for finding in verdict.findings})
         for finding in verdict.findings:
             sure = finding.id in seen and finding.id.rpartition("/")[2] not in unsure
             if sure and not of_outputs(spec, finding.id, observed=True):  # inference overrides a stated shape
                 yielded.add(finding.id)
                 yield finding
-    always = known.checks_of(int(descriptor.version), on_cpu=on_cpu)
+    always = loading.checks_of(int(descriptor.version), on_cpu=on_cpu)
     if always and accepts(descriptor, descriptor.version, "documented") is False:
         for finding in check_at(descriptor, descriptor.version, "documented").findings:
             if finding.id not in yielded and finding.id.rpartition("/")[2] in always:

@@ -48,7 +48,7 @@ def lower(
         table = lowering_of(descriptor.operator)
         if table is None:
             return NotLowered("no-table", f"the DirectML operators for {descriptor.operator} are unknown")
-        descriptors = table.lowered(descriptor, version, release, origins)
+        descriptors = table.lower_node(descriptor, version, release, origins)
     except Refused as error:
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
     except Open as error:
@@ -68,7 +68,7 @@ def outline(descriptor: Descriptor, version: int, release: str | None = None) ->
     """
     table = lowering_of(descriptor.operator)
     try:
-        return [] if table is None else table.outlined(descriptor, version, release)
+        return [] if table is None else table.outline_node(descriptor, version, release)
     except Refused as error:
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
     except Open:
@@ -78,7 +78,7 @@ def outline(descriptor: Descriptor, version: int, release: str | None = None) ->
 def warnings(descriptor: Descriptor, version: int, release: str | None = None) -> list[str]:
     """Return warnings for operators that certainly deviate from ONNX."""
     table = lowering_of(descriptor.operator)
-    return [] if table is None else list(table.warned(descriptor, version, release))
+    return [] if table is None else list(table.kernel_warnings(descriptor, version, release))
 
 
 def node(

@@ -15,9 +15,9 @@ from specgate.loading import gc_paused
 from specgate.lowest.text import at_level
 from specgate.runtimes.onnxruntime.finding_rules import GROUP
 from specgate.runtimes.onnxruntime.functions import Functions
-from specgate.runtimes.onnxruntime.node_assignment import Assigner, assigned
+from specgate.runtimes.onnxruntime.node_assignment import Assigner, assign_model
 from specgate.runtimes.onnxruntime.place import place_graph
-from specgate.runtimes.onnxruntime.provider_choice import lacking
+from specgate.runtimes.onnxruntime.provider_choice import missing_types
 from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
@@ -99,11 +99,11 @@ class LevelMinimum:
             "blockers": {
                 level: [
                     {
-                        "node": one.node,
-                        "operator": one.operator,
-                        "findings": [{"id": rule, "message": message} for rule, message in one.causes],
+                        "node": node.node,
+                        "operator": node.operator,
+                        "findings": [{"id": rule, "message": message} for rule, message in node.causes],
                     }
-                    for one in nodes
+                    for node in nodes
                 ]
                 for level, nodes in self.blocked.items()
             },
@@ -145,13 +145,13 @@ def level_minimum(model: Any, target: Target, settings: LintSettings) -> LevelMi
             raise InputError(f"{target} places only models of {target.dialect}")
         placement = place_graph(graph, target, None, None)
         minimum = LevelMinimum(str(target), table.name, refusals=placement.refusals)
-        pairs = [(key, node) for key, node in _keyed(placement) if node.provider == runtime.providers[0]]
+        pairs = [(key, node) for key, node in _key_nodes(placement) if node.provider == runtime.providers[0]]
         minimum.nodes = len(pairs)
         minimum.deferred = sum(node.creation == "deferred" for _, node in pairs)
         minimum.unknown = sum(node.creation == "unknown" for _, node in pairs)
         judge = _Judge(graph, target)
         for level in table.levels if pairs else ():
-            if nodes := list(judge.blocked(pairs, level)):
+            if nodes := list(judge.blocked_nodes(pairs, level)):
                 minimum.blocked[level] = nodes
             else:
                 minimum.levels.append(level)
@@ -159,7 +159,7 @@ def level_minimum(model: Any, target: Target, settings: LintSettings) -> LevelMi
     return minimum
 
 
-def _keyed(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNode]]:
+def _key_nodes(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNode]]:
     """Yield nodes and differing duplicates, keyed by path and count.
 
     The count is the number of earlier nodes with the same path.
@@ -181,13 +181,13 @@ class _Judge:
         self.graph = graph
         self.runtime = target.runtime
         self.table = dialect(self.runtime.below)
-        self.own = frozenset(lacking(self.runtime, None))
+        self.own = frozenset(missing_types(self.runtime, None))
         self._placed: dict[frozenset[str], tuple[str, _Elsewhere]] = {}
         self._judged: dict[tuple[int, str], Causes] = {}
 
-    def blocked(self, pairs: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
+    def blocked_nodes(self, pairs: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
         """Yield the nodes that are not created at a level."""
-        there, elsewhere = self._elsewhere(level)
+        there, elsewhere = self._locate_elsewhere(level)
         gone = f"its call is inlined, because {self.table.tables.title} does not support it there"
         for key, node in pairs:
             if node.gone:
@@ -197,7 +197,7 @@ class _Judge:
                 message = at_level(why, self.table.label(there), self.table.label(level))
                 causes = ((f"{GROUP}/on-cpu", message),)
             elif node.lowered is not None and not node.refused:
-                causes = self._refused(node.lowered, level)
+                causes = self._rejection_causes(node.lowered, level)
             elif node.creation == "fails":
                 causes = ((f"{GROUP}/session-fails", node.created_by),)
             elif node.creation == "deferred":
@@ -205,13 +205,13 @@ class _Judge:
             if causes:
                 yield Blocked(node.node, node.operator, causes)
 
-    def _elsewhere(self, level: str) -> tuple[str, _Elsewhere | None]:
+    def _locate_elsewhere(self, level: str) -> tuple[str, _Elsewhere | None]:
         """Return a level with equal types, and the location of nodes there.
 
         The location is None if nodes are placed as on the target.
         """
         runtime = replace(self.runtime, level=level)
-        lacked = frozenset(lacking(runtime, None))
+        lacked = frozenset(missing_types(runtime, None))
         if lacked == self.own:
             return level, None
         if lacked not in self._placed:
@@ -219,10 +219,10 @@ class _Judge:
             functions = Functions(source.model, runtime.opsets, runtime.release)
             seen: Counter[str] = Counter()
             texts_by_key: _Elsewhere = {}
-            for one in assigned(source, Assigner(runtime, None), functions).nodes:
-                path = one.node.path
+            for assigned in assign_model(source, Assigner(runtime, None), functions).nodes:
+                path = assigned.node.path
                 texts_by_key[path, seen[path]] = (
-                    "" if one.provider == runtime.providers[0] else one.why or "it is placed elsewhere"
+                    "" if assigned.provider == runtime.providers[0] else assigned.why or "it is placed elsewhere"
                 )
                 seen[path] += 1
             self._placed[lacked] = level, texts_by_key
@@ -231,15 +231,15 @@ class _Judge:
     def _at_run(self, node: PlacedNode, level: str) -> Causes:
         """Return why a deferred kernel fails at a level for all sizes."""
         if node.outline:
-            return self._refused(node.outline, level)
+            return self._rejection_causes(node.outline, level)
         return ((f"{GROUP}/session-fails", f"fails at the first run: {node.run_fails}"),) if node.run_fails else ()
 
-    def _refused(self, lowered: tuple[Descriptor, ...], level: str) -> Causes:
+    def _rejection_causes(self, lowered: tuple[Descriptor, ...], level: str) -> Causes:
         key = id(lowered), level
         if key not in self._judged:
             causes = []
-            for one in lowered:
-                verdict = check_at(one, level, "observed")
+            for descriptor in lowered:
+                verdict = check_at(descriptor, level, "observed")
                 if verdict.accepted is False:
                     causes += [(finding.id, finding.message) for finding in verdict.findings]
             self._judged[key] = tuple(dict.fromkeys(causes))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.functions import inlined
+from specgate.runtimes.onnxruntime.functions import inline_calls
 from specgate.runtimes.onnxruntime.graph import Body, body_of
-from specgate.runtimes.onnxruntime.provider_choice import KernelLookup, Lookup, lacking
-from specgate.runtimes.onnxruntime.qdq_duplication import duplicated, duplicating
+from specgate.runtimes.onnxruntime.provider_choice import KernelLookup, Lookup, missing_types
+from specgate.runtimes.onnxruntime.qdq_duplication import duplicate_nodes, duplicating
 from specgate.runtimes.onnxruntime.registrations import registrations
-from specgate.runtimes.onnxruntime.shape_inference import as_inferred, completed
+from specgate.runtimes.onnxruntime.shape_inference import as_inferred, complete_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.release import Runtime
     from specgate.verdict import Finding
 
-__all__ = ["CPU", "MOST_ELEMENTS", "Assigned", "Assigner", "Whole", "assigned", "preferred"]
+__all__ = ["CPU", "MOST_ELEMENTS", "Assigned", "Assigner", "Whole", "assign_model", "cpu_preferred_nodes"]
 
 #: An initializer of at most so many elements does not keep a node from the CPU.
 MOST_ELEMENTS: Final = 100
@@ -37,7 +37,7 @@ _NEVER: Final = frozenset(
 )  # fmt: skip
 
 
-def preferred(body: Body, kernels: Mapping[Node, Registration]) -> set[Node]:
+def cpu_preferred_nodes(body: Body, kernels: Mapping[Node, Registration]) -> set[Node]:
     """Return the nodes of a body that the runtime moves to the CPU.
 
     `kernels` has the provider's registrations. The walk starts at outputs in CPU memory. It continues with the
@@ -129,9 +129,9 @@ class Assigner:
 
     def __post_init__(self) -> None:
         for provider in self.runtime.providers:
-            lacked = {} if provider == CPU else lacking(self.runtime, self.device)
-            known = provider in self.runtime.registered
-            registry = registrations(provider, self.runtime.release) if known else None
+            lacked = {} if provider == CPU else missing_types(self.runtime, self.device)
+            is_known = provider in self.runtime.registered
+            registry = registrations(provider, self.runtime.release) if is_known else None
             self.lookups[provider] = Lookup(registry, provider, lacked, self.device)
 
     def assign(self, main: Body) -> list[Assigned]:
@@ -145,16 +145,18 @@ class Assigner:
         lookup = self.lookups[first]
         founds = [_NOT_ASKED if first == CPU else lookup.of(node) for node in body.nodes]
         kernels = {
-            node: one.registration for node, one in zip(body.nodes, founds, strict=True) if one.registration is not None
+            node: assignment.registration
+            for node, assignment in zip(body.nodes, founds, strict=True)
+            if assignment.registration is not None
         }
-        chosen = preferred(body, kernels) if kernels else set()
-        for node, one in zip(body.nodes, founds, strict=True):
-            if first == CPU or one.reason:
-                assigned_bodies.append(self._on_cpu(node, body, one, one.reason, one.says))
+        chosen = cpu_preferred_nodes(body, kernels) if kernels else set()
+        for node, assignment in zip(body.nodes, founds, strict=True):
+            if first == CPU or assignment.reason:
+                assigned_bodies.append(self._on_cpu(node, body, assignment, assignment.reason, assignment.says))
             elif node in chosen:
-                assigned_bodies.append(self._on_cpu(node, body, one, "preferred", _PREFERRED))
+                assigned_bodies.append(self._on_cpu(node, body, assignment, "preferred", _PREFERRED))
             else:
-                assigned_bodies.append(Assigned(node, body, first, one.registration, one))
+                assigned_bodies.append(Assigned(node, body, first, assignment.registration, assignment))
             for inside in node.bodies:
                 self._body(inside, assigned_bodies)
 
@@ -170,21 +172,21 @@ class Assigner:
         says = "; ".join(text for text in (why, result.says) if text)
         return Assigned(node, body, None, None, open_, reason or result.reason, says, has_kernel=False)
 
-    def cast(self, one: Assigned) -> Assigned:
+    def cast(self, assigned: Assigned) -> Assigned:
         """Return an unclaimed node on the CPU, with casts from FLOAT16 to FLOAT.
 
         The runtime assigns it even if the CPU does not have a kernel for FLOAT.
         """
-        inputs, outputs = one.node.kinds
+        inputs, outputs = assigned.node.kinds
         if "FLOAT16" not in inputs:
-            return one
+            return assigned
         wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
-        result = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
+        result = self.lookups[CPU].kernel(assigned.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
         if result.reason:
-            why = f"{one.why}; the CPU has no FLOAT16 kernel for it, and inserted casts do not help"
-            return replace(one, provider=CPU, why=why)
-        why = f"{one.why}; it runs in FLOAT, between Casts that the runtime inserts"
-        return replace(one, provider=CPU, row=result.registration, why=why, casts=True, has_kernel=True)
+            why = f"{assigned.why}; the CPU has no FLOAT16 kernel for it, and inserted casts do not help"
+            return replace(assigned, provider=CPU, why=why)
+        why = f"{assigned.why}; it runs in FLOAT, between Casts that the runtime inserts"
+        return replace(assigned, provider=CPU, row=result.registration, why=why, casts=True, has_kernel=True)
 
 
 @dataclass(slots=True)
@@ -204,7 +206,9 @@ class Whole:
     added: Mapping[int, Added] = field(default_factory=dict)
 
 
-def assigned(source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None) -> Whole:
+def assign_model(
+    source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None
+) -> Whole:
     """Assign the nodes of a model and of the functions that it calls.
 
     findings: receives findings on nodes if the nodes were not checked before.
@@ -215,47 +219,47 @@ def assigned(source: Source, assigner: Assigner, functions: Functions, findings:
     how = duplicating(release)
     later = how is not None and how.inlined and bool(source.model.functions)
     if how is not None and not later:
-        source, whole.added = duplicated(source, how)
-    source = _called(source, assigner, functions, whole)
+        source, whole.added = duplicate_nodes(source, how)
+    source = _expand_calls(source, assigner, functions, whole)
     if how is not None and later:
-        source, whole.added = duplicated(source, how, whole)
+        source, whole.added = duplicate_nodes(source, how, whole)
         if whole.added:
-            _called(source, assigner, functions, whole)
-    whole.nodes = [assigner.cast(one) if one.provider is None else one for one in whole.nodes]
+            _expand_calls(source, assigner, functions, whole)
+    whole.nodes = [assigner.cast(assigned) if assigned.provider is None else assigned for assigned in whole.nodes]
     return whole
 
 
-def _called(source: Source, assigner: Assigner, functions: Functions, whole: Whole) -> Source:
+def _expand_calls(source: Source, assigner: Assigner, functions: Functions, whole: Whole) -> Source:
     """Return the model with the unclaimed calls expanded and assigned."""
     for turn in range(_MOST_ROUNDS + 1):
         whole.main = body_of(source, assigner.runtime.release)
         whole.nodes = assigner.assign(whole.main)
         calls: dict[int, Call] = {}
-        for one in whole.nodes:
-            function = functions.of(one.node, source.model) if one.provider is None else None
+        for assigned in whole.nodes:
+            function = functions.of(assigned.node, source.model) if assigned.provider is None else None
             if function is not None:
-                place = one.body.place
-                calls[id(one.node.proto)] = place, one.node.path[len(place) + 1 :], function
-                whole.called.append((place, one.node))
+                place = assigned.body.place
+                calls[id(assigned.node.proto)] = place, assigned.node.path[len(place) + 1 :], function
+                whole.called.append((place, assigned.node))
         if not calls:
             break
         if turn == _MOST_ROUNDS:
             raise InputError(f"function calls are nested more than {_MOST_ROUNDS} deep", file=source.model.file)
         if len(whole.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
             raise InputError(f"its functions expand to more than {_MOST_NODES:,} nodes", file=source.model.file)
-        changed = inlined(source.model, calls)
+        changed = inline_calls(source.model, calls)
         whole.origin |= changed.origin
-        source = _inlined(source, changed, assigner.runtime.release)
+        source = _reinfer_inlined(source, changed, assigner.runtime.release)
     return source
 
 
-def _inlined(before: Source, new_inlined: Inlined, release: str) -> Source:
+def _reinfer_inlined(before: Source, new_inlined: Inlined, release: str) -> Source:
     """Return an expanded model with the sizes that a release knows.
 
     It reuses known sizes of the original model.
     """
     if before.types:
-        source = completed(before, new_inlined.model, new_inlined.types(before.types), release)
+        source = complete_model(before, new_inlined.model, new_inlined.types(before.types), release)
         if source is not None:
             return source
     return as_inferred(onnx_units(new_inlined.model, before.settings).source, release)

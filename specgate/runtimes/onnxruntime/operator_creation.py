@@ -14,7 +14,7 @@ from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
 from specgate.runtimes.onnxruntime import lower as lowering
 from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
 from specgate.runtimes.onnxruntime.load_checks import refusal
-from specgate.runtimes.onnxruntime.placement import listed
+from specgate.runtimes.onnxruntime.placement import format_list
 from specgate.runtimes.onnxruntime.reinference import inferred_here
 from specgate.runtimes.onnxruntime.run_outcomes import run_failure
 from specgate.validate.check import check_at
@@ -75,37 +75,37 @@ class Creator:
         self._refusals: dict[tuple[Alike, bool], Finding | None] = {}
         self._failures: dict[int, tuple[Finding, bool] | None] = {}
 
-    def create(self, one: Assigned, node: PlacedNode) -> None:
+    def create(self, assigned: Assigned, node: PlacedNode) -> None:
         """Set the creation of a node; nodes come in model order."""
-        if not one.has_kernel:
-            node.creation, node.created_by = "fails", one.why
-        if self._blind or one.node.proto.domain:
-            self._look(one)
-        refused = self._refused(one) or (self.stated.get(node.node) if self.stated else None)
+        if not assigned.has_kernel:
+            node.creation, node.created_by = "fails", assigned.why
+        if self._blind or assigned.node.proto.domain:
+            self._look(assigned)
+        refused = self._load_refusal(assigned) or (self.stated.get(node.node) if self.stated else None)
         if refused is not None:
             node.refused, node.findings = True, (refused,)
             node.creation, node.created_by = "fails", f"the runtime rejects the node: {refused.message}"
             return
-        late = self._late_failure(one, one.node.alike.descriptor)
-        if late is None and (computed := self.computed.get(id(one.node.proto))) is not None:
-            late = self._late_failure(one, computed)
+        late = self._late_failure(assigned, assigned.node.alike.descriptor)
+        if late is None and (computed := self.computed.get(id(assigned.node.proto))) is not None:
+            late = self._late_failure(assigned, computed)
         if late is not None:
             node.refused, node.at_run, node.findings = late[1], True, (late[0],)
             node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
             return
-        if one.provider is None or one.row is None or one.provider != self._first:
+        if assigned.provider is None or assigned.row is None or assigned.provider != self._first:
             return
-        node.creation, node.created_by, node.lowered, node.findings = self._alike(one, one.row)
+        node.creation, node.created_by, node.lowered, node.findings = self._cached_creation(assigned, assigned.row)
         if node.creation == "deferred" and self._blind:
-            unseen = self._unseen(one)
+            unseen = self._unseen(assigned)
             if unseen:
                 node.creation, node.created_by = "unknown", unseen
         if node.creation == "deferred":
-            node.run_fails, node.outline, node.findings = self._outlined(one.node)
+            node.run_fails, node.outline, node.findings = self._outline_node(assigned.node)
 
-    def _refused(self, one: Assigned) -> Finding | None:
-        alike = one.node.alike
-        key = alike, one.provider == self._last
+    def _load_refusal(self, assigned: Assigned) -> Finding | None:
+        alike = assigned.node.alike
+        key = alike, assigned.provider == self._last
         if key not in self._refusals:
             release, descriptor, on_cpu = self.runtime.release, alike.descriptor, key[1]
             self._refusals[key] = _REFUSALS.of(
@@ -113,12 +113,12 @@ class Creator:
             )
         return self._refusals[key]
 
-    def _late_failure(self, one: Assigned, descriptor: Descriptor | None) -> tuple[Finding, bool] | None:
+    def _late_failure(self, assigned: Assigned, descriptor: Descriptor | None) -> tuple[Finding, bool] | None:
         """Return why every run of a node fails on the CPU.
 
         The flag says whether the reason is a rule of ONNX.
         """
-        if one.provider != self._last or not one.has_kernel:
+        if assigned.provider != self._last or not assigned.has_kernel:
             return None
         if id(descriptor) not in self._failures:  # the nodes keep it alive
             release = self.runtime.release
@@ -127,62 +127,62 @@ class Creator:
             )
         return self._failures[id(descriptor)]
 
-    def _look(self, one: Assigned) -> None:
+    def _look(self, assigned: Assigned) -> None:
         """Record values whose sizes only the runtime may know.
 
         Such values come from operators of its additional domains.
         """
-        proto = one.node.proto
+        proto = assigned.node.proto
         foreign = proto.domain not in STANDARD_DOMAINS and not inferred_here(proto)
         if not foreign and not self._blind:
             return
-        node, body = one.node, id(one.body)
+        node, body = assigned.node, id(assigned.body)
         if foreign or any((body, name) in self._blind for name in node.proto.inputs):
             pairs = zip(node.proto.outputs, node.outputs, strict=True)
-            self._blind.update((body, name) for name, tensor in pairs if name and not _sized(tensor))
+            self._blind.update((body, name) for name, tensor in pairs if name and not _has_known_sizes(tensor))
 
-    def _unseen(self, one: Assigned) -> str:
-        names = [name for name in one.node.proto.inputs if (id(one.body), name) in self._blind]
+    def _unseen(self, assigned: Assigned) -> str:
+        names = [name for name in assigned.node.proto.inputs if (id(assigned.body), name) in self._blind]
         return f"the sizes of {names[0]} are unknown; the runtime may infer them" if names else ""
 
-    def _late(self, one: Assigned) -> str:
+    def _late(self, assigned: Assigned) -> str:
         """Return why a kernel is not created with the session, "" if it is."""
-        node, row = one.node, one.row
+        node, row = assigned.node, assigned.row
         assert row is not None  # noqa: S101  # checked by the caller
         for index in sorted(row.constant_inputs):
             name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
             if not name:
-                return f"{_named(node, index)} is missing, which does not count as a constant"
-            if not one.body.constants.get(name):
-                return f"{_named(node, index)} is not a constant"
+                return f"{_input_name(node, index)} is missing, which does not count as a constant"
+            if not assigned.body.constants.get(name):
+                return f"{_input_name(node, index)} is not a constant"
         for index, tensor in enumerate(node.inputs):
-            if tensor is not None and not _sized(tensor):
+            if tensor is not None and not _has_known_sizes(tensor):
                 open_sizes = [
                     str(size) for size in tensor.sizes or () if not isinstance(size, int) and size is not None
                 ]
-                depends = f" depend on {listed(list(dict.fromkeys(open_sizes)))}" if open_sizes else " are unknown"
-                return f"the sizes of {_named(node, index)}{depends}"
+                depends = f" depend on {format_list(list(dict.fromkeys(open_sizes)))}" if open_sizes else " are unknown"
+                return f"the sizes of {_input_name(node, index)}{depends}"
         return ""
 
-    def _alike(self, one: Assigned, row: Registration) -> CreationResult:
+    def _cached_creation(self, assigned: Assigned, row: Registration) -> CreationResult:
         """Return the creation of a node, cached for equal nodes.
 
         Equal nodes have the same types, attributes and constants.
         """
-        node = one.node
+        node = assigned.node
         key: object = node.alike
         if row.constant_inputs:
-            names, constants = node.proto.inputs, one.body.constants
+            names, constants = node.proto.inputs, assigned.body.constants
             key = (node.alike, *[at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs])
         parts = self._known.get(key)
         if parts is None:
-            late = self._late(one)
+            late = self._late(assigned)
             parts = self._known[key] = (
-                ("deferred", late, None, ()) if late else self._remembered(_CREATIONS, node, self._lowered)
+                ("deferred", late, None, ()) if late else self._cached_answer(_CREATIONS, node, self._lower_node)
             )
         return parts
 
-    def _remembered(
+    def _cached_answer(
         self, answers: Memo[Answer], node: Node, make: Callable[[Node, Mapping[str, Any]], Answer]
     ) -> Answer:
         """Return the result of `make`, cached for equal nodes of all models."""
@@ -195,7 +195,7 @@ class Creator:
 
         return answers.of(key, lambda: make(node, attributes))
 
-    def _lowered(self, node: Node, attributes: Mapping[str, Any]) -> CreationResult:
+    def _lower_node(self, node: Node, attributes: Mapping[str, Any]) -> CreationResult:
         if node.opset is None:
             return "unknown", "", None, ()
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
@@ -206,18 +206,18 @@ class Creator:
             if result.kind == "refused":
                 return "fails", result.reason, None, ()
             return ("deferred" if result.kind == "open" else "unknown"), result.reason, None, ()
-        parts = self._judged(result)
-        return parts if parts[0] == "fails" else (*parts[:3], self._warned(descriptor, node.opset))
+        parts = self._check_descriptors(result)
+        return parts if parts[0] == "fails" else (*parts[:3], self._kernel_warnings(descriptor, node.opset))
 
-    def _outlined(self, node: Node) -> Outlined:
+    def _outline_node(self, node: Node) -> Outlined:
         """Return why a kernel fails at the first run, and its known outline.
 
         The reason is "" if the kernel may be created.
         """
-        known = self._outlines.get(node.alike)
-        if known is None:
-            known = self._outlines[node.alike] = self._remembered(_OUTLINED, node, self._outline)
-        return known
+        outline = self._outlines.get(node.alike)
+        if outline is None:
+            outline = self._outlines[node.alike] = self._cached_answer(_OUTLINED, node, self._outline)
+        return outline
 
     def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
         assert node.opset is not None  # noqa: S101  # otherwise its creation is unknown
@@ -227,41 +227,41 @@ class Creator:
         result = lowering.outline(descriptor, node.opset, self.runtime.release)
         if isinstance(result, lowering.NotLowered):
             return result.reason, (), ()
-        word, why, _, findings = self._judged(result)
+        word, why, _, findings = self._check_descriptors(result)
         if word == "fails":
             return why, tuple(result), findings
-        return "", tuple(result), self._warned(descriptor, node.opset)
+        return "", tuple(result), self._kernel_warnings(descriptor, node.opset)
 
-    def _warned(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
+    def _kernel_warnings(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
         """Return warnings that a kernel deviates from the models' dialect."""
         reasons = lowering.warnings(descriptor, version, self.runtime.release)
         return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
 
-    def _judged(self, descriptors: Sequence[Descriptor]) -> CreationResult:
+    def _check_descriptors(self, descriptors: Sequence[Descriptor]) -> CreationResult:
         """Judge a node's descriptors by the dialect below, as observed in builds."""
         findings: list[Finding] = []
         refused: list[str] = []
-        for one in descriptors:
-            verdict = check_at(one, self.runtime.level, "observed", None, self.device)
+        for descriptor in descriptors:
+            verdict = check_at(descriptor, self.runtime.level, "observed", None, self.device)
             if verdict.accepted is False:
-                refused.append(one.operator)
+                refused.append(descriptor.operator)
                 findings += verdict.findings
         if not refused:
             return "created", "", tuple(descriptors), ()
         text = f": {findings[0].message}" if findings else ""
         return (
             "fails",
-            f"placed, but CreateOperator rejects {listed(refused)}{text}",
+            f"placed, but CreateOperator rejects {format_list(refused)}{text}",
             tuple(descriptors),
             tuple(findings),
         )
 
 
-def _sized(tensor: TensorDesc | None) -> bool:
+def _has_known_sizes(tensor: TensorDesc | None) -> bool:
     return tensor is None or (tensor.sizes is not None and all(isinstance(size, int) for size in tensor.sizes))
 
 
-def _named(node: Node, index: int) -> str:
+def _input_name(node: Node, index: int) -> str:
     params = node.schema.inputs if node.schema is not None else ()
     if index < len(params) and not params[index].several:
         return f"its input {params[index].name}"

@@ -22,7 +22,7 @@ from specgate.runtimes.onnxruntime.load_checks import (
     refusing_findings,
     unloadable,
 )
-from specgate.runtimes.onnxruntime.node_assignment import CPU, Assigner, assigned
+from specgate.runtimes.onnxruntime.node_assignment import CPU, Assigner, assign_model
 from specgate.runtimes.onnxruntime.operator_creation import Creator
 from specgate.runtimes.onnxruntime.partition import copies, partitions
 from specgate.runtimes.onnxruntime.placement import Partition, PlacedNode, Placement, remark
@@ -54,7 +54,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     graph = with_imports(graph, runtime)
     assigner = Assigner(runtime, device)
     functions = Functions(graph.source.model, runtime.opsets, runtime.release)
-    whole = assigned(graph.source, assigner, functions, graph.findings)
+    whole = assign_model(graph.source, assigner, functions, graph.findings)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.file_findings = refusing_findings(graph, whole.main, runtime.release)
     placement.refusals.extend(_refusals(graph, runtime, placement.file_findings))
@@ -78,7 +78,11 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
             placeds_by_node[node].removed = True
     _divide(placement, whole.nodes, placeds_by_node)
     remark(placement, graph, functions, whole.main, runtime.release)
-    own = [one for one in whole.nodes if id(one.node.proto) not in whole.added] if whole.added else whole.nodes
+    own = (
+        [assigned for assigned in whole.nodes if id(assigned.node.proto) not in whole.added]
+        if whole.added
+        else whole.nodes
+    )
     gone = frozenset(node.node for node in placement.nodes if node.gone)
     placement.fixes.extend(fixes(whole.source, assigner, own, gone))
     return placement
@@ -92,25 +96,25 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
     placeds_by_node: dict[Node, PlacedNode] = {}
     several: dict[int, list[PlacedNode]] = {}
     fusing = Fusing(placement.providers[0])
-    for one in whole.nodes:
-        node, alike = one.node, one.node.alike
+    for assigned in whole.nodes:
+        node, alike = assigned.node, assigned.node.alike
         call = whole.origin.get(id(node.proto)) if whole.origin else None
         added = whole.added.get(id(node.proto)) if whole.added else None
         placeds_by_node[node] = placed = PlacedNode(
             node.path,
             alike.operator,
             None if alike.schema is None else alike.schema.since,
-            one.provider,
-            one.reason,
-            one.why,
-            one.casts,
-            has_kernel=one.has_kernel,
+            assigned.provider,
+            assigned.reason,
+            assigned.why,
+            assigned.casts,
+            has_kernel=assigned.has_kernel,
             function=None if call is None else call[0],
-            open=one.lookup.open,
+            open=assigned.lookup.open,
             descriptor=alike.descriptor,
         )
-        creator.create(one, placed)
-        placed.fuses = fusing.of(one, placed.creation)
+        creator.create(assigned, placed)
+        placed.fuses = fusing.of(assigned, placed.creation)
         if added is None:
             placement.nodes.append(placed)
         else:
@@ -138,10 +142,10 @@ def _divide(
         return
     by_body: dict[Body, dict[Node, str | None]] = {}
     mine: dict[Node, Registration] = {}
-    for one in assigned_bodies:
-        by_body.setdefault(one.body, {})[one.node] = one.provider
-        if one.provider == first and one.row is not None:
-            mine[one.node] = one.row
+    for assigned in assigned_bodies:
+        by_body.setdefault(assigned.body, {})[assigned.node] = assigned.provider
+        if assigned.provider == first and assigned.row is not None:
+            mine[assigned.node] = assigned.row
     for body, providers in by_body.items():
         for nodes in partitions(body, lambda node, result=providers: result.get(node) == first):  # type: ignore[misc]
             number = len(placement.partitions) + 1
@@ -174,9 +178,9 @@ def _unloadable(graph: Graph, release: str) -> list[str]:
     items = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
     values = ((node.outputs[0], scope.get(node.outputs[0])) for node in items)
     texts = [
-        f"the constant {name} is {one.type}, a type that the runtime does not support"
-        for name, one in values
-        if one is not None and one.type in types
+        f"the constant {name} is {value.type}, a type that the runtime does not support"
+        for name, value in values
+        if value is not None and value.type in types
     ]
     return texts + [f"the constant {node.outputs[0]} has no value" for node in items if not node.attributes]
 
@@ -197,10 +201,10 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
         else None
     )
     with gc_paused():  # objects are freed at the end, so that collection is useless
-        return _placed(model, target, device, settings, file)
+        return _place_source(model, target, device, settings, file)
 
 
-def _placed(
+def _place_source(
     model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
 ) -> Placement:
     if _is_text(model, file):  # reported even if the file has other problems

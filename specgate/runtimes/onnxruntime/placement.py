@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.partition import Copy
     from specgate.verdict import Finding
 
-__all__ = ["Creation", "Partition", "PlacedNode", "Placement", "listed", "remark", "several", "spared"]
+__all__ = ["Creation", "Partition", "PlacedNode", "Placement", "format_list", "remark", "several", "spared_reason"]
 
 _MOST = 6
 
@@ -31,7 +31,7 @@ def several(noun: str, count: int) -> str:
     return noun if count == 1 else f"{noun}s"
 
 
-def spared(node: PlacedNode) -> str:
+def spared_reason(node: PlacedNode) -> str:
     """Return why only a session without optimizations fails due to a node."""
     why = node.why if not node.has_kernel else node.created_by or node.run_fails
     how = "remove it" if node.removed else "compute its values early"
@@ -40,7 +40,7 @@ def spared(node: PlacedNode) -> str:
     )
 
 
-def listed(items: Sequence[object], most: int = _MOST) -> str:
+def format_list(items: Sequence[object], most: int = _MOST) -> str:
     """Return a comma-separated list; a long list omits its middle.
 
     The last items remain, because versions grow.
@@ -140,7 +140,7 @@ class PlacedNode:
 
         Some releases add duplicates without the node's attributes.
         """
-        return [one for one in self.duplicates if one.becomes != self.becomes]
+        return [duplicate for duplicate in self.duplicates if duplicate.becomes != self.becomes]
 
     @property
     def becomes(self) -> tuple[object, ...]:
@@ -160,7 +160,7 @@ class PlacedNode:
             "creation": self.creation,
             "creation_why": self.created_by,
             "run_fails": self.run_fails,
-            "lowered": None if self.lowered is None else [write_dict(one) for one in self.lowered],
+            "lowered": None if self.lowered is None else [write_dict(duplicate) for duplicate in self.lowered],
             "function": self.function,
             "partition": self.partition,
             "open": self.open,
@@ -172,13 +172,13 @@ class PlacedNode:
             "times": self.times,
             "duplicates": [
                 {
-                    "node": one.node,
-                    "reader": one.reader,
-                    "partition": one.partition,
-                    "creation": one.creation,
-                    "creation_why": one.created_by,
+                    "node": duplicate.node,
+                    "reader": duplicate.reader,
+                    "partition": duplicate.partition,
+                    "creation": duplicate.creation,
+                    "creation_why": duplicate.created_by,
                 }
-                for one in self.duplicates
+                for duplicate in self.duplicates
             ],
         }
 
@@ -275,7 +275,7 @@ class Placement:
         return self.session == "created" and not any(node.run_fails and not node.gone for node in self.every)
 
     @property
-    def elsewhere(self) -> Sequence[PlacedNode]:
+    def other_provider_nodes(self) -> Sequence[PlacedNode]:
         """Return the nodes that are not on the target's first provider."""
         return [node for node in self.nodes if node.provider != self.providers[0]]
 
@@ -304,17 +304,19 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
     placement.notes.append("placement without graph optimizations; with them the runtime first fuses and removes nodes")
     folded = [node.node for node in placement.nodes if node.folds]
     if folded:
-        which = f"{listed(folded)}; others may then run elsewhere"
+        which = f"{format_list(folded)}; others may then run elsewhere"
         placement.notes.append(f"default graph optimizations may fold {len(folded)} of these nodes: {which}")
-    placement.notes.extend(f"{node.node} ({node.operator}): {spared(node)}" for node in placement.nodes if node.spared)
+    placement.notes.extend(
+        f"{node.node} ({node.operator}): {spared_reason(node)}" for node in placement.nodes if node.spared
+    )
     placement.notes.extend(
         f"{node.node} ({node.operator}): {finding.message}" for node in placement.nodes for finding in node.warnings
     )
     again = [node for node in placement.nodes if node.duplicates]
     if again:
         more = sum(len(node.duplicates) for node in again)
-        which = listed([f"{node.node} ({node.times} copies)" for node in again])
-        operators = listed(sorted({node.operator for node in again}))
+        which = format_list([f"{node.node} ({node.times} copies)" for node in again])
+        operators = format_list(sorted({node.operator for node in again}))
         how = duplicating(release)
         unless = f" ({how.setting} turns that off)" if how else ""
         what = f"the runtime duplicates {operators} nodes ({more} more than in the file)"

@@ -13,7 +13,7 @@ from specgate.descriptors.core import UNKNOWN
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.reader import attribute_value
 from specgate.rules.evaluate import Context, Undefined, evaluate
-from specgate.runtimes.onnxruntime.placement import listed, several
+from specgate.runtimes.onnxruntime.placement import format_list, several
 from specgate.spec.tables import dialect
 from specgate.validate.device import required_capabilities
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.release import Runtime
     from specgate.spec.fields import FieldInfo
 
-__all__ = ["KernelLookup", "Lookup", "Reason", "answered", "lacking", "lowered_types"]
+__all__ = ["KernelLookup", "Lookup", "Reason", "answer_query", "lowered_types", "missing_types"]
 
 
 def lowered_types(below: str) -> dict[str, str]:
@@ -46,7 +46,7 @@ def lowered_types(below: str) -> dict[str, str]:
     return texts_by_name
 
 
-def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
+def missing_types(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
     """Return the ONNX types without tensors on the device, with reasons.
 
     device: the capabilities that it reports, None for all.
@@ -69,7 +69,7 @@ def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
     return matching_texts_by_name
 
 
-def answered(query: Rule, node: Node) -> bool | None:
+def answer_query(query: Rule, node: Node) -> bool | None:
     """Return whether a query holds for a node, None if that is unknown.
 
     It is unknown if it depends on an unknown attribute or type. A query that names an omitted optional field does not
@@ -163,7 +163,7 @@ class Lookup:
         """Return the provider's answer about a node."""
         result = self._known.get(node.alike)
         if result is None:
-            result = self._known[node.alike] = self._looked(node)
+            result = self._known[node.alike] = self._look_up_kernel(node)
         if node.implicit_kinds and result.accepted and result.registration is not None:
             return self._lacks(node.implicit_kinds, result.registration, "a tensor that its subgraphs read") or result
         return result
@@ -200,13 +200,13 @@ class Lookup:
                 return why
         return why
 
-    def _looked(self, node: Node) -> KernelLookup:
+    def _look_up_kernel(self, node: Node) -> KernelLookup:
         result = self.kernel(node, *node.kinds)
         row = result.registration
         if row is None:
             return result
         if row.query is not None:
-            answer = answered(row.query, node)
+            answer = answer_query(row.query, node)
             if answer is False:
                 asks = f"{self.provider} accepts {node.operator}-{row.version} only if {row.query.text}"
                 return KernelLookup(row, "query", asks)
@@ -221,7 +221,7 @@ class Lookup:
         versions = sorted({row.version for row in rows})
         newest = max(row.until or row.version for row in rows)
         is_newer = since > newest
-        has = f"{self.provider} has {several('version', len(versions))} {listed(versions)}"
+        has = f"{self.provider} has {several('version', len(versions))} {format_list(versions)}"
         return KernelLookup(None, "newer" if is_newer else "older", f"{node.operator}-{since}, but {has}")
 
     def _types(
@@ -240,7 +240,7 @@ class Lookup:
             if not kind:
                 unknown = unknown or f"the type of {name} is unknown"
                 continue
-            some = listed(sorted(types))
+            some = format_list(sorted(types))
             return KernelLookup(
                 None, "type", f"{name} is {kind}, but {self.provider} supports {node.operator} only for {some}"
             )

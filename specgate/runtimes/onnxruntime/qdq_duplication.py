@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.lint.units import bodies, label, subgraphs
 from specgate.runtimes.onnxruntime.functions import with_new_graphs
-from specgate.runtimes.onnxruntime.graph import reads, walked
+from specgate.runtimes.onnxruntime.graph import depth_first_order, reads
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN
 from specgate.spec.tables import on_change
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Unit
     from specgate.runtimes.onnxruntime.node_assignment import Whole
 
-__all__ = ["Added", "Duplicating", "duplicated", "duplicating"]
+__all__ = ["Added", "Duplicating", "duplicate_nodes", "duplicating"]
 
 
 class Duplicating(NamedTuple):
@@ -82,7 +82,7 @@ def _forget() -> None:
     duplicating.cache_clear()
 
 
-def duplicated(source: Source, how: Duplicating, calls: Whole | None = None) -> tuple[Source, Mapping[int, Added]]:
+def duplicate_nodes(source: Source, how: Duplicating, calls: Whole | None = None) -> tuple[Source, Mapping[int, Added]]:
     """Return a model with duplicates, and the duplicates by node id.
 
     calls: earlier assignments with replaced calls, None if there were none; it receives new nodes of these calls. The
@@ -117,11 +117,11 @@ class _Model:
         scopes = dict(before.scopes)
         types = None if before.types is None else dict(before.types)
         for new, (old, names) in self.named.items():
-            known = before.scopes[id(old)]
-            assert isinstance(known, dict | ChainMap)  # noqa: S101  # the reader creates no other type
-            more = {name: known[own] for name, own in names.items() if own in known}
+            scope = before.scopes[id(old)]
+            assert isinstance(scope, dict | ChainMap)  # noqa: S101  # the reader creates no other type
+            more = {name: scope[own] for name, own in names.items() if own in scope}
             # A main graph's scope is usually a plain dict, whose lookups are faster.
-            scopes[new] = {**known, **more} if isinstance(known, dict) else ChainMap(more, *known.maps)
+            scopes[new] = {**scope, **more} if isinstance(scope, dict) else ChainMap(more, *scope.maps)
             if types is not None:
                 kinds = types.get(id(old), {})
                 types[new] = {**kinds, **{name: kinds[own] for name, own in names.items() if own in kinds}}
@@ -144,16 +144,16 @@ class _Model:
                 for name, graph in subgraphs(node)
                 if (new := self.graph(graph, f"{path}/{name}")) is not graph
             }
-            nodes.append(self.changed(node, attributes=with_new_graphs(node, inside)) if inside else node)
+            nodes.append(self.modify_node(node, attributes=with_new_graphs(node, inside)) if inside else node)
         work = _Graph(self, graph, nodes, place)
         work.run()
         if not work.names and all(map(is_, nodes, graph.nodes)):
             return graph
-        new = replace(graph, nodes=work.whole(), runs=[])
+        new = replace(graph, nodes=work.all_nodes(), runs=[])
         self.named[id(new)] = graph, work.names
         return new
 
-    def changed(self, node: OnnxNode, **changes: object) -> OnnxNode:
+    def modify_node(self, node: OnnxNode, **changes: object) -> OnnxNode:
         """Return a modified copy of a node that keeps its metadata."""
         new = replace(node, **changes)  # type: ignore[arg-type]  # fields of a node
         unit = self.unit(node)
@@ -168,11 +168,11 @@ class _Model:
         """Return the unit of a node."""
         return self.units.get(id(node)) or self.before.units.get(id(node))
 
-    def repeated(self, node: OnnxNode, name: str, output: str) -> OnnxNode:
+    def duplicate_node(self, node: OnnxNode, name: str, output: str) -> OnnxNode:
         """Return a duplicate of a node."""
         outputs = [output, *([""] * (len(node.outputs) - 1))]
         if self.how.attributes or not node.attributes:
-            return self.changed(node, name=name, outputs=outputs)
+            return self.modify_node(node, name=name, outputs=outputs)
         new = replace(node, name=name, outputs=outputs, attributes={})
         unit = self.unit(node)
         if unit is not None and unit.descriptor is not None:
@@ -195,9 +195,9 @@ class _Graph:
         self.titles: set[str] = set()
         self.changed: set[int] = set()  # consumers of duplicates, which have separate inputs
 
-    def whole(self) -> list[OnnxNode]:
+    def all_nodes(self) -> list[OnnxNode]:
         """Return all nodes."""
-        return [one for at, node in enumerate(self.nodes) for one in (node, *self.behind.get(at, ()))]
+        return [item for at, node in enumerate(self.nodes) for item in (node, *self.behind.get(at, ()))]
 
     def run(self) -> None:
         """Add duplicates in the order in which the runtime visits nodes."""
@@ -220,31 +220,31 @@ class _Graph:
             for at in sorted(expected_numbers, key=order.__getitem__):
                 name = self.nodes[at].outputs[0]
                 if name in several:
-                    numbers = sorted(readers[name], key=lambda one: (self._numbered(one[0]), one[1]))
+                    numbers = sorted(readers[name], key=lambda position: (self._sort_key(position[0]), position[1]))
                     for reader, position in numbers if name in names else numbers[1:]:
                         self._add(at, reader, position)
 
-    def _numbered(self, at: int) -> tuple[bool, int]:
+    def _sort_key(self, at: int) -> tuple[bool, int]:
         """Return a node's sort key; nodes of expanded calls come last."""
         calls = self.model.calls
         return calls is not None and id(self.nodes[at]) in calls.origin, at
 
     def _order(self) -> dict[int, int]:
-        numbered = sorted(range(len(self.nodes)), key=self._numbered)
-        order = walked([self.nodes[at] for at in numbered])
+        numbered = sorted(range(len(self.nodes)), key=self._sort_key)
+        order = depth_first_order([self.nodes[at] for at in numbered])
         return {numbered[at]: position for position, at in enumerate(order)}
 
     def _add(self, at: int, reader: int, position: int) -> None:
         node, target = self.nodes[at], self.nodes[reader]
         path = f"{self.place}/{label(target, reader)}"
         value, name = self._free(f"{node.outputs[0]}/duplicated", f"{node.name}/duplicated")
-        new = self.model.repeated(node, name if node.name else f"{label(node, at)}{name}", value)
+        new = self.model.duplicate_node(node, name if node.name else f"{label(node, at)}{name}", value)
         self.names[value] = node.outputs[0]
         self.model.added[id(new)] = Added(id(node), path)
         self.behind.setdefault(at, []).append(new)
         if reader not in self.changed:
             self.changed.add(reader)
-            target = self.nodes[reader] = self.model.changed(target)
+            target = self.nodes[reader] = self.model.modify_node(target)
         target.inputs = (*target.inputs[:position], value, *target.inputs[position + 1 :])
 
     def _free(self, value: str, name: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.errors import InputError
 from specgate.near_names import near_versions
 from specgate.rules.parse import parse
@@ -26,8 +26,18 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.provider_choice import KernelLookup
 
 __all__ = [
-    "RUNTIME", "KnownRelease", "Registration", "Registry", "function_bodies", "known_releases", "minor_release",
-    "registrations", "release_named", "release_position", "released", "runtime_tables",
+    "RUNTIME",
+    "KnownRelease",
+    "Registration",
+    "Registry",
+    "contains_release",
+    "function_bodies",
+    "known_releases",
+    "minor_release",
+    "registrations",
+    "release_named",
+    "release_position",
+    "runtime_tables",
 ]  # fmt: skip
 
 #: The runtime's folder in specs/, and the prefix of its packages.
@@ -176,15 +186,15 @@ def registrations(provider: str, release: str) -> Registry:
     if provider not in tables["providers"]:
         raise InputError(f"unknown provider {provider!r:.60}; known: {', '.join(tables['providers'])}")
     minor = minor_release(release)
-    if not _registered(provider, minor, tables):
-        known = tables["providers"][provider]["releases"]
-        raise InputError(f"the kernels of {provider} in {release} are unknown; known releases: {known}")
+    if not _has_registrations(provider, minor, tables):
+        releases = tables["providers"][provider]["releases"]
+        raise InputError(f"the kernels of {provider} in {release} are unknown; known releases: {releases}")
     return _registry(provider, minor)
 
 
 def known_releases() -> list[KnownRelease]:
     """Return every known release of each package, oldest first."""
-    return list(_known())
+    return list(_known_releases())
 
 
 def release_named(package: str, name: str) -> KnownRelease:
@@ -192,17 +202,17 @@ def release_named(package: str, name: str) -> KnownRelease:
 
     ``1.24`` stands for its newest patch release. Raises InputError, with similar releases, for an unknown one.
     """
-    every = [known for known in _known() if known.package == package]
+    every = [release for release in _known_releases() if release.package == package]
     if not every:
         packages = ", ".join(runtime_tables()["packages"])
         raise InputError(f"unknown package {package!r:.60}; known: {packages}")
     text = name.strip().lower() if isinstance(name, str) else name
-    releases = [known for known in every if text in {known.release, known.minor, "latest"}]
+    releases = [release for release in every if text in {release.release, release.minor, "latest"}]
     if releases:
         return releases[-1]
-    names = [known.release for known in every]
+    names = [release.release for release in every]
     near = near_versions(str(text), names) or [names[0], names[-1]]
-    raise InputError(f"unknown release {shown(name)} of {package}; did you mean {' or '.join(near)}?")
+    raise InputError(f"unknown release {format_value(name)} of {package}; did you mean {' or '.join(near)}?")
 
 
 def minor_release(release: str) -> str:
@@ -213,11 +223,11 @@ def minor_release(release: str) -> str:
     tables = runtime_tables()
     names: Sequence[str] = list(tables["releases"])
     minor = ".".join(str(release).split(".")[:2])
-    known = {patch for every in tables["releases"].get(minor, {}).get("packages", {}).values() for patch in every}
-    if minor in names and (release == minor or release in known):
+    patches = {patch for every in tables["releases"].get(minor, {}).get("packages", {}).values() for patch in every}
+    if minor in names and (release == minor or release in patches):
         return minor
-    near = sorted(known) or near_versions(minor, names) or [names[0], names[-1]]
-    raise InputError(f"unknown release {shown(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
+    near = sorted(patches) or near_versions(minor, names) or [names[0], names[-1]]
+    raise InputError(f"unknown release {format_value(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
 
 
 def release_position(release: str | None) -> int:
@@ -229,16 +239,16 @@ def release_position(release: str | None) -> int:
     return len(order) - 1 if release is None else order.index(minor_release(release))
 
 
-def released(releases: str | None, release: str | None) -> bool:
+def contains_release(releases: str | None, release: str | None) -> bool:
     """Return whether a range of releases contains a release.
 
     A missing range means all releases, a missing release the newest. Raises InputError for an unknown release.
     """
-    return releases is None or _released(releases, release)
+    return releases is None or _contains_release(releases, release)
 
 
 @cache
-def _released(releases: str, release: str | None) -> bool:
+def _contains_release(releases: str, release: str | None) -> bool:
     first, last = bounds(releases, list(runtime_tables()["releases"]))
     return first <= release_position(release) <= last
 
@@ -248,11 +258,11 @@ def runtime_tables() -> dict[str, Any]:
 
     Raises InputError if they are missing or invalid.
     """
-    return _loaded()
+    return _load_tables()
 
 
 @cache
-def _loaded() -> dict[str, Any]:
+def _load_tables() -> dict[str, Any]:
     return compiled_folder(RUNTIME, _build)
 
 
@@ -268,12 +278,12 @@ def _registry(provider: str, minor: str) -> Registry:
 
 
 @cache
-def _known() -> tuple[KnownRelease, ...]:
+def _known_releases() -> tuple[KnownRelease, ...]:
     tables = runtime_tables()
     releases = []
     for package, info in tables["packages"].items():
         for minor, about in tables["releases"].items():
-            registered = tuple(name for name in info["providers"] if _registered(name, minor, tables))
+            registered = tuple(name for name in info["providers"] if _has_registrations(name, minor, tables))
             carried = info.get("carries")
             brings = (carried, about["carries"]) if carried and about.get("carries") else None
             releases += [
@@ -294,7 +304,7 @@ def _known() -> tuple[KnownRelease, ...]:
     return tuple(releases)
 
 
-def _registered(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
+def _has_registrations(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
     first, last = tables["known"][provider]
     return bool(first <= list(tables["releases"]).index(minor) <= last)
 
@@ -303,7 +313,7 @@ def _registered(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
 def _forget() -> None:
     """Clear the caches of unused tables."""
     _registry.cache_clear()
-    _released.cache_clear()
+    _contains_release.cache_clear()
 
 
 def function_bodies(release: str) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
-from specgate.dialects.onnx.infer.inference import Questions, inferred, tensor_type
+from specgate.dialects.onnx.infer.inference import Questions, infer_question, tensor_type
 from specgate.dialects.onnx.lint.types import attribute_of, nameless
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
-from specgate.runtimes.onnxruntime.graph import derived, reads
+from specgate.runtimes.onnxruntime.graph import derive_outputs, reads
 from specgate.runtimes.onnxruntime.lower import node as descriptor_of
 from specgate.runtimes.onnxruntime.lowering.store import lowering_of
 from specgate.runtimes.onnxruntime.schemas import schema_of
@@ -53,10 +53,13 @@ class Renewal:
         self.nodes = model.graph.nodes
         self.questions = Questions(model)
         self.facts: StatedTypes = {}
-        kinds = {id(kind): kind for known in types.values() for kind in known.values()}  # types are often shared
+        kinds = {
+            id(kind): kind for types_by_name in types.values() for kind in types_by_name.values()
+        }  # types are often shared
         without = {key: nameless(kind) for key, kind in kinds.items()}
         self.types = {
-            graph: {name: without[id(kind)] for name, kind in known.items()} for graph, known in types.items()
+            graph: {name: without[id(kind)] for name, kind in types_by_name.items()}
+            for graph, types_by_name in types.items()
         }
         self.main = self.types.setdefault(id(model.graph), {})
         self.input_types = {info.name: info.type for info in model.graph.inputs if info.type is not None}
@@ -85,8 +88,8 @@ class Renewal:
         answer.
         """
         self.facts = entries
-        for name, one in entries.items():
-            self.main[name] = tensor_type(one) if isinstance(one, OnnxTensor) else one
+        for name, type_ in entries.items():
+            self.main[name] = tensor_type(type_) if isinstance(type_, OnnxTensor) else type_
         nodes = self._behind(surely, len(self.nodes)).union(numbers)
         steps = _FIRST_STEPS
         while nodes:  # ends even for cycles, because no consumer is added twice
@@ -114,12 +117,12 @@ class Renewal:
         new_entries = dict.fromkeys(name for node in nodes for name in node.outputs if name)
         read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in new_entries)
         before = [self.constants[name] for name in read if name in self.constants and name not in self.facts]
-        known = {name: self._known(name) for name in read} | {
-            name: self._stated(name) for name in new_entries if name in self.facts or name in self.stated
+        types_by_name = {name: self._known_type(name) for name in read} | {
+            name: self._stated_type(name) for name in new_entries if name in self.facts or name in self.stated
         }
-        types = {name: kind for name, kind in known.items() if kind.kind != _UNKNOWN.kind}
-        constants = [one for name in read if (one := self._constant(name)) is not None]
-        entries = inferred(self.questions.about([*before, *nodes], types, constants))
+        types = {name: kind for name, kind in types_by_name.items() if kind.kind != _UNKNOWN.kind}
+        constants = [constant for name in read if (constant := self._constant(name)) is not None]
+        entries = infer_question(self.questions.about([*before, *nodes], types, constants))
         answer = entries.pop(id(self.model.graph), {})
         self.types.update(entries)
         changed = {name for name in new_entries if name not in self.facts and answer.get(name) != self.main.get(name)}
@@ -130,11 +133,11 @@ class Renewal:
                 del self.main[name]
         return changed
 
-    def _known(self, name: str) -> OnnxType:
+    def _known_type(self, name: str) -> OnnxType:
         """Return the known type of an input of a node."""
         return self.main.get(name) or self.input_types.get(name) or self.weights.get(name) or _UNKNOWN
 
-    def _stated(self, name: str) -> OnnxType:
+    def _stated_type(self, name: str) -> OnnxType:
         return self.main[name] if name in self.facts else self.stated[name]
 
     def _constant(self, name: str) -> OnnxTensor | None:
@@ -147,12 +150,12 @@ def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, On
     graph = model.graph
     inputs = {info.name for info in graph.inputs} if (model.ir_version or 4) >= 4 else set()
     small = {
-        one.name: one
-        for one in graph.initializers
-        if one.data is not None and one.name not in inputs and prod(one.dims) <= _MOST_ELEMENTS
+        tensor.name: tensor
+        for tensor in graph.initializers
+        if tensor.data is not None and tensor.name not in inputs and prod(tensor.dims) <= _MOST_ELEMENTS
     }
-    others = (one for one in chain(graph.initializers, graph.sparse_initializers) if one.name not in small)
-    return small, {one.name: tensor_type(one) for one in others}
+    others = (tensor for tensor in chain(graph.initializers, graph.sparse_initializers) if tensor.name not in small)
+    return small, {tensor.name: tensor_type(tensor) for tensor in others}
 
 
 _BLANK = TensorDesc(None, None)
@@ -198,7 +201,7 @@ class OwnSizes:
         operator = f"{node.domain}.{node.op_type}"
         table, schema = lowering_of(operator), schema_of(node.domain, node.op_type, version, self.release)
         outputs = tuple([_BLANK if name else None for name in node.outputs])
-        outputs = derived(schema, inputs, outputs)
+        outputs = derive_outputs(schema, inputs, outputs)
         attributes = {name: attribute_of(attribute) for name, attribute in node.attributes.items()}
         descriptor = descriptor_of(operator, inputs, outputs, attributes, version)
         if table is None or descriptor is None:

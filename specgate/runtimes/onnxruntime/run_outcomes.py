@@ -52,7 +52,7 @@ class _Runs(NamedTuple):
     fails: tuple[_Entry, ...]
     schema: Schema | None
 
-    def named(self, entries: tuple[_Entry, ...], descriptor: Descriptor, version: int) -> set[str]:
+    def matching_rules(self, entries: tuple[_Entry, ...], descriptor: Descriptor, version: int) -> set[str]:
         """Return the rules of the entries that apply to a descriptor."""
         return {
             entry.rule
@@ -78,10 +78,10 @@ def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
         return "unknown"
     if any(finding.id.rpartition("/")[2] == rule for finding in refusals(descriptor, release, on_cpu=True)):
         return "refused"
-    known, version = _runs_of(descriptor.operator, release), int(descriptor.version)
-    if rule in known.named(known.runs, descriptor, version):
+    runs, version = _runs_of(descriptor.operator, release), int(descriptor.version)
+    if rule in runs.matching_rules(runs.runs, descriptor, version):
         return "runs"
-    if rule in known.named(known.fails, descriptor, version):
+    if rule in runs.matching_rules(runs.fails, descriptor, version):
         return "fails"
     general = runtime_tables()["runs"]
     if general["schemas"] and aspect(f"/{rule}") in _SCHEMA:
@@ -101,13 +101,13 @@ def run_failure(descriptor: Descriptor | None, release: str, *, on_cpu: bool = T
     """
     if descriptor is None or descriptor.version is None:
         return None
-    own = loading_of(descriptor.operator, release).refused(descriptor, on_cpu=on_cpu, at_run=True)
+    own = loading_of(descriptor.operator, release).failing_check(descriptor, on_cpu=on_cpu, at_run=True)
     if own is not None:
         return own, False
-    known, version = _runs_of(descriptor.operator, release), int(descriptor.version)
-    if not known.fails or accepts(descriptor, descriptor.version, "documented") is not False:
+    runs, version = _runs_of(descriptor.operator, release), int(descriptor.version)
+    if not runs.fails or accepts(descriptor, descriptor.version, "documented") is not False:
         return None
-    named = known.named(known.fails, descriptor, version) - known.named(known.runs, descriptor, version)
+    named = runs.matching_rules(runs.fails, descriptor, version) - runs.matching_rules(runs.runs, descriptor, version)
     findings = check_at(descriptor, descriptor.version, "documented").findings if named else ()
     return next(((finding, True) for finding in findings if finding.id.rpartition("/")[2] in named), None)
 
@@ -117,13 +117,13 @@ def with_open_outputs(descriptor: Descriptor) -> Descriptor:
     outputs = dialect(descriptor.dialect).operator(descriptor.operator).outputs
     fields = dict(descriptor.fields)
     for name in {info.name for info in outputs} & fields.keys():
-        fields[name] = _unsized(fields[name])
+        fields[name] = _clear_sizes(fields[name])
     return replace(descriptor, fields=fields, plain=False)
 
 
-def _unsized(value: Any) -> Any:
+def _clear_sizes(value: Any) -> Any:
     if isinstance(value, list):
-        return [_unsized(each) for each in value]
+        return [_clear_sizes(each) for each in value]
     return value._replace(sizes=None) if isinstance(value, TensorDesc) else value
 
 
@@ -131,12 +131,12 @@ def _unsized(value: Any) -> Any:
 def _runs_of(operator: str, release: str) -> _Runs:
     raw = runtime_tables()["runs"]["operators"].get(operator, {})
     at = release_position(release)
-    listed = {key: [one for one in raw.get(key, ()) if is_of(one, at)] for key in ("runs", "fails")}
-    conditional = any("when" in one for entries in listed.values() for one in entries)
+    listed = {key: [entry for entry in raw.get(key, ()) if is_of(entry, at)] for key in ("runs", "fails")}
+    conditional = any("when" in entry for entries in listed.values() for entry in entries)
     schema = schema_from(operator, None) if conditional else None
 
-    def entry(one: dict[str, str]) -> _Entry:
-        when = rule_of(one["when"], scope_of(one, schema.scope), "truth") if schema and "when" in one else None
-        return _Entry(one["rule"], *versions_of(one), when)
+    def entry(raw: dict[str, str]) -> _Entry:
+        when = rule_of(raw["when"], scope_of(raw, schema.scope), "truth") if schema and "when" in raw else None
+        return _Entry(raw["rule"], *versions_of(raw), when)
 
     return _Runs(tuple(map(entry, listed["runs"])), tuple(map(entry, listed["fails"])), schema)

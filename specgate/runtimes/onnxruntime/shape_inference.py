@@ -10,7 +10,7 @@ from collections import ChainMap
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects.onnx.infer.inference import inferred, question
+from specgate.dialects.onnx.infer.inference import infer_question, question
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.lint.graph import reread
 from specgate.dialects.onnx.lint.types import contradictions
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     KnownTypes = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["as_inferred", "completed", "computed_descriptors"]
+__all__ = ["as_inferred", "complete_model", "computed_descriptors"]
 
 #: Maximum number of rounds. Each round corrects more types, and lint's initial types are mostly right.
 _MOST_ROUNDS: Final = 12
@@ -41,10 +41,10 @@ def as_inferred(source: Source, release: str, findings: list[Finding] | None = N
     that were not read before are read, and their findings are added to `findings`.
     """
     types = _types(source, release)
-    known = types is None or (source.types is not None and _alike(types, source.types))
+    is_same = types is None or (source.types is not None and _has_same_sizes(types, source.types))
     if source.settings.placing:
-        return reread(source, None if known else types, findings=findings)
-    return source if known else reread(source, types)
+        return reread(source, None if is_same else types, findings=findings)
+    return source if is_same else reread(source, types)
 
 
 def computed_descriptors(source: Source) -> dict[int, Descriptor]:
@@ -69,27 +69,36 @@ def _types(source: Source, release: str) -> Types | None:
         return None
     try:
         if source.settings.placing:
-            types, settled = _renewed(source, source.types, release)
+            types, settled = _reinfer_types(source, source.types, release)
             if settled:
                 return types
-            return _renewed(source, inferred(question(source.model), values=True), release, doubting=True)[0]
-        return _renewed(source, source.types, release, doubting=True)[0]
+            return _reinfer_types(source, infer_question(question(source.model), values=True), release, doubting=True)[
+                0
+            ]
+        return _reinfer_types(source, source.types, release, doubting=True)[0]
     except Failed:
         return None
 
 
-def _renewed(source: Source, known: Types, release: str, *, doubting: bool = False) -> tuple[Types | None, bool]:
+def _reinfer_types(
+    source: Source, types_by_name: Types, release: str, *, doubting: bool = False
+) -> tuple[Types | None, bool]:
     """Return types as a release knows them, and whether they converged.
 
     The types are None if they equal `known`. doubting: `known` may depend on values that lint knows and the runtime may
     not. Raises Failed.
     """
-    teller = Teller(source.model, known, release, source.scopes[id(source.model.graph)])
+    teller = Teller(source.model, types_by_name, release, source.scopes[id(source.model.graph)])
     if not teller.may_differ():
         return None, True
-    entries, renewal = teller.known_types(known, doubting=doubting), _renewal(source.model, known, teller)
+    entries, renewal = (
+        teller.known_types(types_by_name, doubting=doubting),
+        _renewal(source.model, types_by_name, teller),
+    )
     numbers = renewal.reading(chain(teller.lists, entries) if doubting else entries) | renewal.making(teller.better)
-    settled = _settled(teller, renewal, entries, numbers, renewal.making(teller.doubtful) if doubting else ())
+    settled = _infer_until_stable(
+        teller, renewal, entries, numbers, renewal.making(teller.doubtful) if doubting else ()
+    )
     return renewal.types, settled
 
 
@@ -100,7 +109,7 @@ def _renewal(model: OnnxModel, types: Types, teller: Teller) -> Renewal:
     return renewal
 
 
-def completed(before: Source, model: OnnxModel, types: Types, release: str) -> Source | None:
+def complete_model(before: Source, model: OnnxModel, types: Types, release: str) -> Source | None:
     """Return a derived model with the shapes that a release knows.
 
     It is None for a failed inference. types: known types of most values.
@@ -113,15 +122,15 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
     entries, renewal = teller.known_types(types), _renewal(model, types, teller)
     old = set(map(id, before.model.graph.nodes))
     new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
-    known = (name for index in new for name in model.graph.nodes[index].outputs if name in entries)
+    names = (name for index in new for name in model.graph.nodes[index].outputs if name in entries)
     try:
-        _settled(teller, renewal, entries, new | renewal.reading(known) | renewal.making(teller.better))
+        _infer_until_stable(teller, renewal, entries, new | renewal.reading(names) | renewal.making(teller.better))
     except Failed:
         return None
     return reread(before, renewal.types, model)
 
 
-def _settled(
+def _infer_until_stable(
     teller: Teller, renewal: Renewal, entries: KnownTypes, numbers: set[int], doubted: Collection[int] = ()
 ) -> bool:
     """Infer types until the known values do not change.
@@ -139,10 +148,10 @@ def _settled(
     return False
 
 
-def _alike(one: Types, two: Types) -> bool:
+def _has_same_sizes(first: Types, second: Types) -> bool:
     """Return whether two inferences know the same sizes."""
-    return one.keys() == two.keys() and all(
-        types.keys() == two[key].keys()
-        and all(known_sizes(kind) == known_sizes(two[key][name]) for name, kind in types.items())
-        for key, types in one.items()
+    return first.keys() == second.keys() and all(
+        types.keys() == second[key].keys()
+        and all(known_sizes(kind) == known_sizes(second[key][name]) for name, kind in types.items())
+        for key, types in first.items()
     )

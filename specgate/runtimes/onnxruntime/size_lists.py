@@ -57,10 +57,12 @@ class Inference(NamedTuple):
 
     def unsized_at(self, opset: int) -> frozenset[str]:
         """Return the operators whose outputs have an unknown rank at an opset."""
-        return frozenset(name for name, spans in self.unsized.items() if any(_within(opset, *one) for one in spans))
+        return frozenset(
+            name for name, spans in self.unsized.items() if any(_in_opset_range(opset, *span) for span in spans)
+        )
 
     def value(
-        self, node: OnnxNode, opset: int, known: Mapping[str, Value], sizes: Callable[[str], Sizes],
+        self, node: OnnxNode, opset: int, values: Mapping[str, Value], sizes: Callable[[str], Sizes],
         constant: Callable[[str], Sequence[Any] | None],
     ) -> Value | None:  # fmt: skip
         """Return the value that a node computes, None if it is unknown.
@@ -71,28 +73,28 @@ class Inference(NamedTuple):
         if node.domain or len(node.outputs) != 1:
             return None
         for row in self.values.get(node.op_type, ()):
-            if not _within(opset, row.first, row.last):
+            if not _in_opset_range(opset, row.first, row.last):
                 continue
             texts = [row.of] * len(node.inputs) if isinstance(row.of, str) else row.of
             used_items = [
-                _select(kind, name, known, sizes, constant) for kind, name in zip(texts, node.inputs, strict=False)
+                _select(kind, name, values, sizes, constant) for kind, name in zip(texts, node.inputs, strict=False)
             ]
-            items = [one for one in used_items if one is not None]
+            items = [item for item in used_items if item is not None]
             if not used_items or len(items) < len(used_items):
                 continue
             bounds = [node.attributes[name].value if name in node.attributes else None for name in ("start", "end")]
-            numbers = WAYS[row.by](items, slice(*(one if isinstance(one, int) else None for one in bounds)))
-            if numbers is not None and len(numbers) <= _MOST and all(-_LARGEST <= one < _LARGEST for one in numbers):
+            numbers = WAYS[row.by](items, slice(*(item if isinstance(item, int) else None for item in bounds)))
+            if numbers is not None and len(numbers) <= _MOST and all(-_LARGEST <= item < _LARGEST for item in numbers):
                 return Value(row.gives, numbers)
         return None
 
 
-def _within(opset: int, first: int, last: int | None) -> bool:
+def _in_opset_range(opset: int, first: int, last: int | None) -> bool:
     return first <= opset and (last is None or opset <= last)
 
 
 def _select(
-    kind: str, name: str, known: Mapping[str, Value], sizes: Callable[[str], Sizes],
+    kind: str, name: str, values: Mapping[str, Value], sizes: Callable[[str], Sizes],
     constant: Callable[[str], Sequence[Any] | None],
 ) -> Sequence[Any] | None:  # fmt: skip
     """Return the elements of an input, None if it is of another kind."""
@@ -103,7 +105,7 @@ def _select(
     if kind == "constant":
         items = constant(name)
         return items if items is not None and len(items) == 1 else None
-    value = known.get(name)
+    value = values.get(name)
     return value.elements if value is not None and value.kind == kind else None
 
 
@@ -112,12 +114,12 @@ def _sizes(inputs: Sequence[Sequence[Any]], part: slice) -> tuple[int, ...] | No
     return items if all(isinstance(size, int) for size in items) else None
 
 
-def _picked(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
+def _pick_item(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
     items, (index,) = inputs
     return (items[index],) if isinstance(index, int) and -len(items) <= index < len(items) else None
 
 
-def _each(
+def _combine_elements(
     function: Callable[[int, int], int | None],
 ) -> Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]:
     """Return a function that combines two lists by element.
@@ -125,23 +127,23 @@ def _each(
     A list with one element is broadcast.
     """
 
-    def combined(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
+    def combine_lists(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
         if len(inputs) != 2:
             return None
         count = max(map(len, inputs))
-        one, two = (list(items) * count if len(items) == 1 else list(items) for items in inputs)
-        if len(one) != len(two):
+        first, second = (list(items) * count if len(items) == 1 else list(items) for items in inputs)
+        if len(first) != len(second):
             return None
-        new_numbers = [function(*pair) for pair in zip(one, two, strict=True)]
+        new_numbers = [function(*pair) for pair in zip(first, second, strict=True)]
         numbers = tuple([each for each in new_numbers if each is not None])
         return numbers if len(numbers) == len(new_numbers) else None
 
-    return combined
+    return combine_lists
 
 
-def _quotient(one: int, two: int) -> int | None:
+def _quotient(dividend: int, two: int) -> int | None:
     """Return a quotient rounded toward 0, None for a divisor of 0."""
-    return None if two == 0 else abs(one) // abs(two) * (1 if (one < 0) == (two < 0) else -1)
+    return None if two == 0 else abs(dividend) // abs(two) * (1 if (dividend < 0) == (two < 0) else -1)
 
 
 #: Computation of elements from those of the inputs. The slice is the part of all sizes that a node selects.
@@ -149,9 +151,9 @@ WAYS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, .
     "sizes": _sizes,
     "same": lambda inputs, _: tuple(inputs[0]),
     "joined": lambda inputs, _: tuple([one for items in inputs for one in items]),
-    "picked": _picked,
-    "sum": _each(lambda one, two: one + two),
-    "difference": _each(lambda one, two: one - two),
-    "product": _each(lambda one, two: one * two),
-    "quotient": _each(_quotient),
+    "picked": _pick_item,
+    "sum": _combine_elements(lambda one, two: one + two),
+    "difference": _combine_elements(lambda one, two: one - two),
+    "product": _combine_elements(lambda one, two: one * two),
+    "quotient": _combine_elements(_quotient),
 }

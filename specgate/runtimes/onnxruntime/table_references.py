@@ -114,7 +114,7 @@ def operator_scope(domain: str, operator: str, version: int, schemas: Mapping[st
     if spec is None or row not in spec.rows:
         return None
     after = spec.rows[spec.rows.index(row) + 1 :]
-    return spec.scope.between(row, after[0] if after else None)
+    return spec.scope.scope_between(row, after[0] if after else None)
 
 
 def constraints(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> frozenset[str] | None:
@@ -265,7 +265,7 @@ def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: S
     rules = {form.name for form in (*spec.rule_forms, *overlays)}
     rules |= {f"{field}.{part}" for field in spec.fields for part in ("value", "rank")}
     for key in keys:
-        named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
+        named = [entry_ if isinstance(entry_, str) else entry_["rule"] for entry_ in entry.get(key, ())]
         yield from (
             ((*place, key), f"{operator} does not have a rule {rule!r:.60}") for rule in named if rule not in rules
         )
@@ -288,13 +288,15 @@ def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
 
 def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return unknown operators and methods in ``inference.yaml``."""
-    known = dialect("onnx").tables.operators
+    operators = dialect("onnx").tables.operators
     pairs: list[Problem] = []
     for part in ("values", "unsized"):
         for index, entry in enumerate(content.get(part, ())):
             place: Keys = (part, index, "operators")
             pairs += [
-                ((*place, name), f"unknown operator {name!r:.60}") for name in entry["operators"] if name not in known
+                ((*place, name), f"unknown operator {name!r:.60}")
+                for name in entry["operators"]
+                if name not in operators
             ]
             if entry.get("by", "same") not in WAYS:
                 pairs.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(WAYS)}"))
@@ -345,12 +347,12 @@ def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) 
 def _constraint_problems(
     place: Keys, domain: str, operator: str, version: int, types: Mapping[str, Any], schemas: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    known = constraints(domain, operator, version, schemas)
-    if known is None:
+    names = constraints(domain, operator, version, schemas)
+    if names is None:
         return
     for name in types:
-        if name not in known:
-            yield (*place, name), f"not a type constraint of {operator} {version}; known: {', '.join(sorted(known))}"
+        if name not in names:
+            yield (*place, name), f"not a type constraint of {operator} {version}; known: {', '.join(sorted(names))}"
 
 
 def _query_problems(

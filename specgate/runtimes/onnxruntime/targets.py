@@ -47,7 +47,7 @@ def runtime_target(package: str, result: str) -> Target | None:
         return None
     name, at, level = (part.strip() for part in result.partition("@"))
     release = release_named(package, name)
-    if not _known(release):
+    if not _has_registrations(release):
         first = release.providers[0]
         raise InputError(f"the kernels of {first} in {release.target} are unknown; {_known_ones(package)}")
     below = about.get("carries") or ""
@@ -94,7 +94,7 @@ def _level(release: KnownRelease, below: str, result: str, *, at: bool) -> str:
     return entries[0]["level"]
 
 
-def _known(release: KnownRelease) -> bool:
+def _has_registrations(release: KnownRelease) -> bool:
     """Return whether its first provider's registrations are known.
 
     The CPU's registrations need not be known, because it is assumed to support the rest.
@@ -103,14 +103,14 @@ def _known(release: KnownRelease) -> bool:
 
 
 def _known_ones(package: str) -> str:
-    known = [one.release for one in known_releases() if one.package == package and _known(one)]
+    known = [one.release for one in known_releases() if one.package == package and _has_registrations(one)]
     return f"known: {known[0]} to {known[-1]}" if known else "none of its releases is known"
 
 
 def runtime_rows() -> Iterator[dict[str, Any]]:
     """Yield the `specgate targets` rows of releases with registrations."""
     for release in known_releases():
-        if not _known(release):
+        if not _has_registrations(release):
             continue
         carried = release.carries
         yield {

@@ -14,7 +14,7 @@ from specgate.caching import cached_property
 from specgate.dialects.onnx.file.schema import STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.inference import tensor_type
-from specgate.dialects.onnx.lint.types import contradictions, known_type, merged, nameless
+from specgate.dialects.onnx.lint.types import contradictions, known_type, merge_types, nameless
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.runtimes.onnxruntime.reinference import OwnSizes
 from specgate.runtimes.onnxruntime.size_lists import Inference, Row
@@ -53,13 +53,13 @@ class Teller:
         self.tensors: dict[int, tuple[OnnxType, TensorDesc]] = {}  # by id; each entry keeps its key alive
         self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
         self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
-        self.lists = self._computed()
+        self.lists = self._computed_values()
         self.better: set[str] = set()  # values with a stated size that inference does not give
         self.named: dict[str, OnnxType] = {}  # values for which the file adds only a symbolic size
         self.doubtful: set[str] = set()  # values that lint may know better than the runtime
         self.stated: dict[str, OnnxType] = {}
         self.fixed: KnownTypes = {}
-        self._stated()
+        self._collect_stated()
         unsized = self.facts.unsized_at(self.opset)
         if unsized and unsized & {node.op_type for node in graph.nodes}:
             names = (
@@ -67,23 +67,23 @@ class Teller:
             )
             self.fixed |= {name: _rankless(self.main.get(name)) for name in names}
 
-    def _stated(self) -> None:
+    def _collect_stated(self) -> None:
         """Collect stated types, and merge those that contradict lint's.
 
         A merged type keeps the common part. It is stored only for values that nodes read, because a value's producer
         uses its computed type.
         """
         read = {name for node in self.graph.nodes for name in node.inputs}
-        known: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
+        merged: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
         for info in chain(self.graph.value_infos, self.graph.outputs):
             kind, type_ = info.type, self.main.get(info.name, info.type)  # some values lack an inferred type
             if kind is None or kind.kind != "tensor" or kind.shape is None or type_ is None or type_.kind != "tensor":
                 continue
             key = id(kind), id(type_)
-            if key not in known:
+            if key not in merged:
                 wrong = any(contradictions("", kind, type_, _AT))
-                known[key] = (True, False, None) if wrong else (False, *_more(kind, type_))
-            wrong, more, named = known[key]
+                merged[key] = (True, False, None) if wrong else (False, *_merge_sizes(kind, type_))
+            wrong, more, named = merged[key]
             if more:
                 self.better.add(info.name)
             elif named is not None:
@@ -91,13 +91,13 @@ class Teller:
             if not wrong:
                 self.stated[info.name] = kind
             elif kind.elem_type == type_.elem_type and info.name in read:
-                self.fixed[info.name] = _shared(kind, type_)
+                self.fixed[info.name] = _common_type(kind, type_)
 
     def may_differ(self) -> bool:
         """Return whether the runtime may know more or less than lint."""
         return bool(self.better) or bool(self.fixed) or bool(self.lists) or bool(self.foreign)
 
-    def _computed(self) -> frozenset[str]:
+    def _computed_values(self) -> frozenset[str]:
         """Return the computed values that may be lists of sizes."""
         constants = {node.outputs[0] for node in self.graph.nodes if node.op_type == "Constant" and node.outputs}
         names: set[str] = set()
@@ -139,7 +139,7 @@ class Teller:
         stated = self.infos.get(name)
         if stated is None or stated.kind != "tensor" or stated.shape is None:
             return kind
-        return _shared(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
+        return _common_type(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
 
 
 class _Round:
@@ -210,13 +210,13 @@ def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
 
 
-def _more(stated: OnnxType, type_: OnnxType) -> tuple[bool, OnnxType | None]:
+def _merge_sizes(stated: OnnxType, type_: OnnxType) -> tuple[bool, OnnxType | None]:
     """Return whether the file adds a size to a type, and the merged type.
 
     The merged type includes symbolic sizes, and is None if it does not differ. The types must be consistent.
     """
     kept = nameless(type_)
-    both = merged(nameless(stated), kept)
+    both = merge_types(nameless(stated), kept)
     return known_sizes(both) != known_sizes(kept), None if both == kept else both
 
 
@@ -224,14 +224,14 @@ def _rankless(kind: OnnxType | None) -> OnnxType:
     return OnnxType("tensor", None if kind is None else kind.elem_type)
 
 
-def _shared(one: OnnxType, two: OnnxType) -> OnnxType:
+def _common_type(first: OnnxType, second: OnnxType) -> OnnxType:
     """Return the common part of two contradictory types."""
-    if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
-        return OnnxType("tensor", one.elem_type)
-    pairs = zip(one.shape, two.shape, strict=True)
+    if first.shape is None or second.shape is None or len(first.shape) != len(second.shape):
+        return OnnxType("tensor", first.elem_type)
+    pairs = zip(first.shape, second.shape, strict=True)
     return OnnxType(
         "tensor",
-        one.elem_type,
+        first.elem_type,
         tuple(a if a == b or not isinstance(b, int) else None if isinstance(a, int) else b for a, b in pairs),
     )
 
@@ -252,15 +252,15 @@ def inference_of(release: str) -> Inference:
     at = release_position(release)
     raw = runtime_tables()["inference"]
     values: dict[str, list[Row]] = {}
-    for entry in _of(raw["values"], at):
+    for entry in _applicable_entries(raw["values"], at):
         for name, (first, last) in entry["operators"].items():
             values.setdefault(name, []).append(Row(first, last, entry["of"], entry["by"], entry["gives"]))
     unsized: dict[str, list[tuple[int, int | None]]] = {}
-    for entry in _of(raw["unsized"], at):
+    for entry in _applicable_entries(raw["unsized"], at):
         for name, (first, last) in entry["operators"].items():
             unsized.setdefault(name, []).append((first, last))
     return Inference(values, unsized)
 
 
-def _of(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
+def _applicable_entries(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
     return (entry for entry in entries if entry["first"] <= at <= entry["last"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import specgate
-from specgate.dialects.openvino.weights import packed, packed_size, unpacked
+from specgate.dialects.openvino.weights import pack_bits, packed_size, unpack_bits
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def test_each_code_of_a_byte_has_its_place(kind, tmp_path):
 @pytest.mark.parametrize("kind", [kind for kind, held in HELD.items() if held[1] < 8])
 def test_packing_undoes_unpacking(kind):
     _, bits, name, values = HELD[kind]
-    array = unpacked(BYTES, len(values), carrier(name), bits)
+    array = unpack_bits(BYTES, len(values), carrier(name), bits)
     assert array.astype(np.float32).tolist() == values
-    assert packed(array, bits) == BYTES
-    assert unpacked(packed(array[:-1].reshape(-1, 1), bits), 1, array.dtype, bits) == values[0]
+    assert pack_bits(array, bits) == BYTES
+    assert unpack_bits(pack_bits(array[:-1].reshape(-1, 1), bits), 1, array.dtype, bits) == values[0]
     assert packed_size(len(values), bits) == 3
 
 

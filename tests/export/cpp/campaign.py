@@ -46,7 +46,7 @@ def drawn(spec: OperatorSpec, level: str, count: int, random: Random) -> Iterato
     for number in range(count):
         made = walk.draw(random.randint)
         for _ in range(random.randint(1, 3) if number % 3 else 0):
-            made = mover.moved(made, 1)
+            made = mover.mutate_descriptor(made, 1)
         yield made
 
 

@@ -12,7 +12,7 @@ from specgate.dialects.directml.cpp.compilers import Compiler, compilers
 from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.cpp.levels import Levels
 from specgate.dialects.directml.native.marshal import image
-from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.native.unmarshal import describe_image
 from specgate.dialects.directml.reader import read
 from specgate.errors import Error
 from specgate.spec.tables import dialect
@@ -81,7 +81,7 @@ def as_held(descriptor: Descriptor) -> tuple[Image, Descriptor | None] | None:
     except Error:
         return None
     try:
-        return made, read(described(made))
+        return made, read(describe_image(made))
     except Error:
         return made, None
 

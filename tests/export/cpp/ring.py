@@ -94,7 +94,7 @@ class Ring:
     def ask(self, asked: Sequence[Question]) -> None:
         """Ask the library in a process of its own, then both in one."""
         words = [answer.word for answer in self.oracle.accepts_many([each.image for each in asked])]
-        found = self.beside.created([each.image for each in asked])
+        found = self.beside.create_operators([each.image for each in asked])
         for question, word, created in zip(asked, words, found, strict=True):
             where = f"{question.operator}, {question.origin}: {word} by the library"
             if created is None:

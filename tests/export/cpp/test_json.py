@@ -11,7 +11,7 @@ import pytest
 
 from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
-from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.native.unmarshal import describe_image
 from specgate.dialects.directml.reader import read
 from tests.export.cpp.native import placed
 
@@ -28,7 +28,7 @@ def said(native: Native, name: str, desc: dict[str, Any]) -> dict[str, Any]:
     """Return what to_json says of a description, which must be read as the structures are."""
     made = image({"type": f"DML_OPERATOR_{name}", "desc": desc})
     found: dict[str, Any] = json.loads(native.json(placed(made)))
-    assert repr(read(found)) == repr(read(described(made)))
+    assert repr(read(found)) == repr(read(describe_image(made)))
     assert found["type"] == f"DML_OPERATOR_{name}"
     return found["desc"]  # type: ignore[no-any-return]
 

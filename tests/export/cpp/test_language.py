@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.cpp.levels import Levels
 from specgate.dialects.directml.cpp.nodes import Nodes
@@ -119,7 +119,7 @@ def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Pat
     ).stdout.splitlines()
     expected = [ast.unparse(tree) for tree in trees.values()] + [repr(number) for number in NUMBERS]
     assert printed[: len(expected)] == expected
-    assert printed[len(expected) : -1] == [shown(eval(text)) for text in WHOLES]  # noqa: S307  # texts of this file
+    assert printed[len(expected) : -1] == [format_value(eval(text)) for text in WHOLES]  # noqa: S307  # texts of this file
     assert printed[-1] == "".join(map(str, range(PIECES)))
 
 

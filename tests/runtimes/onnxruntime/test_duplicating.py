@@ -17,7 +17,7 @@ from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.conform.compare import compare
 from specgate.runtimes.onnxruntime.minimum import level_minimum
 from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
-from specgate.runtimes.onnxruntime.qdq_duplication import duplicated, duplicating
+from specgate.runtimes.onnxruntime.qdq_duplication import duplicate_nodes, duplicating
 from specgate.targets import parse_target
 from tests.linting.models import BOOL, FLOAT, graph, helper, info, model, onnx, relu
 
@@ -257,8 +257,8 @@ def test_a_model_without_such_nodes_is_the_same_model():
     source = graph_of(made([dequantize(), *relus("a")], "a"), LintSettings()).source
     how = duplicating("1.24")
     assert how is not None
-    assert duplicated(source, how) == (source, {})
-    assert duplicated(source, how)[0] is source
+    assert duplicate_nodes(source, how) == (source, {})
+    assert duplicate_nodes(source, how)[0] is source
     assert duplicating("1.14") is None
 
 

@@ -123,7 +123,7 @@ def test_what_a_function_over_sequences_is_made_of():
 
 
 def test_without_the_onnx_package_nothing_says_what_it_is_made_of(monkeypatch):
-    monkeypatch.setattr(functions, "installed", lambda: False)
+    monkeypatch.setattr(functions, "is_onnx_installed", lambda: False)
     found = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
     assert [one.provider for one in found] == [None]
     assert any("install onnx to expand function operators" in note for note in found.notes)

@@ -107,7 +107,7 @@ def test_names_that_the_file_gives_sizes_stay_and_others_are_left_out():
 
 
 def test_a_model_without_lists_of_sizes_is_not_asked_about_again(monkeypatch):
-    monkeypatch.setattr(reinference, "inferred", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(reinference, "infer_question", lambda *_: pytest.fail("asked"))
     own = source("r = Relu(x) y = Add(r, r)")
     assert as_inferred(own, "1.24.4") is own
 
@@ -116,7 +116,7 @@ def test_without_an_answer_all_stays_as_it_was(monkeypatch):
     def fail(*_):
         raise Failed("no answer")
 
-    monkeypatch.setattr(reinference, "inferred", fail)
+    monkeypatch.setattr(reinference, "infer_question", fail)
     own = source(f"{LISTED} y = ConstantOfShape(s)")
     assert as_inferred(own, "1.24.4") is own
     quiet = onnx_units(own.model, LintSettings(infer=False)).source
@@ -139,14 +139,14 @@ def test_nodes_are_asked_about_as_the_file_has_them_beside_what_is_known():
     assert written() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
     model.graph.runs = [(first, past - 1, data)]  # what they hold is unclear
     assert written() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
-    assert inference.inferred(asked())[id(model.graph)]["y"].shape == (3, 2, 4)
+    assert inference.infer_question(asked())[id(model.graph)]["y"].shape == (3, 2, 4)
 
 
 def test_a_model_of_an_old_version_is_asked_about_with_constants_that_are_no_inputs():
     text = f'<ir_version: 3, opset_import: ["" : 9]> g (float[2,3,4] x) => (y) {CONSTANTS[:-1]}> {{y = Relu(x)}}'
     model = read_model_bytes(onnx.parser.parse_model(text).SerializeToString())
     asked = Questions(model).about(model.graph.nodes, {"x": OnnxType("tensor", "FLOAT", (2, None))}, [])
-    assert inference.inferred(asked)[id(model.graph)]["y"].shape == (2, None)
+    assert inference.infer_question(asked)[id(model.graph)]["y"].shape == (2, None)
 
 
 def test_only_nodes_that_something_else_is_known_of_are_asked_about_again(monkeypatch):
@@ -154,9 +154,9 @@ def test_only_nodes_that_something_else_is_known_of_are_asked_about_again(monkey
 
     def noted(question):
         asked.append([node.output[0] for node in onnx.ModelProto.FromString(question.data).graph.node])
-        return inference.inferred(question)
+        return inference.infer_question(question)
 
-    monkeypatch.setattr(reinference, "inferred", noted)
+    monkeypatch.setattr(reinference, "infer_question", noted)
     nodes = "a = Relu(x) s = Shape(a) z = ConstantOfShape(s) b = Abs(a) q = Abs(z) r = Abs(q) t = Abs(r) y = Add(t, b)"
     assert sizes(nodes, placing=True) == [2, 3, 4]
     assert asked == [["z"], ["q", "r", "t"], ["y"]]
@@ -192,6 +192,6 @@ def test_nodes_in_a_circle_come_to_an_end(monkeypatch):
         names = [*(f"v{at}" for at in range(30)), "w", "y"]
         return {id(question.graphs[0]): dict.fromkeys(names, OnnxType("tensor", "FLOAT", (len(asked),)))}
 
-    monkeypatch.setattr(reinference, "inferred", growing)
+    monkeypatch.setattr(reinference, "infer_question", growing)
     assert sizes(nodes, placing=True) is not None
     assert len(asked) == 4

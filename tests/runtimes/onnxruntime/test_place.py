@@ -38,7 +38,7 @@ def test_a_placement_is_a_sequence_of_its_nodes():
         ("graph/Relu->a", "Relu", 14, "DirectML", ""),
         ("graph/Relu->y", "Relu", 14, "DirectML", ""),
     ]
-    assert (found.session, found.counts, found.elsewhere) == ("created", {"DirectML": 2}, [])
+    assert (found.session, found.counts, found.other_provider_nodes) == ("created", {"DirectML": 2}, [])
     assert [(p.number, p.provider, p.place, p.nodes) for p in found.partitions] == [
         (1, "DirectML", "graph", ("graph/Relu->a", "graph/Relu->y"))
     ]

@@ -75,14 +75,14 @@ class Beside:
     ) -> None:
         self.folder = folder
         self.level = level
-        self.build = build or _installed(level)
+        self.build = build or _installed_build(level)
         self.compiler = _compiler(self.build)
         (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
         sources = [_PROGRAMS / "beside.cpp", _PROGRAMS / "library.c"]
         self.program = self.compiler.program(folder, sources, [cache.source("host.c").parent], flags)
-        self._command, self._environment = self._started()
+        self._command, self._environment = self._start_command()
 
-    def _started(self) -> tuple[list[str], dict[str, str]]:
+    def _start_command(self) -> tuple[list[str], dict[str, str]]:
         library, host = cache.library(self.build), cache.host_directory(self.build.system)
         if self.build.system == "linux":
             paths = os.pathsep.join(map(str, (library.parent, cache.d3d12_directory(), host)))
@@ -93,7 +93,7 @@ class Beside:
             return [str(self.program), str(library)], dict(os.environ)
         return [cache.wine().path or "", str(self.program), _as_windows(library)], wine_environment()
 
-    def created(self, questions: Sequence[Image]) -> list[Created | None]:
+    def create_operators(self, questions: Sequence[Image]) -> list[Created | None]:
         """Return create_operator's result per description, None after a crash."""
         createds: list[Created | None] = []
         while len(createds) < len(questions):
@@ -124,7 +124,7 @@ class Beside:
         return [line.split("\t") for line in done.stdout.splitlines()]
 
 
-def _installed(level: str) -> Build:
+def _installed_build(level: str) -> Build:
     builds = find_builds(level)
     for build in builds:
         if not cache.missing(build):

@@ -11,11 +11,11 @@ from specgate.dialects.directml.cpp.values import (
     Untranslatable,
     Value,
     as_number,
-    joined,
-    negated,
+    format_operand,
+    make_integer,
+    negate_condition,
     real,
     truth,
-    whole,
 )
 from specgate.rules.functions import FUNCTIONS, LOOP_LIMIT, NEST_LIMIT
 from specgate.rules.language import LAYOUT_FUNCTIONS, TRUTH, LayoutFunction
@@ -99,7 +99,7 @@ class Calls:
             return Value(f"{tensor.code}.{name}", "wholes", 0, UINT32, tight=True)
         member, high = _ATTRIBUTES[name]
         code = f"{tensor.code}.{member}"
-        return whole(f"limited(check, {code})" if high > LIMIT else f"int64_t({code})", 0, high, tight=True)
+        return make_integer(f"limited(check, {code})" if high > LIMIT else f"int64_t({code})", 0, high, tight=True)
 
     def member_of(self, operator: Value, name: str) -> Value:
         """Return the value of a member of an operator that a field holds."""
@@ -111,7 +111,7 @@ class Calls:
         """Return a member of a pair of numbers."""
         code = f"{pair.code}.{name}"
         return (
-            whole(f"int64_t({code})", 0, UINT32, tight=True)
+            make_integer(f"int64_t({code})", 0, UINT32, tight=True)
             if pair.enum == "size-2d"
             else real(f"double({code})", tight=True)
         )
@@ -138,11 +138,11 @@ class Calls:
         name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
         argument = node.args[0]
         if name in {"all", "any"}:
-            return self._quantified(name, argument)  # type: ignore[arg-type]
+            return self._quantify_call(name, argument)  # type: ignore[arg-type]
         if name == "present":
             return truth(self.present(argument), tight=True)
         if isinstance(argument, ast.GeneratorExp):
-            return self._folded(name, argument)
+            return self._fold_call(name, argument)
         result = self(argument)
         if result.kind == "tensor":
             return self._of_tensor(name, result)
@@ -155,27 +155,27 @@ class Calls:
             return Value(f"{tensor.code}.type", "word", enum="TENSOR_DATA_TYPE", tight=True)
         if name == "dims":
             return Value(f"upto(rank({tensor.code}))", "wholes", 0, MAX_RANK, tight=True, items=())
-        written = _written(name, tensor)
+        written = _write_call(name, tensor)
         if written is None:
             raise Untranslatable(f"{name} of a tensor")
         return written
 
     def _of_numbers(self, name: str, result: Value, node: ast.Call) -> Value:
         if name == "len":
-            return whole(f"{result.code}.count", 0, LOOP_LIMIT, tight=True)
+            return make_integer(f"{result.code}.count", 0, LOOP_LIMIT, tight=True)
         if name == "range":
             high = min(LOOP_LIMIT, max(0, result.high))
             return Value(f"upto(check, {result.code})", "wholes", 0, high, tight=True, items=())
         if name == "abs" and result.kind == "whole":
-            return whole(f"magnitude({result.code})", 0, max(abs(result.low), abs(result.high)), tight=True)
+            return make_integer(f"magnitude({result.code})", 0, max(abs(result.low), abs(result.high)), tight=True)
         if name == "abs" and result.kind == "real":
             return real(f"magnitude({result.code})", tight=True)
         if name == "product" and result.kind == "wholes" and result.low >= 0:
-            return whole(f"product({result.code})", 0, SATURATED, tight=True)
+            return make_integer(f"product({result.code})", 0, SATURATED, tight=True)
         if name in {"max", "min"} and result.items and result.kind == "wholes":
             typed = ", ".join(as_number(item) for item in result.items)
-            return whole(f"{name}imum({{{typed}}})", result.low, result.high, tight=True)
-        written = _written(name, result)
+            return make_integer(f"{name}imum({{{typed}}})", result.low, result.high, tight=True)
+        written = _write_call(name, result)
         if written is None:
             raise Untranslatable(ast.unparse(node))
         return written
@@ -200,11 +200,13 @@ class Calls:
         self.loops += 1
         before = self.written
         element = self(node.elt)
-        tests = [joined(self(test), "&&") for test in loop.ifs]
+        tests = [format_operand(self(test), "&&") for test in loop.ifs]
         inner = self.written > before
         self.written += 1
         text = self.sequence(over)
-        if (inner or self.loops > 1) and (over.kind != "wholes" or over.high > NEST_LIMIT or not _counted(over)):
+        if (inner or self.loops > 1) and (
+            over.kind != "wholes" or over.high > NEST_LIMIT or not _counts_from_zero(over)
+        ):
             text = f"few(check, {text})"
         try:
             yield Turn(text, _parameter(over, name), element, " && ".join(tests) or None)
@@ -212,17 +214,21 @@ class Calls:
             self.loops -= 1
             self.variables = outer
 
-    def _quantified(self, name: str, node: ast.GeneratorExp) -> Value:
+    def _quantify_call(self, name: str, node: ast.GeneratorExp) -> Value:
         with self.turn(node) as (text, parameter, element, test):
             pass
         if name == "all":
-            body = element.code if test is None else f"{negated(truth(test)).code} || {joined(element, '||')}"
+            body = (
+                element.code
+                if test is None
+                else f"{negate_condition(truth(test)).code} || {format_operand(element, '||')}"
+            )
         else:
-            body = element.code if test is None else f"{test} && {joined(element, '&&')}"
+            body = element.code if test is None else f"{test} && {format_operand(element, '&&')}"
         function = "every" if name == "all" else "some"
         return truth(f"{function}({text}, [&]({parameter}) {{ return {body}; }})", tight=True)
 
-    def _folded(self, name: str, node: ast.GeneratorExp) -> Value:
+    def _fold_call(self, name: str, node: ast.GeneratorExp) -> Value:
         with self.turn(node) as (text, parameter, element, test):
             pass
         if element.kind not in {"whole", "truth"}:
@@ -237,12 +243,12 @@ class Calls:
             raise Untranslatable(ast.unparse(node))
         result = f"{function}(check, {text}, [&]({parameter}) {{ return {body}; }})"
         if name == "product":
-            return whole(result, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
+            return make_integer(result, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
         low, high = (0, 1) if name == "len" else (min(0, element.low), max(0, element.high))
-        return whole(result, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
+        return make_integer(result, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
 
 
-def _written(name: str, argument: Value) -> Value | None:
+def _write_call(name: str, argument: Value) -> Value | None:
     """Return a function call from its entry, None without a C++ form."""
     function = LAYOUT_FUNCTIONS.get(name) or FUNCTIONS[name]
     if function.cpp is None:
@@ -250,10 +256,10 @@ def _written(name: str, argument: Value) -> Value | None:
     text, low, high = function.cpp
     code = text.format(argument.code)
     kind = function.kind if isinstance(function, LayoutFunction) else function.result
-    return truth(code, tight=True) if kind == TRUTH else whole(code, low, high, tight=True)
+    return truth(code, tight=True) if kind == TRUTH else make_integer(code, low, high, tight=True)
 
 
-def _counted(over: Value) -> bool:
+def _counts_from_zero(over: Value) -> bool:
     """Return whether a loop counts from 0, so its length is its bound."""
     return over.items == ()
 

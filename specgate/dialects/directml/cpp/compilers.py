@@ -77,10 +77,10 @@ def compilers(*, windows: bool = _ON_WINDOWS) -> Iterator[Compiler]:
     """
     for name, command in COMPILERS.items():
         makes = _ON_WINDOWS or name in _FOR_WINDOWS
-        if makes is windows and _installed(command):
+        if makes is windows and _is_installed(command):
             yield Compiler(name, command, windows=makes)
 
 
-def _installed(command: tuple[str, ...]) -> bool:
+def _is_installed(command: tuple[str, ...]) -> bool:
     module = command[2] if "-m" in command else None
     return importlib.util.find_spec(module) is not None if module else shutil.which(command[0]) is not None

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.calls import UINT32
-from specgate.dialects.directml.cpp.levels import grouped
-from specgate.dialects.directml.cpp.values import Untranslatable, Value, real, truth, whole
+from specgate.dialects.directml.cpp.levels import group_levels
+from specgate.dialects.directml.cpp.values import Untranslatable, Value, make_integer, real, truth
 from specgate.dialects.directml.native.abi import abi
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Cells", "declared", "presence_lines", "value_of"]
+__all__ = ["Cells", "declare_field", "presence_lines", "value_of"]
 
 INT32: Final = 2**31
 _ANY: Final = 2**32 - 1
@@ -31,11 +31,11 @@ def value_of(info: FieldInfo) -> Value:
     name = info.name
     match info.type:
         case "uint":
-            return whole(name, 0, UINT32, tight=True)
+            return make_integer(name, 0, UINT32, tight=True)
         case "int":
-            return whole(name, -INT32, INT32 - 1, tight=True)
+            return make_integer(name, -INT32, INT32 - 1, tight=True)
         case "scalar":
-            return whole(name, -(2**63), 2**64 - 1, tight=True)
+            return make_integer(name, -(2**63), 2**64 - 1, tight=True)
         case "float":
             return real(name, tight=True)
         case "bool":
@@ -55,7 +55,7 @@ def value_of(info: FieldInfo) -> Value:
     raise Untranslatable(f"fields of the type {info.type}")
 
 
-def declared(operator: str, info: FieldInfo) -> str:
+def declare_field(operator: str, info: FieldInfo) -> str:
     """Return the statement that loads a field."""
     member = next(m for m in abi().structure(operator).members if m.name == info.name)
     at = f"&desc->{info.name}"
@@ -115,7 +115,7 @@ class Cells:
         """
         rows = []
         for number, info in enumerate(spec.fields.values()):
-            cells = grouped(
+            cells = group_levels(
                 {stretch: _limits(resolved.cells.get(info.name), info) for stretch, resolved in sides.items()}
             )
             for cell, where in cells.items():
@@ -131,16 +131,16 @@ class Cells:
         if info.fuses:
             if operators is None:
                 raise Untranslatable(f"{info.name} takes any operator")
-            return self._listed(0, _ANY, "OPERATOR_TYPE", operators)
+            return self._write_cell(0, _ANY, "OPERATOR_TYPE", operators)
         if info.type.removesuffix("[]") == "tensor":
-            return self._listed(_ranks(ranks), None, "TENSOR_DATA_TYPE", types)  # type: ignore[arg-type]
+            return self._write_cell(_ranks(ranks), None, "TENSOR_DATA_TYPE", types)  # type: ignore[arg-type]
         if info.type.startswith("enum:") and values is not None:
-            return self._listed(0, None, info.type.removeprefix("enum:"), values)
+            return self._write_cell(0, None, info.type.removeprefix("enum:"), values)
         if values is not None:
             raise Untranslatable(f"the values of {info.name}")
         return None
 
-    def _listed(self, ranks: int, bits: int | None, enum: str, words: object) -> str:
+    def _write_cell(self, ranks: int, bits: int | None, enum: str, words: object) -> str:
         numbers = tuple(self.words.number(enum, word) for word in words or ())  # type: ignore[attr-defined]
         if bits is None:
             bits = self.words.bits(enum, words) if words is not None else _ANY  # type: ignore[arg-type]

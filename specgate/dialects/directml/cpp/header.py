@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.directml.cpp.layout import enum_lines, fusible, layout_lines
 from specgate.dialects.directml.cpp.levels import Levels
-from specgate.dialects.directml.cpp.lines import folded, quoted
+from specgate.dialects.directml.cpp.lines import fold_line, quote_literal
 from specgate.dialects.directml.cpp.operators import Functions, case_field
 from specgate.dialects.directml.cpp.sentences import limit_names, sentence_lines
 from specgate.dialects.directml.cpp.structures import Words, structure, structure_name
@@ -50,10 +50,10 @@ def write_header(
     chosen = Levels(table, levels or table.levels)
     specs = [table.operator(name) for name in operators or sorted(table.operators)]
     lines = _Writer(chosen, specs, text=text).lines()
-    return _apart("\n".join(part for line in lines for part in folded(line)) + "\n")
+    return _wrap_namespace("\n".join(part for line in lines for part in fold_line(line)) + "\n")
 
 
-def _apart(text: str) -> str:
+def _wrap_namespace(text: str) -> str:
     """Return a header in a separate namespace.
 
     Libraries of one process may include different headers. The linker would merge equal names with different
@@ -66,7 +66,7 @@ def _apart(text: str) -> str:
     return f"{before}{opened}inline namespace {name} {{\n{inner}}}  // namespace {name}\n{closed}{after}"
 
 
-def _fixed(*names: str) -> Iterator[str]:
+def _fixed_lines(*names: str) -> Iterator[str]:
     """Yield the lines of files that are identical in every header."""
     for name in names:
         yield from ("", *(_SUPPORT / f"{name}.h").read_text(encoding="utf-8").splitlines())
@@ -92,7 +92,7 @@ class _Writer:
             rows, body = functions.operator_parts(spec)
             table += rows
             function += ["", *body]
-            checked[spec.name] = self._checked(spec, rows)
+            checked[spec.name] = self._write_tables(spec, rows)
         for kind in self.levels.dialect.types:
             self.words.constant("TENSOR_DATA_TYPE", kind)
         entries = dict.fromkeys([*(spec.name for spec in self.specs), *fusible(self.specs, self.levels)])
@@ -109,15 +109,15 @@ class _Writer:
         yield from rest.splitlines()
         yield from ("", *self.words.constants(), "", *self._types(), *self._names(), "", *self._levels())
         yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
-        yield from _fixed("whole", "rules", "arena", "tables")
+        yield from _fixed_lines("whole", "rules", "arena", "tables")
         yield from ("", *enum_lines(laid, self.levels), "", *self._devices(), "", *sentence_lines(self.levels))
         yield from ("", *functions.limit_lines(), *limit_names(functions.limits))
         yield from ("", *functions.cells.lines(), *functions.nodes.lines(), "", *table)
-        yield from _fixed("check")
+        yield from _fixed_lines("check")
         yield from ("", *function, "", *layouts)
-        yield from _fixed(*_JUDGING, "options", *(_TELLING if self.text else ("silent",)), "api")
+        yield from _fixed_lines(*_JUDGING, "options", *(_TELLING if self.text else ("silent",)), "api")
 
-    def _checked(self, spec: OperatorSpec, rows: Sequence[str]) -> str:
+    def _write_tables(self, spec: OperatorSpec, rows: Sequence[str]) -> str:
         """Return the operator's tables as the last members of its `Layout`."""
         text = "\n".join(rows)
         names = [f"{kind}_{spec.name}" for kind in ("cells", "cases", "rules")]
@@ -168,7 +168,7 @@ class _Writer:
                 levels_by_need.setdefault(need, []).append(level)
         rows = [
             f"{{{self.words.number('TENSOR_DATA_TYPE', kind)}, {self.levels.bits(levels):#x}, "
-            f"{' | '.join(f'capability_{name}' for name in needs)}, {quoted(' or '.join(needs))}}}"
+            f"{' | '.join(f'capability_{name}' for name in needs)}, {quote_literal(' or '.join(needs))}}}"
             for (kind, needs), levels in levels_by_need.items()
         ]
         yield f"inline constexpr Need needs[] = {{{', '.join(rows) or '{}'}}};"

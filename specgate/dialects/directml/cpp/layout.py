@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects.directml.cpp.lines import quoted
+from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.dialects.directml.cpp.structures import structure_name
 from specgate.dialects.directml.native.abi import abi
 
@@ -70,7 +70,7 @@ def enum_lines(specs: Sequence[OperatorSpec], levels: Levels) -> Iterator[str]:
 
 
 def _enum(name: str, words: Iterable[tuple[str, int]]) -> Iterator[str]:
-    listed = [f"{{{number}, {quoted(word)}}}" for word, number in words]
+    listed = [f"{{{number}, {quote_literal(word)}}}" for word, number in words]
     yield f"inline constexpr Named words_of_{name}[] = {{"
     yield from (f"    {', '.join(listed[at : at + 4])}," for at in range(0, len(listed), 4))
     yield "};"
@@ -84,13 +84,13 @@ def _layout(spec: OperatorSpec, checked: str, levels: Levels, nodes: Nodes) -> I
     yield "static constexpr Member members[] = {"
     for member in laid.members:
         optional = "true" if spec.fields[member.name].optional else "false"
-        of = f"Shape::{_shape(member)}, {optional}, offsetof(S, {member.name}), {_by(member)}"
+        of = f"Shape::{_shape(member)}, {optional}, offsetof(S, {member.name}), {_write_type_offset(member)}"
         yield f'    {{"{member.name}", {of}}},'
     yield "};"
     defines = spec.scope.defines if checked else {}
     if defines:
         yield "static constexpr Define defines[] = {"
-        yield from (f"    {{{quoted(name)}, {nodes.pointer(define.tree)}}}," for name, define in defines.items())
+        yield from (f"    {{{quote_literal(name)}, {nodes.pointer(define.tree)}}}," for name, define in defines.items())
         yield "};"
     first = levels.number(spec.levels.first or levels.chosen[0])
     named = f"{{defines, {len(defines)}}}" if defines else "{}"
@@ -105,7 +105,7 @@ def _shape(member: Member) -> str:
     return alone if member.count is None else several
 
 
-def _by(member: Member) -> str:
+def _write_type_offset(member: Member) -> str:
     """Return the offset of a member's type or count, and its enum, as C++."""
     if member.base == "enum":
         return f"0, &enum_{member.of}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["SIDES", "Levels", "Stretch", "grouped"]
+__all__ = ["SIDES", "Levels", "Stretch", "group_levels"]
 
 SIDES: Final[tuple[SingleBasis, ...]] = ("documented", "observed")
 #: A level, and a side or one implementation. An implementation has all shared observations and its own.
@@ -80,7 +80,7 @@ def _own(spec: OperatorSpec) -> set[str]:
     return {o.by for o in spec.overlays if o.by is not None and (o.cells or o.rules or o.not_enforced)}
 
 
-def grouped(entries: Mapping[Stretch, Hashable]) -> dict[Any, list[Stretch]]:
+def group_levels(entries: Mapping[Stretch, Hashable]) -> dict[Any, list[Stretch]]:
     """Return each distinct entry with its levels and sides, in level order."""
     texts_by_value: dict[Any, list[Stretch]] = {}
     for stretch, entry in entries.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["code_of", "comment", "folded", "quoted", "wrapped"]
+__all__ = ["code_of", "comment", "fold_line", "quote_literal", "wrap_condition"]
 
 WIDTH: Final = 116
 _LONGEST: Final = 120
@@ -20,7 +20,7 @@ _PARTS: Final = re.compile(
 )
 
 
-def wrapped(parts: Sequence[str], leave: str) -> Iterator[str]:
+def wrap_condition(parts: Sequence[str], leave: str) -> Iterator[str]:
     """Yield an if statement, one condition per line if they are long."""
     parts = [f"({part})" if "||" in part and not part.startswith("check.") else part for part in parts]
     line = f"if ({' && '.join(parts)}) {leave};"
@@ -44,13 +44,13 @@ def code_of(text: str) -> str:
     return re.sub(r'"[^"\n]*"', '""', re.sub(r"//.*", "", text))
 
 
-def quoted(text: str) -> str:
+def quote_literal(text: str) -> str:
     """Return a text as a C++ string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def folded(line: str, hang: int | None = None) -> Iterator[str]:
+def fold_line(line: str, hang: int | None = None) -> Iterator[str]:
     """Yield a long line of code as several, broken at the outermost brackets.
 
     hang: indentation of the continuation lines, None for one step more than the first line.
@@ -65,7 +65,7 @@ def folded(line: str, hang: int | None = None) -> Iterator[str]:
         yield from _folded_text(line, indent)
         return
     yield line[:at].rstrip()
-    yield from folded(" " * hang + line[at:], hang)
+    yield from fold_line(" " * hang + line[at:], hang)
 
 
 def _break(line: str, start: int) -> int | None:
@@ -91,4 +91,4 @@ def _folded_text(line: str, indent: int) -> Iterator[str]:
         yield line
         return
     yield line[:at] + '"'
-    yield from folded(" " * indent + '"' + line[at:], indent)
+    yield from fold_line(" " * indent + '"' + line[at:], indent)

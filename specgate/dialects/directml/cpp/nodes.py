@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects.directml.cpp.lines import quoted
+from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.dialects.directml.cpp.values import Untranslatable
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Nodes:
     def _node(
         self, kind: str, text: str, parts: Sequence[ast.expr] = (), links: Sequence[str] = (), *, more: str = ""
     ) -> str:
-        values = [f"Kind::{kind}", quoted(text)]
+        values = [f"Kind::{kind}", quote_literal(text)]
         values.append(f"{{nodes + {self._start(parts)}, {len(parts)}}}" if parts else "{}")
         values.append(f"{{links + {self._link(tuple(links))}, {len(links)}}}" if links else "{}")
         values += [more] if more else []

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from specgate.dialects.directml.cpp.fields import Cells, declared, presence_lines, value_of
+from specgate.dialects.directml.cpp.fields import Cells, declare_field, presence_lines, value_of
 from specgate.dialects.directml.cpp.lines import code_of, comment
 from specgate.dialects.directml.cpp.nodes import Nodes
 from specgate.dialects.directml.cpp.rules import Rules
 from specgate.dialects.directml.cpp.structures import structure_name
 from specgate.dialects.directml.cpp.translate import Translator
-from specgate.dialects.directml.cpp.values import Value, whole
+from specgate.dialects.directml.cpp.values import Value, make_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class Functions:
         self.limits: dict[str, Value] = {}
         for name in sorted(levels.dialect.limit_names):
             known = [levels.dialect.limits(level)[name] for level in levels.chosen]
-            self.limits[name] = whole(f"limit_{name}[check.place]", min(known), max(known), tight=True)
+            self.limits[name] = make_integer(f"limit_{name}[check.place]", min(known), max(known), tight=True)
 
     def limit_lines(self) -> Iterator[str]:
         """Yield the numbers that depend only on the level, by its position."""
@@ -92,7 +92,7 @@ class Functions:
             f"  const auto* desc = static_cast<const abi::{structure_name(spec.name)}*>(description);",
             *_scope(body),
             *(
-                f"  {declared(spec.name, info)}"
+                f"  {declare_field(spec.name, info)}"
                 for name, info in spec.fields.items()
                 if re.search(rf"(?<![\w>]){name}\b", text)
             ),

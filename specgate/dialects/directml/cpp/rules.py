@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from specgate.dialects.directml.cpp.lines import comment, quoted, wrapped
-from specgate.dialects.directml.cpp.sentences import capitalized
-from specgate.dialects.directml.cpp.values import Untranslatable, joined, negated
+from specgate.dialects.directml.cpp.lines import comment, quote_literal, wrap_condition
+from specgate.dialects.directml.cpp.sentences import capitalize_message
+from specgate.dialects.directml.cpp.values import Untranslatable, format_operand, negate_condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,14 +67,16 @@ class Rules:
             parts += [text for path in sorted(form.needs) if (text := self._presence(path)) is not None]
             result = self.translate(form.require.tree)
             if form.when is not None:
-                parts.append(joined(self.translate(form.when.tree), "&&"))
-            yield from wrapped([*parts, negated(result).code], "return false")
+                parts.append(format_operand(self.translate(form.when.tree), "&&"))
+            yield from wrap_condition([*parts, negate_condition(result).code], "return false")
 
     def rows(self, nodes: Nodes) -> Iterator[str]:
         """Yield all rules as initializers of `Rule`, in table order."""
         for form in self.forms:
-            sentence = capitalized(form.because or form.require.text, form, self.translate.fields) if self.text else ""
-            fix = quoted(form.fix) if form.fix and self.text else "nullptr"
+            sentence = (
+                capitalize_message(form.because or form.require.text, form, self.translate.fields) if self.text else ""
+            )
+            fix = quote_literal(form.fix) if form.fix and self.text else "nullptr"
             bits = (self.levels.mask(self.where[form], self.every), *self._bits(form))
             values = [
                 *(f"{number:#x}" for number in bits),
@@ -84,7 +86,7 @@ class Rules:
                 nodes.test(form.require),
                 nodes.test(form.when),
             ]
-            yield f'{{"{self.scope}/{form.name}", {quoted(sentence)},'
+            yield f'{{"{self.scope}/{form.name}", {quote_literal(sentence)},'
             yield f"    {fix}, {', '.join(values)}}},"
 
     def _readable(self, form: RuleForm) -> bool:

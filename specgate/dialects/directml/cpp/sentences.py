@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.words import unknown_word
-from specgate.dialects.directml.cpp.lines import quoted
+from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.validate.failures import capital
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp.levels import Levels
     from specgate.spec.forms import RuleForm
 
-__all__ = ["capitalized", "limit_names", "sentence_lines"]
+__all__ = ["capitalize_message", "limit_names", "sentence_lines"]
 
 _STRANGE = 4242
 
@@ -23,19 +23,19 @@ _STRANGE = 4242
 def sentence_lines(levels: Levels) -> Iterator[str]:
     """Yield the constants and functions that messages need."""
     numbers = {**levels.dialect.type_numbers, "UNKNOWN": 0}
-    known = [word for word in numbers if word != "UNKNOWN"]
-    text = unknown_word("", _STRANGE, "DML_TENSOR_DATA_TYPE", known).partition(str(_STRANGE))[2]
-    yield f"inline constexpr const char* no_known_type = {quoted(text)};"
-    for name, one in (("by_zero", 1), ("real_by_zero", 1.0)):
-        errors = ", ".join(quoted(_error(compute, one)) for compute in (operator.floordiv, operator.mod))
+    words = [word for word in numbers if word != "UNKNOWN"]
+    text = unknown_word("", _STRANGE, "DML_TENSOR_DATA_TYPE", words).partition(str(_STRANGE))[2]
+    yield f"inline constexpr const char* no_known_type = {quote_literal(text)};"
+    for name, unit in (("by_zero", 1), ("real_by_zero", 1.0)):
+        errors = ", ".join(quote_literal(_error(compute, unit)) for compute in (operator.floordiv, operator.mod))
         yield f"inline constexpr const char* {name}[] = {{{errors}}};"
     others = (levels.dialect.neighbours(level) for level in levels.chosen)
-    asked = (
-        "nullptr" if names == (level,) else quoted(" and ".join(names))
+    conditions = (
+        "nullptr" if names == (level,) else quote_literal(" and ".join(names))
         for level, names in zip(levels.chosen, others, strict=True)
     )
     yield "// The levels whose builds are asked where a level has none of its own, by its position."
-    yield f"inline constexpr const char* asked_instead[] = {{{', '.join(asked)}}};"
+    yield f"inline constexpr const char* asked_instead[] = {{{', '.join(conditions)}}};"
 
 
 def limit_names(names: Iterable[str]) -> Iterator[str]:
@@ -47,15 +47,15 @@ def limit_names(names: Iterable[str]) -> Iterator[str]:
     yield "}"
 
 
-def capitalized(sentence: str, form: RuleForm, fields: Mapping[str, Any]) -> str:
+def capitalize_message(sentence: str, form: RuleForm, fields: Mapping[str, Any]) -> str:
     """Return a rule's message as the beginning of a finding."""
     return capital(sentence, fields) if form.because else sentence
 
 
-def _error(compute: Callable[[float, float], float], one: float) -> str:
+def _error(compute: Callable[[float, float], float], unit: float) -> str:
     """Return Python's message for division by zero, which varies by version."""
     try:
-        compute(one, 0)
+        compute(unit, 0)
     except ZeroDivisionError as error:
         return str(error)
     raise AssertionError("a division by zero has no result")

@@ -11,11 +11,11 @@ from specgate.dialects.directml.cpp.values import (
     Untranslatable,
     Value,
     as_number,
-    joined,
-    negated,
+    format_operand,
+    make_integer,
+    negate_condition,
     real,
     truth,
-    whole,
 )
 
 if TYPE_CHECKING:
@@ -79,30 +79,30 @@ class Translator(Calls):
             return Value(f"at(check, {sequence.code}, {index.code})", "tensor", tight=True)
         code = f"at(check, {sequence.code}, {index.code})"
         if sequence.kind == "wholes":
-            return whole(code, sequence.low, sequence.high, tight=True)
+            return make_integer(code, sequence.low, sequence.high, tight=True)
         if sequence.kind == "reals":
             return real(code, tight=True)
-        raise _refused(node)
+        raise _untranslatable_error(node)
 
     def on_BoolOp(self, node: ast.BoolOp) -> Value:
         sign = "||" if isinstance(node.op, ast.Or) else "&&"
-        return truth(f" {sign} ".join(joined(self._condition(part), sign) for part in node.values))
+        return truth(f" {sign} ".join(format_operand(self._condition(part), sign) for part in node.values))
 
     def _condition(self, node: ast.expr) -> Value:
         result = self(node)
         if result.kind != "truth":
-            raise _refused(node)
+            raise _untranslatable_error(node)
         return result
 
     def on_UnaryOp(self, node: ast.UnaryOp) -> Value:
         result = self(node.operand)
         if isinstance(node.op, ast.Not):
-            return negated(result)
+            return negate_condition(result)
         if isinstance(result.constant, int):
             return self._literal(-result.constant)
         if result.kind == "real":
             return real(f"-{result.operand}")
-        return whole(f"-{result.operand}", -result.high, -result.low)
+        return make_integer(f"-{result.operand}", -result.high, -result.low)
 
     def on_BinOp(self, node: ast.BinOp) -> Value:
         left, right = self(node.left), self(node.right)
@@ -110,18 +110,18 @@ class Translator(Calls):
             return self._literal(_FOLDED[type(node.op)](left.constant, right.constant))
         if "real" in {left.kind, right.kind}:
             if not isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
-                raise _refused(node)
+                raise _untranslatable_error(node)
             sign = _SIGNS[type(node.op)]
             return real(f"{as_number(left, floating=True)} {sign} {as_number(right, floating=True)}")
         if isinstance(node.op, ast.FloorDiv | ast.Mod):
-            return self._divided(node, left, right)
+            return self._translate_division(node, left, right)
         low, high = _bounds(node.op, left, right)
         if low < -LIMIT or high > LIMIT:
             pair = f"{as_number(left)}, {as_number(right)}"
-            return whole(f"{_CHECKED[type(node.op)]}(check, {pair})", low, high, tight=True)
-        return whole(f"{as_number(left)} {_SIGNS[type(node.op)]} {as_number(right)}", low, high)
+            return make_integer(f"{_CHECKED[type(node.op)]}(check, {pair})", low, high, tight=True)
+        return make_integer(f"{as_number(left)} {_SIGNS[type(node.op)]} {as_number(right)}", low, high)
 
-    def _divided(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+    def _translate_division(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         modulo = isinstance(node.op, ast.Mod)
         if modulo and left.low >= 0 and isinstance(right.constant, int) and right.constant > left.high:
             return left
@@ -137,8 +137,8 @@ class Translator(Calls):
                 low, high = left.low // right.constant, left.high // right.constant
         pair = as_number(left), as_number(right)
         if left.low >= 0 and isinstance(right.constant, int) and right.constant > 0:
-            return whole(f"{pair[0]} {'%' if modulo else '/'} {pair[1]}", low, high)
-        return whole(f"{'modulo' if modulo else 'quotient'}(check, {', '.join(pair)})", low, high, tight=True)
+            return make_integer(f"{pair[0]} {'%' if modulo else '/'} {pair[1]}", low, high)
+        return make_integer(f"{'modulo' if modulo else 'quotient'}(check, {', '.join(pair)})", low, high, tight=True)
 
     def on_IfExp(self, node: ast.IfExp) -> Value:
         test, body, orelse = self(node.test), self(node.body), self(node.orelse)
@@ -147,9 +147,9 @@ class Translator(Calls):
         if "real" in {body.kind, orelse.kind}:
             pair = as_number(body, floating=True), as_number(orelse, floating=True)
             return real(f"{test.operand} ? {pair[0]} : {pair[1]}")
-        pair = _typed(body), _typed(orelse)
+        pair = _typed_number(body), _typed_number(orelse)
         low, high = min(body.low, orelse.low), max(body.high, orelse.high)
-        return whole(f"{test.operand} ? {pair[0]} : {pair[1]}", low, high)
+        return make_integer(f"{test.operand} ? {pair[0]} : {pair[1]}", low, high)
 
     def on_Tuple(self, node: ast.Tuple | ast.List) -> Value:
         items = tuple(self(part) for part in node.elts)
@@ -170,41 +170,41 @@ class Translator(Calls):
         ]
         if len(links) == 1:
             return links[0]
-        return truth(" && ".join(joined(link, "&&") for link in links))
+        return truth(" && ".join(format_operand(link, "&&") for link in links))
 
     def _link(self, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
         if isinstance(op, ast.In | ast.NotIn):
-            result = self._among(left, right)
-            return negated(result) if isinstance(op, ast.NotIn) else result
+            result = self._translate_membership(left, right)
+            return negate_condition(result) if isinstance(op, ast.NotIn) else result
         sign = _COMPARED[type(op)]
         if left.kind in _LISTS or right.kind in _LISTS:
             if sign not in {"==", "!="} or left.kind != right.kind:
-                raise _refused(node)
+                raise _untranslatable_error(node)
             same = f"same({self.sequence(left)}, {self.sequence(right)})"
             return truth(same if sign == "==" else f"!{same}", tight=True)
         if "word" in {left.kind, right.kind}:
-            one, other = self.words(left, right)
-            return truth(f"{one} {sign} {other}")
+            first, other = self.words(left, right)
+            return truth(f"{first} {sign} {other}")
         if left.kind == right.kind == "truth":
             return truth(f"{left.operand} {sign} {right.operand}")
         floating = "real" in {left.kind, right.kind}
         pair = [as_number(v, floating=floating) for v in (left, right)]
         return truth(f"{pair[0]} {sign} {pair[1]}")
 
-    def _among(self, left: Value, right: Value) -> Value:
+    def _translate_membership(self, left: Value, right: Value) -> Value:
         if right.kind == "words":
             pairs = [self.words(left, item) for item in right.items or ()]
-            return truth(" || ".join(f"{one} == {other}" for one, other in pairs))
+            return truth(" || ".join(f"{item} == {other}" for item, other in pairs))
         if left.kind == "whole" and right.kind == "wholes":
             return truth(f"contains({self.sequence(right)}, {left.code})", tight=True)
         raise Untranslatable(f"{left.code} in {right.code}")
 
 
-def _refused(node: ast.expr) -> Untranslatable:
+def _untranslatable_error(node: ast.expr) -> Untranslatable:
     return Untranslatable(f"C++ is not implemented for {ast.unparse(node)}")
 
 
-def _typed(value: Value) -> str:
+def _typed_number(value: Value) -> str:
     """Return a number with an explicit C++ type.
 
     Both branches of a conditional expression need the same type.

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["LIMIT", "Untranslatable", "Value", "as_number", "joined", "negated", "real", "truth", "whole"]
+__all__ = [
+    "LIMIT",
+    "Untranslatable",
+    "Value",
+    "as_number",
+    "format_operand",
+    "make_integer",
+    "negate_condition",
+    "real",
+    "truth",
+]
 
 #: All whole numbers are `int64_t` within this bound. An operation that may exceed it is checked in C++: if it does, the
 #: evaluator of the header decides.
@@ -42,7 +52,7 @@ class Value:
         return self.code if self.tight else f"({self.code})"
 
 
-def whole(code: str, low: int, high: int, *, tight: bool = False, constant: int | None = None) -> Value:
+def make_integer(code: str, low: int, high: int, *, tight: bool = False, constant: int | None = None) -> Value:
     """Return a whole number; its bounds end at the limit."""
     return Value(code, "whole", max(low, -LIMIT), min(high, LIMIT), tight=tight, constant=constant)
 
@@ -57,13 +67,13 @@ def truth(code: str, *, tight: bool = False) -> Value:
     return Value(code, "truth", tight=tight)
 
 
-def joined(value: Value, sign: str) -> str:
+def format_operand(value: Value, sign: str) -> str:
     """Return a condition as an operand of `sign`, in parentheses if needed."""
     bare = value.tight or not any(other in value.code for other in {"&&", "||", " ? "} - {sign})
     return value.code if bare else f"({value.code})"
 
 
-def negated(value: Value) -> Value:
+def negate_condition(value: Value) -> Value:
     """Return the negation of a condition."""
     if value.tight:
         return truth(value.code[1:] if value.code[0] == "!" else f"!{value.code}", tight=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.files import size_in_folder, unusable_location
 from specgate.dialects.directml.vocabulary import minimum_size
 from specgate.errors import InputError
@@ -26,13 +26,22 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.directml.dxdispatch.model import DxResource
 
-__all__ = ["MAX_PRINTED", "Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "printed", "scatter_tensor"]
+__all__ = [
+    "MAX_PRINTED",
+    "Buffer",
+    "Plan",
+    "format_buffer",
+    "gather_tensor",
+    "needed_bytes",
+    "plan_buffer",
+    "scatter_tensor",
+]
 
 #: Buffers with more elements are not printed.
 MAX_PRINTED: Final = 1_000_000
 
 
-def printed(buffer: Buffer, verbose: bool) -> str:
+def format_buffer(buffer: Buffer, verbose: bool) -> str:
     """Return the initialized elements in DxDispatch's print format.
 
     The format is C++'s default with 6 significant digits; 8-bit integers are printed as numbers. verbose: one line per
@@ -79,14 +88,14 @@ class Buffer:
         if self.type is None:
             return self.data[:size].copy()
         dtype = _dtype(self.type)
-        return _typed(self.data[: size // dtype.itemsize * dtype.itemsize], dtype).copy()
+        return _view_elements(self.data[: size // dtype.itemsize * dtype.itemsize], dtype).copy()
 
 
 def _dtype(name: str) -> np.dtype[Any]:
     return numpy_type(dialect("directml"), name)
 
 
-def _typed(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _view_elements(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     """View little-endian bytes as elements in native byte order."""
     view: NDArray[Any] = data.view(dtype.newbyteorder("<"))
     return view.astype(dtype, copy=False)
@@ -207,7 +216,7 @@ def _source_path(source: str, folder: str, place: str, *, read_outside: bool) ->
         return str(path) if "\0" not in source and path.exists() else source
     problem = unusable_location(source)
     if problem is None and isinstance(size := size_in_folder(folder, source), str):
-        problem = f"{shown(source)}, which {size}"
+        problem = f"{format_value(source)}, which {size}"
     if problem is not None:
         message = f"cannot be read: sourcePath is {problem}; --read-outside allows files outside of the model's folder"
         raise InputError(message, place=place)
@@ -234,7 +243,7 @@ def _file_content(
     dtype = _dtype(kind)
     if data.size == 0 or data.size % dtype.itemsize:
         raise InputError(f"holds {data.size} bytes, expected one or more elements of {kind}", file=path, place=place)
-    return data.size // dtype.itemsize, kind, lambda: _typed(data, dtype)
+    return data.size // dtype.itemsize, kind, lambda: _view_elements(data, dtype)
 
 
 def _npy_content(path: str, kind: str | None, place: str) -> tuple[int, str | None, Callable[[], NDArray[Any]]]:
@@ -323,7 +332,7 @@ def _elements(data: NDArray[np.uint8], tensor: TensorDesc, sizes: tuple[int, ...
     """Return the elements from first to last with gaps; 4-bit ones copied."""
     count, bits, dtype = extent(sizes, tensor.strides), _bits(tensor, place), _dtype(str(tensor.type))
     if bits != 4:
-        return _typed(data[: count * dtype.itemsize], dtype)
+        return _view_elements(data[: count * dtype.itemsize], dtype)
     packed = data[: (count + 1) // 2]
     nibbles = np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)[:count]
     if dtype.kind == "u":

@@ -111,12 +111,15 @@ class GraphNode(NamedTuple):
 def edge_findings(document: Mapping[str, Any], file: str) -> Iterator[Finding]:
     """Yield findings on the graphs of a loaded model file; raise InputError."""
     raw = document.get("dispatchables", {})
-    if not any(isinstance(one, dict) and one.get("type", one.get("Type")) == GRAPH for one in raw.values()):
+    if not any(
+        isinstance(dispatchable, dict) and dispatchable.get("type", dispatchable.get("Type")) == GRAPH
+        for dispatchable in raw.values()
+    ):
         return
     model = read_dx_model(dict(document), file=file)
-    for name, one in model.dispatchables.items():
-        if one.kind == GRAPH:
-            desc = one.raw.get("desc") or one.raw.get("Desc") or {}
+    for name, dispatchable in model.dispatchables.items():
+        if dispatchable.kind == GRAPH:
+            desc = dispatchable.raw.get("desc") or dispatchable.raw.get("Desc") or {}
             descriptors_by_name = {key: other.descriptor for key, other in model.dispatchables.items()}
             at = Location(file, None, place_of("dispatchables", name), GRAPH)
             yield from broken_edges(list(_nodes(desc, descriptors_by_name)), list(_edges(desc)), at)
@@ -148,7 +151,7 @@ def _goal(edge: Mapping[str, Any]) -> tuple[int, int]:
 
 def broken_edges(nodes: Sequence[GraphNode], edges: Sequence[Edge], at: Location) -> Iterator[Finding]:
     """Yield findings on the edges of a graph. at: the graph's location."""
-    for rule, where, message in _Graph(nodes, edges).broken():
+    for rule, where, message in _Graph(nodes, edges).iterate_broken_rules():
         yield Finding(f"{NAME}/model/{rule}", _severity(rule), message, where, location=at)
 
 
@@ -167,7 +170,7 @@ class _Graph:
         self.output_edges = [edge for edge in edges if edge.goal is None]
         self.between = [edge for edge in edges if edge.source is not None and edge.goal is not None]
 
-    def broken(self) -> Iterator[tuple[str, str, str]]:
+    def iterate_broken_rules(self) -> Iterator[tuple[str, str, str]]:
         """Yield each broken rule, its place and its message."""
         yield from self._edges()
         yield from self._inputs_of_the_graph()
@@ -177,10 +180,10 @@ class _Graph:
 
     def _slot(self, end: tuple[int, int] | None, slots: Sequence[Sequence[_Slot] | None]) -> tuple[str, _Slot] | None:
         """Return the tensor at an edge's end and its name, None if unknown."""
-        known = None if end is None else slots[end[0]]
-        if end is None or known is None or end[1] >= len(known):
+        slot = None if end is None else slots[end[0]]
+        if end is None or slot is None or end[1] >= len(slot):
             return None
-        return f"{known[end[1]].name} of {self.nodes[end[0]].name}", known[end[1]]
+        return f"{slot[end[1]].name} of {self.nodes[end[0]].name}", slot[end[1]]
 
     def _edges(self) -> Iterator[tuple[str, str, str]]:
         for edge in self.between:
@@ -228,7 +231,7 @@ class _Graph:
             if count > 1:
                 yield self._of_node("edge-twice", index, f"several edges fill input {place}")
         ends = Counter(edge.end for edge in self.output_edges)
-        for end in sorted(one for one, count in ends.items() if count > 1):
+        for end in sorted(end for end, count in ends.items() if count > 1):
             yield "edge-twice", "OutputEdges", f"several edges fill output {end} of the graph"
 
     def _of_node(self, rule: str, index: int, text: str) -> tuple[str, str, str]:
@@ -253,10 +256,10 @@ class _Graph:
         return len(ready) < len(self.nodes)
 
 
-def _other_bytes(where: str, one: tuple[str, _Slot], other: tuple[str, _Slot]) -> Iterator[tuple[str, str, str]]:
-    first, second = one[1].bytes, other[1].bytes
+def _other_bytes(where: str, end: tuple[str, _Slot], other: tuple[str, _Slot]) -> Iterator[tuple[str, str, str]]:
+    first, second = end[1].bytes, other[1].bytes
     if first is not None and second is not None and first != second:
-        text = f"{one[0]} has {first} bytes and {other[0]} has {second}"
+        text = f"{end[0]} has {first} bytes and {other[0]} has {second}"
         yield "edge-bytes", where, f"both must have the same TotalTensorSizeInBytes: {text}"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.files import NoTableEntry
 from specgate.descriptors.text import place_of
 from specgate.descriptors.words import word_of
@@ -51,15 +51,15 @@ def check_graphs(model: DxModel) -> None:
 def _check(raw: Mapping[str, Any], operators: Mapping[str, str], place: str) -> None:
     desc = raw.get("desc", raw.get("Desc"))
     if not isinstance(desc, dict):
-        raise InputError(f"expected an object with the graph's fields, found {shown(desc)}", place=place)
-    nodes = [_node(node, operators, f"{place}.Nodes[{i}]") for i, node in enumerate(_listed(desc, "Nodes", place))]
+        raise InputError(f"expected an object with the graph's fields, found {format_value(desc)}", place=place)
+    nodes = [_node(node, operators, f"{place}.Nodes[{i}]") for i, node in enumerate(_get_list(desc, "Nodes", place))]
     counts = {name: _number(desc, name, place) for name in ("InputCount", "OutputCount")} | {"Nodes": len(nodes)}
     for name in _EDGES:
         members = [member.name for member in _edge_members(name) if member.base == "uint"]
-        for index, edge in enumerate(_listed(desc, name, place)):
+        for index, edge in enumerate(_get_list(desc, name, place)):
             where = f"{place}.{name}[{index}]"
             if not isinstance(edge, dict):
-                raise InputError(f"expected an edge, found {shown(edge)}", place=where)
+                raise InputError(f"expected an edge, found {format_value(edge)}", place=where)
             _edge(edge, members, nodes, counts, where)
 
 
@@ -101,17 +101,17 @@ def _node(node: Any, operators: Mapping[str, str], place: str) -> str:
     Returns "?" for an operator that was not recorded. Raises InputError.
     """
     if not isinstance(node, dict):
-        raise InputError(f"expected a node, found {shown(node)}", place=place)
+        raise InputError(f"expected a node, found {format_value(node)}", place=place)
     kind = _kind(node)
     if kind == "CONSTANT":
         return ""
     if kind != "OPERATOR":
-        raise InputError(f"expected a DML_GRAPH_NODE_TYPE, found {shown(node.get('type'))}", place=place)
+        raise InputError(f"expected a DML_GRAPH_NODE_TYPE, found {format_value(node.get('type'))}", place=place)
     name = node.get("Operator")
     if name is None:
         return "?"
     if not isinstance(name, str) or name not in operators:
-        raise InputError(f"the model does not have a dispatchable {shown(name)}", place=place)
+        raise InputError(f"the model does not have a dispatchable {format_value(name)}", place=place)
     return operators[name]
 
 
@@ -127,19 +127,19 @@ def _kind(node: Mapping[str, Any]) -> Any:
     return word_of(node.get("type"), abi().enums["GRAPH_NODE_TYPE"], "DML_GRAPH_NODE_TYPE_")
 
 
-def _listed(desc: Mapping[str, Any], name: str, place: str) -> list[Any]:
+def _get_list(desc: Mapping[str, Any], name: str, place: str) -> list[Any]:
     result = desc.get(name, [])
     if not isinstance(result, list):
-        raise InputError(f"expected a list, found {shown(result)}", place=f"{place}.{name}")
+        raise InputError(f"expected a list, found {format_value(result)}", place=f"{place}.{name}")
     count = desc.get(f"{name.removesuffix('s')}Count", len(result))
     if isinstance(count, bool) or count != len(result):
         counted = f"{name.removesuffix('s')}Count"
-        raise InputError(f"{counted} is {shown(count)}, but {name} has {len(result)} elements", place=place)
+        raise InputError(f"{counted} is {format_value(count)}, but {name} has {len(result)} elements", place=place)
     return result
 
 
 def _number(raw: Mapping[str, Any], name: str, place: str) -> int:
     value = raw.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
-        raise InputError(f"expected the field {name} as a number, found {shown(value)}", place=place)
+        raise InputError(f"expected the field {name} as a number, found {format_value(value)}", place=place)
     return value

@@ -102,7 +102,9 @@ def write_dx_model(model: DxModel) -> dict[str, Any]:
     return {
         **model.extra,
         "resources": {name: _written_resource(resource) for name, resource in model.resources.items()},
-        "dispatchables": {name: _written_dispatchable(one) for name, one in model.dispatchables.items()},
+        "dispatchables": {
+            name: _written_dispatchable(dispatchable) for name, dispatchable in model.dispatchables.items()
+        },
         "commands": [_written_command(command) for command in model.commands],
     }
 
@@ -119,7 +121,7 @@ def _written_resource(resource: DxResource) -> dict[str, Any]:
 
 def _written_bindings(bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
     return {
-        point: _written_binding(bound[0]) if len(bound) == 1 else [_written_binding(one) for one in bound]
+        point: _written_binding(bound[0]) if len(bound) == 1 else [_written_binding(binding) for binding in bound]
         for point, bound in bindings.items()
     }
 

@@ -8,7 +8,7 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc, integer_limits, shown
+from specgate.descriptors.core import Descriptor, TensorDesc, format_value, integer_limits
 from specgate.descriptors.files import NoTableEntry, size_in_folder, unusable_location
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
@@ -136,7 +136,7 @@ def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
     folder = os.path.dirname(file) or "."  # noqa: PTH120
     problem = unusable_location(source)
     if problem is None and isinstance(size := size_in_folder(folder, source), str):
-        problem = f"{shown(source)}, which {size}"
+        problem = f"{format_value(source)}, which {size}"
     if problem is not None:
         return NoTableEntry(NAME, dispatchable.operator, f"its model is not read: its location is {problem}")
     pins = dispatchable.raw.get("freeDimensionNameOverrides")
@@ -181,9 +181,9 @@ def _model(document: Any, file: str | None) -> DxModel:
         _check_bound(dispatchable.bindings, model, place_of("dispatchables", name))
     for i, command in enumerate(model.commands):
         _check_bound(command.bindings, model, f"commands[{i}]")
-        known: Mapping[str, Any] = model.dispatchables if command.kind == "dispatch" else model.resources
+        models: Mapping[str, Any] = model.dispatchables if command.kind == "dispatch" else model.resources
         text = command.dispatchable or command.resource
-        if text not in known:
+        if text not in models:
             word = "dispatchable" if command.kind == "dispatch" else "resource"
             raise InputError(f"the model does not have a {word} {text!r:.60}", place=f"commands[{i}]")
     check_graphs(model)
@@ -192,7 +192,7 @@ def _model(document: Any, file: str | None) -> DxModel:
 
 def _expect(holds: bool, text: str, result: Any, place: str) -> None:
     if not holds:
-        raise InputError(f"expected {text}, found {shown(result)}", place=place)
+        raise InputError(f"expected {text}, found {format_value(result)}", place=place)
 
 
 def _check_bound(bindings: Mapping[str, list[DxBinding]], model: DxModel, place: str) -> None:
@@ -216,8 +216,8 @@ def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
     return str(value)
 
 
-def _rest(raw: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    return {k: v for k, v in raw.items() if k not in known}
+def _rest(raw: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {k: v for k, v in raw.items() if k not in names}
 
 
 def _resource(raw: Any, place: str) -> DxResource:
@@ -258,9 +258,9 @@ def _data_type(raw: Any, place: str) -> str | None:
     if short == "UNKNOWN":
         return None
     bits = dialect("directml").bits
-    known = isinstance(short, str) and (bits.get(short) or 0) >= 8
+    is_known = isinstance(short, str) and (bits.get(short) or 0) >= 8
     hint = " (give 4-bit values as UINT8 bytes, the first one in the low half)" if short in ("UINT4", "INT4") else ""
-    _expect(known, "an initialValuesDataType such as FLOAT32" + hint, raw, place)
+    _expect(is_known, "an initialValuesDataType such as FLOAT32" + hint, raw, place)
     return str(short)
 
 

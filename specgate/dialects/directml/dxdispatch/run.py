@@ -19,10 +19,10 @@ from specgate.descriptors.text import place_of, plain_name
 from specgate.dialects.directml.dxdispatch.buffers import (
     Buffer,
     Plan,
+    format_buffer,
     gather_tensor,
     needed_bytes,
     plan_buffer,
-    printed,
     scatter_tensor,
 )
 from specgate.dialects.directml.dxdispatch.read import bind_points
@@ -77,7 +77,7 @@ def run_dx_model(
     budget = memory.budget_of() if budget is None else budget
     plans: dict[str, Plan] = {}
     for name, resource in model.resources.items():
-        with _placed(model, ""):
+        with _locate_errors(model, ""):
             plans[name] = plan_buffer(
                 resource, folder, place_of("resources", name), budget.left, read_outside=read_outside
             )
@@ -86,7 +86,7 @@ def run_dx_model(
         buffers[name] = plans.pop(name).make()
     run = _Run(model, level, out, folder, budget, buffers, basis)
     for i, command in enumerate(model.commands):
-        with _placed(model, f"commands[{i}]"):
+        with _locate_errors(model, f"commands[{i}]"):
             run.step(command)
     outputs = {name: buffer.values(buffer.declared) for name, buffer in buffers.items()}
     return Outputs(outputs, notes=counted_notes(run.notes))
@@ -108,7 +108,7 @@ def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
             raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {dispatchable.kind} is not supported")
         if dispatchable.descriptor is None:
             raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {dispatchable.no_table}")
-        with _placed(model, place):
+        with _locate_errors(model, place):
             hold_executable(dispatchable.descriptor, level)
             _hold_bound(dispatchable.descriptor, {**dispatchable.bindings, **command.bindings})
 
@@ -123,10 +123,10 @@ def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]])
     _refuse_unknown(bindings, points, descriptor)
     for name, tensors in points.items():
         if name in bindings or not all((tensor.flags or 0) & owned for tensor in tensors):
-            _hold_count(name, tensors, _bound(bindings, name))
+            _hold_count(name, tensors, _get_bindings(bindings, name))
 
 
-def _bound(bindings: Mapping[str, list[DxBinding]], name: str) -> list[DxBinding]:
+def _get_bindings(bindings: Mapping[str, list[DxBinding]], name: str) -> list[DxBinding]:
     if name not in bindings:
         raise InputError("is not bound to a resource", place=name)
     return bindings[name]
@@ -138,7 +138,7 @@ def _hold_count(name: str, tensors: list[TensorDesc], bound: list[DxBinding]) ->
 
 
 @contextmanager
-def _placed(model: DxModel, place: str) -> Iterator[None]:
+def _locate_errors(model: DxModel, place: str) -> Iterator[None]:
     """Add the model's file and the command's place to errors."""
     try:
         yield
@@ -167,10 +167,10 @@ class _Run:
         used = {command.dispatchable for command in self.model.commands if command.kind == "dispatch"}
         for name, dispatchable in self.model.dispatchables.items():
             if name in used and dispatchable.descriptor is not None:
-                with _placed(self.model, place_of("dispatchables", name)):
-                    self.owned[name] = self._initialised(dispatchable.descriptor, dispatchable.bindings)
+                with _locate_errors(self.model, place_of("dispatchables", name)):
+                    self.owned[name] = self._initialize_operator(dispatchable.descriptor, dispatchable.bindings)
 
-    def _initialised(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
+    def _initialize_operator(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
         flag = dialect("directml").tables.flags["OWNED_BY_DML"]
         points = bind_points(descriptor, "input")
         _refuse_unknown(bindings, points, descriptor)
@@ -182,14 +182,14 @@ class _Run:
             elif name not in bindings:
                 raise InputError("has the flag OWNED_BY_DML, but is not bound for initialisation", place=name)
             else:
-                entries[name] = self._gathered(name, tensors, bindings[name], descriptor)
+                entries[name] = self._gather_input(name, tensors, bindings[name], descriptor)
         return entries
 
     def step(self, command: DxCommand) -> None:
         if command.kind == "dispatch":
             self._dispatch(command)
         elif command.kind == "print":
-            text = printed(self.buffers[command.resource], command.verbose)
+            text = format_buffer(self.buffers[command.resource], command.verbose)
             self.out(f"Resource '{plain_name(command.resource)}':{chr(10) if command.verbose else ' '}{text}")
         else:
             self._write_file(command)
@@ -204,9 +204,10 @@ class _Run:
             if name in arrays and name in command.bindings:
                 raise InputError("is OWNED_BY_DML since initialization, so it must not be bound again", place=name)
             if name not in arrays:
-                arrays[name] = self._gathered(name, tensors, _bound(command.bindings, name), descriptor)
+                arrays[name] = self._gather_input(name, tensors, _get_bindings(command.bindings, name), descriptor)
         targets = {
-            name: self._ranges(name, tensors, _bound(command.bindings, name)) for name, tensors in outputs.items()
+            name: self._ranges(name, tensors, _get_bindings(command.bindings, name))
+            for name, tensors in outputs.items()
         }
         left = self.budget.less(sum(map(memory.held_bytes, (*arrays.values(), *self.owned.values()))))
         results = execute_at(descriptor, arrays, self.level, budget=left, basis=self.basis)
@@ -246,7 +247,7 @@ class _Run:
             arrays.append(buffer.data[offset:])
         return arrays
 
-    def _gathered(
+    def _gather_input(
         self, name: str, tensors: list[TensorDesc], bound: list[DxBinding], descriptor: Descriptor
     ) -> NDArray[Any] | list[NDArray[Any]]:
         """Return an input's logical array, a list for an array of tensors."""
@@ -270,7 +271,7 @@ class _Run:
             )
         if path.exists() and not path.is_file():
             raise InputError(f"expected a regular file, found {target!r:.80}", place="targetPath")
-        values = _shaped(buffer, command.dimensions)
+        values = _reshape_buffer(buffer, command.dimensions)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -283,7 +284,7 @@ class _Run:
         self.out(f"Resource '{plain_name(command.resource)}' written to '{plain_name(target)}'")
 
 
-def _shaped(buffer: Buffer, dimensions: tuple[int, ...]) -> NDArray[Any]:
+def _reshape_buffer(buffer: Buffer, dimensions: tuple[int, ...]) -> NDArray[Any]:
     """Return the elements in the shape `dimensions`, 1-D without them."""
     values = buffer.values(buffer.declared)
     if not dimensions:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.errors import InputError, NoTable
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Abi:
         name = self._raw["aliases"].get(name, name)
         if name not in self._structures:
             if name not in self._raw["operators"]:
-                raise NoTable(f"DirectML has no operator {shown(operator)}")
+                raise NoTable(f"DirectML has no operator {format_value(operator)}")
             self._structures[name] = _laid_out(name, self._raw["operators"][name])
         return self._structures[name]
 

@@ -7,7 +7,7 @@ import struct
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Descriptor, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, TensorDesc, format_value
 from specgate.dialects.directml.native.abi import Member, Structure, abi
 from specgate.dialects.directml.reader import read_tensor
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D, minimum_size
@@ -48,7 +48,9 @@ def enum_number(enum: str, value: Any, place: str) -> int:
         known = abi().enums[enum]
         short = value.removeprefix(f"DML_{enum}_")
         if short not in known:
-            raise InputError(f"{shown(value)} is not a DML_{enum}; expected one of {', '.join(known)}", place=place)
+            raise InputError(
+                f"{format_value(value)} is not a DML_{enum}; expected one of {', '.join(known)}", place=place
+            )
         return known[short]
     return integer("uint", value, place)
 
@@ -66,7 +68,7 @@ def integer(kind: str, value: Any, place: str) -> int:
     """Return a uint, int or bool; raise InputError out of range."""
     low, high = _NUMBERS[kind]
     if not isinstance(value, int) or (isinstance(value, bool) and kind != "bool") or not low <= value <= high:
-        raise InputError(f"expected an integer from {low} to {high}, found {shown(value)}", place=place)
+        raise InputError(f"expected an integer from {low} to {high}, found {format_value(value)}", place=place)
     return int(value)
 
 
@@ -75,7 +77,7 @@ def real(value: Any, place: str, code: str = "f") -> float:
     if isinstance(value, str) and value.lower() in {"nan", "inf", "-inf"}:
         return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"expected a number, found {shown(value)}", place=place)
+        raise InputError(f"expected a number, found {format_value(value)}", place=place)
     try:
         number = float(value)
         struct.pack(f"<{code}", number)
@@ -100,7 +102,9 @@ def scalar(value: Any, kind: Any, place: str) -> bytes:
     try:
         return struct.pack(f"<{code}", value).ljust(8, b"\0")
     except struct.error:
-        raise InputError(f"expected a number of the type {shown(kind)}, found {shown(value)}", place=place) from None
+        raise InputError(
+            f"expected a number of the type {format_value(kind)}, found {format_value(value)}", place=place
+        ) from None
 
 
 #: The largest number of bytes and pointers that a host accepts per question.
@@ -179,7 +183,7 @@ class _Writer:
         structure = abi().structure(name)
         for field in fields:
             if field not in _member_names(structure.name):
-                raise InputError(f"{shown(field)} is not a field of {structure.name}", place=place or None)
+                raise InputError(f"{format_value(field)} is not a field of {structure.name}", place=place or None)
         base = self.room(structure.size)
         self.put("I", at, structure.number)
         self.point(at + 8, base)
@@ -195,7 +199,7 @@ class _Writer:
             self.put("I", at, _count(member, fields, place, exact=self.exact))
         elif member.pointer:
             if value is not None:  # omitted fields stay null pointers
-                self.pointed(member, value, at, place, depth)
+                self.write_pointer(member, value, at, place, depth)
         elif value is None:
             raise InputError(f"expected a value for {member.name} of {structure.name}", place=place)
         elif member.base == "size-2d":
@@ -205,10 +209,10 @@ class _Writer:
         else:
             self.put(_CODES[member.base], at, number(member, value, place))
 
-    def pointed(self, member: Member, value: Any, at: int, place: str, depth: int) -> None:
+    def write_pointer(self, member: Member, value: Any, at: int, place: str, depth: int) -> None:
         """Write the target of a pointer member, and the pointer at `at`."""
         if member.count is not None:
-            self.array(member, _listed(value, place), at, place, depth)
+            self.array(member, _check_list(value, place), at, place, depth)
         elif member.tensor:
             self.point(at, self.tensor(value, place))
         elif member.base == "operator":
@@ -264,7 +268,9 @@ class _Writer:
                 total, tensor.alignment or 0, *sizes, *(strides or ()),
             )  # fmt: skip
         except struct.error:
-            raise InputError(f"expected numbers that fit their fields, found {shown(tensor)}", place=place) from None
+            raise InputError(
+                f"expected numbers that fit their fields, found {format_value(tensor)}", place=place
+            ) from None
         self.pointers.append(start + 16)
         if strides is not None:
             if len(strides) != rank:
@@ -297,13 +303,13 @@ def operator_parts(value: Any, place: str = "") -> tuple[str, Mapping[str, Any]]
             raise InputError(f"expected a directml descriptor, found one of {value.dialect}", place=place or None)
         return value.operator, value.fields
     if not isinstance(value, dict):
-        raise InputError(f"expected an operator description, found {shown(value)}", place=place or None)
+        raise InputError(f"expected an operator description, found {format_value(value)}", place=place or None)
     name = value.get("type", value.get("Type"))
     fields = value.get("desc", value.get("Desc"))
     if fields is None:
         fields = {k: v for k, v in value.items() if k not in {"type", "Type", "dmlCompileType", "executionFlags"}}
     if not isinstance(name, str) or not isinstance(fields, dict):
-        text = f"expected an operator's type and fields, found {shown(value)}"
+        text = f"expected an operator's type and fields, found {format_value(value)}"
         raise InputError(text, place=place or None)
     return name, fields
 
@@ -323,12 +329,12 @@ def _least_bytes(kind: str, sizes: tuple[Any, ...], strides: tuple[int, ...] | N
     except ValueError as error:
         raise InputError(str(error), place=place) from None
     except TypeError:
-        raise InputError(f"expected sizes that are all known, found {shown(sizes)}", place=place) from None
+        raise InputError(f"expected sizes that are all known, found {format_value(sizes)}", place=place) from None
 
 
-def _listed(value: Any, place: str) -> Sequence[Any]:
+def _check_list(value: Any, place: str) -> Sequence[Any]:
     if not isinstance(value, list | tuple) or isinstance(value, TensorDesc):
-        raise InputError(f"expected a list, found {shown(value)}", place=place)
+        raise InputError(f"expected a list, found {format_value(value)}", place=place)
     return value
 
 
@@ -337,7 +343,7 @@ def _part(value: Any, name: str, place: str) -> Any:
     if isinstance(value, dict):
         part = value.get(name)
     if part is None:
-        raise InputError(f"expected an object with {name}, found {shown(value)}", place=place)
+        raise InputError(f"expected an object with {name}, found {format_value(value)}", place=place)
     return part
 
 
@@ -348,16 +354,18 @@ def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool
     omitted array with a count of 0.
     """
     parent = place.removesuffix(member.name)
-    listed = {n: _listed(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}
+    listed = {n: _check_list(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}
     lengths = {name: len(items) for name, items in listed.items()}
     result = fields.get(member.name)
     if exact and (result is None or any(length != result for length in lengths.values())):
-        raise InputError(f"expected the length of {', '.join(member.counts)}, found {shown(result)}", place=place)
+        raise InputError(
+            f"expected the length of {', '.join(member.counts)}, found {format_value(result)}", place=place
+        )
     if exact and result == 0 and len(lengths) < len(member.counts):
         raise InputError("an empty array cannot be distinguished from a missing one", place=place)
     if result is None:
         if len(set(lengths.values())) > 1:
-            raise InputError(f"expected lists of the same length, found {shown(lengths)}", place=place)
+            raise InputError(f"expected lists of the same length, found {format_value(lengths)}", place=place)
         return next(iter(lengths.values()), 0)
     count = integer("uint", result, place)
     for name, length in lengths.items():

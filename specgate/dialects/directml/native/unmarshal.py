@@ -27,7 +27,7 @@ __all__ = [
     "Memory",
     "ProcessMemory",
     "Reading",
-    "described",
+    "describe_image",
     "plain",
     "pointer_layout",
     "real",
@@ -165,7 +165,7 @@ def _kind(member: Member) -> int:
     return _NUMBERS if array else _PAIR
 
 
-def described(image: Image) -> dict[str, Any]:
+def describe_image(image: Image) -> dict[str, Any]:
     """Return an image's descriptor as a dict in DxDispatch's form.
 
     It has all members of the structures. Unknown enum numbers stay numbers; of an unknown operator only the number is
@@ -217,7 +217,7 @@ class Reading:
             to = self.memory.target(at)
             if to is None:
                 return None
-            return self.pointed(member, to, self.count(member, structure, base), place, depth)
+            return self.read_pointer(member, to, self.count(member, structure, base), place, depth)
         if member.base == "size-2d":
             return dict(zip(("Width", "Height"), self.numbers("I", at, 2), strict=True))
         if member.base == "scalar":
@@ -234,7 +234,7 @@ class Reading:
             raise InputError(f"expected at most {MAX_ELEMENTS} elements, found {count} in {counter.name}")
         return count
 
-    def pointed(self, member: Member, to: int, count: int | None, place: str, depth: int) -> Any:
+    def read_pointer(self, member: Member, to: int, count: int | None, place: str, depth: int) -> Any:
         """Return the value that a pointer member points to."""
         if member.tensor:
             return self.tensor(to) if count is None else [self.tensor(to + 16 * i) for i in range(count)]

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -331,5 +331,5 @@ def find_builds(level: str, system: System | None = None) -> list[Build]:
     if not builds:
         known = ", ".join(levels() if system is None else [b.level for b in BUILDS if b.system == system])
         what = "build" if system is None else f"{system} build"
-        raise InputError(f"no {what} of DirectML at feature level {shown(level)}; there are {known}")
+        raise InputError(f"no {what} of DirectML at feature level {format_value(level)}; there are {known}")
     return sorted(builds, key=lambda build: build.system != _NATIVE)

@@ -79,16 +79,16 @@ def bound_tensors(operator: str, fields: Mapping[str, Any], kind: str) -> list[B
         if member.base != kind:
             continue
         if member.count is None:
-            bounds.append(_bound(member.name, None, value))
+            bounds.append(_bind_tensor(member.name, None, value))
         else:
-            bounds += [_bound(member.name, index, each) for index, each in enumerate(value or ())]
+            bounds += [_bind_tensor(member.name, index, each) for index, each in enumerate(value or ())]
     total = sum(each.size for each in bounds)
     if total > MAX_BYTES:
         raise InputError(f"the {kind}s take {total} bytes, more than {MAX_BYTES}")
     return bounds
 
 
-def _bound(field: str, index: int | None, value: Any) -> Bound:
+def _bind_tensor(field: str, index: int | None, value: Any) -> Bound:
     bound = Bound(field, index, None, 0)
     if value is None:
         return bound
@@ -266,7 +266,7 @@ def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
     A type counts twice, as each type has separate shaders.
     """
 
-    def added(i: int) -> int:
+    def count_added(i: int) -> int:
         new = left[i] - covered
         return len(new) + len([feature for feature in new if feature[1] == "type"])
 
@@ -275,7 +275,7 @@ def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
     chosen: list[int] = []
     covered: set[tuple[Any, ...]] = set()
     while left and len(chosen) < count:
-        best = max(left, key=lambda i: (added(i), -sizes[i] if added(i) else 0, -i))
+        best = max(left, key=lambda i: (count_added(i), -sizes[i] if count_added(i) else 0, -i))
         covered |= left.pop(best)
         chosen.append(best)
     return [pool[i] for i in chosen]

@@ -38,7 +38,7 @@ __all__ = [
     "BuildStatus",
     "appearing",
     "check_programs",
-    "downloaded",
+    "download_wheel",
     "extract",
     "install_command",
     "install_directml",
@@ -220,7 +220,7 @@ def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]
         if not absent:
             progress(f"{wheel.package} {wheel.version}: already there")
             continue
-        with downloaded(wheel, progress) as path:
+        with download_wheel(wheel, progress) as path:
             for folder, files in absent:
                 with appearing(folder) as new_path:
                     for name, pattern in files.items():
@@ -229,7 +229,7 @@ def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]
 
 
 @contextmanager
-def downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path]:
+def download_wheel(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path]:
     """Yield the path of a downloaded wheel with a verified hash.
 
     The file is deleted afterwards.

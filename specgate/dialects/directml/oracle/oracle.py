@@ -89,13 +89,13 @@ class DirectMLOracle(Renewing[Worker]):
         timeout: float = 10.0,
     ) -> None:
         super().__init__()
-        self.build = _installed(level, build)
+        self.build = _require_build(level, build)
         self.level = level
         self.device = device or Capabilities()
         self.timeout = timeout
         self._command, self._environment = _command(self.build, self.device)
         self._values: ValuesOracle | None = None
-        self.confirmed_level = _spoken(self._ready().level)
+        self.confirmed_level = _format_level(self._ready().level)
         if self.confirmed_level != self.build.reports:
             self.close()
             raise InputError(f"expected a device of level {self.build.reports}, found {self.confirmed_level}")
@@ -118,7 +118,9 @@ class DirectMLOracle(Renewing[Worker]):
         if confirm:
             self._retire()
             again = self._ask(images[::-1])[::-1]
-            answers = [a if a == b else self._alone(i) for i, a, b in zip(images, answers, again, strict=True)]
+            answers = [
+                a if a == b else self._ask_in_new_process(i) for i, a, b in zip(images, answers, again, strict=True)
+            ]
         return answers
 
     def seconds(self, descriptor: Descriptor | Mapping[str, Any]) -> float:
@@ -132,19 +134,19 @@ class DirectMLOracle(Renewing[Worker]):
 
     def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Run it with this level's Windows build; see `ValuesOracle.run`."""
-        return self._executing().run(descriptor, arrays)
+        return self._values_oracle().run(descriptor, arrays)
 
     def run_many(
         self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:
         """Run it with many inputs; see `ValuesOracle.run_many`."""
-        return self._executing().run_many(descriptor, cases)
+        return self._values_oracle().run_many(descriptor, cases)
 
     def values(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> Values:
         """Run it, or return the reason; see `ValuesOracle.values`."""
-        return self._executing().values(descriptor, arrays)
+        return self._values_oracle().values(descriptor, arrays)
 
-    def _executing(self) -> ValuesOracle:
+    def _values_oracle(self) -> ValuesOracle:
         self._hold_open()
         if self._values is None:
             self._values = ValuesOracle(self.level)
@@ -160,10 +162,10 @@ class DirectMLOracle(Renewing[Worker]):
             answers += map(_answer, outcome.codes[:usual])
             if usual < len(outcome.codes) or outcome.end:
                 self._retire()
-                answers.append(self._alone(images[first + usual]))
+                answers.append(self._ask_in_new_process(images[first + usual]))
         return answers
 
-    def _alone(self, question: Image) -> Answer:
+    def _ask_in_new_process(self, question: Image) -> Answer:
         """Ask one question in a new process."""
         self._retire()
         outcome = self._ready().ask([question], self.timeout)
@@ -191,12 +193,12 @@ def _answer(code: int) -> Answer:
     return Answer(True, "accepted", code) if code == _OK else Answer(False, "rejected", code)
 
 
-def _spoken(number: int) -> str:
+def _format_level(number: int) -> str:
     """Return a DML_FEATURE_LEVEL as text: 0x6200 is 6.2."""
     return f"{number >> 12}.{number >> 8 & 15}"
 
 
-def _installed(level: str, system: System | None) -> Build:
+def _require_build(level: str, system: System | None) -> Build:
     """Return the installed build; raise InputError with missing requirements."""
     builds = find_builds(level, system)
     for build in builds:

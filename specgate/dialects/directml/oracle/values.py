@@ -175,10 +175,10 @@ class ValuesOracle(Renewing[ValuesProcess]):
         question = _Question(image(descriptor), inputs, outputs, data)
         answers: list[Values] = []
         while len(answers) < len(data):
-            answers += self._some(question, len(answers))
+            answers += self._ask_cases(question, len(answers))
         return answers
 
-    def _some(self, question: _Question, first: int) -> list[Values]:
+    def _ask_cases(self, question: _Question, first: int) -> list[Values]:
         """Return answers from case `first` to the last one or first failure."""
         process = self._ready()
         fresh = process.compiled == 0

@@ -71,13 +71,13 @@ class WineEnvironment:
         """Return the path of a build's library."""
         return self.folder / "builds" / find_builds(level, "windows")[0].folder / "DirectML.dll"
 
-    def inside(self, path: Path) -> str:
+    def map_path(self, path: Path) -> str:
         """Return a path in `folder` as the processes see it."""
         return f"{self.seen}/{path.relative_to(self.folder).as_posix()}"
 
     def command(self, *words: str) -> list[str]:
         """Return the command that runs `words` there, with a display."""
-        launched = ["/bin/sh", self.inside(self.host / LAUNCHER), *words]
+        launched = ["/bin/sh", self.map_path(self.host / LAUNCHER), *words]
         if self.root is None:
             return launched
         return ["unshare", *_ISOLATED, f"--root={self.root}", "--wd=/", *launched]
@@ -89,7 +89,7 @@ class WineEnvironment:
         drivers = ":".join(f"/{path}" for path in _drivers(self.root or Path("/")))
         return {
             **(kept if self.root is None else own),
-            "WINEPREFIX": self.inside(prefix or self.prefix),
+            "WINEPREFIX": self.map_path(prefix or self.prefix),
             "WINEARCH": "win64",
             "WINEDEBUG": "-all",
             "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;dxcore=n;cabinet=n,b",
@@ -100,8 +100,8 @@ class WineEnvironment:
     def values_command(self, level: str) -> list[str]:
         """Return the command of the host for a build."""
         libraries = [self.library(level), *([self.host / "Cabinet.dll"] if level == _PACKED else [])]
-        as_windows = ["Z:" + self.inside(path).replace("/", "\\") for path in libraries]
-        return self.command(self.wine, self.inside(self.host / "values.exe"), *as_windows)
+        as_windows = ["Z:" + self.map_path(path).replace("/", "\\") for path in libraries]
+        return self.command(self.wine, self.map_path(self.host / "values.exe"), *as_windows)
 
     def wineserver(self) -> str:
         """Return the program that exits after Wine has written its registry."""

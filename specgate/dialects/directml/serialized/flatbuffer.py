@@ -42,7 +42,7 @@ class Data:
         """Return one number."""
         return self.take(struct.Struct(f"<{code}"), at)[0]
 
-    def followed(self, at: int) -> int:
+    def follow_offset(self, at: int) -> int:
         """Return the target of the offset at `at`; offsets only point forward."""
         return at + int(self.take(_U32, at)[0])
 
@@ -92,31 +92,31 @@ class Table:
     def text(self, number: int) -> str | None:
         """Return a text, None if it is omitted."""
         place = self._place(number)
-        return None if place is None else self._data.text(self._data.followed(place))
+        return None if place is None else self._data.text(self._data.follow_offset(place))
 
     def table(self, number: int) -> Table | None:
         """Return a table, None if it is omitted."""
         place = self._place(number)
-        return None if place is None else Table(self._data, self._data.followed(place))
+        return None if place is None else Table(self._data, self._data.follow_offset(place))
 
     def record(self, number: int, code: str) -> tuple[Any, ...] | None:
         """Return the numbers of a structure in a union, None if it is omitted."""
         place = self._place(number)
-        return None if place is None else self._data.take(struct.Struct(f"<{code}"), self._data.followed(place))
+        return None if place is None else self._data.take(struct.Struct(f"<{code}"), self._data.follow_offset(place))
 
     def numbers(self, number: int, code: str) -> list[Any] | None:
         """Return a vector of numbers, None if it is omitted."""
         place = self._place(number)
         if place is None:
             return None
-        at = self._data.followed(place)
+        at = self._data.follow_offset(place)
         count = self._data.length(at, struct.calcsize(code))
         return list(self._data.take(struct.Struct(f"<{count}{code}"), at + 4))
 
     def size(self, number: int) -> int:
         """Return the length of a byte vector without reading it."""
         place = self._place(number)
-        return 0 if place is None else self._data.length(self._data.followed(place), 1)
+        return 0 if place is None else self._data.length(self._data.follow_offset(place), 1)
 
     def texts(self, number: int) -> list[str]:
         """Return a vector of texts, empty if it is omitted."""
@@ -130,11 +130,11 @@ class Table:
         place = self._place(number)
         if place is None:
             return []
-        at = self._data.followed(place)
-        return [self._data.followed(at + 4 + 4 * i) for i in range(self._data.length(at, 4))]
+        at = self._data.follow_offset(place)
+        return [self._data.follow_offset(at + 4 + 4 * i) for i in range(self._data.length(at, 4))]
 
 
 def root_of(content: bytes) -> Table:
     """Return the root table; raise InputError."""
     data = Data(content)
-    return Table(data, data.followed(0))
+    return Table(data, data.follow_offset(0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.directml import reader
 from specgate.dialects.directml.dxdispatch.edge_findings import Edge, GraphNode, broken_edges
 from specgate.dialects.directml.dxdispatch.graph import GRAPH
@@ -88,7 +88,7 @@ def read_graph(content: bytes, file: str) -> list[Node]:
         tables = root_of(content).tables(0)
         if not tables:
             raise InputError("expected at least one node, found none")
-        owned = _owned(tables)
+        owned = _owned_edges(tables)
         nodes = []
         for index, table in enumerate(tables):
             place = f"nodes[{index}]"
@@ -108,7 +108,7 @@ def read_ends(content: bytes, file: str) -> tuple[list[str], list[str]]:
         raise InputError(error.message, file=file) from None
 
 
-def _owned(tables: Sequence[Table]) -> frozenset[str]:
+def _owned_edges(tables: Sequence[Table]) -> frozenset[str]:
     """Return the edges of external constants, which DirectML owns."""
     named = []
     for table in tables:
@@ -151,7 +151,7 @@ def _tensors(
     """
     flags = [_OWNED * (name in owned) for name in names]
     stated_tables = [
-        t if t is None else _tensor(t, flag) for t, flag in zip(_paired(tables, names), flags, strict=True)
+        t if t is None else _tensor(t, flag) for t, flag in zip(_pair_tensors(tables, names), flags, strict=True)
     ]
     arrays = [member for member in members if member.count is not None]
     singles = len(members) - len(arrays)
@@ -170,7 +170,7 @@ def _tensors(
             stated_tables = stated_tables[len(stated_tables) - after :]
 
 
-def _paired(tables: Sequence[Table], names: Sequence[str]) -> list[Table | None]:
+def _pair_tensors(tables: Sequence[Table], names: Sequence[str]) -> list[Table | None]:
     """Return a tensor or None per edge name."""
     if len(tables) == len(names):
         return list(tables)
@@ -201,7 +201,7 @@ def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) 
         if name is None:
             continue
         if name not in known or known[name].tensor:
-            raise InputError(f"{shown(name)} is not an attribute of this operator")
+            raise InputError(f"{format_value(name)} is not an attribute of this operator")
         try:
             entries[name] = _value(table, known[name], depth)
         except InputError as error:
@@ -235,11 +235,11 @@ def _value(table: Table, member: Member, depth: int) -> Any:
         (raw,) = inner.record(1, "8s") or (bytes(8),)
         return raw
     if kind == _ACTIVATION:
-        return _fused(inner, depth)
-    return [_fused(each, depth) for each in inner.tables(0)]
+        return _read_fused(inner, depth)
+    return [_read_fused(each, depth) for each in inner.tables(0)]
 
 
-def _fused(table: Table, depth: int) -> dict[str, Any]:
+def _read_fused(table: Table, depth: int) -> dict[str, Any]:
     operator = table.text(0) or ""
     try:
         members = abi().structure(operator).members

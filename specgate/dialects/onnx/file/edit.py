@@ -12,8 +12,8 @@ from io import RawIOBase
 from itertools import groupby
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
-from specgate.descriptors.core import shown
-from specgate.dialects.onnx.file.model import opened, read_open
+from specgate.descriptors.core import format_value
+from specgate.dialects.onnx.file.model import open_regular_file, read_open
 from specgate.dialects.onnx.file.schema import I32, I64, LEN, PROTO, VARINT, WireError
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.dialects.onnx.file.write import varint_bytes
@@ -59,11 +59,11 @@ def cuts(file: BinaryIO, size: int, edits: Iterable[Edit]) -> list[Cut]:
     Raise WireError if the file does not match what the edits expect.
     """
     cutter = _Cutter(Reader(file, size))
-    cutter.message((0, size), PROTO["ModelProto"], _planned(edits), "")
+    cutter.message((0, size), PROTO["ModelProto"], _build_edit_tree(edits), "")
     return sorted(cutter.cuts, key=lambda cut: cut[:2])  # at the same offset, inner cuts were found first
 
 
-def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
+def _build_edit_tree(edits: Iterable[Edit]) -> dict[Step, Any]:
     """Return edits as a tree by path steps.
 
     A removal overrides edits inside it. Of two numbers for one field the lower one is used, because more targets
@@ -137,16 +137,16 @@ class _Cutter:
         before = self.text(message, (at, stop))
         if edit.text is not None:
             if self.word(message, (at, stop)) != edit.expected:
-                raise WireError(f"expected {shown(edit.expected)}, found something else", at)
+                raise WireError(f"expected {format_value(edit.expected)}, found something else", at)
             content = edit.text.encode()
             data = varint_bytes(len(content)) + content
             self.cuts.append(
-                Cut(value, stop, data, place, before, f"{message.fields[key >> 3][0]}: {shown(edit.text)}")
+                Cut(value, stop, data, place, before, f"{message.fields[key >> 3][0]}: {format_value(edit.text)}")
             )
             return len(data) - (stop - value)
         if edit.number is None:
             if self.name(message, (at, stop)) != edit.expected:
-                raise WireError(f"expected what is called {shown(edit.expected)}, found something else", at)
+                raise WireError(f"expected what is called {format_value(edit.expected)}, found something else", at)
             self.cuts.append(Cut(at, stop, b"", place, before))
             return at - stop
         if key & 7 != VARINT:
@@ -176,7 +176,7 @@ class _Cutter:
 
     def text(self, message: Message, field: tuple[int, int]) -> str:
         """Return a field in protobuf text format, truncated if long."""
-        return shortened(" ".join(self._texts(message, field)))
+        return shorten_text(" ".join(self._texts(message, field)))
 
     def _texts(self, message: Message, span: tuple[int, int]) -> Iterator[str]:
         for name, kind, content, stop in self._contents(message, span):
@@ -186,14 +186,14 @@ class _Cutter:
                 yield f"{name} {{ {texts} }}" if texts else f"{name} {{}}"
             elif kind == "string":
                 text = self.reader.read(content, min(stop, content + _LONGEST)).decode(errors="replace")
-                yield f"{name}: {shown(text)}"
+                yield f"{name}: {format_value(text)}"
             else:
                 yield f"{name}: {self._number(kind, content, stop)}"
 
     def _number(self, kind: str, content: int, stop: int) -> str:
         if kind == "bytes" or stop - content > 10:
             return f"({stop - content} bytes)"
-        values = self.reader.packed(content, stop, kind)
+        values = self.reader.decode_packed(content, stop, kind)
         return ", ".join(str(value) for value in values)
 
     def _contents(self, message: Message, span: tuple[int, int]) -> Iterator[tuple[str, str, int, int]]:
@@ -210,11 +210,11 @@ class _Cutter:
             called = next(
                 (str(text) for field, text, _ in self.reader.fields([span], PROTO[kind]) if field == "name"), ""
             )
-            return f"{place}[{number}] {shown(called)}" if called else f"{place}[{number}]"
+            return f"{place}[{number}] {format_value(called)}" if called else f"{place}[{number}]"
         return place if name in {"graph", "g"} else f"{place}[{number}]"
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     """Return a text, truncated if long."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
@@ -288,7 +288,7 @@ class EditedModel:
         self.name = name
         self.rounds: list[list[Cut]] = [] if before is None else list(before.rounds)
         self.state: State | None = None if before is None else before.state
-        with self._opened() as (file, size):
+        with self._open_source() as (file, size):
             try:
                 self.rounds.append(cuts(file, size, edits))
             except WireError as error:
@@ -299,8 +299,8 @@ class EditedModel:
         return EditedModel(self.name, edits, self)
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[BinaryIO, int]]:
-        with opened(self.name) as (file, whole):
+    def _open_source(self) -> Iterator[tuple[BinaryIO, int]]:
+        with open_regular_file(self.name) as (file, whole):
             status = os.fstat(file.fileno())
             state = state_of(status)
             if self.state not in {None, state}:
@@ -314,13 +314,13 @@ class EditedModel:
 
     def graph(self, settings: LintSettings) -> Graph:
         """Read the edited model."""
-        with self._opened() as (file, size):
+        with self._open_source() as (file, size):
             model = read_open(file, size, self.name)
         return onnx_units(model, settings)
 
     def copy_to(self, out: IO[bytes]) -> None:
         """Write the edited file."""
-        with self._opened() as (file, size):
+        with self._open_source() as (file, size):
             copied = 0
             while block := file.read(_BLOCK):
                 copied += len(block)

@@ -103,7 +103,7 @@ def _unpacked_floats(fields: bytes) -> list[float]:
 
 
 def _packed_floats(fields: bytes) -> Counted | None:
-    numbers = _packed(fields)
+    numbers = _single_field_content(fields)
     return None if numbers is None or len(numbers) % 4 else (len(numbers) // 4, partial(_read_floats, numbers))
 
 
@@ -140,7 +140,7 @@ def _only_numbers_end_like_keys(fields: bytes, marks: bytes) -> bool:
 
 
 def _packed_ints(fields: bytes) -> Counted | None:
-    numbers = _packed(fields)
+    numbers = _single_field_content(fields)
     if not numbers or numbers[-1] > 127 or _TOO_LONG in numbers.translate(bytes(128) + b"\x01" * 128):
         return None
     count = len(numbers.translate(None, _GO_ON))
@@ -170,7 +170,7 @@ def _read_texts(fields: bytes) -> list[bytes]:
     return [text[2:] for text in _text().findall(fields)]
 
 
-def _packed(fields: bytes) -> bytes | None:
+def _single_field_content(fields: bytes) -> bytes | None:
     """Return the content if `fields` is a single length-delimited field."""
     length, at = length_of(fields, 1, 0)
     return fields[at:] if len(fields) == at + length else None
@@ -210,7 +210,7 @@ class Plain(NamedTuple):
 
 def plain_node(source: Source, begin: int, end: int) -> Plain | None:
     """Return the NodeProto in a span, or None if it is not ordinary."""
-    data = source.whole(begin, end)
+    data = source.read_span(begin, end)
     if data is None:
         return None
     name = op_type = domain = ""
@@ -300,7 +300,7 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
 
     None if it is not ordinary.
     """
-    data = source.whole(begin, end)
+    data = source.read_span(begin, end)
     if data is None:
         return None
     name = ""

@@ -129,14 +129,14 @@ def _by_name(attributes: Iterable[OnnxAttribute]) -> tuple[Mapping[str, OnnxAttr
 
     The first attribute of each name is kept.
     """
-    known: dict[str, OnnxAttribute] = {}
+    attributes_by_name: dict[str, OnnxAttribute] = {}
     duplicates: list[str] = []
-    for one in attributes:
-        if one.name in known:
-            duplicates.append(one.name)
+    for attribute in attributes:
+        if attribute.name in attributes_by_name:
+            duplicates.append(attribute.name)
         else:
-            known[one.name] = one
-    return known or NO_ATTRIBUTES, tuple(duplicates)
+            attributes_by_name[attribute.name] = attribute
+    return attributes_by_name or NO_ATTRIBUTES, tuple(duplicates)
 
 
 def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:

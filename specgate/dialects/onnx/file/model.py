@@ -32,11 +32,11 @@ __all__ = [
     "Source",
     "domain_of",
     "locate",
-    "opened",
+    "open_regular_file",
     "read_model",
     "read_model_bytes",
     "read_open",
-    "recognised",
+    "recognize_file",
 ]  # fmt: skip
 
 SNIFFED_BYTES = 512
@@ -52,7 +52,7 @@ _BINARY = {  # (offset, magic bytes) and a description
 _CONVERT = "convert it with onnx.save(onnx.load(PATH), 'model.onnx') and lint the result"
 
 
-def recognised(start: bytes) -> str | None:
+def recognize_file(start: bytes) -> str | None:
     """Return a description of a file by its first bytes, with advice, or None."""
     for (at, mark), what in _BINARY.items():
         if start.startswith(mark, at):
@@ -136,9 +136,9 @@ class Source(Reader):
         self._attributes: dict[bytes, OnnxAttribute] = {}
         self._types: dict[bytes, OnnxType] = {}
 
-    def whole(self, begin: int, end: int) -> bytes | None:
+    def read_span(self, begin: int, end: int) -> bytes | None:
         """Return a span's bytes if they are in the current block or short."""
-        data = self.held(begin, end)
+        data = self.span_in_block(begin, end)
         return self.read(begin, end) if data is None and end - begin <= _MOST_READ else data
 
     def text(self, data: bytes) -> str:
@@ -187,12 +187,12 @@ class Source(Reader):
 def read_model(path: str | os.PathLike[str]) -> OnnxModel:
     """Read a model's structure from a file; InputError if it is not usable."""
     name = os.fspath(path)
-    with opened(name) as (file, size):
+    with open_regular_file(name) as (file, size):
         return read_open(file, size, name)
 
 
 @contextmanager
-def opened(name: str) -> Iterator[tuple[BinaryIO, int]]:
+def open_regular_file(name: str) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular file and yield it with its size.
 
     Raise InputError if it is not a regular file or cannot be read, also within the block.
@@ -217,7 +217,7 @@ def read_open(file: BinaryIO, size: int, name: str) -> OnnxModel:
     """Read a model's structure from an open file; `name` is for messages."""
     if not size:
         raise InputError("expected a binary ONNX model, found nothing", file=name)
-    model = _read(file, size, name)
+    model = _read_model(file, size, name)
     model.file = name
     return model
 
@@ -227,14 +227,14 @@ def read_model_bytes(data: bytes, name: str = "<bytes>") -> OnnxModel:
 
     Raises InputError, with `name` as the file, for other data.
     """
-    return _read(BytesIO(data), len(data), name)
+    return _read_model(BytesIO(data), len(data), name)
 
 
 def _open(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
+def _read_model(file: BinaryIO, size: int, name: str) -> OnnxModel:
     reader = Source(file, size)
     try:
         with gc_paused():
@@ -242,7 +242,7 @@ def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
             reader.walk(PROTO)
     except WireError as error:
         file.seek(0)
-        if other := source_code(name) or recognised(file.read(SNIFFED_BYTES)):
+        if other := source_code(name) or recognize_file(file.read(SNIFFED_BYTES)):
             raise InputError(f"expected a binary ONNX model, found {other}", file=name, place="byte 0") from None
         raise InputError(error.message, file=name, place=_place(file, size, error.offset)) from None
     model.negative_size = _place(file, size, reader.negative_sizes[0]) if reader.negative_sizes else None

@@ -32,14 +32,14 @@ __all__ = [
     "Message",
     "WireError",
     "enum",
-    "explained",
     "int32",
     "int64",
+    "keep_value",
     "key_of",
     "length_of",
     "messages",
-    "unchanged",
     "varint",
+    "wire_error",
 ]  # fmt: skip
 
 VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
@@ -65,7 +65,7 @@ def int32(value: int) -> int:
     return ((value & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
 
 
-def explained(error: Exception, at: int) -> WireError:
+def wire_error(error: Exception, at: int) -> WireError:
     if isinstance(error, WireError):
         return error
     return WireError("a field is truncated at the end of the file", at)
@@ -98,7 +98,7 @@ def length_of(buffer: bytes, i: int, at: int) -> tuple[int, int]:
     return length, after
 
 
-def unchanged(value: int) -> int:
+def keep_value(value: int) -> int:
     return value
 
 
@@ -107,13 +107,13 @@ SCALARS: dict[str, tuple[int, Callable[..., Any]]] = {
     "int64": (VARINT, int64),
     "int32": (VARINT, int32),
     "enum": (VARINT, int32),
-    "uint64": (VARINT, unchanged),
+    "uint64": (VARINT, keep_value),
     "float": (I32, struct.Struct("<f").unpack_from),
     "double": (I64, struct.Struct("<d").unpack_from),
 }
 
 Codec = tuple[str, Callable[..., Any], bool]  # field name, decoder, True for strings
-SKIPPED_CODEC: Codec = ("", unchanged, False)
+SKIPPED_CODEC: Codec = ("", keep_value, False)
 
 
 class Message:
@@ -135,10 +135,10 @@ class Message:
         self._bare: Message | None = None
         for number, (field, label_and_type) in self.fields.items():
             kind = label_and_type.removeprefix("repeated ")
-            wire, convert = SCALARS.get(kind, (LEN, unchanged))
+            wire, convert = SCALARS.get(kind, (LEN, keep_value))
             self.by_key[number << 3 | wire] = (field, convert, kind == "string")
             if wire != LEN and kind != label_and_type:  # repeated numbers are packed or not
-                self.by_key[number << 3 | LEN] = (field, unchanged, False)
+                self.by_key[number << 3 | LEN] = (field, keep_value, False)
 
     @property
     def bare(self) -> Message:
@@ -149,7 +149,7 @@ class Message:
             self._bare = Message(self.name, 0, fields)
         return self._bare
 
-    def unlisted(self, key: int, at: int) -> str | None:
+    def describe_skipped(self, key: int, at: int) -> str | None:
         """Return a warning for a skipped field with a wrong wire type, or None.
 
         Raise WireError if the field number is invalid.

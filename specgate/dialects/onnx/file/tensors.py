@@ -25,7 +25,7 @@ def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
     matching_items: list[Any] = []
     for item in items:
         if isinstance(item, tuple):
-            matching_items += reader.packed(item[0], item[1], kind)
+            matching_items += reader.decode_packed(item[0], item[1], kind)
         else:
             matching_items.append(item)
     return matching_items
@@ -58,7 +58,7 @@ def read_sparse_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
         if name in parts:
             parts[name].append((value, end))
         else:
-            dims += reader.packed(value, end, "int64") if end else [value]
+            dims += reader.decode_packed(value, end, "int64") if end else [value]
     values, indices = (read_tensor(reader, parts[name]) for name in ("values", "indices"))
     return OnnxTensor(
         values.name, values.elem_type, tuple(dims), values.location, dict(values.external), None, (values, indices)
@@ -75,7 +75,7 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
     segment = False
     for name, value, end in reader.fields(spans, PROTO["TensorProto"]):
         if name == "dims":
-            dims += reader.packed(value, end, "int64") if end else [value]
+            dims += reader.decode_packed(value, end, "int64") if end else [value]
         elif name == "data_type":
             tensor.elem_type = elem_type(value)
         elif name == "name":

@@ -23,11 +23,11 @@ from specgate.dialects.onnx.file.schema import (
     Codec,
     Message,
     WireError,
-    explained,
+    keep_value,
     key_of,
     length_of,
-    unchanged,
     varint,
+    wire_error,
 )
 from specgate.dialects.onnx.file.schema import SKIPPED_CODEC as SKIPPED
 
@@ -126,7 +126,7 @@ class Reader:
                 if key > 127:
                     key, i = key_of(buffer, i - 1, at)
                 value: Any = buffer[i]
-                field = by_key[key] if key in by_key else self._unlisted(message, key, at)
+                field = by_key[key] if key in by_key else self._skip_field(message, key, at)
                 end = 0
                 if key & 7 == LEN:
                     i += 1
@@ -152,19 +152,19 @@ class Reader:
                     try:
                         text = data.decode()
                     except UnicodeDecodeError as error:
-                        text = self._escaped(error, message, at)
+                        text = self._escape_text(error, message, at)
                     batch.append((field[0], text, 0))
                 elif field[0]:
                     batch.append((field[0], value, end))
                 i = after
         except (IndexError, struct.error, WireError) as error:
             if not batch:
-                raise explained(error, at) from None
+                raise wire_error(error, at) from None
             return batch, at
         self.spend(FIELD_COST * len(batch), at)
         return batch, base + i
 
-    def held(self, begin: int, end: int) -> bytes | None:
+    def span_in_block(self, begin: int, end: int) -> bytes | None:
         """Return a span's bytes if they are in the current block, else None."""
         i = begin - self._base
         if i >= 0 and end - self._base <= len(self._buffer):
@@ -173,7 +173,7 @@ class Reader:
 
     def read(self, begin: int, end: int) -> bytes:
         """Return a span's bytes."""
-        known_data = self.held(begin, end)
+        known_data = self.span_in_block(begin, end)
         if known_data is not None:
             return known_data
         data = self._fetch(begin, end - begin)
@@ -192,7 +192,7 @@ class Reader:
         if self.left < 0:
             raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
 
-    def packed(self, begin: int, end: int, kind: str) -> list[Any]:
+    def decode_packed(self, begin: int, end: int, kind: str) -> list[Any]:
         """Decode a span of packed numbers of the .proto type `kind`."""
         if end - begin > MAX_PACKED_BYTES:
             raise WireError(f"expected at most {MAX_PACKED_BYTES} bytes of packed numbers, found {end - begin}", begin)
@@ -285,12 +285,12 @@ class Reader:
             elif end > value:
                 self.count_packed(value, end, kind)
 
-    def _unlisted(self, message: Message, key: int, at: int) -> Codec:
-        if (odd := message.unlisted(key, at)) and len(self.oddities) < MAX_ODDITIES:
+    def _skip_field(self, message: Message, key: int, at: int) -> Codec:
+        if (odd := message.describe_skipped(key, at)) and len(self.oddities) < MAX_ODDITIES:
             self.oddities[at] = odd
         return SKIPPED
 
-    def _escaped(self, error: UnicodeDecodeError, message: Message, at: int) -> str:
+    def _escape_text(self, error: UnicodeDecodeError, message: Message, at: int) -> str:
         # A proto2 parser accepts any bytes in a string. Escaped, different strings stay different and printable.
         if len(self.oddities) < MAX_ODDITIES:
             bad = error.object[max(0, error.start - 20) : error.start + 20]
@@ -310,7 +310,7 @@ class Reader:
         wire = key & 7
         if wire in {I64, I32}:
             end = i + (8 if wire == I64 else 4)
-            known = convert is not unchanged and self._base + end <= stop
+            known = convert is not keep_value and self._base + end <= stop
             return convert(self._buffer, i)[0] if known else None, end
         if wire == GROUP:
             base = self._base

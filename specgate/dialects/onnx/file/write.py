@@ -221,7 +221,7 @@ def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] 
     elif attribute.value is not None and attribute.kind in _VALUES:
         if isinstance(attribute.value, FileList):
             return _fields("AttributeProto", **entries) + attribute.value.data
-        entries[_VALUES[attribute.kind]] = _written(attribute.value, subgraph)
+        entries[_VALUES[attribute.kind]] = _write_value(attribute.value, subgraph)
     return _fields("AttributeProto", **entries)
 
 
@@ -229,9 +229,9 @@ def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] 
 _VALUES: Final = {kind: field for kind, field in ATTRIBUTE_FIELDS.items() if "SPARSE" not in kind}
 
 
-def _written(value: Any, subgraph: Callable[[OnnxGraph], bytes] | None) -> Any:
+def _write_value(value: Any, subgraph: Callable[[OnnxGraph], bytes] | None) -> Any:
     if isinstance(value, list):
-        return [_written(item, subgraph) for item in value]
+        return [_write_value(item, subgraph) for item in value]
     if isinstance(value, OnnxTensor):
         return write_tensor(value)
     if isinstance(value, OnnxGraph):
@@ -260,19 +260,19 @@ class Parts:
 
     def info(self, name: str, kind: OnnxType | None) -> bytes:
         """Return a serialized ValueInfoProto, with its type cached."""
-        known = self._written.get(id(kind))
-        if known is None:
+        data = self._written.get(id(kind))
+        if data is None:
             assert kind is not None  # noqa: S101  # None is in the cache
-            known = self._written[id(kind)] = kind, _field("ValueInfoProto", "type", _type(kind))
+            data = self._written[id(kind)] = kind, _field("ValueInfoProto", "type", _type(kind))
         text = name.encode("utf-8", "surrogatepass")
-        return _VALUE + varint_bytes(len(text)) + text + known[1]
+        return _VALUE + varint_bytes(len(text)) + text + data[1]
 
     def tensor(self, tensor: OnnxTensor) -> bytes:
         """Return a serialized TensorProto, cached."""
-        known = self._written.get(id(tensor))
-        if known is None:
-            known = self._written[id(tensor)] = tensor, write_tensor(tensor)
-        return known[1]
+        data = self._written.get(id(tensor))
+        if data is None:
+            data = self._written[id(tensor)] = tensor, write_tensor(tensor)
+        return data[1]
 
 
 _VALUE = varint_bytes(_FIELDS["ValueInfoProto"]["name"][0] << 3 | 2)

@@ -112,7 +112,7 @@ def number(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def written(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
     """Return an encoded varint."""
     data = bytearray()
     while value > 127:
@@ -124,7 +124,7 @@ def written(value: int) -> bytes:
 
 def message(key: int, content: bytes) -> bytes:
     """Return a serialized message field."""
-    return written(key) + written(len(content)) + content
+    return encode_varint(key) + encode_varint(len(content)) + content
 
 
 def types_of(
@@ -167,7 +167,7 @@ def value_info(data: bytes, at: int, stop: int) -> tuple[str, bytes | None]:
     return name, kind
 
 
-def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> bytes:
+def remove_texts(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> bytes:
     """Return a serialized message without certain texts.
 
     Removes texts with the prefix `begins` at the end of a path of keys.
@@ -177,7 +177,7 @@ def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> byt
         if key not in path[0]:
             parts.append(data[begin:end])
         elif path[1:]:
-            parts.append(message(key, without(data[inner:end], path[1:], begins)))
+            parts.append(message(key, remove_texts(data[inner:end], path[1:], begins)))
         elif not data.startswith(begins, inner, end):
             parts.append(data[begin:end])
     return b"".join(parts)
@@ -199,12 +199,12 @@ def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
         like = joined[at : at + len(kind)]
         at += len(kind)
         if like not in without_names:
-            without_names[like] = without(like, SIZE_NAMES, INVENTED.encode())
+            without_names[like] = remove_texts(like, SIZE_NAMES, INVENTED.encode())
         blocks_by_data[kind] = without_names[like]
     return blocks_by_data
 
 
-def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
+def infer_types(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
     """Return the types of a serialized model's values, graph by graph.
 
     If not `nested`, only the outermost graph is included. `values` enables propagation of values computed from sizes.
@@ -223,7 +223,7 @@ def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: 
     return json.dumps([pairs, sizes], separators=(",", ":")).encode() + b"\n" + b"".join(places)
 
 
-def loaded() -> Any:
+def load_inference() -> Any:
     """Return the onnx package's shape inference.
 
     Only the extension is loaded, because importing the whole package takes many times as long.
@@ -266,7 +266,7 @@ def main() -> None:
 
     end_after(float(sys.argv[1]))
     try:
-        inference = loaded()
+        inference = load_inference()
     except Exception as error:  # noqa: BLE001  # a broken installation may raise any exception
         answer(b"-", f"{type(error).__name__}: {error}".encode())
         return
@@ -277,7 +277,7 @@ def main() -> None:
         limit(seconds, length)
         data = questions.read(length)
         try:
-            answer(b"+", inferred(inference, data, nested=nested, values=values, named=named))
+            answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))
         except Exception as error:  # noqa: BLE001  # strange models may raise any exception
             answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
 

@@ -39,8 +39,8 @@ __all__ = [
     "begin",
     "expands_too_far",
     "holds_weights",
-    "inferred",
-    "installed",
+    "infer_question",
+    "is_onnx_installed",
     "question",
     "tensor_type",
 ]  # fmt: skip
@@ -124,7 +124,7 @@ class Questions:
         self.fields: dict[int, tuple[bytes, list[OnnxGraph]]] = {}
         for first, past, data in model.graph.runs if copied else ():  # bytes from the file
             nodes = model.graph.nodes[first:past]
-            written = _split(data, len(nodes))
+            written = _split_fields(data, len(nodes))
             self.fields.update((id(node), (field, [])) for node, field in zip(nodes, written, strict=False))
         self.functions: list[bytes] | None = None
 
@@ -155,7 +155,7 @@ class Questions:
         known = self.fields.get(id(node))
         if known is None:
             self.writer.graphs = []
-            data = b"" if holds_weights(node) else node_field(self.writer.nodes.write(node, self.writer.nested))
+            data = b"" if holds_weights(node) else node_field(self.writer.nodes.write(node, self.writer.write_nested))
             known = self.fields[id(node)] = data, self.writer.graphs
         return known
 
@@ -171,19 +171,19 @@ class _Writer:
     def functions(self) -> list[bytes]:
         """Return the serialized functions of the model."""
         return [
-            write_function(function, [self.nodes.write(node, self.unasked) for node in function.nodes])
+            write_function(function, [self.nodes.write(node, self.write_hidden) for node in function.nodes])
             for function in self.model.functions
         ]
 
-    def nested(self, graph: OnnxGraph) -> bytes:
+    def write_nested(self, graph: OnnxGraph) -> bytes:
         return self.graph(graph, graph.nodes)
 
-    def unasked(self, graph: OnnxGraph) -> bytes:
+    def write_hidden(self, graph: OnnxGraph) -> bytes:
         """Serialize a graph in a function, which an answer does not include.
 
         Its types differ per call.
         """
-        nodes = [node_field(self.nodes.write(node, self.unasked)) for node in graph.nodes]
+        nodes = [node_field(self.nodes.write(node, self.write_hidden)) for node in graph.nodes]
         outputs = [(info.name, info.type) for info in graph.outputs]
         infos = [(info.name, info.type) for info in graph.value_infos]
         return write_graph(graph, nodes, initializers=self.data(graph), outputs=outputs, value_infos=infos)
@@ -201,7 +201,7 @@ class _Writer:
         at = 0
         for first, past, data in (*(graph.runs if chosen is graph.nodes else ()), (len(chosen), len(chosen), b"")):
             written = [node for node in chosen[at:first] if not holds_weights(node)]
-            fields += (node_field(self.nodes.write(node, self.nested)) for node in written)
+            fields += (node_field(self.nodes.write(node, self.write_nested)) for node in written)
             fields.append(data)
             nodes += written
             nodes += chosen[first:past]
@@ -213,12 +213,12 @@ class _Writer:
             for name in node.outputs
         }
         stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
-        known = {**stated, **dict(_constants(graph))}
-        outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
-        return write_graph(graph, fields, initializers=self.data(graph), outputs=outputs, value_infos=known.items())
+        tensors = {**stated, **dict(_constants(graph))}
+        outputs = [(info.name, tensors.pop(info.name, None)) for info in graph.outputs]
+        return write_graph(graph, fields, initializers=self.data(graph), outputs=outputs, value_infos=tensors.items())
 
 
-def _split(data: bytes, count: int) -> list[bytes]:
+def _split_fields(data: bytes, count: int) -> list[bytes]:
     """Split bytes into `count` node fields; return [] if they do not match."""
     numbers = [(key, begin, end) for key, begin, _, end in fields(data, 0, len(data))]
     whole = len(numbers) == count > 0 and numbers[-1][2] == len(data) and all(key == NODE for key, _, _ in numbers)
@@ -269,7 +269,7 @@ class Inferred:
     findings: list[Finding] = field(default_factory=list)
 
 
-def installed() -> bool:
+def is_onnx_installed() -> bool:
     """Return True if the onnx package is installed, without importing it."""
     try:
         return find_spec("onnx") is not None and not getattr(sys, "frozen", False)
@@ -316,23 +316,23 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
     if stated is not None:
-        return lambda: _confirmed(model, stated, wait)
-    return lambda: _inferred(model, wait, budget, values=values)
+        return lambda: _confirm_types(model, stated, wait)
+    return lambda: _infer_model(model, wait, budget, values=values)
 
 
-def _confirmed(model: OnnxModel, stated: Stated, answer: Callable[[], Types]) -> Inferred:
+def _confirm_types(model: OnnxModel, stated: Stated, answer: Callable[[], Types]) -> Inferred:
     """Return the stated types if inference confirms them, else infer all."""
     key = id(model.graph)
     with suppress(Failed):
-        if stated.confirmed(answer().get(key, {})):
+        if stated.matches_types(answer().get(key, {})):
             return Inferred({key: stated.types}, {key: stated.kinds})
     data, graphs = question(model)
     budget = Budget(len(data))
     nested = len(graphs) > 1
-    return _inferred(model, lambda: _types(ask(data, budget, nested=nested), graphs), budget, values=True)
+    return _infer_model(model, lambda: _types(ask(data, budget, nested=nested), graphs), budget, values=True)
 
 
-def inferred(question: Question, *, values: bool = False) -> Types:
+def infer_question(question: Question, *, values: bool = False) -> Types:
     """Return the types in every graph of a question.
 
     `values` enables propagation of values computed from sizes. Sizes have only the names from the file, so that
@@ -344,7 +344,7 @@ def inferred(question: Question, *, values: bool = False) -> Types:
     return _types(answer, graphs)
 
 
-def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, values: bool) -> Inferred:
+def _infer_model(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, values: bool) -> Inferred:
     inferred = Inferred()
     left_out: set[int] = set()
     while True:
@@ -414,23 +414,25 @@ def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
         raise Failed("the onnx package returned the answer for another model", slow=True)
     types: Types = {}
     for graph, (names, places) in zip(graphs, result, strict=True):
-        known = ((name, kinds[place]) for name, place in zip(names, places, strict=True))
-        types[id(graph)] = {name: kind for name, kind in known if kind is not None}
+        pairs = ((name, kinds[place]) for name, place in zip(names, places, strict=True))
+        types[id(graph)] = {name: kind for name, kind in pairs if kind is not None}
     return types
 
 
 def _kinds(serialized: list[bytes]) -> list[OnnxType | None]:
     """Parse serialized types, using the cache across models."""
-    known: dict[bytes, OnnxType | None] = {kind: type_ for kind in serialized if (type_ := _read.get(kind)) is not None}
-    new = [kind for kind in serialized if kind not in known]
+    types_by_bytes: dict[bytes, OnnxType | None] = {
+        kind: type_ for kind in serialized if (type_ := _read.get(kind)) is not None
+    }
+    new = [kind for kind in serialized if kind not in types_by_bytes]
     if new:
         infos = b"".join([message(VALUE_INFO, message(TYPE, kind)) for kind in new])
         types = [info.type for info in read_model_bytes(message(GRAPH, infos), "<inference>").graph.value_infos]
-        known.update(zip(new, types, strict=True))
+        types_by_bytes.update(zip(new, types, strict=True))
         if len(_read) + len(new) > _MOST_READ:
             _read.clear()
         _read.update((kind, type_) for kind, type_ in zip(new[:_MOST_READ], types, strict=False) if type_ is not None)
-    return [known[kind] for kind in serialized]
+    return [types_by_bytes[kind] for kind in serialized]
 
 
 _read: Final[dict[bytes, OnnxType]] = {}
@@ -469,7 +471,7 @@ class Stated:
         question, texts = kinds.question(model)
         return cls(question, types, kinds.numbers, texts)
 
-    def confirmed(self, types_by_name: Mapping[str, OnnxType]) -> bool:
+    def matches_types(self, types_by_name: Mapping[str, OnnxType]) -> bool:
         """Return True if the inferred types equal the stated ones."""
         return all(types_by_name.get(name) == self.types[name] for name in self._names)
 
@@ -483,14 +485,19 @@ def _complete(graph: OnnxGraph) -> dict[str, OnnxType] | None:
         if kind is None:
             return None
         if id(kind) not in sound:
-            if kind.kind != "tensor" or not kind.elem_type or kind.shape is None or not all(map(_known, kind.shape)):
+            if (
+                kind.kind != "tensor"
+                or not kind.elem_type
+                or kind.shape is None
+                or not all(map(_is_known_size, kind.shape))
+            ):
                 return None
             sound.add(id(kind))
         types[info.name] = kind
     return types
 
 
-def _known(size: int | str | None) -> bool:
+def _is_known_size(size: int | str | None) -> bool:
     return size is not None and not (isinstance(size, str) and size.startswith(INVENTED))
 
 
@@ -510,13 +517,13 @@ class _Kinds:
 
     def group_nodes(self) -> bool:
         """Group all nodes; return True if the stated types are sufficient."""
-        known, types = self.known, self.types
+        tensors, types = self.known, self.types
         if not self.begin():
             return False
         kinds: dict[tuple[object, ...], int] = {}
         for node in self.graph.nodes:
             try:
-                ends = *map(id, map(known.__getitem__, node.inputs)), *map(id, map(types.__getitem__, node.outputs))
+                ends = *map(id, map(tensors.__getitem__, node.inputs)), *map(id, map(types.__getitem__, node.outputs))
             except KeyError:  # defined later or never, or without a stated type
                 return False
             key = node.op_type, node.domain, node.overload, id(node.attributes), len(node.inputs), ends
@@ -526,9 +533,9 @@ class _Kinds:
                 return False
             constant = node.op_type == "Constant" and not node.domain
             for name in node.outputs:
-                if name in known:
+                if name in tensors:
                     return False
-                known[name] = node.attributes if constant else types[name]
+                tensors[name] = node.attributes if constant else types[name]
             if constant:
                 self.constants.update(dict.fromkeys(node.outputs, node))
         return True
@@ -555,7 +562,7 @@ class _Kinds:
         computed = dict.fromkeys(name for node in chosen for name in node.outputs if name)
         entries = {name: self.known[name] for name in read if name not in computed}
         types = {name: kind for name, kind in entries.items() if isinstance(kind, OnnxType) and kind is not _UNKNOWN}
-        tensors = {name: one for name, one in entries.items() if isinstance(one, OnnxTensor)}
-        types |= {name: tensor_type(one) for name, one in tensors.items() if one.data is None}
-        constants = [one for one in tensors.values() if one.data is not None]
+        tensors = {name: tensor for name, tensor in entries.items() if isinstance(tensor, OnnxTensor)}
+        types |= {name: tensor_type(tensor) for name, tensor in tensors.items() if tensor.data is None}
+        constants = [tensor for tensor in tensors.values() if tensor.data is not None]
         return Questions(model, copied=False).about(chosen, types, constants), list(computed)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.onnx.infer.child import HEADER
 from specgate.workers.piped import PipedProcess
 
@@ -116,14 +116,14 @@ class _Child(PipedProcess):
             header = self.read(9)
             data = self.read(int.from_bytes(header[1:], "little"))
         except EOFError:
-            raise self.ended(seconds, patience, time.monotonic() - begun) from None
+            raise self.failure_reason(seconds, patience, time.monotonic() - begun) from None
         except (OSError, OverflowError, ValueError, MemoryError) as error:
             raise Failed(f"the answer of the onnx subprocess is unreadable ({error!r:.80})") from None
         if header[:1] == b"-":
-            raise Failed(f"the onnx package reports: {shown(data.decode('utf-8', 'replace'), 200)}")
+            raise Failed(f"the onnx package reports: {format_value(data.decode('utf-8', 'replace'), 200)}")
         return data
 
-    def ended(self, seconds: float, patience: float, passed: float) -> Failed:
+    def failure_reason(self, seconds: float, patience: float, passed: float) -> Failed:
         """Return the reason why the subprocess ended."""
         code = self.process.wait()
         if code == -getattr(signal, "SIGXCPU", 0) != 0:
@@ -151,7 +151,7 @@ class _State:
         if child is not None:
             child.finish()
 
-    def forked(self) -> None:
+    def reset_after_fork(self) -> None:
         """Reset after a fork: the lock may be held, and the child is the parent's."""
         self.lock = threading.Lock()
         child, self.child = self.child, None
@@ -172,7 +172,7 @@ class _State:
 _state = _State()
 atexit.register(_state.end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_state.forked)
+    os.register_at_fork(after_in_child=_state.reset_after_fork)
 
 
 def _ending(code: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replace_plain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.dialects.onnx.file.model import domain_of
 from specgate.dialects.onnx.file.since import needed_ir_version
 from specgate.dialects.onnx.file.structure import CODES, OnnxAttribute, OnnxNode, OnnxTensor
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
 
-__all__ = ["file_fixes", "fitted", "lowered", "older", "unstated", "with_edits"]
+__all__ = ["file_fixes", "limit_fixes", "lower_opset", "older", "with_edits", "wrong_type_findings"]
 
 _ABOUT: Final = (".exists", "/too-many-inputs", "/level")
 _KINDS: Final = {type_: kind for kind, type_ in ATTRIBUTE_TYPES.items()}
@@ -104,7 +104,7 @@ class _Rewriting:
         try:
             spec = dialect(descriptor.dialect).operator(descriptor.operator)
             if descriptor.version not in spec.levels:
-                return self.replaced(node, descriptor, spec)
+                return self.replace_operator(node, descriptor, spec)
             resolved = spec.resolve(descriptor.version)
             move = None if resolved is None else readings(descriptor, resolved)
             if move is None:
@@ -130,7 +130,7 @@ class _Rewriting:
         yield from _without_attributes(node, [spec.fields[old].vendor_name for old in fields])
         yield from _with_inputs(node, names)
 
-    def replaced(self, node: _Node, descriptor: Descriptor, spec: OperatorSpec) -> tuple[Edit, ...]:
+    def replace_operator(self, node: _Node, descriptor: Descriptor, spec: OperatorSpec) -> tuple[Edit, ...]:
         """Return edits that replace a removed operator by its successor."""
         other = replacement(descriptor, spec)
         if other is None:
@@ -166,24 +166,24 @@ class _Rewriting:
     def constant(self, known_node: _Node, name: str, tensor: TensorDesc) -> Edit:
         """Return an edit that adds a constant to a node's graph or function."""
         dims = tuple(size for size in tensor.sizes or () if isinstance(size, int))
-        new_tensor = OnnxTensor(name, str(tensor.type), dims, data=_packed(str(tensor.type), tensor.value or ()))
+        new_tensor = OnnxTensor(name, str(tensor.type), dims, data=_pack_numbers(str(tensor.type), tensor.value or ()))
         words = ", ".join(str(value) for value in (tensor.value or ())[:8])
         if known_node.body.graph is not None and self.initializers:
             data = added_field("GraphProto", "initializer", write_tensor(new_tensor))
             return Edit(
                 known_node.path,
                 added=data,
-                text=f"initializer {{ name: {shown(name)} {tensor.type} {list(dims)}: {words} }}",
+                text=f"initializer {{ name: {format_value(name)} {tensor.type} {list(dims)}: {words} }}",
             )
         attribute = OnnxAttribute("value", "TENSOR", replace_plain(new_tensor, name=""))
         node = OnnxNode(op_type="Constant", outputs=(name,), attributes={"value": attribute})
         message = "FunctionProto" if known_node.body.graph is None else "GraphProto"
         data = added_field(message, "node", Nodes().write(node, lambda _: b""))
-        text = f"node {{ output: {shown(name)} op_type: 'Constant' {tensor.type} {list(dims)}: {words} }}"
+        text = f"node {{ output: {format_value(name)} op_type: 'Constant' {tensor.type} {list(dims)}: {words} }}"
         return Edit(known_node.path, added=data, text=text, ahead=True)
 
 
-def _packed(type_: str, values: Sequence[Any]) -> bytes:
+def _pack_numbers(type_: str, values: Sequence[Any]) -> bytes:
     if type_ == "BFLOAT16":
         return b"".join(struct.pack("<f", value)[2:] for value in values)
     return struct.pack(f"<{len(values)}{CODES[type_]}", *values)
@@ -199,7 +199,9 @@ def _with_attribute(node: _Node, name: str, value: Any, type_: str) -> Edit:
     content = value.encode() if isinstance(value, str) else value
     data = write_attribute(OnnxAttribute(name, _KINDS[type_], content))
     added = added_field("NodeProto", "attribute", data)
-    return Edit((*node.path, ("node", node.at)), added=added, text=f"attribute {{ name: {shown(name)} {value} }}")
+    return Edit(
+        (*node.path, ("node", node.at)), added=added, text=f"attribute {{ name: {format_value(name)} {value} }}"
+    )
 
 
 def _with_inputs(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
@@ -213,7 +215,7 @@ def _with_inputs(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
     more = names[len(node.node.inputs) :]
     if more:
         added = b"".join(added_field("NodeProto", "input", name) for name in more)
-        yield Edit(place, added=added, text=" ".join(f"input: {shown(name)}" for name in more))
+        yield Edit(place, added=added, text=" ".join(f"input: {format_value(name)}" for name in more))
 
 
 def _to_attributes(node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]) -> Iterator[Edit]:
@@ -225,7 +227,7 @@ def _to_attributes(node: _Node, spec: OperatorSpec, reading: Descriptor, fields:
     yield from _with_inputs(node, node.node.inputs[: len(spec.layout(reading.version).inputs)])
 
 
-def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
+def limit_fixes(graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
     """Return findings with fixes limited to what the target supports.
 
     `runtime` is the target's.
@@ -233,7 +235,7 @@ def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list
     if not graph.imports:
         return findings
     new_findings = [
-        _within(graph, finding, target) if finding.fix and finding.levels else finding for finding in findings
+        _limit_fix(graph, finding, target) if finding.fix and finding.levels else finding for finding in findings
     ]
     if runtime is None or not any(finding.id.endswith(".type") for finding in new_findings):
         return new_findings
@@ -246,7 +248,7 @@ def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list
     ]
 
 
-def _within(graph: Graph, finding: Finding, target: Target) -> Finding:
+def _limit_fix(graph: Graph, finding: Finding, target: Target) -> Finding:
     """Return a finding whose fix proposes no opset above the target's.
 
     The finding on the opset import covers that case.
@@ -333,14 +335,16 @@ def _without_unknown(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
     path = graph_paths(model).get(id(graphs[0])) if len(graphs) == 1 else None  # node names may not be unique
     if path is None:
         return
-    known = {name for body in walked for node in body.nodes for name in node.outputs}
+    defined = {name for body in walked for node in body.nodes for name in node.outputs}
     for graph in (body.graph for body in walked if body.graph is not None):
-        known |= {info.name for info in graph.inputs}
-        known |= {tensor.name for tensor in (*graph.initializers, *graph.sparse_initializers)}
-    yield from _statements(path, graphs[0], lambda name: name not in known)
+        defined |= {info.name for info in graph.inputs}
+        defined |= {tensor.name for tensor in (*graph.initializers, *graph.sparse_initializers)}
+    yield from _statements(path, graphs[0], lambda name: name not in defined)
 
 
-def unstated(model: OnnxModel, graph: OnnxGraph, name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+def wrong_type_findings(
+    model: OnnxModel, graph: OnnxGraph, name: str, findings: Iterable[Finding]
+) -> Iterator[Finding]:
     """Yield findings on wrongly stated types, with edits that remove them.
 
     The type of a graph input or output is part of the interface and stays.
@@ -372,7 +376,7 @@ def older(graph: Graph, number: int) -> tuple[Edit, ...]:
     return (Edit((("ir_version", 0),), number),)
 
 
-def lowered(graph: Graph, target: Target, domain: str, number: int) -> tuple[Edit, ...]:
+def lower_opset(graph: Graph, target: Target, domain: str, number: int) -> tuple[Edit, ...]:
     """Return the edits that lower a domain's opset, or () if unsafe.
 
     Functions have separate imports that must match, so models with functions or training information stay unchanged.
@@ -430,28 +434,28 @@ class _Lowering:
             return ()
         gone = [name for name in descriptor.fields if spec.field_at(name, level) is None]
         fields = {name: value for name, value in descriptor.fields.items() if name not in gone}
-        if not _alike(spec, descriptor, gone, own, level):
+        if not _have_same_meaning(spec, descriptor, gone, own, level):
             return None
         here = check_at(descriptor, own)
         there = check_at(replace(descriptor, version=None, fields=fields), level)
         if (
-            (here.accepted is False and not _moved(spec, descriptor, own))
+            (here.accepted is False and not _has_moved_inputs(spec, descriptor, own))
             or there.accepted is False
             or not _open(there) <= _open(here)
         ):
             return None
-        known = {info.vendor_name for name in gone if (info := spec.field_at(name, own)) is not None}
-        return tuple(sorted(known))
+        vendor_names = {info.vendor_name for name in gone if (info := spec.field_at(name, own)) is not None}
+        return tuple(sorted(vendor_names))
 
 
-def _moved(spec: OperatorSpec, descriptor: Descriptor, own: str) -> bool:
+def _has_moved_inputs(spec: OperatorSpec, descriptor: Descriptor, own: str) -> bool:
     """Return True if inputs given as attributes are the only error."""
     resolved = spec.resolve(own)
     move = None if resolved is None else readings(descriptor, resolved)
     return move is not None and any(check_at(reading, own).accepted is not False for reading in move.readings)
 
 
-def _alike(spec: OperatorSpec, descriptor: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
+def _have_same_meaning(spec: OperatorSpec, descriptor: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
     """Return True if the kept fields mean the same at both levels.
 
     The fields in `gone` must have their default values.

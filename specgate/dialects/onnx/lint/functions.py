@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.descriptors.positional import build
 from specgate.dialects.onnx.lint.types import attribute_of, held_constant, known_type
 from specgate.dialects.onnx.lint.units import domain_name, finding, function_key, function_place, label
@@ -51,18 +51,18 @@ class Calls:
         """Yield problems in the function that `node` calls with `tensors`."""
         types = tuple(None if tensor is None else tensor.type for tensor in tensors)
         if any(types):
-            for message in self._inside(function_key(node), types, 0).problems:
+            for message in self._infer_function(function_key(node), types, 0).problems:
                 yield finding("function-types", "error", message, at)
 
-    def _inside(self, key: Key, types: Types, depth: int) -> _Inside:
+    def _infer_function(self, key: Key, types: Types, depth: int) -> _Inside:
         function = self._functions[key]
         known = self._known.get((key, types))
         if known is None:
             self._known[key, types] = _Inside()  # ends a recursive call, which another finding reports
-            known = self._known[key, types] = self._looked(function, types, depth)
+            known = self._known[key, types] = self._infer_body(function, types, depth)
         return known
 
-    def _looked(self, function: OnnxFunction, stated_texts: Types, depth: int) -> _Inside:
+    def _infer_body(self, function: OnnxFunction, stated_texts: Types, depth: int) -> _Inside:
         self._left -= len(function.nodes)
         if self._left < 0 or depth > MAX_DEPTH:
             return _Inside()
@@ -74,16 +74,18 @@ class Calls:
         for index, node in enumerate(function.nodes):
             used_texts = tuple(types.get(name) for name in node.inputs)
             if function_key(node) in self._functions:
-                inner = self._inside(function_key(node), used_texts, depth + 1) if any(used_texts) else _Inside()
+                inner = (
+                    self._infer_function(function_key(node), used_texts, depth + 1) if any(used_texts) else _Inside()
+                )
                 texts, outputs = inner.problems[:1], inner.outputs
             else:
-                texts, outputs = _judged(node, used_texts, function.opset_imports.get(node.domain))
+                texts, outputs = _check_node(node, used_texts, function.opset_imports.get(node.domain))
             problems += [f"{function_place(function)}/{label(node, index)}: {text}" for text in texts]
             types.update((name, kind) for name, kind in zip(node.outputs, outputs, strict=False) if kind is not None)
         return _Inside(tuple(problems[:3]), tuple(types.get(name) for name in function.outputs))
 
 
-def _judged(node: OnnxNode, types: Types, opset: int | None) -> tuple[list[str], Types]:
+def _check_node(node: OnnxNode, types: Types, opset: int | None) -> tuple[list[str], Types]:
     """Return problems with a node's input types, and its output types."""
     tensor = held_constant(node) if node.op_type == "Constant" and not node.domain else None
     if tensor is not None:
@@ -176,7 +178,7 @@ def _call(node: OnnxNode, function: OnnxFunction, at: Place) -> Iterator[Finding
     declared = {*function.attributes, *(attribute.name for attribute in function.attribute_protos)}
     for name in node.attributes:
         if name not in declared:
-            message = f"the function does not have an attribute {shown(name)}"
+            message = f"the function does not have an attribute {format_value(name)}"
             yield finding("function-call", "warning", message, at, where=name[:60], fix="remove it")
 
 
@@ -188,7 +190,7 @@ def _references(node: OnnxNode, index: int, body: Body, file: str | None) -> Ite
     )
     for name, attribute in node.attributes.items():
         if attribute.ref_attr_name is not None and attribute.ref_attr_name not in declared:
-            message = f"the attribute {shown(name)} stands for {shown(attribute.ref_attr_name)}, " + (
+            message = f"the attribute {format_value(name)} stands for {format_value(attribute.ref_attr_name)}, " + (
                 "which the function does not have" if function else "which is allowed only inside a function"
             )
             at = (file, f"{body.place}/{label(node, index)}", node.op_type)
@@ -241,7 +243,7 @@ def _graph_of_calls(
                 del path[key]
             elif callee in path:
                 circle = [*list(path)[list(path).index(callee) :], callee]
-                names = " → ".join(shown(name) for _, name, _ in circle)
+                names = " → ".join(format_value(name) for _, name, _ in circle)
                 at = (file, function_place(functions[callee]), None)
                 yield finding("function-recursion", "error", f"the function calls itself: {names}", at)
             elif callee not in done:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import build
 from specgate.dialects.onnx.infer import inference
-from specgate.dialects.onnx.lint.fixes import file_fixes, unstated
+from specgate.dialects.onnx.lint.fixes import file_fixes, wrong_type_findings
 from specgate.dialects.onnx.lint.functions import Calls, function_findings
 from specgate.dialects.onnx.lint.names import name_findings
 from specgate.dialects.onnx.lint.tensors import data_findings, external_findings
@@ -111,7 +111,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.findings.extend(negative_sizes(model))
     function: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
-        if inference.installed():
+        if inference.is_onnx_installed():
             function = inference.begin(model, walked, values=not settings.placing)
         else:
             graph.not_inferred = "onnx"
@@ -125,7 +125,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.source = source = Source(model, settings, types=inferred.types or None)
     walker = _Walker(model, inferred.types, graph.findings, source, units=not settings.placing)
     walker.numbers = inferred.kinds
-    walker.whole(model)
+    walker.visit_model(model)
     graph.units = source.node_units
     return graph
 
@@ -144,7 +144,7 @@ def reread(
     model = source.model if model is None else model
     new_source = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
     message = [] if findings is None else findings
-    _Walker(model, new_source.types or {}, message, new_source, again=True, final=types is not None).whole(model)
+    _Walker(model, new_source.types or {}, message, new_source, again=True, final=types is not None).visit_model(model)
     return new_source
 
 
@@ -191,7 +191,7 @@ class _Walker:
         self.known = source.known
         self.overridable = (model.ir_version or 4) >= 4  # then an initializer that is also an input is only a default
 
-    def whole(self, model: OnnxModel) -> None:
+    def visit_model(self, model: OnnxModel) -> None:
         self.graph(model.graph, _Body("graph", model.opset_imports, {}, {}, frozenset()))
         for function in model.functions:
             self.function(function)
@@ -210,13 +210,13 @@ class _Walker:
                 declared = None
             elif self.again and declared is not None:
                 declared = nameless(declared)
-            tensor_desc, contradictory, _ = self.known.settled(declared, computed)
+            tensor_desc, contradictory, _ = self.known.settle_type(declared, computed)
             if contradictory and declared is not None and computed is not None:
                 if not self.again:
                     makers = makers or makers_of(graph.nodes, place)
                     node, operator = makers.get(name, (place, None))
                     found_here = contradictions(name, declared, computed, (self.file, node, operator))
-                    self.findings.extend(unstated(self.source.model, graph, name, found_here))
+                    self.findings.extend(wrong_type_findings(self.source.model, graph, name, found_here))
                 overruled[name] = known_type(computed)
             if tensor_desc is not None:
                 types[name] = tensor_desc
@@ -245,10 +245,10 @@ class _Walker:
         if not self.units:
             for index, node in enumerate(nodes):
                 if not node.plain:
-                    self.inside(node, index, body)
+                    self.visit_subgraphs(node, index, body)
             return
         # An output's type is checked only if the file states it. Inferred types are for the consumers.
-        reads, writes = body.types.get, self.stated(nodes, body).get
+        reads, writes = body.types.get, self.stated_types(nodes, body).get
         alike = alike_under(body.imports, self.functions)
         kinds = self.row(body, nodes, 0)
         numbers, numbered = body.numbers, dict[int, Unit]()
@@ -278,7 +278,7 @@ class _Walker:
                 kinds.append(None)
                 self.findings.extend(self.calls.findings(node, inputs, _place(at())))
             if not node.plain and any(True for _ in subgraphs(node)):
-                self.inside(node, index, body)
+                self.visit_subgraphs(node, index, body)
                 kinds = self.row(body, nodes, index + 1)
 
     def row(self, body: _Body, nodes: Sequence[OnnxNode], first: int) -> list[Unit | None]:
@@ -287,7 +287,7 @@ class _Walker:
         self.source.node_units.rows.append(row)
         return row.kinds
 
-    def stated(self, nodes: Sequence[OnnxNode], body: _Body) -> Mapping[str, TensorDesc]:
+    def stated_types(self, nodes: Sequence[OnnxNode], body: _Body) -> Mapping[str, TensorDesc]:
         """Return the types that the file states for the outputs of nodes."""
         known = body.types
         if isinstance(known, dict):
@@ -296,7 +296,7 @@ class _Walker:
                 return known
         return {name: known[name] for name in body.stated if name in known}
 
-    def inside(self, node: OnnxNode, index: int, body: _Body) -> None:
+    def visit_subgraphs(self, node: OnnxNode, index: int, body: _Body) -> None:
         """Visit the nodes in the subgraphs of a node."""
         for inside, graph in subgraphs(node):
             self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
@@ -319,7 +319,7 @@ class _Walker:
                     self.reasons[operator] = str(error)
             return Unit(at, operator, reason=self.reasons[operator])
         if operator in table.stands_for:
-            return self.misplaced(node, at, operator)
+            return self.misplaced_unit(node, at, operator)
         spec = table.operator(operator)
         if opset is None:
             return Unit(at, operator, reason=f"no opset of the domain {domain_name(node.domain)!r:.60} is imported")
@@ -337,7 +337,7 @@ class _Walker:
         )
         return Unit(at, operator, descriptor)
 
-    def misplaced(self, node: OnnxNode, at: Callable[[], Location], operator: str) -> Unit:
+    def misplaced_unit(self, node: OnnxNode, at: Callable[[], Location], operator: str) -> Unit:
         """Report a foreign-domain node whose operator belongs to ai.onnx.
 
         Returns its unit.

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from specgate.caching import cached_property
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
 from specgate.dialects.onnx.lint.units import circular_names, finding, function_place, holders_of, label, subgraphs
 
@@ -33,13 +33,13 @@ _WITH_SHAPES: Final = ("tensor", "sparse_tensor")
 def name_findings(model: OnnxModel) -> Iterator[Finding]:
     """Yield problems with names in all graphs and functions, in file order."""
     names = _Names(model.file, model.ir_version)
-    yield from _untyped(model.graph, model.file)
+    yield from _untyped_values(model.graph, model.file)
     yield from names.graph(model.graph, "graph", [])
     for function in model.functions:
         yield from names.function(function)
 
 
-def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
+def _untyped_values(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
     """Yield main graph inputs and outputs without types the checker requires."""
     at = (file, "graph", None)
     for kind, infos in (("input", graph.inputs), ("output", graph.outputs)):
@@ -49,7 +49,7 @@ def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
         shapeless = [info.name for info in tensors if info.type is not None and info.type.shape is None]
         for what, names in (("type", typeless), ("shape", shapeless)):
             if names:
-                listed = ", ".join(map(shown, names[:_LISTED])) + " …" * (len(names) > _LISTED)
+                listed = ", ".join(map(format_value, names[:_LISTED])) + " …" * (len(names) > _LISTED)
                 message = f"{kind} {listed} without a {what}, which onnx.checker requires"
                 yield finding("graph-types", "note", message, at, where=kind, fix=f"state a {what}; sizes may be open")
 
@@ -72,7 +72,7 @@ class _Scope:
         return frozenset(at for at, node in holders_of(self.nodes) if any(True for _ in subgraphs(node)))
 
     @cached_property
-    def computed(self) -> frozenset[str]:
+    def computed_names(self) -> frozenset[str]:
         """Return the outputs of all nodes except Constant."""
         return frozenset(name for node in self.nodes if not _is_constant(node) for name in node.outputs)
 
@@ -133,9 +133,8 @@ class _Names:
             else:
                 scope.defined[tensor.name] = "initializer"
             if tensor.name and tensor.name not in inputs and (self.ir_version or 4) < 4:
-                message = (
-                    f"the initializer {shown(tensor.name)} is not an input, which IR version {self.ir_version} requires"
-                )
+                name, version = format_value(tensor.name), self.ir_version
+                message = f"the initializer {name} is not an input, which IR version {version} requires"
                 yield finding("initializer-input", "error", message, at, fix="list it as an input, or use IR version 4")
 
     def define(self, name: str, kind: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
@@ -149,14 +148,13 @@ class _Names:
             other = {"node": "an earlier node computes it", "input": "an input has that name"}
             why = other.get(scope.defined[name], "an initializer has that name")
             values: dict[str, object] = {"name": name}
-            if kind == "node" and name not in scope.computed:
+            if kind == "node" and name not in scope.computed_names:
                 values["constants"] = "body" if outer or at[1].startswith("function ") else "graph"
-            yield finding("name-duplicate", "error", f"{what} {shown(name)}, but {why}", at, values=values)
+            yield finding("name-duplicate", "error", f"{what} {format_value(name)}, but {why}", at, values=values)
         elif any(name in beyond.defined for beyond in outer):
             # onnx.checker and ONNX Runtime reject this only for a node's output.
-            message = (
-                f"the {'output of a node' if kind == 'node' else kind} {shown(name)} hides a value with the same name"
-            )
+            owner = "output of a node" if kind == "node" else kind
+            message = f"the {owner} {format_value(name)} hides a value with the same name"
             severity: Severity = "error" if kind == "node" else "warning"
             message += " outside the subgraph"
             yield finding("name-shadowed", severity, message, at, values={"name": name})
@@ -192,7 +190,7 @@ class _Names:
             if not node.inputs and not node.outputs:
                 yield finding("node-empty", "error", "the node has no inputs and no outputs", at, fix="remove it")
             for name in node.duplicates:
-                message = f"the attribute {shown(name)} occurs more than once"
+                message = f"the attribute {format_value(name)} occurs more than once"
                 yield finding("attribute-duplicate", "error", message, at, where=name[:60])
         yield from self.node_names(nodes, place)
 
@@ -206,12 +204,12 @@ class _Names:
     ) -> Finding:
         values = {"name": name}
         if name in circular:
-            message = f"reads {shown(name)}, which depends on the node's own output (a cycle)"
+            message = f"reads {format_value(name)}, which depends on the node's own output (a cycle)"
             return finding("cycle", "error", message, at, values=values)
         if name in scope.ever or any(name in beyond.ever for beyond in outer):
-            message = f"reads {shown(name)}, which a later node computes; nodes must be in topological order"
+            message = f"reads {format_value(name)}, which a later node computes; nodes must be in topological order"
             return finding("node-order", "error", message, at, values=values, fix="sort the nodes")
-        message = f"reads {shown(name)}, which is not an input, initializer or node output"
+        message = f"reads {format_value(name)}, which is not an input, initializer or node output"
         return finding("name-undefined", "error", message, at, values=values)
 
     def output(self, name: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
@@ -219,11 +217,11 @@ class _Names:
         if not name:
             yield finding("name-empty", "error", "an output has no name", at)
         elif any(name in beyond.defined for beyond in outer) and name not in scope.defined:
-            message = f"the output {shown(name)} is a value from outside the subgraph"
+            message = f"the output {format_value(name)} is a value from outside the subgraph"
             fix = "pass it through an Identity node"
             yield finding("output-undefined", "error", message, at, values={"name": name}, fix=fix)
         elif name not in scope.defined:
-            message = f"the output {shown(name)} is not an input, initializer or node output"
+            message = f"the output {format_value(name)} is not an input, initializer or node output"
             yield finding("output-undefined", "error", message, at, values={"name": name})
 
     def node_names(self, nodes: list[OnnxNode], place: str) -> Iterator[Finding]:
@@ -232,7 +230,7 @@ class _Names:
         for name, count in counted.items():
             if count > 1:
                 constants = sum(node.name == name and _is_constant(node) for node in nodes)
-                message = f"{count} nodes have the name {shown(name)}"
+                message = f"{count} nodes have the name {format_value(name)}"
                 at = (self.file, f"{place}/{name}", None)
                 values: dict[str, object] = {"name": name, "count": count}
                 if count - constants < 2:
@@ -268,7 +266,7 @@ class _Names:
             if kind == "input" and outer:  # the body of a loop must declare its inputs
                 continue
             yield finding(
-                f"{kind}-unused", "note", f"the {kind} {shown(name)} is never used", at, values={"name": name}
+                f"{kind}-unused", "note", f"the {kind} {format_value(name)} is never used", at, values={"name": name}
             )
         if not scope.ordered or not graph.outputs or not self.read_all(graph, scope):
             yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
@@ -276,7 +274,9 @@ class _Names:
         if lost and outer:
             lost.difference_update(*(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
         if lost:
-            listed = ", ".join(shown(name) for name in sorted(lost)[:_LISTED]) + (" …" if len(lost) > _LISTED else "")
+            listed = ", ".join(format_value(name) for name in sorted(lost)[:_LISTED]) + (
+                " …" if len(lost) > _LISTED else ""
+            )
             message = f"value_info describes {len(lost)} values that the graph does not have: {listed}"
             yield finding("value-info-unknown", "note", message, at, where="value_info", fix="remove the entries")
 
@@ -298,9 +298,9 @@ class _Names:
             message = "has no outputs, so no other node can use it"
             yield finding("output-missing", "note", message, (self.file, place, None))
             return
-        for index in self.needless(scope, outputs) if scope.ordered else self.unreached(nodes, outputs):
+        for index in self.needless(scope, outputs) if scope.ordered else self.unneeded_nodes(nodes, outputs):
             node = nodes[index]
-            message = f"no graph output depends on {shown(next(filter(None, node.outputs)))}"
+            message = f"no graph output depends on {format_value(next(filter(None, node.outputs)))}"
             at = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
             yield finding("node-unused", "note", message, at, fix="remove the node")
 
@@ -317,7 +317,7 @@ class _Names:
                 needed.discard("")
         return numbers[::-1]
 
-    def unreached(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
+    def unneeded_nodes(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
         """Return indices of unneeded nodes, for nodes in any order."""
         makers: dict[str, list[int]] = {}
         for index, node in enumerate(nodes):

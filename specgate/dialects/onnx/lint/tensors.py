@@ -10,7 +10,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.descriptors.files import LEAVES_FOLDER, size_in_folder, unusable_location
 from specgate.dialects.onnx.file.schema import PLAIN_KINDS, STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
@@ -49,7 +49,7 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
             infos = body.function.value_infos if body.function is not None else []
         for info in infos:
             if info.type is not None and id(info.type) not in sound:
-                findings = list(_type(info.type, shown(info.name), at))
+                findings = list(_type(info.type, format_value(info.name), at))
                 yield from findings
                 if not findings:
                     sound.add(id(info.type))
@@ -61,7 +61,7 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
                     sound.add(id(node.attributes))
     for info in model.graph.inputs:
         if info.type is not None and info.type.kind == "tensor" and info.type.elem_type in _NO_TYPE:
-            message = f"the input {shown(info.name)} is a tensor without an element type"
+            message = f"the input {format_value(info.name)} is a tensor without an element type"
             yield finding("type-element", "error", message, (model.file, "graph", None))
 
 
@@ -93,7 +93,7 @@ def _attributes(node: OnnxNode, at: Place) -> Iterator[Finding]:
             if isinstance(item, OnnxTensor) and item.sparse is not None:
                 yield from _parts(item, "the attribute", name, at)
             elif isinstance(item, OnnxType):
-                yield from _type(item, f"the attribute {shown(name)}", at)
+                yield from _type(item, f"the attribute {format_value(name)}", at)
 
 
 def _parts(sparse: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Finding]:
@@ -107,12 +107,12 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
         return
     if tensor.elem_type not in STORED:
         text = "no element type" if tensor.elem_type in _NO_TYPE else f"the unknown element type {tensor.elem_type}"
-        yield finding("tensor-type", "error", f"{what} {shown(name)} has {text}", at, where="data_type")
+        yield finding("tensor-type", "error", f"{what} {format_value(name)} has {text}", at, where="data_type")
     elif min(tensor.dims, default=0) < 0:
-        message = f"{what} {shown(name)} has a size of {min(tensor.dims)}, which is negative"
+        message = f"{what} {format_value(name)} has a size of {min(tensor.dims)}, which is negative"
         yield finding("tensor-size", "error", message, at, where="dims")
     elif tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
-        message = f"{what} {shown(name)} {wrong}"
+        message = f"{what} {format_value(name)} {wrong}"
         yield finding("tensor-data", "error", message, at, where=next(iter(tensor.stored_counts), ""))
 
 
@@ -121,7 +121,7 @@ def _wrong_data(tensor: OnnxTensor) -> str | None:
     count = _elements(tensor)
     numbers_by_name = tensor.stored_counts
     if not count:
-        return f"has data, but {_named(tensor)} has no elements" if any(numbers_by_name.values()) else None
+        return f"has data, but {_describe_tensor(tensor)} has no elements" if any(numbers_by_name.values()) else None
     if len(numbers_by_name) != 1:
         fields = " and ".join(numbers_by_name) or "none"
         return f"has its data in {fields}, expected one field"
@@ -132,10 +132,10 @@ def _wrong_data(tensor: OnnxTensor) -> str | None:
     if needed is None or needed == number:
         return None
     word = "bytes" if name == "raw_data" else "entries"
-    return f"has {number} {word} in {name}, but {_named(tensor)} needs {needed}"
+    return f"has {number} {word} in {name}, but {_describe_tensor(tensor)} needs {needed}"
 
 
-def _named(tensor: OnnxTensor) -> str:
+def _describe_tensor(tensor: OnnxTensor) -> str:
     sizes = "x".join(map(str, tensor.dims)) if len(tensor.dims) <= 8 else f"{len(tensor.dims)} dimensions"
     return f"{tensor.elem_type} of {sizes}" if tensor.dims else f"one {tensor.elem_type}"
 
@@ -173,13 +173,13 @@ def external_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Find
             for tensor in (*body.graph.initializers, *sparse):  # their dense sizes do not determine bytes
                 if tensor.location == "external":
                     at = (model.file, body.place, None)
-                    for matching_finding in files.check(tensor, f"the initializer {shown(tensor.name)}", at):
+                    for matching_finding in files.check(tensor, f"the initializer {format_value(tensor.name)}", at):
                         yield replace(matching_finding, values={**matching_finding.values, "initializer": tensor.name})
         for index, node in body.holders:
             for name, tensor in tensors(node):
                 if tensor.location == "external":
                     at = (model.file, f"{body.place}/{label(node, index)}", node.op_type)
-                    yield from files.check(tensor, f"the attribute {shown(name)}", at)
+                    yield from files.check(tensor, f"the attribute {format_value(name)}", at)
 
 
 class _Files:
@@ -202,14 +202,14 @@ class _Files:
             text = tensor.external.get(key)
             number = _number(text)
             if text is not None and number is None:
-                message = f"the {key} of the data of {what} is {shown(text)}, expected a number of bytes"
+                message = f"the {key} of the data of {what} is {format_value(text)}, expected a number of bytes"
                 yield finding("external-range", "error", message, at, where=key)
                 return
             numbers[key] = number
         size = self.size(location)
         if isinstance(size, str):
             rule = "external-location" if size == LEAVES_FOLDER else "external-missing"
-            message = f"the data of {what} is in {shown(location)}, which {size}"
+            message = f"the data of {what} is in {format_value(location)}, which {size}"
             yield finding(rule, "error", message, at, where="location")
             return
         yield from _range(tensor, what, numbers, size, at)
@@ -244,6 +244,6 @@ def _range(
         yield finding("external-length", "error", message, at, where="length", values=values)
     end = offset + (length if length is not None else needed or 0)
     if size is not None and end > size:
-        name = shown(tensor.external.get("location"))
+        name = format_value(tensor.external.get("location"))
         message = f"the data of {what} ends at byte {end} of {name}, which has {size} bytes"
         yield finding("external-range", "error", message, at, where="offset", values=values)

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import keep, shelf
-from specgate.descriptors.core import UNKNOWN, GraphDesc, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, GraphDesc, Symbol, TensorDesc, format_value
 from specgate.descriptors.positional import INT64
 from specgate.dialects.onnx.file.schema import PLAIN_KINDS
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Known", "alike_under", "attribute_of", "constant", "contradictions", "held_constant", "input_symbols",
-    "known_type", "merged", "negative_sizes", "pin_sizes", "pinless", "settled", "symbols_in",
+    "known_type", "merge_types", "negative_sizes", "pin_sizes", "pinless", "settle_types", "symbols_in",
 ]  # fmt: skip
 
 #: Cache sizes across models, larger than what the largest models need.
@@ -46,8 +46,8 @@ _alike: Final[dict[Hashable, Alike]] = {}
 
 @on_change
 def _forget() -> None:
-    for known in (_types, _tensors, _elements, _alike):
-        known.clear()
+    for cache in (_types, _tensors, _elements, _alike):
+        cache.clear()
 
 
 def alike_under(imports: Mapping[str, int], functions: Collection[Key]) -> Alike:
@@ -70,15 +70,17 @@ class Known:
     def __init__(self) -> None:
         self.constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = {}
 
-    def settled(self, declared: OnnxType | None, computed: OnnxType | None) -> tuple[TensorDesc | None, bool, object]:
+    def settle_type(
+        self, declared: OnnxType | None, computed: OnnxType | None
+    ) -> tuple[TensorDesc | None, bool, object]:
         """Return a value's known type, and whether stated and inferred differ."""
         key = id(declared), id(computed)
         parts = _types.get(key)
         if parts is None:
-            known, contradictory = settled(declared, computed)
-            if known is not None:
-                known = _tensors.get(known) or keep(_tensors, known, known, _MOST)
-            parts = keep(_types, key, (known, contradictory, (declared, computed)), _MOST)
+            tensor, contradictory = settle_types(declared, computed)
+            if tensor is not None:
+                tensor = _tensors.get(tensor) or keep(_tensors, tensor, tensor, _MOST)
+            parts = keep(_types, key, (tensor, contradictory, (declared, computed)), _MOST)
         return parts
 
     def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
@@ -94,11 +96,11 @@ class Known:
         if isinstance(data, list):
             return constant(tensor)
         key = tensor.elem_type, tensor.dims, data
-        known = _elements.get(key)
-        if known is None:
+        cached = _elements.get(key)
+        if cached is None:
             known_tensor = constant(tensor)
-            known = keep(_elements, key, known_tensor if valued else known_tensor._replace(value=None), _MOST)
-        return known
+            cached = keep(_elements, key, known_tensor if valued else known_tensor._replace(value=None), _MOST)
+        return cached
 
     def constant_of(self, node: OnnxNode) -> TensorDesc | None:
         """Return the value of a Constant node, None for other nodes."""
@@ -128,10 +130,10 @@ def _infos(body: Body) -> Iterator[OnnxValueInfo]:
         yield from body.function.value_infos
 
 
-def _resized(kind: OnnxType, change: Callable[[str], int | str]) -> OnnxType:
+def _resize_type(kind: OnnxType, change: Callable[[str], int | str]) -> OnnxType:
     """Return a type with its symbolic sizes changed, including nested types."""
     shape = kind.shape and tuple(change(size) if isinstance(size, str) else size for size in kind.shape)
-    return replace(kind, shape=shape, inner=None if kind.inner is None else _resized(kind.inner, change))
+    return replace(kind, shape=shape, inner=None if kind.inner is None else _resize_type(kind.inner, change))
 
 
 def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False) -> Iterator[Finding]:
@@ -147,7 +149,7 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False
         return
     names: dict[str, None] = {}
 
-    def pinned(size: str) -> int | str:
+    def pin_size(size: str) -> int | str:
         names[size] = None
         return pins.get(size, size)
 
@@ -155,17 +157,16 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False
     for body in bodies(model):
         for info in _infos(body):
             if info.type is not None:
-                info.type = _resized(info.type, pinned)
+                info.type = _resize_type(info.type, pin_size)
     effective = [name for name in names if name in own or not symbols_in(name, own)]
     for name in pins:
         if name not in effective:
             sources = symbols_in(name, own) if name in names else []
-            listed = ", ".join(shown(known) for known in effective[:8]) + (" …" if len(effective) > 8 else "")
-            message = f"no dimension is called {shown(name)}; known: {listed or 'none'}"
+            listed = ", ".join(format_value(name) for name in effective[:8]) + (" …" if len(effective) > 8 else "")
+            message = f"no dimension is called {format_value(name)}; known: {listed or 'none'}"
             if sources:
-                message = (
-                    f"the size {shown(name)} is computed from others; pin {' and '.join(map(shown, sources))} instead"
-                )
+                others = " and ".join(map(format_value, sources))
+                message = f"the size {format_value(name)} is computed from others; pin {others} instead"
             if strict:
                 raise InputError(message, file=model.file)
             at: Place = (model.file, "model", None)
@@ -218,19 +219,19 @@ def known_type(kind: OnnxType) -> TensorDesc:
     Types other than tensors are represented by name; a negative size is unknown.
     """
     if kind.kind != "tensor":
-        return TensorDesc(_spelt(kind), None)
+        return TensorDesc(_spell_type(kind), None)
     sizes = None if kind.shape is None else tuple(map(_size, kind.shape))
     return TensorDesc(kind.elem_type if kind.elem_type in dialect("onnx").types else None, sizes)
 
 
-def _spelt(kind: OnnxType | None) -> str | None:
+def _spell_type(kind: OnnxType | None) -> str | None:
     """Return a type in operator schema spelling, None if partly unknown."""
     if kind is None or kind.kind in {"unknown", "opaque"}:
         return None
     element = dialect("onnx").types.get(kind.elem_type or "", {}).get("tensor")
     if kind.kind in {"tensor", "sparse_tensor"}:
         return f"sparse_{element}" if element and kind.kind == "sparse_tensor" else element
-    inner = _spelt(kind.inner)
+    inner = _spell_type(kind.inner)
     if inner is None or (kind.kind == "map" and element is None):
         return None
     return container(kind.kind, inner, kind.elem_type)
@@ -246,10 +247,10 @@ def attribute_of(attribute: OnnxAttribute) -> Any:
         return UNKNOWN
     if attribute.kind in PLAIN_KINDS:
         return value
-    return [_described(item) for item in value] if isinstance(value, list) else _described(value)
+    return [_describe_value(item) for item in value] if isinstance(value, list) else _describe_value(value)
 
 
-def _described(value: Any) -> Any:
+def _describe_value(value: Any) -> Any:
     if isinstance(value, OnnxTensor):
         return constant(value)
     if isinstance(value, OnnxType):
@@ -272,9 +273,9 @@ def _size(size: int | str | None) -> int | Symbol | None:
 def constant(tensor: OnnxTensor) -> TensorDesc:
     """Return a constant's type, with its elements if they were read."""
     values = tensor.values()
-    known = tensor.elem_type if tensor.elem_type in dialect("onnx").types else None
+    elem_type = tensor.elem_type if tensor.elem_type in dialect("onnx").types else None
     sizes = tuple(map(_size, tensor.dims))
-    return TensorDesc(known, sizes, value=None if values is None else tuple(values))
+    return TensorDesc(elem_type, sizes, value=None if values is None else tuple(values))
 
 
 def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = constant) -> TensorDesc | None:
@@ -294,7 +295,7 @@ def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = const
     return TensorDesc(kind, (len(values),) if isinstance(attribute.value, list) else (), value=values)
 
 
-def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | None:
+def merge_types(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | None:
     """Combine a stated and an inferred type; stated wins on contradiction."""
     if stated is None or inferred is None or stated.kind != "tensor" or inferred.kind != "tensor":
         return inferred if stated is None or stated.kind == "unknown" else stated
@@ -307,13 +308,13 @@ def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | Non
     return OnnxType("tensor", elem_type, shape)
 
 
-def settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
+def settle_types(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
     """Return a value's known type, and whether stated and inferred differ."""
-    best = merged(stated, inferred)
-    known = None if best is None or best.kind == "unknown" else known_type(best)
+    best = merge_types(stated, inferred)
+    tensor = None if best is None or best.kind == "unknown" else known_type(best)
     if stated is None or inferred is None:
-        return known, False
-    return known, any(contradictions("", stated, inferred, (None, "", None)))
+        return tensor, False
+    return tensor, any(contradictions("", stated, inferred, (None, "", None)))
 
 
 def _better(stated: int | str | None, inferred: int | str | None) -> int | str | None:
@@ -329,12 +330,13 @@ def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -
         return
     ours, theirs = _words(stated), _words(inferred)
     if stated.kind != inferred.kind or (stated.elem_type != inferred.elem_type and inferred.elem_type is not None):
-        message = f"{shown(name)} is declared as {ours}, but its node computes {theirs}"
+        message = f"{format_value(name)} is declared as {ours}, but its node computes {theirs}"
         yield finding(
             "stated-type", "warning", message, at, where=name[:60], values={"stated": ours, "inferred": theirs}
         )
     elif stated.shape is not None and inferred.shape is not None and _differ(stated.shape, inferred.shape):
-        message = f"{shown(name)} is declared with the sizes {_sizes(stated)}, but its node computes {_sizes(inferred)}"
+        sizes = _sizes(stated)
+        message = f"{format_value(name)} is declared with the sizes {sizes}, but its node computes {_sizes(inferred)}"
         values = {"stated": _sizes(stated), "inferred": _sizes(inferred)}
         yield finding("stated-shape", "warning", message, at, where=name[:60], values=values)
 
@@ -351,4 +353,4 @@ def _words(kind: OnnxType) -> str:
 
 
 def _sizes(kind: OnnxType) -> str:
-    return shown(list(kind.shape or ()), 80)
+    return format_value(list(kind.shape or ()), 80)

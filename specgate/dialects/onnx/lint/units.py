@@ -83,13 +83,13 @@ def bodies(model: OnnxModel) -> Iterator[Body]:
         holders = holders_of(function.nodes)
         operators = Counter(map(_OPERATOR, function.nodes))
         yield Body(place, function.nodes, holders, function.opset_imports, operators, function=function)
-        yield from _inside(holders, place, function.opset_imports, function)
+        yield from _iterate_bodies(holders, place, function.opset_imports, function)
 
 
 def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: OnnxFunction | None) -> Iterator[Body]:
     holders = holders_of(graph.nodes)
     yield Body(place, graph.nodes, holders, imports, Counter(map(_OPERATOR, graph.nodes)), graph, function)
-    yield from _inside(holders, place, imports, function)
+    yield from _iterate_bodies(holders, place, imports, function)
 
 
 def holders_of(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
@@ -99,7 +99,7 @@ def holders_of(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
     return [(index, node) for index, node in enumerate(nodes) if id(node.attributes) in holding] if holding else []
 
 
-def _inside(
+def _iterate_bodies(
     holders: list[tuple[int, OnnxNode]], place: str, imports: Mapping[str, int], function: OnnxFunction | None
 ) -> Iterator[Body]:
     for index, node in holders:
@@ -201,13 +201,13 @@ def graph_paths(model: OnnxModel) -> dict[int, Path]:
     Graphs in nodes with duplicate attributes are not included.
     """
     whole: Path = (("graph", 0),)
-    pairs_by_number = {id(model.graph): whole, **_nested(model.graph.nodes, whole)}
+    pairs_by_number = {id(model.graph): whole, **_nested_paths(model.graph.nodes, whole)}
     for number, function in enumerate(model.functions):
-        pairs_by_number |= _nested(function.nodes, (("functions", number),))
+        pairs_by_number |= _nested_paths(function.nodes, (("functions", number),))
     return pairs_by_number
 
 
-def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
+def _nested_paths(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
     pairs_by_number: dict[int, Path] = {}
     for index, node in enumerate(nodes):
         if node.plain or node.duplicates:
@@ -218,7 +218,7 @@ def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
             several = isinstance(attribute.value, list)
             for number, graph in enumerate(attribute.value if several else [attribute.value]):
                 here = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
-                pairs_by_number |= {id(graph): here, **_nested(graph.nodes, here)}
+                pairs_by_number |= {id(graph): here, **_nested_paths(graph.nodes, here)}
     return pairs_by_number
 
 
@@ -261,13 +261,13 @@ class _Ends:
 
     __slots__ = ("known", "node")
 
-    def __init__(self, node: OnnxNode, known: Mapping[str, str]) -> None:
-        self.node, self.known = node, known
+    def __init__(self, node: OnnxNode, imports_by_domain: Mapping[str, str]) -> None:
+        self.node, self.known = node, imports_by_domain
 
     def names(self) -> tuple[Sequence[str], Sequence[str]]:
-        known = self.known
-        return [known.get(name, name) for name in self.node.inputs], [
-            known.get(name, name) for name in self.node.outputs
+        names_ = self.known
+        return [names_.get(name, name) for name in self.node.inputs], [
+            names_.get(name, name) for name in self.node.outputs
         ]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from specgate.descriptors.core import shown
-from specgate.dialects.onnx.lint.fixes import lowered, older
+from specgate.descriptors.core import format_value
+from specgate.dialects.onnx.lint.fixes import lower_opset, older
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS, domain_name, finding, function_key
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
@@ -87,16 +87,16 @@ def import_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Findin
         yield finding("ir-version", "error", message, at, where="ir_version")
     if not model.opset_imports:
         yield finding("opset-missing", "error", "imports no opset, so its operators have no version", at)
-    yield from _stated(model.opset_imports, model.repeated_imports, at)
+    yield from _check_imports(model.opset_imports, model.repeated_imports, at)
     for function in model.functions:
         place: Place = (model.file, f"function {function.domain}.{function.name}", None)
-        yield from _stated(function.opset_imports, function.repeated_imports, place)
-    yield from _used(model, walked)
+        yield from _check_imports(function.opset_imports, function.repeated_imports, place)
+    yield from _check_used_domains(model, walked)
 
 
-def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: Place) -> Iterator[Finding]:
+def _check_imports(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: Place) -> Iterator[Finding]:
     for domain, version in imports.items():
-        name = shown(domain_name(domain))
+        name = format_value(domain_name(domain))
         if version < 1:
             message = f"imports version {version} of {name}; versions start at 1"
             yield finding("opset-version", "error", message, at, where="opset_import")
@@ -110,7 +110,7 @@ def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: P
             yield finding("opset-duplicate", severity, message, at, where="opset_import", fix=fix)  # type: ignore[arg-type]
 
 
-def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection[str]) -> dict[str, dict[str, int]]:
+def custom_operators(model: OnnxModel, walked: Sequence[Body], domains: Collection[str]) -> dict[str, dict[str, int]]:
     """Return node counts of operators in custom domains, by domain.
 
     Custom domains are neither ONNX's nor in `known`.
@@ -120,13 +120,13 @@ def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection
     for body in walked:
         for key, count in body.operators.items():
             domain, op_type, _ = key
-            if key not in functions and domain not in STANDARD_DOMAINS and domain not in known:
+            if key not in functions and domain not in STANDARD_DOMAINS and domain not in domains:
                 counts = entries.setdefault(domain, {})
                 counts[op_type] = counts.get(op_type, 0) + count
     return entries
 
 
-def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+def _check_used_domains(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
     """Yield domains without an import, and imports without operators."""
     used: set[str] = set()
     for body in walked:
@@ -138,14 +138,13 @@ def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
                 counts[op_type] = counts.get(op_type, 0) + count
         if body.imports or body.function is not None:  # a model without any import already has a finding
             for domain, counts in lacking.items():
-                message = (
-                    f"has {_counted(counts)} of the domain {shown(domain_name(domain))}, but imports no opset of it"
-                )
+                name = format_value(domain_name(domain))
+                message = f"has {_format_counts(counts)} of the domain {name}, but imports no opset of it"
                 yield finding("opset-missing", "error", message, (model.file, body.place, None), where="opset_import")
     at: Place = (model.file, "model", None)
     unused = [domain for domain in model.opset_imports if domain and domain not in used]
     if unused:
-        listed = ", ".join(map(shown, unused[:_LISTED])) + (" …" if len(unused) > _LISTED else "")
+        listed = ", ".join(map(format_value, unused[:_LISTED])) + (" …" if len(unused) > _LISTED else "")
         message = f"imports {'an opset' if len(unused) == 1 else 'opsets'} of {listed}, but has no operator of "
         message += "it" if len(unused) == 1 else "them"
         values = {"domains": unused}
@@ -166,29 +165,30 @@ def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -
         elif lacking:
             yield from (replace(_custom(domain, counts, at), target=str(target)) for target in lacking)
         else:
-            message = f"has {_counted(counts)} of the domain {shown(domain)}, which {targets[0].environment} defines"
+            nodes, environment = _format_counts(counts), targets[0].environment
+            message = f"has {nodes} of the domain {format_value(domain)}, which {environment} defines"
             values = {"domain": domain, "operators": dict(counts)}
             yield finding("custom-domain", "note", message, at, values=values)
 
 
 def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
     owner = dialect("onnx").tables.foreign.get(domain)
-    known = dialect("onnx").tables.operators
-    lacking = owner is None or any(f"{domain}.{name}" not in known for name in counts)
+    operators = dialect("onnx").tables.operators
+    lacking = owner is None or any(f"{domain}.{name}" not in operators for name in counts)
     what = "its operators are unknown" if owner is None else f"it is {owner}'s own"
     what += ", and some of these have no table" if owner is not None and lacking else ""
     return finding(
         "custom-domain",
         "warning",
-        f"has {_counted(counts)} of the domain {shown(domain)}, which is not an ONNX domain: {what}",
+        f"has {_format_counts(counts)} of the domain {format_value(domain)}, which is not an ONNX domain: {what}",
         at,
         values={"domain": domain, "operators": dict(counts)},
-        fix=f"if the target supports them, add {shown(domain)} to custom_domains in the configuration",
+        fix=f"if the target supports them, add {format_value(domain)} to custom_domains in the configuration",
     )
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    names = [name if name.isidentifier() else shown(name) for name in counts]
+def _format_counts(counts: Mapping[str, int]) -> str:
+    names = [name if name.isidentifier() else format_value(name) for name in counts]
     listed = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
     total = sum(counts.values())
     return f"{total} node{'' if total == 1 else 's'} ({listed})"
@@ -208,7 +208,7 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
             above = opset > newest
         if above:
             new_finding = _import_above(domain, opset, newest, target, location, versions)
-            edits = () if newest is None else lowered(graph, target, domain, newest)
+            edits = () if newest is None else lower_opset(graph, target, domain, newest)
             if edits and versions.plain[domain]:
                 new_finding = replace(
                     new_finding, fix=f"{new_finding.fix}; lint --fix removes the attributes and lowers the import"

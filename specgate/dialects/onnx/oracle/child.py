@@ -229,7 +229,7 @@ def _versions() -> dict[str, str]:
 
 
 def _verdicts(names: Sequence[str], question: Question) -> dict[str, Word]:
-    ways = {"checker": _checked, "inference": _inferred, "onnxruntime": _created}
+    ways = {"checker": _run_checker, "inference": _run_inference, "onnxruntime": _create_session}
     return {name: _answer(ways[name], question) for name in names}
 
 
@@ -270,14 +270,14 @@ def _known_to_onnx(question: Question) -> None:
         raise NotExpressible(f"the installed onnx ends at opset {defs.onnx_opset_version()}")
 
 
-def _checked(question: Question) -> None:
+def _run_checker(question: Question) -> None:
     from onnx import checker
 
     _known_to_onnx(question)
     checker.check_model(checker_model(question))
 
 
-def _inferred(question: Question) -> Word | None:
+def _run_inference(question: Question) -> Word | None:
     from onnx import shape_inference
 
     _known_to_onnx(question)
@@ -290,7 +290,7 @@ def _inferred(question: Question) -> Word | None:
     return None
 
 
-def _created(question: Question) -> None:
+def _create_session(question: Question) -> None:
     refused = _runtime_gate(question.opset, question.ir_version)
     if refused:
         raise NotExpressible(refused)
@@ -383,13 +383,13 @@ def _runtime_runner(question: Question, fed: set[str]) -> Callable[[dict[str, An
     session = _session(runtime_model(question, fed))
     outputs = [info.name for info in session.get_outputs()]
 
-    def run(feed: dict[str, Any]) -> dict[str, Any]:
+    def run_session(feed: dict[str, Any]) -> dict[str, Any]:
         for name, array in feed.items():
             if type(array.dtype).__module__ != "numpy.dtypes":  # ml_dtypes such as bfloat16
                 raise NotExpressible(f"{name}: ONNX Runtime does not accept numpy arrays of {array.dtype}")
         return dict(zip(outputs, session.run(outputs, feed), strict=True))
 
-    return run
+    return run_session
 
 
 def _reference_runner(question: Question, fed: set[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -399,10 +399,10 @@ def _reference_runner(question: Question, fed: set[str]) -> Callable[[dict[str, 
     evaluator = ReferenceEvaluator(inference_model(question, fed))
     outputs = list(evaluator.output_names)
 
-    def run(feed: dict[str, Any]) -> dict[str, Any]:
+    def run_evaluator(feed: dict[str, Any]) -> dict[str, Any]:
         try:
             return dict(zip(outputs, evaluator.run(outputs, feed), strict=True))
         except TypeError as error:
             raise (error.__cause__ or error) from None
 
-    return run
+    return run_evaluator

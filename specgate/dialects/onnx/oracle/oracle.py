@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.descriptors.positional import holds_attribute, reordered_for
 from specgate.errors import InputError, NoTable
 from specgate.oracles.protocol import Reply, Values
@@ -93,7 +93,7 @@ def make_question(descriptor: Descriptor, level: str, newest: int | None = None)
     tables = dialect("onnx")
     opset = descriptor.version or level
     if domain and domain not in tables.domains:
-        return f"the opset of the domain {shown(domain)} is not known"
+        return f"the opset of the domain {format_value(domain)} is not known"
     try:
         spec = tables.operator(descriptor.operator)
         spec.dialect.check_level(opset)
@@ -104,9 +104,11 @@ def make_question(descriptor: Descriptor, level: str, newest: int | None = None)
             op_type,
             int(main),
             tables.tables.levels[main]["ir_version"],
-            _with_extras(_placed(descriptor, layout.inputs, opset, optional=True), layout.inputs, descriptor, "inputs"),
             _with_extras(
-                _placed(descriptor, layout.outputs, opset, optional=False), layout.outputs, descriptor, "outputs"
+                _place_tensors(descriptor, layout.inputs, opset, optional=True), layout.inputs, descriptor, "inputs"
+            ),
+            _with_extras(
+                _place_tensors(descriptor, layout.outputs, opset, optional=False), layout.outputs, descriptor, "outputs"
             ),
             tuple(_attributes(descriptor, layout)),
             domain,
@@ -121,11 +123,11 @@ def _opset_of_runtimes(tables: Dialect) -> str:
 
     Custom operators of a runtime work with each of its opsets.
     """
-    known = [entry["level"] for entry in tables.tables.environments if entry["kind"] == "runtime"]
-    return max(known, key=tables.position.__getitem__)
+    levels = [entry["level"] for entry in tables.tables.environments if entry["kind"] == "runtime"]
+    return max(levels, key=tables.position.__getitem__)
 
 
-def _placed(
+def _place_tensors(
     descriptor: Descriptor, infos: Sequence[FieldInfo], opset: str, *, optional: bool
 ) -> tuple[Tensor | None, ...]:
     """Return tensors by position.
@@ -157,7 +159,7 @@ def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
         return None
     types = dialect("onnx").types
     if tensor.type is not None and tensor.type not in types:
-        raise _Unaskable(f"{name}: {shown(tensor.type)} is not a TensorProto.DataType")
+        raise _Unaskable(f"{name}: {format_value(tensor.type)} is not a TensorProto.DataType")
     number = 0 if tensor.type is None else dialect("onnx").type_numbers[tensor.type]
     sizes = None if tensor.sizes is None else tuple(str(s) if isinstance(s, str) else s for s in tensor.sizes)
     if any(isinstance(size, int) and size not in _INT64 for size in sizes or ()):
@@ -182,19 +184,19 @@ def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
         value = descriptor.fields.get(name)
         if isinstance(value, TensorDesc) and info.type == "tensor-proto":
             tensor = _tensor(info.vendor_name, value)
-            yield Attribute(info.vendor_name, _filled(tensor) if tensor else None, _MESSAGES["TensorProto"])
+            yield Attribute(info.vendor_name, _fill_tensor(tensor) if tensor else None, _MESSAGES["TensorProto"])
         elif value is not None:
             yield Attribute(info.vendor_name, value, _KINDS.get(info.type, 0))
     for oddity in descriptor.oddities:
         if holds_attribute(oddity, named):
-            known = named.get(oddity.where)
-            where = replace(oddity, where=known.vendor_name) if known else oddity
-            yield _odd(where, _KINDS.get(known.type, 0) if known else 0)
+            attribute = named.get(oddity.where)
+            where = replace(oddity, where=attribute.vendor_name) if attribute else oddity
+            yield _odd(where, _KINDS.get(attribute.type, 0) if attribute else 0)
         elif not oddity.code.startswith("too-many-"):
             raise _Unaskable(oddity.message)
 
 
-def _filled(tensor: Tensor) -> Tensor:
+def _fill_tensor(tensor: Tensor) -> Tensor:
     """Return a tensor with elements, zeros if unknown, for an attribute."""
     sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
     few = prod(sizes) if prod(sizes) <= _MOST_FILLED else 0
@@ -216,7 +218,7 @@ def _odd(oddity: Malformed, expected: int) -> Attribute:
         value = int(value)
     kind = _list_kind(value) if isinstance(value, list | tuple) else _scalar_kind(value)
     if kind in {0, expected}:
-        raise _Unaskable(f"cannot store {shown(value)} unchanged in an AttributeProto")
+        raise _Unaskable(f"cannot store {format_value(value)} unchanged in an AttributeProto")
     return Attribute(oddity.where, value, kind)
 
 
@@ -275,9 +277,9 @@ class ONNXOracle(Closing):
 
         An invalid descriptor raises nothing.
         """
-        return [self._one(make_question(descriptor, self.level)) for descriptor in descriptors]
+        return [self._ask_question(make_question(descriptor, self.level)) for descriptor in descriptors]
 
-    def _one(self, question: Question | str) -> dict[str, Reply]:
+    def _ask_question(self, question: Question | str) -> dict[str, Reply]:
         names = tuple(self.versions)
         if not isinstance(question, str) and question.domain:
             question = f"what a session checks of operators of {question.domain} is not compared; only their values are"

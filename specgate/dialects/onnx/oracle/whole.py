@@ -38,7 +38,7 @@ def answerer(_argument: None) -> Callable[[tuple[str, str, Mapping[str, Any]]], 
     return answer
 
 
-def _opened(path: str, *, weights: bool) -> Any:
+def _expose_values(path: str, *, weights: bool) -> Any:
     """Return the model with all values of its main graph as outputs."""
     import onnx
 
@@ -61,13 +61,13 @@ def _by_onnxruntime(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, A
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     folder = str(Path(path).resolve().parent)
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
-    model = _opened(path, weights=False)
+    model = _expose_values(path, weights=False)
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names = [info.name for info in session.get_outputs() if _carried(info.type)]
+    names = [info.name for info in session.get_outputs() if _is_supported_type(info.type)]
     return onnxruntime.__version__, dict(zip(names, session.run(names, arrays), strict=True))
 
 
-def _carried(word: str) -> bool:
+def _is_supported_type(word: str) -> bool:
     return not any(part in word for part in ("bfloat16", "float8", "float4", "int4", "int2"))
 
 
@@ -75,7 +75,7 @@ def _by_reference(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any
     import onnx
     from onnx.reference import ReferenceEvaluator
 
-    evaluator = ReferenceEvaluator(_opened(path, weights=True))
+    evaluator = ReferenceEvaluator(_expose_values(path, weights=True))
     entries = dict(zip(evaluator.output_names, evaluator.run(None, arrays), strict=True))
     for name, value in entries.items():
         with contextlib.suppress(AttributeError):

@@ -39,12 +39,12 @@ __all__ = ["FLOW", "Flow", "Run", "Scope"]
 _MOST_NESTED: Final = 60
 
 
-def _read(node: OnnxNode) -> Iterator[str]:
+def _read_names(node: OnnxNode) -> Iterator[str]:
     """Yield the names that a node and its subgraphs read."""
     yield from node.inputs
     for _, graph in subgraphs(node):
         for inner in graph.nodes:
-            yield from _read(inner)
+            yield from _read_names(inner)
         yield from (info.name for info in graph.outputs)
 
 
@@ -79,7 +79,7 @@ class Run:
         self.live_bytes = 0
         self.notes: Counter[str] = Counter()
         self.watch, self.step = watch, step
-        self._evaluate = evaluate or _evaluated
+        self._evaluate = evaluate or _evaluate_node
         self._last_use: dict[int, dict[str, int]] = {}
         self._kept: dict[int, Any] = {}
 
@@ -90,11 +90,11 @@ class Run:
     def execute(self, descriptor: Descriptor, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Return a node's outputs as its kernel computes them."""
         newest = self.tables.operator(descriptor.operator).dialect.levels[-1]
-        results = execute_at(descriptor, arrays, newest, budget=self.left(), basis=self.basis, by=self.by)
+        results = execute_at(descriptor, arrays, newest, budget=self.remaining_budget(), basis=self.basis, by=self.by)
         self.notes.update(results.notes)
         return results
 
-    def left(self) -> memory.Budget:
+    def remaining_budget(self) -> memory.Budget:
         """Return the budget that live values leave."""
         return self.budget.less(self.live_bytes)
 
@@ -112,12 +112,12 @@ class Run:
         """Return the index of the last node that reads each name."""
         known = self._last_use.get(id(nodes))
         if known is None:
-            known = {name: index for index, node in enumerate(nodes) for name in _read(node)}
+            known = {name: index for index, node in enumerate(nodes) for name in _read_names(node)}
             self._last_use[id(nodes)] = known
         return known
 
 
-def _evaluated(run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], _place: str) -> dict[str, Any]:
+def _evaluate_node(run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], _place: str) -> dict[str, Any]:
     return run.execute(descriptor, arrays)
 
 
@@ -209,7 +209,7 @@ class Flow(NamedTuple):
     version: int
 
 
-def _one(value: Any, name: str) -> Any:
+def _scalar_of(value: Any, name: str) -> Any:
     if not isinstance(value, np.ndarray) or value.size != 1:
         raise InputError("expected one element", place=name)
     return value.reshape(())
@@ -218,7 +218,7 @@ def _one(value: Any, name: str) -> Any:
 def _if(flow: Flow) -> list[Any]:
     if len(flow.values) != 1 or flow.values[0] is None:
         raise InputError(f"expected one input, the condition, found {len(flow.values)}")
-    return flow.body("then_branch" if bool(_one(flow.values[0], "cond")) else "else_branch", [])
+    return flow.body("then_branch" if bool(_scalar_of(flow.values[0], "cond")) else "else_branch", [])
 
 
 class _Collected:
@@ -246,7 +246,7 @@ class _Collected:
             self.run.live_bytes += number
         self.run.budget.hold(self.run.live_bytes, "the set of live values")
 
-    def joined(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
+    def stack_iterations(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
         """Stack the iterations of each value along an axis, by default 0."""
         arrays = []
         for index, (kept, info) in enumerate(zip(self.parts, self.infos, strict=True)):
@@ -271,8 +271,8 @@ def _loop(flow: Flow) -> list[Any]:
     if len(flow.values) < 2:
         raise InputError(f"expected a trip count and a condition, found {len(flow.values)} inputs")
     trips, cond, *state = flow.values
-    most = None if trips is None else int(_one(trips, "M"))
-    goes_on = True if cond is None else bool(_one(cond, "cond"))
+    most = None if trips is None else int(_scalar_of(trips, "M"))
+    goes_on = True if cond is None else bool(_scalar_of(cond, "cond"))
     infos = flow.outputs["body"]
     if len(infos) < 1 + len(state):
         raise InputError(f"expected a body of at least {1 + len(state)} outputs, found {len(infos)}")
@@ -281,10 +281,10 @@ def _loop(flow: Flow) -> list[Any]:
         if not goes_on:
             break
         again, *values = flow.body("body", [np.array(turn, np.int64), np.array(goes_on), *state])
-        goes_on = bool(_one(again, "the body's condition"))
+        goes_on = bool(_scalar_of(again, "the body's condition"))
         state = values[: len(state)]
         collected.add(values[len(state) :])
-    return [*state, *collected.joined()]
+    return [*state, *collected.stack_iterations()]
 
 
 def _turns(run: Run, most: int | None) -> Iterator[int]:
@@ -302,7 +302,7 @@ def _scan(flow: Flow) -> list[Any]:
     if not isinstance(count_of, int) or not 0 <= count_of <= len(items):
         raise InputError(f"expected num_scan_inputs from 0 to {len(items)}, found {count_of!r:.20}")
     state, scanned = items[: len(items) - count_of], items[len(items) - count_of :]
-    return _scan_of_batches(flow, state, scanned, lengths) if flow.version < 9 else _scanned(flow, state, scanned)
+    return _scan_of_batches(flow, state, scanned, lengths) if flow.version < 9 else _scan_outputs(flow, state, scanned)
 
 
 def _numbers(flow: Flow, name: str, expected_number: int) -> list[int]:
@@ -312,7 +312,9 @@ def _numbers(flow: Flow, name: str, expected_number: int) -> list[int]:
     return [int(number) for number in result]
 
 
-def _scanned(flow: Flow, state: list[Any], scanned: list[Any], directions: Sequence[int] | None = None) -> list[Any]:
+def _scan_outputs(
+    flow: Flow, state: list[Any], scanned: list[Any], directions: Sequence[int] | None = None
+) -> list[Any]:
     infos = flow.outputs["body"]
     if len(infos) < len(state):
         raise InputError(f"expected a body of at least {len(state)} outputs, found {len(infos)}")
@@ -336,7 +338,7 @@ def _scanned(flow: Flow, state: list[Any], scanned: list[Any], directions: Seque
     for kept, back in zip(collected.parts, out_directions, strict=True):
         if back:
             kept.reverse()
-    return [*state, *collected.joined(out_axes)]
+    return [*state, *collected.stack_iterations(out_axes)]
 
 
 def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: Any) -> list[Any]:
@@ -356,7 +358,7 @@ def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: 
         raise InputError(f"expected sequence_lens as {batches} numbers from 0 to {longest}")
     directions = _numbers(flow, "directions", len(scanned))
     items = [
-        _scanned(flow, [np.asarray(v[batch]) for v in state], [v[batch, :size] for v in scanned], directions)
+        _scan_outputs(flow, [np.asarray(v[batch]) for v in state], [v[batch, :size] for v in scanned], directions)
         for batch, size in enumerate(sizes)
     ]
     whole = []

@@ -18,7 +18,7 @@ from specgate.dialects.onnx.run.nodes import execute_nodes, refuse_early
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.comparison import Compared, Judge, at_place, in_file, values_of
-from specgate.execution.containers import contained, plain, type_of
+from specgate.execution.containers import convert_container, plain, type_of
 from specgate.execution.observed import Outputs, counted_notes
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
@@ -92,12 +92,12 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
         raise InputError(f"cannot execute a model of {tables.name} for {target}", file=path)
     for imports in (model.opset_imports, *(function.opset_imports for function in model.functions)):
         for domain, version in imports.items():
-            known = tables.domain_level(domain, target.level) if domain in ("", *tables.domains) else None
-            if known is None and domain in tables.domains:
+            level = tables.domain_level(domain, target.level) if domain in ("", *tables.domains) else None
+            if level is None and domain in tables.domains:
                 raise InputError(f"imports {domain} {version}, which is not part of {target.described}", file=path)
-            if known is not None and version > int(known):
+            if level is not None and version > int(level):
                 name = f"{domain} {version}" if domain else f"opset {version}"
-                raise InputError(f"imports {name}, above {target.described}, which supports up to {known}", file=path)
+                raise InputError(f"imports {name}, above {target.described}, which supports up to {level}", file=path)
 
 
 class _Values:
@@ -131,7 +131,7 @@ class _Values:
         if declared is None or declared.kind == "unknown":
             return value
         if declared.kind != "tensor":
-            return contained(value, _spelt(declared, self.tables), self.tables, "")
+            return convert_container(value, _spell_type(declared, self.tables), self.tables, "")
         if declared.elem_type not in self.tables.types:
             raise InputError(f"its type {declared.elem_type} has no values")
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -149,9 +149,9 @@ class _Values:
             raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
         for size, result in zip(declared.shape, array.shape, strict=True):
             if isinstance(size, str):
-                known, source = self.symbols.setdefault(size, (result, name))
-                if known != result:
-                    where = f"but {plain_name(size)} is {known} in {source!r:.60}"
+                expected, source = self.symbols.setdefault(size, (result, name))
+                if expected != result:
+                    where = f"but {plain_name(size)} is {expected} in {source!r:.60}"
                     raise InputError(f"has the shape {list(array.shape)} where {shown} is declared, {where}")
             elif size is not None and size != result:
                 raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
@@ -173,20 +173,20 @@ class _Values:
             return plain(value)
 
 
-def _spelt(declared: OnnxType, tables: Any) -> str:
+def _spell_type(declared: OnnxType, tables: Any) -> str:
     """Return a declared type in operator schema spelling."""
     if declared.kind == "tensor":
         word = declared.elem_type or ""
         return str(tables.types[word]["tensor"]) if word in tables.types else word
     if declared.inner is None or declared.kind not in {"sequence", "map", "optional"}:
         raise InputError(f"its type, {declared.kind}, is not supported")
-    inner = _spelt(declared.inner, tables)
+    inner = _spell_type(declared.inner, tables)
     return container(declared.kind, inner, declared.elem_type)
 
 
-def _names(known: Mapping[str, Any]) -> str:
-    shown = ", ".join(repr(name[:60]) for name in list(known)[:8])
-    return shown + (" …" if len(known) > 8 else "") or "none"
+def _names(names: Mapping[str, Any]) -> str:
+    shown = ", ".join(repr(name[:60]) for name in list(names)[:8])
+    return shown + (" …" if len(names) > 8 else "") or "none"
 
 
 def compare_model(
@@ -222,17 +222,25 @@ def compare_model(
 
     def evaluate(run: Run, descriptor: Descriptor, entries: Mapping[str, Any], _place: str) -> dict[str, Any]:
         ours = run.execute(descriptor, entries)
-        judge.computed(descriptor, entries, ours, run.execute)
+        judge.record_tolerance(descriptor, entries, ours, run.execute)
         return ours
 
     def settle(name: str, value: Any) -> Any:
         return judge.settle(*places[name], name, value, theirs.get(name)) if name in places else value
 
-    def done(count: int, of: int) -> None:
+    def report_node(count: int, of: int) -> None:
         judge.next_node()
         on_node(count, of)
 
     outputs = run_model(
-        path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done, model=model, basis=basis
+        path,
+        arrays,
+        target,
+        budget=budget,
+        evaluate=evaluate,
+        watch=settle,
+        on_node=report_node,
+        model=model,
+        basis=basis,
     )
     return Compared(implementation, version, outputs, judge.count, judge.missing, judge.differences)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Body = Callable[[Scope, OnnxGraph, Sequence[Any], str], list[Any]]
 
-__all__ = ["described", "execute_nodes", "label_of", "refuse_early", "table_of"]
+__all__ = ["describe_node", "execute_nodes", "label_of", "refuse_early", "table_of"]
 
 #: Cache size for descriptors, and the attribute length above which a descriptor is not cached.
 _REMEMBERED, _LONGEST = 1024, 64
@@ -55,7 +55,7 @@ def table_of(tables: Dialect, node: OnnxNode, version: str) -> tuple[OperatorSpe
     return spec, spec.dialect.levels[-1]
 
 
-def described(
+def describe_node(
     scope: Scope,
     node: OnnxNode,
     items: Sequence[Any],
@@ -145,7 +145,7 @@ def _attribute(scope: Scope, attribute: OnnxAttribute, place: str, body: Body) -
         )
         return BodyDesc(inputs, outputs, lambda values: body(scope, attribute.value, values, place))
     if attribute.value is None and attribute.spans and attribute.kind in {"FLOATS", "INTS", "STRINGS", "STRING"}:
-        return scope.run.weights.listed(attribute)
+        return scope.run.weights.read_elements(attribute)
     if not isinstance(attribute.value, OnnxTensor):
         return attribute.value
     array = scope.run.constant(attribute.value, keep=scope.depth > 0)
@@ -173,7 +173,7 @@ def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int]
     """
     for index, node in enumerate(nodes):
         with at_node(label_of(node, index), run.path):
-            function = _called(run, node)
+            function = _called_function(run, node)
             if node.domain not in imports and function is None:
                 raise InputError(f"the model imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}")
             if node.duplicates:
@@ -203,7 +203,7 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
             raise NoKernel(f"the attribute {name!r:.60} has a subgraph, which {spec.name} does not support")
 
 
-def _called(run: Run, node: OnnxNode) -> OnnxFunction | None:
+def _called_function(run: Run, node: OnnxNode) -> OnnxFunction | None:
     return run.functions.get(function_key(node)) if run.functions else None
 
 
@@ -242,24 +242,24 @@ def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
     attributes = _attributes(scope, node)
     if is_constant(node):
         return [constant_value(scope, attributes, len(node.outputs))]
-    function = _called(scope.run, node)
+    function = _called_function(scope.run, node)
     flow = function is None and (node.domain, node.op_type) in FLOW
     items = [(_input_value if flow else Scope.read)(scope, name) if name else None for name in node.inputs]
     if function is not None:
         return _call(scope, node, function, items, attributes, place)
     if flow:
         return _with_bodies(scope, node, items, attributes, place)
-    return _computed(scope, node, items, attributes, place)
+    return _compute_node(scope, node, items, attributes, place)
 
 
 def _input_value(scope: Scope, name: str) -> Any:
     value = scope.read(name)
     if is_undefined(value):
-        raise _undefined(name)
+        raise _undefined_error(name)
     return value
 
 
-def _undefined(name: str) -> InputError:
+def _undefined_error(name: str) -> InputError:
     return InputError(f"reads {name!r:.60}, which has undefined elements")
 
 
@@ -355,12 +355,12 @@ def _body(scope: Scope, graph: OnnxGraph, values: Sequence[Any], place: str) -> 
         inner.close()
 
 
-def _computed(
+def _compute_node(
     scope: Scope, node: OnnxNode, items: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
 ) -> list[Any]:
     """Compute a node by its kernel; omitted outputs may be missing."""
     run = scope.run
-    descriptor = described(scope, node, items, attributes, place, _body)
+    descriptor = describe_node(scope, node, items, attributes, place, _body)
     if descriptor.oddities:
         raise InputError(descriptor.oddities[0].message)
     spec, version = run.tables.operator(descriptor.operator), str(descriptor.version)
@@ -374,7 +374,7 @@ def _computed(
             lambda marks: run.execute(descriptor, marks),
         )  # fmt: skip
         if known is None:
-            raise _undefined(unknown[0])
+            raise _undefined_error(unknown[0])
         results = known
     else:
         results = run.evaluate(descriptor, arrays, place)

@@ -100,7 +100,7 @@ class Weights:
             flat = _from_values(values, dtype)
         elif tensor.location == "external":
             bits = SUB_BYTE.get(tensor.elem_type, 8 * dtype.itemsize)
-            flat = _decoded(self._external(tensor, (count * bits + 7) // 8), tensor.elem_type, dtype, count)
+            flat = _decode_raw_data(self._external(tensor, (count * bits + 7) // 8), tensor.elem_type, dtype, count)
         elif tensor.data is not None:
             flat = _misfit(tensor, dtype, count)
         else:
@@ -112,13 +112,13 @@ class Weights:
         except (ValueError, OverflowError):  # beyond numpy's limits on rank and sizes
             raise InputError(f"a tensor of {len(tensor.dims)} dimensions cannot be stored as an array") from None
 
-    def listed(self, attribute: OnnxAttribute) -> Any:
+    def read_elements(self, attribute: OnnxAttribute) -> Any:
         """Return the elements of an attribute that the structural reader skipped.
 
         Strings are bytes.
         """
         items: list[Any] = []
-        with self._again() as reader:
+        with self._reopen_file() as reader:
             for kind, begin, end in reader.fields(list(attribute.spans), _PROTO["AttributeProto"]):
                 if kind in {"s", "strings"}:
                     items.append(reader.read(begin, end))
@@ -129,7 +129,7 @@ class Weights:
                         [np.frombuffer(part, "<f4") for part in _floats(reader, [(begin, end)], np.dtype("<f4"))]
                     ).tolist()
                 else:
-                    items += reader.packed(begin, end, "int64")
+                    items += reader.decode_packed(begin, end, "int64")
                 if 8 * len(items) > self.budget:
                     raise InputError(f"a list needs more than the {self.budget} bytes that are left of the limit")
         return items[-1] if attribute.kind == "STRING" and items else items
@@ -174,11 +174,11 @@ class Weights:
     def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         if tensor.segment:
             raise NoKernel("a segmented tensor is not supported")
-        with self._again() as reader:
+        with self._reopen_file() as reader:
             return _read_tensor(reader, list(tensor.spans), tensor.elem_type, dtype, count)
 
     @contextmanager
-    def _again(self) -> Iterator[Reader]:
+    def _reopen_file(self) -> Iterator[Reader]:
         """Reopen the model file."""
         try:
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # like the structural reader
@@ -195,7 +195,7 @@ def _misfit(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any
     Raises InputError if the data cannot be used.
     """
     if isinstance(tensor.data, bytes):
-        return _decoded(tensor.data, tensor.elem_type, dtype, count)
+        return _decode_raw_data(tensor.data, tensor.elem_type, dtype, count)
     field = STORED.get(tensor.elem_type, "int32_data")
     if not tensor.data and field not in tensor.stored_counts:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
@@ -208,7 +208,7 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
     for name, begin, end in reader.fields(spans, _PROTO["TensorProto"]):
         pairs_by_name.setdefault(name, []).append((begin, end))
     if "raw_data" in pairs_by_name:
-        return _decoded(reader.read(*pairs_by_name["raw_data"][-1]), elem_type, dtype, count)
+        return _decode_raw_data(reader.read(*pairs_by_name["raw_data"][-1]), elem_type, dtype, count)
     field = STORED.get(elem_type, "int32_data")
     if field not in pairs_by_name:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
@@ -225,12 +225,12 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
     kind = field.removesuffix("_data")
     integers: list[int] = []
     for begin, end in items:
-        integers.extend(reader.packed(begin, end, kind) if end else [begin])
+        integers.extend(reader.decode_packed(begin, end, kind) if end else [begin])
     if dtype.kind in "fV" and dtype.itemsize <= 2:  # int32_data holds bit patterns
         if SUB_BYTE.get(elem_type) == 6:  # not packed
             return numbers_of(np.array([integer & 63 for integer in integers], np.uint8), dtype)
         bits = np.array(integers, np.int64).astype(f"<u{dtype.itemsize}")
-        return _decoded(bits.tobytes(), elem_type, dtype, count)
+        return _decode_raw_data(bits.tobytes(), elem_type, dtype, count)
     wide = np.array(integers, np.uint64 if kind == "uint64" else np.int64)
     return wide.astype(dtype)
 
@@ -243,13 +243,13 @@ def _floats(reader: Reader, items: list[tuple[Any, int]], item: np.dtype[Any]) -
         yield data
 
 
-def _decoded(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+def _decode_raw_data(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     """Return the elements of raw_data.
 
     They are little-endian; types of less than 8 bits are packed.
     """
     if elem_type in SUB_BYTE:
-        return _unpacked(data, elem_type, dtype, count)
+        return _unpack_numbers(data, elem_type, dtype, count)
     if dtype == np.object_ or len(data) % dtype.itemsize:
         raise InputError(f"{len(data)} bytes of raw data are not elements of {dtype}")
     if dtype == np.bool_:
@@ -261,7 +261,7 @@ def _decoded(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> N
     return little.astype(dtype, copy=False)
 
 
-def _unpacked(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+def _unpack_numbers(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     """Unpack `count` elements of less than 8 bits, lowest bits first."""
     width = SUB_BYTE[elem_type]
     bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from specgate.caching import cached_property
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.openvino.oracle.exchange import Blob, Computed, python_module
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError, ir_of
 
@@ -100,7 +100,7 @@ class _Asker:
         column, layer, sets = question
         if column == "cpu" and not sets:
             word, detail = self.verdict(layer, self.create)
-            return self.verdict(layer, self.compiled) if word == "accepted" else (word, detail)
+            return self.verdict(layer, self.compile_layer) if word == "accepted" else (word, detail)
         if column in {"factory", "ir"}:
             return self.verdict(layer, self.read if column == "ir" else self.create)
         word, detail = self.verdict(layer, self.create)
@@ -125,7 +125,9 @@ class _Asker:
             try:
                 self.factories[version] = self.native.NodeFactory(version)
             except RuntimeError:
-                raise NotExpressibleError(f"OpenVINO {self.ov.__version__} does not have {shown(version)}") from None
+                raise NotExpressibleError(
+                    f"OpenVINO {self.ov.__version__} does not have {format_value(version)}"
+                ) from None
         return self.factories[version]
 
     def create(self, layer: Layer) -> None:
@@ -240,9 +242,9 @@ class _Asker:
         return struct.pack(f"<{len(texts) + 2}I", len(texts), *ends) + b"".join(texts)
 
     def evaluate(self, layer: Layer, sets: list[list[Blob]]) -> list[Computed]:
-        return [self.evaluated(layer, blobs) for blobs in sets]
+        return [self.evaluate_layer(layer, blobs) for blobs in sets]
 
-    def evaluated(self, layer: Layer, blobs: list[Blob]) -> Computed:
+    def evaluate_layer(self, layer: Layer, blobs: list[Blob]) -> Computed:
         try:
             tensors = [self.tensor(blob) for blob in blobs]
             node = self.node(layer, [self.op.Constant(tensor) for tensor in tensors])
@@ -267,7 +269,7 @@ class _Asker:
             outputs.append(self.ov.Tensor(kind, self.ov.Shape(sizes)))
         return outputs
 
-    def compiled(self, layer: Layer) -> tuple[Any, int]:
+    def compile_layer(self, layer: Layer) -> tuple[Any, int]:
         """Return the layer compiled for the CPU, and its number of outputs."""
         if layer.kind.lower() in _ENDS:
             raise NotExpressibleError("it is a model output and cannot be compiled alone")
@@ -282,14 +284,14 @@ class _Asker:
 
     def infer(self, layer: Layer, sets: list[list[Blob]]) -> list[Computed]:
         try:
-            compiled, count = self.compiled(layer)
+            compiled, count = self.compile_layer(layer)
             request = compiled.create_infer_request()
         except Exception as error:  # noqa: BLE001  # any exception is a rejection
             word, detail = _refusal(error)
             return [Computed("no kernel" if word == "rejected" else word, detail) for _ in sets]
-        return [self.inferred(layer, request, count, blobs) for blobs in sets]
+        return [self.infer_layer(layer, request, count, blobs) for blobs in sets]
 
-    def inferred(self, layer: Layer, request: Any, count: int, blobs: list[Blob]) -> Computed:
+    def infer_layer(self, layer: Layer, request: Any, count: int, blobs: list[Blob]) -> Computed:
         try:
             tensors = [self.tensor(blob) for blob in blobs]
             self.afford(layer, tensors)

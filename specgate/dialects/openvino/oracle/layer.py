@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc, integer_limits, shown
+from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc, format_value, integer_limits
 from specgate.descriptors.positional import positional, read_by_page_names, reordered_for
 from specgate.dialects.openvino.ir import MAPS
 from specgate.errors import Error
@@ -54,7 +54,7 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
     parts.append(_layer(count, layer.kind, layer.version, _data(layer.data), body))
     edges = [_EDGE.format(at, 0, count, at) for at in range(count)]
     if layer.kind == "Assign" and layer.inputs:
-        parts.append(_read(layer, count + layer.ports + 1))
+        parts.append(_write_read_value(layer, count + layer.ports + 1))
         edges[0] = _EDGE.format(0, 0, count + layer.ports + 1, 0) + _EDGE.format(count + layer.ports + 1, 1, count, 0)
     for end, port in zip(ends, stated, strict=True):
         parts.append(_layer(end + 1, "Result", "opset1", "", f"<input>{_port(0, port)}</input>"))
@@ -95,7 +95,7 @@ def _body(layer: Layer, name: str) -> str:
     return f"{port_map}<{name}><layers>{''.join(layers)}</layers><edges>{edges}</edges></{name}>"
 
 
-def _read(layer: Layer, number: int) -> str:
+def _write_read_value(layer: Layer, number: int) -> str:
     """Return a ReadValue for the variable of an Assign, fed with its input."""
     port, name = layer.inputs[0], layer.data.get("variable_id")
     data: dict[str, Any] = {"variable_type": port.type or "dynamic", "variable_shape": _shape(port)}
@@ -145,7 +145,7 @@ def _port(number: int, port: Port | None) -> str:
 def _data(data: dict[str, Any]) -> str:
     for name in data:
         if not (name.isascii() and name.replace("-", "_").replace(".", "_").isidentifier()):
-            raise NotExpressibleError(f"{shown(name)} is not a valid XML attribute name")
+            raise NotExpressibleError(f"{format_value(name)} is not a valid XML attribute name")
     text = "".join(f" {name}={quoteattr(_text(name, value))}" for name, value in data.items())
     return f"<data{text}/>" if text else ""
 
@@ -157,12 +157,12 @@ def _text(name: str, value: Any) -> str:
         return repr(value)
     if isinstance(value, list | tuple) and not any(isinstance(item, list | tuple) for item in value):
         return ",".join(_text(name, item) for item in value)
-    if isinstance(value, str) and all(_allowed(letter) for letter in value):
+    if isinstance(value, str) and all(_is_allowed_character(letter) for letter in value):
         return value
-    raise NotExpressibleError(f"an IR cannot express the attribute {shown(name)} of {shown(value)}")
+    raise NotExpressibleError(f"an IR cannot express the attribute {format_value(name)} of {format_value(value)}")
 
 
-def _allowed(letter: str) -> bool:
+def _is_allowed_character(letter: str) -> bool:
     """Return True if XML 1.0 allows a character."""
     return letter in "\t\n\r" or " " <= letter <= "\ud7ff" or "\ue000" <= letter <= "\ufffd" or letter > "\uffff"
 
@@ -253,7 +253,7 @@ def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     entries.update(_odd(oddity) for oddity in descriptor.oddities)
     for name, value in entries.items():
         if not _simple(value, 2):
-            raise NotExpressibleError(f"the attribute {shown(name)} is {shown(value)}")
+            raise NotExpressibleError(f"the attribute {format_value(name)} is {format_value(value)}")
     return entries
 
 
@@ -276,9 +276,9 @@ def _simple(value: Any, depth: int) -> bool:
 
 def _port_of(result: Any, tables: Dialect) -> Port:
     if not isinstance(result, TensorDesc):
-        raise NotExpressibleError(f"{shown(result)} is not a tensor")
+        raise NotExpressibleError(f"{format_value(result)} is not a tensor")
     if result.type is not None and result.type not in tables.types:
-        raise NotExpressibleError(f"{shown(result.type)} is not an element type")
+        raise NotExpressibleError(f"{format_value(result.type)} is not an element type")
     precision = "UNSPECIFIED" if result.type is None else str(tables.types[result.type]["ir"])
     sizes = None if result.sizes is None else tuple(map(_size, result.sizes))
     value = None if result.value is None else _constant(result.type, sizes, result.value, tables)
@@ -289,7 +289,7 @@ def _size(size: Any) -> int | None:
     if size is None or isinstance(size, Symbol):
         return None
     if not isinstance(size, int) or not 0 <= size <= _MAX_SIZE:
-        raise NotExpressibleError(f"OpenVINO's sizes are from 0 to 2**63 - 2, found {shown(size)}")
+        raise NotExpressibleError(f"OpenVINO's sizes are from 0 to 2**63 - 2, found {format_value(size)}")
     return int(size)
 
 
@@ -299,10 +299,12 @@ def _constant(
     if kind is None or sizes is None or None in sizes:
         raise NotExpressibleError("a constant needs its type and sizes")
     if prod(size for size in sizes if size is not None) != len(value):
-        raise NotExpressibleError(f"a constant of the sizes {shown(list(sizes))} does not have {len(value)} elements")
+        raise NotExpressibleError(
+            f"a constant of the sizes {format_value(list(sizes))} does not have {len(value)} elements"
+        )
     misfit = next((item for item in value if not _fits(kind, tables.types[kind].get("bits"), item)), None)
     if misfit is not None:
-        raise NotExpressibleError(f"a constant of {kind} cannot hold {shown(misfit)}")
+        raise NotExpressibleError(f"a constant of {kind} cannot hold {format_value(misfit)}")
     return value
 
 

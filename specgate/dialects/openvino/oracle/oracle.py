@@ -107,13 +107,13 @@ class OpenVINOOracle(Closing):
         try:
             layer = layer_of(descriptor, self.level)
         except NotExpressibleError as error:
-            return [dict.fromkeys(_VALUES, _unasked(str(error))) for _ in sets]
+            return [dict.fromkeys(_VALUES, _not_asked_values(str(error))) for _ in sets]
         for column in _VALUES:
             blobs_by_number: dict[int, list[Blob]] = {}
             for at, arrays in enumerate(sets):
                 blobs = self._blobs(descriptor, arrays, column)
                 if isinstance(blobs, str):
-                    tables[at][column] = _unasked(blobs)
+                    tables[at][column] = _not_asked_values(blobs)
                 else:
                     blobs_by_number[at] = blobs
             computed = self._compute(column, layer, list(blobs_by_number.values()))
@@ -124,13 +124,13 @@ class OpenVINOOracle(Closing):
     @staticmethod
     def _blobs(descriptor: Descriptor, arrays: Mapping[str, Any], column: str) -> list[Blob] | str:
         """Return the inputs to send, or why they cannot be sent."""
-        from specgate.dialects.openvino.oracle.values import blobs_of, narrowed
+        from specgate.dialects.openvino.oracle.values import blobs_of, narrowing_reason
 
         try:
             blobs = blobs_of(descriptor, arrays)
         except NotExpressibleError as error:
             return str(error)
-        return (narrowed(blobs) if column == "cpu" else "") or blobs
+        return (narrowing_reason(blobs) if column == "cpu" else "") or blobs
 
     def _compute(self, column: str, layer: Layer, sets: list[list[Blob]]) -> list[Computed | Reply]:
         """Ask once for all sets; on failure, ask for each in a fresh subprocess."""
@@ -141,16 +141,16 @@ class OpenVINOOracle(Closing):
             return [_FAILURES[answer]]
         if not isinstance(answer, str):
             return cast("list[Computed | Reply]", answer)
-        return [self._alone(column, (column, layer, [one])) for one in sets]
+        return [self._ask_in_new_process(column, (column, layer, [one])) for one in sets]
 
     def _answers(self, column: str, questions: list[Question]) -> list[Any]:
         answers = self._exchange(column, questions)
         return [
-            self._alone(column, question) if answer == "crashed" else _FAILURES.get(answer, answer)
+            self._ask_in_new_process(column, question) if answer == "crashed" else _FAILURES.get(answer, answer)
             for question, answer in zip(questions, answers, strict=True)
         ]
 
-    def _alone(self, column: str, question: Question) -> Any:
+    def _ask_in_new_process(self, column: str, question: Question) -> Any:
         """Return the answer of a fresh subprocess, or a Reply on failure."""
         self._children[column].close()
         answer = self._exchange(column, [question])[0]
@@ -172,7 +172,7 @@ class OpenVINOOracle(Closing):
             child.close()
 
 
-def _unasked(reason: str) -> Values:
+def _not_asked_values(reason: str) -> Values:
     return Values(None, Reply("not asked", reason))
 
 
@@ -184,4 +184,4 @@ def _values(descriptor: Descriptor, result: Computed | Reply) -> Values:
     try:
         return Values(arrays_of(descriptor, result.outputs), Reply(result.word, result.detail))
     except NotExpressibleError as error:
-        return _unasked(str(error))
+        return _not_asked_values(str(error))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, format_value
 from specgate.dialects.openvino.oracle.exchange import Blob
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
-from specgate.dialects.openvino.weights import packed, unpacked
+from specgate.dialects.openvino.weights import pack_bits, unpack_bits
 from specgate.errors import Error
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["arrays_of", "blobs_of", "narrowed"]
+__all__ = ["arrays_of", "blobs_of", "narrowing_reason"]
 
 _INT32: Final = (-(2**31), 2**31 - 1)
 
@@ -35,7 +35,7 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
     known = {info.name for info in spec.inputs}
     stranger = next((name for name in arrays if name not in known), None)
     if stranger is not None:
-        raise NotExpressibleError(f"{shown(stranger)} is not an input of {spec.name}")
+        raise NotExpressibleError(f"{format_value(stranger)} is not an input of {spec.name}")
     blobs = []
     for info in spec.layout(descriptor.layout or descriptor.version).inputs:
         declared, result = descriptor.fields.get(info.name), arrays.get(info.name)
@@ -68,7 +68,9 @@ def _blob(name: str, tensor: TensorDesc, result: Any) -> Blob:
     if array is None:
         raise NotExpressibleError(f"missing array for {name}")
     if not _as_declared(tensor, array.shape):
-        raise NotExpressibleError(f"{name} is declared as {shown(tensor.sizes)}, the array has {list(array.shape)}")
+        raise NotExpressibleError(
+            f"{name} is declared as {format_value(tensor.sizes)}, the array has {list(array.shape)}"
+        )
     if dtype.kind != "O":
         return Blob(tensor.type, array.shape, _bytes(array, tensor.type))
     texts = list(array.reshape(-1))
@@ -82,7 +84,7 @@ def _blob(name: str, tensor: TensorDesc, result: Any) -> Blob:
 def _bytes(array: np.ndarray[Any, Any], kind: str) -> bytes:
     """Return elements in row-major order, packed if smaller than a byte."""
     bits = dialect("openvino").bits[kind] or 8
-    return packed(array, bits) if bits < 8 else array.tobytes()
+    return pack_bits(array, bits) if bits < 8 else array.tobytes()
 
 
 def _as_declared(tensor: TensorDesc, shape: tuple[int, ...]) -> bool:
@@ -92,7 +94,7 @@ def _as_declared(tensor: TensorDesc, shape: tuple[int, ...]) -> bool:
     )
 
 
-def narrowed(blobs: Sequence[Blob]) -> str:
+def narrowing_reason(blobs: Sequence[Blob]) -> str:
     """Return why the CPU plugin would alter these values, "" if it would not.
 
     It converts 64-bit and unsigned 32-bit integers to i32, and f64 to f32, with infinity as the largest number.
@@ -134,7 +136,7 @@ def _array(blob: Blob) -> np.ndarray[Any, Any]:
     if isinstance(blob.data, bytes):
         bits = dialect("openvino").bits[blob.type] or 8
         if bits < 8:
-            return unpacked(blob.data, prod(blob.shape), dtype, bits).reshape(blob.shape)
+            return unpack_bits(blob.data, prod(blob.shape), dtype, bits).reshape(blob.shape)
         return np.frombuffer(bytearray(blob.data), dtype).reshape(blob.shape)
     array = np.empty(len(blob.data), object)
     array[:] = blob.data

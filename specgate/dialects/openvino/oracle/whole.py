@@ -52,7 +52,7 @@ def _values(path: str, arrays: Mapping[str, Any]) -> tuple[str, dict[tuple[str, 
     ]
     model.add_outputs(items)
     compiled = core.compile_model(model, "CPU", _CPU)
-    results = compiled(_fed(model, arrays))
+    results = compiled(_order_inputs(model, arrays))
     entries: dict[tuple[str, int], Any] = {}
     for number, result in enumerate(model.get_results()):
         source = result.input_value(0)
@@ -61,7 +61,7 @@ def _values(path: str, arrays: Mapping[str, Any]) -> tuple[str, dict[tuple[str, 
     return str(openvino.__version__).partition("-")[0], entries
 
 
-def _fed(model: Any, arrays: Mapping[str, Any]) -> dict[int, Any]:
+def _order_inputs(model: Any, arrays: Mapping[str, Any]) -> dict[int, Any]:
     """Return the arrays by input index."""
     fed: dict[int, Any] = {}
     for number, parameter in enumerate(model.get_parameters()):

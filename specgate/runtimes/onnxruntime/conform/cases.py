@@ -17,7 +17,7 @@ from specgate.errors import Error, InputError
 from specgate.execution.types import as_array, numpy_type
 from specgate.generate.cases import cases_of
 from specgate.linting.files import read_whole
-from specgate.runtimes.onnxruntime.conform.compare import imported
+from specgate.runtimes.onnxruntime.conform.compare import is_opset_in_range
 from specgate.runtimes.onnxruntime.oracle.cpu_child import MOST_ELEMENTS
 from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.runtimes.onnxruntime.run_outcomes import run_failure, with_open_outputs
@@ -82,10 +82,10 @@ def unfit(descriptor: Descriptor, level: str, feed: Feed, release: str) -> bool:
         if name in feed and isinstance(tensor, TensorDesc) and feed[name].size <= _MOST_VALUES
     }
     known_descriptor = replace(opened, fields={**opened.fields, **values}, plain=False)
-    return bool(_broken(known_descriptor, level, release) - _broken(opened, level, release))
+    return bool(_broken_rules(known_descriptor, level, release) - _broken_rules(opened, level, release))
 
 
-def _broken(descriptor: Descriptor, level: str, release: str) -> set[str]:
+def _broken_rules(descriptor: Descriptor, level: str, release: str) -> set[str]:
     failure = run_failure(descriptor, release)
     findings = [*check_at(descriptor, level, "documented").findings, *([failure[0]] if failure else [])]
     return {finding.id for finding in findings}
@@ -94,7 +94,9 @@ def _broken(descriptor: Descriptor, level: str, release: str) -> set[str]:
 def _by_name(arrays: dict[str, Any]) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, array in arrays.items():
-        named |= {f"{name}_{at}": one for at, one in enumerate(array)} if isinstance(array, list) else {name: array}
+        named |= (
+            {f"{name}_{at}": element for at, element in enumerate(array)} if isinstance(array, list) else {name: array}
+        )
     return {name: array for name, array in named.items() if hasattr(array, "dtype")}
 
 
@@ -160,9 +162,9 @@ class _Graph:
         pieces = [
             piece
             for piece in tables["pieces"]
-            if imported(str(self.opset), piece.get("opsets")) and piece.get("type", kind) == kind
+            if is_opset_in_range(str(self.opset), piece.get("opsets")) and piece.get("type", kind) == kind
         ]
-        kinds = {name: _filled(about, kind, size) for name, about in tables["kinds"].items()}
+        kinds = {name: _fill_value(about, kind, size) for name, about in tables["kinds"].items()}
         self._value("tensor", kinds, "input")
         for _ in range(self.random.randint(3, _MOST_NODES)):
             self._piece(self.random.choice(pieces), kinds, kind)
@@ -186,7 +188,7 @@ class _Graph:
         if any(not self.values.get(kind) and kinds[kind].get("made") for kind in piece["takes"].values()):
             return
         names = {name: self._value(kind, kinds) for name, kind in piece["takes"].items()}
-        names |= {name: self._constant(_filled(a, own, 1)) for name, a in piece.get("constants", {}).items()}
+        names |= {name: self._constant(_fill_value(a, own, 1)) for name, a in piece.get("constants", {}).items()}
         self.used |= {*names.values()}
         result = names["y"] = f"{piece['gives']}_{len(self.nodes)}"
         node = parser.parse_node(_NAME.sub(lambda match: names.get(match[0], match[0]), piece["node"]))
@@ -200,17 +202,17 @@ class _Graph:
         from onnx import TensorProto, helper
 
         about = kinds[kind]
-        known = self.values.setdefault(kind, [])
+        names = self.values.setdefault(kind, [])
         way = way or self.random.choice(_MIX)
-        if known and (way == "known" or about.get("made")):
-            return self.random.choice(known)
+        if names and (way == "known" or about.get("made")):
+            return self.random.choice(names)
         if way == "constant" and about.get("values"):
             name = self._constant(about)
         else:
             name = f"{kind}_in_{len(self.inputs)}"
             number = TensorProto.DataType.Value(about["type"])
             self.inputs.append(helper.make_tensor_value_info(name, number, about["shape"]))
-        known.append(name)
+        names.append(name)
         return name
 
     def _constant(self, about: Mapping[str, Any]) -> str:
@@ -224,7 +226,7 @@ class _Graph:
         return name
 
 
-def _filled(about: Mapping[str, Any], kind: str, size: int | str) -> dict[str, Any]:
+def _fill_value(about: Mapping[str, Any], kind: str, size: int | str) -> dict[str, Any]:
     """Return a value's description with the graph's own type and size."""
     shape = [size if each == _OPEN else each for each in about.get("shape", ())]
     return {**about, "type": kind if about["type"] == _OWN else about["type"], "shape": shape}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
     from specgate.runtimes.release import Runtime
 
-__all__ = ["ASPECTS", "Aspect", "Compared", "Mismatch", "compare", "explaining", "imported", "normal"]
+__all__ = ["ASPECTS", "Aspect", "Compared", "Mismatch", "compare", "explaining", "is_opset_in_range", "normal"]
 
 
 def explaining(
@@ -41,12 +41,12 @@ def explaining(
     for entry in runtime_tables()["observed"] if entries is None else entries:
         if (
             result.aspect in entry["aspects"]
-            and _among(result.operator, entry.get("operators"))
-            and _among(model, entry.get("models"))
-            and _among(runtime.package, entry.get("packages"))
-            and _among(runtime.level, entry.get("levels"))
-            and _released(runtime.release, entry)
-            and imported(opset, entry.get("opsets"))
+            and _is_listed(result.operator, entry.get("operators"))
+            and _is_listed(model, entry.get("models"))
+            and _is_listed(runtime.package, entry.get("packages"))
+            and _is_listed(runtime.level, entry.get("levels"))
+            and _is_released(runtime.release, entry)
+            and is_opset_in_range(opset, entry.get("opsets"))
             and entry.get("ours", "") in result.ours
             and entry.get("theirs", "") in result.theirs
         ):
@@ -54,16 +54,16 @@ def explaining(
     return None
 
 
-def _among(word: str, listed: Sequence[str] | None) -> bool:
+def _is_listed(word: str, listed: Sequence[str] | None) -> bool:
     return listed is None or word in listed
 
 
-def _released(release: str, entry: Mapping[str, Any]) -> bool:
+def _is_released(release: str, entry: Mapping[str, Any]) -> bool:
     at = release_position(release)
     return bool(entry.get("first", at) <= at <= entry.get("last", at))
 
 
-def imported(opset: str, text: str | None) -> bool:
+def is_opset_in_range(opset: str, text: str | None) -> bool:
     """Return whether an opset is in a range: ``17``, ``17..`` or ``..12``.
 
     A `text` of None includes every opset.
@@ -142,17 +142,17 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
     fails = answer.word == "fails"
     theirs = f"fails: {_plain(answer.error)}" if fails else "created"
     mine = _session(ours)
-    compared.hold("session", _blamed(ours, fails=fails), mine, theirs, same=(mine == "created") != fails)
-    _run(compared, answer, ours)
+    compared.hold("session", _blamed_operator(ours, fails=fails), mine, theirs, same=(mine == "created") != fails)
+    _compare_run(compared, answer, ours)
     without = next((node for node in ours if not node.has_kernel), None)
     if not fails or answer.code == _NOT_IMPLEMENTED:
-        operator = without.operator if without else _blamed(ours, fails=fails)
+        operator = without.operator if without else _blamed_operator(ours, fails=fails)
         text = "a node has none" if without else "all have one"
         compared.hold("kernel", operator, text, theirs, same=(without is not None) == fails)
     if not answer.nodes:
         compared.left_out.append("the runtime did not place any node")
         return compared
-    _nodes(compared, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours.every))
+    _nodes(compared, [_mark_lacking(node, answer) for node in answer.nodes if not _is_added(node)], list(ours.every))
     if first:
         _descriptors(compared, answer, [node for node in ours.every if node.provider == first])
     return compared
@@ -169,7 +169,7 @@ def _session(ours: Placement) -> str:
     return "fails" if any(node.provider is None for node in ours.every) else "created"
 
 
-def _run(compared: Compared, answer: Answer, ours: Placement) -> None:
+def _compare_run(compared: Compared, answer: Answer, ours: Placement) -> None:
     """Compare the expected outcome of the first run with the actual one."""
     if not answer.run or answer.word != "created":
         return
@@ -185,7 +185,7 @@ def _run(compared: Compared, answer: Answer, ours: Placement) -> None:
     compared.hold("run", operator, mine, theirs, same=ran == (failing is None))
 
 
-def _blamed(ours: Placement, *, fails: bool) -> str:
+def _blamed_operator(ours: Placement, *, fails: bool) -> str:
     """Return the operator to report for a session.
 
     It is the operator of the only node, or of the first node expected to fail.
@@ -215,14 +215,14 @@ def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNo
             ours = [node for node in ours if node.function != call]
             theirs = [node for node in theirs if node.name != name]
     names = {node.name for node in theirs}
-    mine = [(_named(node.node, names), _bare(node.operator, "."), node) for node in ours]
+    mine = [(_node_name(node.node, names), _bare(node.operator, "."), node) for node in ours]
     named = Counter((name, kind) for name, kind, _ in mine)
     there = Counter((node.name, node.op_type) for node in theirs)
-    known = {(node.name, node.op_type): node.provider for node in theirs}
+    providers = {(node.name, node.op_type): node.provider for node in theirs}
     left: list[tuple[str, PlacedNode]] = []
     for name, kind, node in mine:
         if named[name, kind] == there[name, kind] == 1:
-            text = known[name, kind]
+            text = providers[name, kind]
             compared.hold("node", node.operator, _provider(node), text, same=text.partition(",")[0] == node.provider)
         else:
             left.append((kind, node))
@@ -243,7 +243,7 @@ def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNo
             compared.hold("node", kind, "no such node", provider, same=False)
 
 
-def _lacking(node: Placed, answer: Answer) -> Placed:
+def _mark_lacking(node: Placed, answer: Answer) -> Placed:
     """Return a node, marked if its kernel may be one that the session lacks."""
     return node._replace(provider=f"{node.provider}, in a session without a kernel") if _no_kernel(answer) else node
 
@@ -257,7 +257,7 @@ def _provider(node: PlacedNode) -> str:
     return f"{word} ({node.reason})" if node.reason else word
 
 
-def _named(path: str, names: Collection[str]) -> str:
+def _node_name(path: str, names: Collection[str]) -> str:
     """Return the node name in a path, where names may contain slashes.
 
     The longest matching name wins.
@@ -271,7 +271,7 @@ def _bare(name: str, mark: str) -> str:
     return name.rpartition(mark)[2]
 
 
-def _added(node: Placed) -> bool:
+def _is_added(node: Placed) -> bool:
     return node.op_type in _ADDED or node.name.startswith(_CASTS)
 
 
@@ -288,14 +288,14 @@ def _descriptors(compared: Compared, answer: Answer, nodes: Sequence[PlacedNode]
     if unknown is not None or any(node.creation == "unknown" for node in nodes):
         compared.left_out.append("the operators of a node are unknown")
         return
-    truth = [normal(one.descriptor) for one in answer.operators if not one.deferred]
-    ours = [(node, normal(write_dict(one))) for node in early for one in node.lowered or ()]
+    truth = [normal(operator.descriptor) for operator in answer.operators if not operator.deferred]
+    ours = [(node, normal(write_dict(operator))) for node in early for operator in node.lowered or ()]
     if refused:
         ours = ours[: len(truth)]
     if len(nodes) > 1:
         _many(compared, ours, truth)
     elif truth or ours:
-        descriptors = [one for _, one in ours]
+        descriptors = [operator for _, operator in ours]
         texts = _difference(descriptors, truth)
         compared.hold("descriptor", nodes[0].operator if nodes else "", *texts, same=descriptors == truth)
 
@@ -304,18 +304,18 @@ def _many(compared: Compared, ours: Sequence[tuple[PlacedNode, Any]], truth: Seq
     """Compare the operators of several nodes, in any order."""
     waiting = Counter(map(_key, truth))
     left = []
-    for node, one in ours:
-        if waiting[_key(one)] > 0:
-            waiting[_key(one)] -= 1
+    for node, placed in ours:
+        if waiting[_key(placed)] > 0:
+            waiting[_key(placed)] -= 1
             compared.hold("descriptor", node.operator, "", "", same=True)
         else:
-            left.append((node, one))
+            left.append((node, placed))
     more = [json.loads(key) for key in waiting.elements()]
-    for node, one in left:
-        other = next((each for each in more if each["type"] == one["type"]), None)
+    for node, placed in left:
+        other = next((each for each in more if each["type"] == placed["type"]), None)
         if other is not None:
             more.remove(other)
-        compared.hold("descriptor", node.operator, *_difference([one], [other] if other else []), same=False)
+        compared.hold("descriptor", node.operator, *_difference([placed], [other] if other else []), same=False)
     for each in more:
         compared.hold("descriptor", "", "no such operator", each["type"], same=False)
 
@@ -330,8 +330,8 @@ def _difference(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str]:
     if kinds[0] != kinds[1]:
         return tuple(" + ".join(side) or "no operator" for side in kinds)  # type: ignore[return-value]
     for mine, other in zip(ours, theirs, strict=True):
-        for name, one, two in _members(mine["desc"], other["desc"]):
-            if one != two:
+        for name, mine_value, two in _members(mine["desc"], other["desc"]):
+            if mine_value != two:
                 return f"another {mine['type']}.{name}", ""
     return "", ""
 
@@ -339,11 +339,11 @@ def _difference(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str]:
 def _members(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield the fields of two descriptors, with separate fields of tensors."""
     for name in {**ours, **theirs}:
-        one, two = ours.get(name), theirs.get(name)
-        if isinstance(one, dict) and isinstance(two, dict):
-            yield from ((f"{name}.{inner}", a, b) for inner, a, b in _members(one, two))
+        first, second = ours.get(name), theirs.get(name)
+        if isinstance(first, dict) and isinstance(second, dict):
+            yield from ((f"{name}.{inner}", a, b) for inner, a, b in _members(first, second))
         else:
-            yield name, one, two
+            yield name, first, second
 
 
 def normal(value: Any) -> Any:

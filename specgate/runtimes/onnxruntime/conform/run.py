@@ -83,7 +83,7 @@ class Plan:
         words += ["--case", shlex.quote(self.case)] if self.case else []
         return " ".join([*words, *(["--keep", keep] if keep else [])])
 
-    def kept(self, case: Case) -> None:
+    def keep_model(self, case: Case) -> None:
         """Write a model to the `keep` folder."""
         if self.keep is not None:
             self.keep.mkdir(parents=True, exist_ok=True)
@@ -295,16 +295,16 @@ def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
 def _judge(plan: Plan, target: Target, oracle: RuntimeOracle, batch: Sequence[Case], counts: _Counts) -> None:
     cases = [case for case in batch if plan.case in {None, case.id}]
     for case, first in zip(cases, oracle.ask([case.model for case in cases]), strict=True):
-        answer = _fed(target, oracle, case, first)
+        answer = _ask_with_inputs(target, oracle, case, first)
         counts.models[case.kind] += 1
-        compared = _compared(target, case, answer)
+        compared = _compare_case(target, case, answer)
         counts.left_out.update(compared.left_out)
         _count(target, case, compared, counts)
         if plan.keep is not None:
-            plan.kept(case)
+            plan.keep_model(case)
 
 
-def _fed(target: Target, oracle: RuntimeOracle, case: Case, answer: Answer) -> Answer:
+def _ask_with_inputs(target: Target, oracle: RuntimeOracle, case: Case, answer: Answer) -> Answer:
     """Return the answer for inputs that fit the descriptor.
 
     It replaces `answer` if the default inputs could not be computed.
@@ -324,7 +324,7 @@ def _fed(target: Target, oracle: RuntimeOracle, case: Case, answer: Answer) -> A
     return fed
 
 
-def _compared(target: Target, case: Case, answer: Answer) -> Compared:
+def _compare_case(target: Target, case: Case, answer: Answer) -> Compared:
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     result = case.drawn if case.kind == "file" else InputSource(case.model, MODELS, case.id)
     try:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from specgate.runtimes.onnxruntime.lowering.state import Refused
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
+    broadcast_tensor,
     constant,
     number,
     operator,
     optional_tensor,
     plain,
     sizes_of,
-    spread,
     tensor_of,
 )
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["as_is", "attended", "grouped_attention", "heads_of", "multihead_attention"]
+__all__ = ["as_is", "grouped_attention", "heads_of", "lower_attention", "multihead_attention"]
 
 
 def as_is(state: State, name: str) -> TensorDesc | None:
@@ -33,7 +33,7 @@ def as_is(state: State, name: str) -> TensorDesc | None:
     return None if tensor is None else plain(state, tensor, least=1)
 
 
-def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dict[str, Any]:
+def _mask_fields(state: State, batch: int, queries: int, keys: int, past: int) -> dict[str, Any]:
     """Return the mask fields for the mask's rank.
 
     A mask has lengths per batch, starts and ends per batch, or a Boolean per key.
@@ -53,7 +53,7 @@ def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dic
     if sizes != expected_numbers:
         raise Refused("mask-size", "a mask must have one number per key, per query and key, or per head, query and key")
     numbers = {2: (batch, 1, 1, keys), 3: (batch, 1, queries, total)}.get(len(sizes), sizes)
-    return {"MaskTensor": spread(word, (batch, heads, queries, sizes[-1]), numbers), "MaskType": "BOOLEAN"}
+    return {"MaskTensor": broadcast_tensor(word, (batch, heads, queries, sizes[-1]), numbers), "MaskType": "BOOLEAN"}
 
 
 def heads_of(state: State) -> int:
@@ -64,7 +64,7 @@ def heads_of(state: State) -> int:
     return heads
 
 
-def attended(state: State, head: int, **fields: Any) -> Descriptor:
+def lower_attention(state: State, head: int, **fields: Any) -> Descriptor:
     """Return the attention operator of a node.
 
     head: number of elements of a head.
@@ -92,14 +92,14 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
     else:
         fields |= {"QueryTensor": as_is(state, "query"), **_keys(state)}
         head = sizes[-1] // heads_of(state)
-    fields |= _masked(state, sizes[0], sizes[1], *_lengths(state, sizes[1]))
+    fields |= _mask_fields(state, sizes[0], sizes[1], *_lengths(state, sizes[1]))
     fields["RelativePositionBiasTensor"] = as_is(state, "attention_bias")
     for name, field in (("past_key", "PastKeyTensor"), ("past_value", "PastValueTensor")):
         if optional_tensor(state, name) is not None:
             fields[field] = as_is(state, name)
     fields["OutputPresentKeyTensor"] = as_is(state, "present_key")
     fields["OutputPresentValueTensor"] = as_is(state, "present_value")
-    yield attended(state, head, **fields)
+    yield lower_attention(state, head, **fields)
 
 
 def _lengths(state: State, queries: int) -> tuple[int, int]:

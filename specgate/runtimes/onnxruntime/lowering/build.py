@@ -17,7 +17,7 @@ from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.runtimes.onnxruntime.release_ranges import bounds
 from specgate.spec.build import SpecErrors, load_file
 from specgate.spec.tables import dialect
-from specgate.spec.yamlio import placed
+from specgate.spec.yamlio import format_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ _PROSE: Final = frozenset({"because", "note", "releases", "function", "operator"
 def build_lowering(folder: Path) -> dict[str, Any]:
     """Return the compiled tables of `folder`; raise SpecErrors with places."""
     general, lines, problems = load_file(folder / _GENERAL, GeneralFile)
-    problems += [placed(str(folder / _GENERAL), lines, path, text) for path, text in _general_problems(general)]
+    problems += [format_problem(str(folder / _GENERAL), lines, path, text) for path, text in _general_problems(general)]
     tables: dict[str, Any] = {"general": general, "operators": {}}
     if problems:
         raise SpecErrors(problems)
@@ -45,13 +45,15 @@ def build_lowering(folder: Path) -> dict[str, Any]:
         problems += texts
         for operator in content.get("operators", {}):
             if operator in tables["operators"]:
-                problems.append(placed(str(path), lines, ("operators", operator), "another file defines it, too"))
+                problems.append(
+                    format_problem(str(path), lines, ("operators", operator), "another file defines it, too")
+                )
                 continue
             try:
-                tables["operators"][operator] = entry = _of_operator(operator, _whole(content, general))
+                tables["operators"][operator] = entry = _of_operator(operator, _merge_shared(content, general))
                 make_table(operator, entry, general)
             except FormError as error:
-                problems.append(placed(str(path), lines, error.path, f"{operator}: {error}"))
+                problems.append(format_problem(str(path), lines, error.path, f"{operator}: {error}"))
     if problems:
         raise SpecErrors(problems)
     return tables
@@ -65,7 +67,7 @@ def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, .
             yield ("types", ours), f"unknown type of DirectML {theirs!r:.40}"
 
 
-def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_shared(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file's content merged with the shared parts that it uses.
 
     Raises FormError for an unknown shared part.

@@ -45,7 +45,7 @@ def joined(state: State) -> Iterator[Descriptor]:
     )
 
 
-def _listed(state: State, name: str) -> list[int] | None:
+def _clamp_integers(state: State, name: str) -> list[int] | None:
     """Return a list of integers, clamped to 32 bits.
 
     It comes from the constant input of that name, or else from the attribute.
@@ -88,8 +88,8 @@ def sliced(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a Slice."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
     sizes = sizes_of(data)
-    starts, ends = _listed(state, "starts") or [], _listed(state, "ends") or []
-    axes, steps = _listed(state, "axes"), _listed(state, "steps")
+    starts, ends = _clamp_integers(state, "starts") or [], _clamp_integers(state, "ends") or []
+    axes, steps = _clamp_integers(state, "axes"), _clamp_integers(state, "steps")
     if any(part is not None and len(part) != len(starts) for part in (ends, axes or None, steps or None)):
         raise Refused("counts", "starts, ends, axes and steps must have the same length")
     windows = [_Window(0, size, 1) for size in sizes]
@@ -111,7 +111,7 @@ def padded(state: State) -> Iterator[Descriptor]:
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
     rank, word = len(sizes_of(data)), state.dml_type(data)
     pads = _pads(state)
-    axes = [_dimension(axis, rank) for axis in _listed(state, "axes") or range(rank)]
+    axes = [_dimension(axis, rank) for axis in _clamp_integers(state, "axes") or range(rank)]
     if len(pads) != 2 * len(axes):
         raise Refused("pads-count", "each axis must have two paddings")
     shift = max(0, state.least - rank)
@@ -138,7 +138,7 @@ def _mode(state: State) -> str:
 
 
 def _pads(state: State) -> list[int]:
-    return _listed(state, "pads") or [int(pad) for pad in state.get("paddings") or ()]
+    return _clamp_integers(state, "pads") or [int(pad) for pad in state.get("paddings") or ()]
 
 
 def _value(state: State, word: str) -> int | float:

@@ -9,11 +9,11 @@ from specgate.dialects.directml.vocabulary import ScaleBias
 from specgate.runtimes.onnxruntime.lowering.state import Refused
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
+    broadcast_tensor,
     operator,
     optional_tensor,
     plain,
     sizes_of,
-    spread,
     tensor_of,
 )
 from specgate.runtimes.onnxruntime.lowering.tensors import as_uint
@@ -37,7 +37,9 @@ def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> De
     )
 
 
-def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int, width: int | None = None) -> Descriptor:
+def _gather_rows(
+    table: TensorDesc, indices: TensorDesc, batch: int, length: int, width: int | None = None
+) -> Descriptor:
     """Return a gather of rows of a 2-D table, described with four dimensions.
 
     width: row size of the output, None for the table's.
@@ -66,17 +68,17 @@ def embedding(state: State) -> Iterator[Descriptor]:
     whole = bare(word, (1, batch, length, sizes_of(words)[-1]))
     if mask is None:
         yield _constant(0)
-    where = spread("INT32", (1, 1, batch, length), (length,))
+    where = broadcast_tensor("INT32", (1, 1, batch, length), (length,))
     if positions is None:
         yield _sequence("INT32", (1, 1, 1, length), 0, 1)
     elif sizes_of(positions)[0] != 1:
         where = plain(state, positions)
-    yield _gathered(plain(state, words), plain(state, ids), batch, length)
-    yield _gathered(plain(state, tensor_of(state, "position_embedding")), where, batch, length)
+    yield _gather_rows(plain(state, words), plain(state, ids), batch, length)
+    yield _gather_rows(plain(state, tensor_of(state, "position_embedding")), where, batch, length)
     added = operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=whole)
     if segments is not None:
         table = plain(state, tensor_of(state, "segment_embedding"))
-        yield _gathered(table, plain(state, segments), batch, length)
+        yield _gather_rows(table, plain(state, segments), batch, length)
         yield added
     yield added
     yield operator(
@@ -91,7 +93,7 @@ def embedding(state: State) -> Iterator[Descriptor]:
     )
     if mask is not None:
         yield _constant(1)
-        yield from _counted(batch, length)
+        yield from _count_mask(batch, length)
 
 
 def _constant(value: int) -> Descriptor:
@@ -99,12 +101,12 @@ def _constant(value: int) -> Descriptor:
     return operator("FILL_VALUE_CONSTANT", OutputTensor=tensor, ValueDataType="INT32", Value=value)
 
 
-def _counted(batch: int, length: int) -> Iterator[Descriptor]:
+def _count_mask(batch: int, length: int) -> Iterator[Descriptor]:
     sizes = (1, 1, batch, length)
     yield operator(
         "ELEMENT_WISE_LOGICAL_EQUALS",
         ATensor=bare("INT32", sizes),
-        BTensor=spread("INT32", sizes, ()),
+        BTensor=broadcast_tensor("INT32", sizes, ()),
         OutputTensor=bare("UINT32", sizes),
     )
     yield operator(
@@ -140,7 +142,7 @@ class _Turn(NamedTuple):
         half = self.part // 2
         return self.whole[:3] + ((half, 2) if self.interleaved else (2, half))
 
-    def laid(self) -> TensorDesc:
+    def rotated_tensor(self) -> TensorDesc:
         """Return the rotated part with the dimensions of the node's tensor."""
         strides = (self.heads * self.length * self.part, self.part, self.length * self.part, 1)
         return bare(self.word, self.whole, strides if self.swapped else None)
@@ -190,7 +192,7 @@ def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int,
 
 def rotation(state: State) -> Iterator[Descriptor]:
     """Yield the operators of a RotaryEmbedding with its heads as attributes."""
-    return _rotated(state, _turn(state, stated=True))
+    return _rotate_part(state, _turn(state, stated=True))
 
 
 def whole_rotation(state: State) -> Iterator[Descriptor]:
@@ -198,10 +200,10 @@ def whole_rotation(state: State) -> Iterator[Descriptor]:
 
     A head is twice as large as a row of cosines.
     """
-    return _rotated(state, _turn(state, stated=False))
+    return _rotate_part(state, _turn(state, stated=False))
 
 
-def _rotated(state: State, turn: _Turn) -> Iterator[Descriptor]:
+def _rotate_part(state: State, turn: _Turn) -> Iterator[Descriptor]:
     word, half, pairs = turn.word, turn.part // 2, turn.pairs
     whole, paired = bare(word, turn.whole), bare(word, pairs)
     axis = 4 if turn.interleaved else 3
@@ -210,18 +212,18 @@ def _rotated(state: State, turn: _Turn) -> Iterator[Descriptor]:
     counted = len(sizes_of(stated)) == 1
     positions = bare("INT64", (1, 1, turn.batch, turn.length)) if counted else plain(state, stated)
     identity = ScaleBias(1.0, 0.0)
-    yield operator("ELEMENT_WISE_IDENTITY", InputTensor=turn.laid(), OutputTensor=whole, ScaleBias=identity)
+    yield operator("ELEMENT_WISE_IDENTITY", InputTensor=turn.rotated_tensor(), OutputTensor=whole, ScaleBias=identity)
     yield operator("SPLIT", InputTensor=paired, OutputTensors=[one, one], Axis=axis)
     for name in ("cos_cache", "sin_cache"):
-        yield _gathered(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length, half)
+        yield _gather_rows(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length, half)
     yield _sequence(word, (2,), -1.0, 2.0)
     yield operator("JOIN", InputTensors=[one, one], OutputTensor=paired, Axis=axis)
     angles = (turn.batch, turn.length, 1, half, 1) if turn.interleaved else (turn.batch, turn.length, 1, 1, half)
     signs = (1, 1, 1, 1, 2) if turn.interleaved else (1, 1, 1, 2, 1)
     for numbers in (angles, angles, signs):
-        other = spread(word, pairs, numbers)
+        other = broadcast_tensor(word, pairs, numbers)
         yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
-    yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.laid())
+    yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.rotated_tensor())
     if counted:
         yield from _positions(turn, positions, sizes_of(plain(state, stated)))
     if turn.part != turn.head:
@@ -248,6 +250,6 @@ def _positions(turn: _Turn, positions: TensorDesc, numbers: Sequence[int]) -> It
     """
     yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
     sizes = sizes_of(positions)
-    counted = positions if turn.batch == 1 else spread("INT64", sizes, (turn.length,))
-    first = positions if numbers == sizes else spread("INT64", sizes, numbers)
+    counted = positions if turn.batch == 1 else broadcast_tensor("INT64", sizes, (turn.length,))
+    first = positions if numbers == sizes else broadcast_tensor("INT64", sizes, numbers)
     yield operator("ELEMENT_WISE_ADD", ATensor=counted, BTensor=first, OutputTensor=positions)

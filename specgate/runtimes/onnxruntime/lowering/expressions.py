@@ -21,8 +21,19 @@ if TYPE_CHECKING:
     Form = Callable[[State, int], Any]
 
 __all__ = [
-    "Check", "FormError", "as_it_is", "check_of", "condition_rule", "holds_at", "list_form", "number_form",
-    "numbers_form", "placed", "rule_of", "scope_of", "versions_of",
+    "Check",
+    "FormError",
+    "as_it_is",
+    "check_of",
+    "condition_rule",
+    "holds_at",
+    "list_form",
+    "locate_form_errors",
+    "number_form",
+    "numbers_form",
+    "rule_of",
+    "scope_of",
+    "versions_of",
 ]  # fmt: skip
 
 
@@ -42,7 +53,7 @@ def rule_of(text: str, scope: Scope, expect: str | None = None) -> Rule:
         raise FormError(error.line) from None
 
 
-def placed(make: Callable[..., Form], arguments: tuple[Any, ...], *path: str | int) -> Form:
+def locate_form_errors(make: Callable[..., Form], arguments: tuple[Any, ...], *path: str | int) -> Form:
     try:
         return make(*arguments)
     except FormError as error:
@@ -59,7 +70,8 @@ def number_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
         return lambda _state, _i: constant
     if isinstance(raw, dict) and set(raw) == {"ratio"}:
         first, second = (
-            placed(number_form, (part, scope, as_it_is), "ratio", at) for at, part in enumerate(raw["ratio"])
+            locate_form_errors(number_form, (part, scope, as_it_is), "ratio", at)
+            for at, part in enumerate(raw["ratio"])
         )
         return lambda state, i: kind(_ratio(first(state, i), second(state, i)))
     if not isinstance(raw, str):
@@ -84,7 +96,7 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
         if result is ABSENT:
             return ABSENT
         if not state.partial:
-            return [kind(_there(item)) for item in result]
+            return [kind(_require_operand(item)) for item in result]
         if result is UNKNOWN:
             raise Open(f"{rule.text} is unknown before the first run")
         return [
@@ -97,12 +109,12 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
 def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
     """Return a list of forms, or one form that a loop repeats."""
     if isinstance(raw, list):
-        parts = [placed(make, (entry,), at) for at, entry in enumerate(raw)]
+        parts = [locate_form_errors(make, (entry,), at) for at, entry in enumerate(raw)]
         return lambda state, i: [part(state, i) for part in parts]
     if not isinstance(raw, dict) or set(raw) != {"each", "count"}:
         raise FormError("expected a list, or each and count")
-    each = placed(make, (raw["each"],), "each")
-    count = placed(number_form, (raw["count"], scope, int), "count")
+    each = locate_form_errors(make, (raw["each"],), "each")
+    count = locate_form_errors(number_form, (raw["count"], scope, int), "count")
     return lambda state, _i: [each(state, turn) for turn in range(_turns(count(state, 0)))]
 
 
@@ -114,7 +126,7 @@ def _ratio(first: Any, second: Any) -> float:
     return float(first / second)
 
 
-def _there(item: Any) -> Any:
+def _require_operand(item: Any) -> Any:
     if item is ABSENT:
         raise Refused("unusable", "an operand of a number in a list is missing")
     return item
@@ -169,7 +181,7 @@ def versions_of(entry: Mapping[str, Any]) -> tuple[int, int | None]:
 
 def scope_of(entry: Mapping[str, Any], scope: Scope) -> Scope:
     """Return the scope with the fields of an entry's versions."""
-    return replace(scope.between(entry.get("since"), entry.get("until")), defines=scope.defines)
+    return replace(scope.scope_between(entry.get("since"), entry.get("until")), defines=scope.defines)
 
 
 def condition_rule(operator: str, when: str, version: int) -> tuple[Schema, Rule] | None:

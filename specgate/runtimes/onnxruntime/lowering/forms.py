@@ -15,9 +15,9 @@ from specgate.runtimes.onnxruntime.lowering.expressions import (
     FormError,
     as_it_is,
     list_form,
+    locate_form_errors,
     number_form,
     numbers_form,
-    placed,
     rule_of,
 )
 from specgate.runtimes.onnxruntime.lowering.tensors import TensorForm, Which, as_uint
@@ -52,7 +52,7 @@ def fields_form(spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope) -> Cal
     counts: dict[str, str] = {}
     for name, info in spec.fields.items():
         if name in raw:
-            functions_by_name[name] = placed(form_of, (info, raw[name], scope), name)
+            functions_by_name[name] = locate_form_errors(form_of, (info, raw[name], scope), name)
         elif info.counts:
             counts[name] = info.counts[0]
         elif not info.optional and info.default is None:
@@ -99,7 +99,7 @@ def _operator(info: FieldInfo, raw: Any, scope: Scope) -> Form:
     spec = table.operator(raw["operator"])
     attributes = {info.name: raw.get(info.name) for info in spec.attributes if info.name in raw}
     functions_by_name = {
-        name: placed(form_of, (spec.fields[name], entry, scope), name) for name, entry in attributes.items()
+        name: locate_form_errors(form_of, (spec.fields[name], entry, scope), name) for name, entry in attributes.items()
     }
     return lambda state, i: Descriptor(
         spec.dialect.name, spec.name, {n: form(state, i) for n, form in functions_by_name.items()}
@@ -112,7 +112,7 @@ def _record(base: str, raw: Any, scope: Scope) -> Form:
     names: tuple[str, ...] = record._fields  # of a NamedTuple
     if not isinstance(raw, dict) or set(raw) != set(names):
         raise FormError(f"expected {' and '.join(names)}")
-    parts = [placed(number_form, (raw[name], scope, kind), name) for name in names]
+    parts = [locate_form_errors(number_form, (raw[name], scope, kind), name) for name in names]
     return lambda state, i: record(*(part(state, i) for part in parts))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.runtimes.onnxruntime.lowering.state import Refused
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, operator, sizes_of, tensor_of
-from specgate.runtimes.onnxruntime.lowering.tensors import described, packed_strides
+from specgate.runtimes.onnxruntime.lowering.tensors import describe_tensor, packed_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ class _Sum:
         self.order = "".join(self.sizes)
         self.summed = [label for label in self.order if label not in self.result]
 
-    def strided(self, labelled: _Labelled, labels: Sequence[str], *, kept: bool = False) -> TensorDesc:
+    def strided_tensor(self, labelled: _Labelled, labels: Sequence[str], *, kept: bool = False) -> TensorDesc:
         """Return a tensor with the dimensions of `labels`.
 
         kept: a missing dimension has size 1 and is not broadcast.
@@ -64,12 +64,12 @@ class _Sum:
         strides = labelled.strides()
         sizes = tuple(1 if label not in strides and kept else self.sizes.get(label, 1) for label in labels)
         word = self.state.dml_type(labelled.tensor)
-        return described(self.state, word, sizes, tuple(strides.get(label, 0) for label in labels), least=1)
+        return describe_tensor(self.state, word, sizes, tuple(strides.get(label, 0) for label in labels), least=1)
 
-    def packed(self, labels: Sequence[str]) -> TensorDesc:
+    def packed_tensor(self, labels: Sequence[str]) -> TensorDesc:
         """Return an intermediate tensor with the dimensions of `labels`."""
         word = self.state.dml_type(self.output.tensor)
-        return described(self.state, word, tuple(self.sizes[label] for label in labels), None, least=1)
+        return describe_tensor(self.state, word, tuple(self.sizes[label] for label in labels), None, least=1)
 
 
 def _equation(text: object) -> tuple[list[str], str]:
@@ -89,15 +89,15 @@ def einsum(state: State) -> Iterator[Descriptor]:
     if len(whole.inputs) == 1:
         labels = whole.order
         axes = [at for at, label in enumerate(labels) if label in whole.summed]
-        yield _reduced(whole.strided(whole.inputs[0], labels), whole, labels, axes)
+        yield _reduce_sum(whole.strided_tensor(whole.inputs[0], labels), whole, labels, axes)
     elif len(whole.inputs) == 2:
         yield from _matrices(whole) if _is_product(whole) else _elements(whole)
     else:
         raise Refused("inputs", "the kernel supports at most two tensors")
 
 
-def _reduced(source: TensorDesc, whole: _Sum, labels: str, axes: list[int]) -> Descriptor:
-    output = whole.strided(whole.output, labels, kept=True)
+def _reduce_sum(source: TensorDesc, whole: _Sum, labels: str, axes: list[int]) -> Descriptor:
+    output = whole.strided_tensor(whole.output, labels, kept=True)
     return operator("REDUCE", Function="SUM", InputTensor=source, OutputTensor=output, Axes=axes)
 
 
@@ -131,9 +131,9 @@ def _matrices(whole: _Sum) -> Iterator[Descriptor]:
     batch = [*rows[1:], *batch]
     front: list[str] = [*batch, *[""] * (2 - len(batch))]
     tensors = [
-        whole.strided(first, [*front, rows[0], inner]),
-        whole.strided(second, [*front, column, inner]),
-        whole.strided(whole.output, [*front, rows[0], column]),
+        whole.strided_tensor(first, [*front, rows[0], inner]),
+        whole.strided_tensor(second, [*front, column, inner]),
+        whole.strided_tensor(whole.output, [*front, rows[0], column]),
     ]
     yield operator(
         "GEMM",
@@ -149,11 +149,11 @@ def _matrices(whole: _Sum) -> Iterator[Descriptor]:
 
 def _elements(whole: _Sum) -> Iterator[Descriptor]:
     labels = whole.order
-    first, second = (whole.strided(labelled, labels) for labelled in whole.inputs)
-    between = whole.packed(labels) if whole.summed else whole.strided(whole.output, labels)
+    first, second = (whole.strided_tensor(labelled, labels) for labelled in whole.inputs)
+    between = whole.packed_tensor(labels) if whole.summed else whole.strided_tensor(whole.output, labels)
     yield operator("ELEMENT_WISE_MULTIPLY", ATensor=first, BTensor=second, OutputTensor=between)
     if whole.summed:
-        yield _reduced(between, whole, labels, [at for at, label in enumerate(labels) if label in whole.summed])
+        yield _reduce_sum(between, whole, labels, [at for at, label in enumerate(labels) if label in whole.summed])
 
 
 _Strided = tuple[list[int], list[int]]
@@ -173,11 +173,13 @@ def _product(state: State, *, turned: bool) -> Descriptor:
     first, second = (tensor_of(state, name) for name in ("A", "B"))
     across = [bool(state.get(name)) for name in ("transA", "transB")]
     ours, theirs = (
-        _turned(sizes_of(first), state.get("transBatchA")),
-        _turned(sizes_of(second), state.get("transBatchB")),
+        _input_strides(sizes_of(first), state.get("transBatchA")),
+        _input_strides(sizes_of(second), state.get("transBatchB")),
     )
     if turned:
-        ours, theirs = (_across(each) if swap else each for each, swap in zip((ours, theirs), across, strict=True))
+        ours, theirs = (
+            _swap_last_axes(each) if swap else each for each, swap in zip((ours, theirs), across, strict=True)
+        )
         across = [False, False]
     product = list(sizes_of(tensor_of(state, "Y")))
     if len(theirs[0]) == 1:
@@ -201,13 +203,13 @@ def _product(state: State, *, turned: bool) -> Descriptor:
     )
 
 
-def _across(strided: _Strided) -> _Strided:
+def _swap_last_axes(strided: _Strided) -> _Strided:
     """Swap the last two dimensions; a vector is unchanged."""
     sizes, strides = strided
     return (sizes[:-2] + sizes[:-3:-1], strides[:-2] + strides[:-3:-1]) if len(sizes) > 1 else strided
 
 
-def _turned(sizes: Sequence[int], batch: int) -> _Strided:
+def _input_strides(sizes: Sequence[int], batch: int) -> _Strided:
     """Return sizes and strides of an input.
 
     With `batch`, the first dimension becomes the second to last.

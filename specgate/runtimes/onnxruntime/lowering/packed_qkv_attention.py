@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.runtimes.onnxruntime.lowering.attention import as_is, attended, heads_of
+from specgate.runtimes.onnxruntime.lowering.attention import as_is, heads_of, lower_attention
 from specgate.runtimes.onnxruntime.lowering.state import Refused
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
+    broadcast_tensor,
     operator,
     optional_tensor,
     sizes_of,
-    spread,
     tensor_of,
 )
 
@@ -58,7 +58,7 @@ class _Past(NamedTuple):
             "OutputPresentValueTensor": present,
         }
 
-    def around(self) -> Iterator[Descriptor]:
+    def split_and_join(self) -> Iterator[Descriptor]:
         """Yield the operators that split the past and join the present."""
         numbers = self.sizes()
         for start in (0, 1):
@@ -94,36 +94,36 @@ class _Stack:
     def rows(self) -> tuple[int, int, int]:
         return self.batch, self.length, self.width
 
-    def stacked(self, word: str, count: int) -> tuple[TensorDesc, TensorDesc]:
+    def stacked_tensors(self, word: str, count: int) -> tuple[TensorDesc, TensorDesc]:
         """Return `count` of query, key and value, packed and per head."""
         sizes = (self.batch, self.length, self.heads, count, self.head)
         row = self.hidden * count
         return bare(word, sizes, (row * self.length, row, self.head, self.hidden, 1)), bare(word, sizes)
 
-    def attended(self, word: str, past: _Past | None = None) -> Iterator[Descriptor]:
+    def lower_attention(self, word: str, past: _Past | None = None) -> Iterator[Descriptor]:
         """Yield the attention over the product, and the reordering of its input.
 
         past: of a QAttention.
         """
-        mask = self._masked(past)
+        mask = self._mask_fields(past)
         shorter = self._shorter(mask)
         mask["RelativePositionBiasTensor"] = as_is(self.state, "attention_bias")
         if past is not None:
             mask |= past.fields()
         alike = self.values == self.hidden
-        laid, packed = self.stacked(word, 3 if alike else 2)
+        laid, packed = self.stacked_tensors(word, 3 if alike else 2)
         if alike:
-            yield attended(self.state, self.head, StackedQueryKeyValueTensor=packed, **mask)
+            yield lower_attention(self.state, self.head, StackedQueryKeyValueTensor=packed, **mask)
         else:
             values = bare(word, (self.batch, self.length, self.values))
-            yield attended(self.state, self.head, StackedQueryKeyTensor=packed, ValueTensor=values, **mask)
-            yield self._cut(word, 0, 2 * self.hidden)
-            yield self._cut(word, 2 * self.hidden, self.values)
+            yield lower_attention(self.state, self.head, StackedQueryKeyTensor=packed, ValueTensor=values, **mask)
+            yield self._slice_rows(word, 0, 2 * self.hidden)
+            yield self._slice_rows(word, 2 * self.hidden, self.values)
         yield operator("ELEMENT_WISE_IDENTITY", InputTensor=laid, OutputTensor=packed)
         if shorter is not None:
             yield shorter
 
-    def _masked(self, past: _Past | None) -> dict[str, Any]:
+    def _mask_fields(self, past: _Past | None) -> dict[str, Any]:
         """Return the fields of a mask.
 
         A mask has ends per batch, ends and starts per batch, or a Boolean per key.
@@ -141,7 +141,7 @@ class _Stack:
             raise Refused("mask-rank", "a mask must have one to four dimensions")
         numbers = (sizes[0], *(1,) * (4 - len(sizes)), *sizes[1:])
         expected_numbers = (self.batch, self.heads, self.length, self.length)
-        return {"MaskTensor": spread(word, expected_numbers, numbers), "MaskType": "BOOLEAN"}
+        return {"MaskTensor": broadcast_tensor(word, expected_numbers, numbers), "MaskType": "BOOLEAN"}
 
     def _causal(self, past: int) -> dict[str, Any]:
         """Return the fields of the causal mask if the node has one.
@@ -153,7 +153,7 @@ class _Stack:
         total = past + self.length
         sizes = (self.batch, self.heads, self.length, total)
         return {
-            "MaskTensor": spread("INT32", sizes, (1, 1, self.length, total)),
+            "MaskTensor": broadcast_tensor("INT32", sizes, (1, 1, self.length, total)),
             "MaskType": "BOOLEAN",
             "MaskFilterValue": _LOWEST,
         }
@@ -185,14 +185,14 @@ class _Stack:
         mask["MaskTensor"] = short = bare(word, numbers)
         return operator(
             "SLICE1",
-            InputTensor=bare(word, whole) if sizes == whole else spread(word, whole, sizes),
+            InputTensor=bare(word, whole) if sizes == whole else broadcast_tensor(word, whole, sizes),
             OutputTensor=short,
             InputWindowOffsets=[0, 0, 0, 0],
             InputWindowSizes=list(numbers),
             InputWindowStrides=[1, 1, 1, 1],
         )
 
-    def _cut(self, word: str, start: int, size: int) -> Descriptor:
+    def _slice_rows(self, word: str, start: int, size: int) -> Descriptor:
         numbers: Sequence[int] = (self.batch, self.length, size)
         return operator(
             "SLICE1",
@@ -220,7 +220,7 @@ def attention(state: State) -> Iterator[Descriptor]:
         Alpha=1.0,
         Beta=1.0,
     )
-    yield from stack.attended(word)
+    yield from stack.lower_attention(word)
 
 
 def quantized_attention(state: State) -> Iterator[Descriptor]:
@@ -247,8 +247,8 @@ def quantized_attention(state: State) -> Iterator[Descriptor]:
         BiasTensor=bare(word, stack.rows, (0, 0, 1)),
         OutputTensor=bare(word, stack.rows),
     )
-    yield from stack.attended(word, past)
+    yield from stack.lower_attention(word, past)
     if past is not None:
-        yield from past.around()
+        yield from past.split_and_join()
     if state.get("unidirectional") and optional_tensor(state, "mask_index") is None:
         yield stack.triangle(0 if past is None else past.length)

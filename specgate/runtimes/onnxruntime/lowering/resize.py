@@ -70,7 +70,7 @@ def _corners(d: _Dimension) -> _Places:
     return _Places(scale, 0.0, 0.0)
 
 
-def _cropped(d: _Dimension) -> _Places:
+def _crop_and_resize(d: _Dimension) -> _Places:
     if d.size <= 1:
         return _Places(1.0, -0.5 * (d.start + d.end) * (d.size - 1), 0.0)
     scale = (d.target - 1) / max((d.end - d.start) * (d.size - 1), 1.0)
@@ -84,7 +84,7 @@ _TRANSFORMATIONS: Final[Mapping[str, Callable[[_Dimension], _Places]]] = {
     "align_corners": _corners,
     "asymmetric": lambda d: _Places(d.scale, 0.0, 0.0),
     "tf_half_pixel_for_nn": lambda d: _Places(d.scale, 0.0, -0.5),
-    "tf_crop_and_resize": _cropped,
+    "tf_crop_and_resize": _crop_and_resize,
 }
 
 

@@ -55,7 +55,7 @@ class Schema(NamedTuple):
         fields = {**by_position, **kinds, "i": NUMBER}
 
         def stretch(since: str | None, until: str | None) -> Scope:
-            texts_by_name = self.spec.scope.between(since, until).fields if self.spec else {}
+            texts_by_name = self.spec.scope.scope_between(since, until).fields if self.spec else {}
             return replace(scope, fields={**fields, **texts_by_name})
 
         scope = Scope(fields, frozenset({*optional, *_POSITIONS}), words=words, stretch=stretch, vocabulary=_VOCABULARY)

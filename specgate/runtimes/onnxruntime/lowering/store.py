@@ -13,7 +13,7 @@ from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.lowering.table import make_table
 from specgate.spec.folders import CHECKOUT, PACKAGE, edited_at
-from specgate.spec.store import built, kept_tables, stamp, write_tables
+from specgate.spec.store import build_with_digest, kept_tables, stamp, write_tables
 
 if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.lowering.schema import Schema
@@ -43,7 +43,7 @@ def lowering_tables() -> dict[str, Any]:
             raise InputError("the lowering tables of ONNX Runtime are not installed", file=str(FILE)) from None
     from specgate.runtimes.onnxruntime.lowering.build import build_lowering  # pydantic and yaml: only if stale
 
-    tables = built(build_lowering, FOLDER)
+    tables = build_with_digest(build_lowering, FOLDER)
     write_tables(FILE, now, tables)
     return tables
 

@@ -21,7 +21,7 @@ from specgate.runtimes.onnxruntime.lowering.functions import FUNCTIONS, function
 from specgate.runtimes.onnxruntime.lowering.schema import Schema, schema_from
 from specgate.runtimes.onnxruntime.lowering.state import Open, Refused, State
 from specgate.runtimes.onnxruntime.lowering.tensors import output_sizes
-from specgate.runtimes.onnxruntime.registrations import released
+from specgate.runtimes.onnxruntime.registrations import contains_release
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ class Table:
         self.defines: dict[str, Rule] = {}
         scope = schema.scope
         for name, text in raw.get("define", {}).items():
-            self.defines[name] = _at(rule_of, text, scope, path=("define", name))
+            self.defines[name] = _locate_form_errors(rule_of, text, scope, path=("define", name))
             scope = _with_defines(scope, self.defines)
         self.lists: dict[str, Callable[[State, int], Any]] = {}
         for name, entry in raw.get("lists", {}).items():
-            self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
+            self.lists[name] = _locate_form_errors(numbers_form, entry, scope, int, path=("lists", name))
             scope = _with_list(scope, name)
         entries = raw.get("inferred", {})
         self.late = {n: e["releases"] for n, e in entries.items() if isinstance(e, dict) and "releases" in e}
@@ -91,7 +91,7 @@ class Table:
         self.warnings = tuple(_checks(raw, "warns", scope))
         self.rows = tuple(_rows(raw, scope))
 
-    def lowered(
+    def lower_node(
         self, descriptor: Descriptor, version: int, release: str | None = None, origins: list[Origin] | None = None
     ) -> list[Descriptor] | None:
         """Return the descriptors of a node, None without a matching row.
@@ -109,13 +109,13 @@ class Table:
             if whole is not descriptor:
                 descriptor, state = whole, self._state(whole, version)
         for check in self.checks:
-            result = holds_at(check.since, check.until, version) and released(check.releases, release)
+            result = holds_at(check.since, check.until, version) and contains_release(check.releases, release)
             if result and _concerns(check, descriptor, layout) and state.holds(check.when):
                 raise Refused(check.name, check.because)
         if not self.sizes_open:
             hold_outputs(descriptor, layout)
         for row in self.rows:
-            result = holds_at(row.since, row.until, version) and released(row.releases, release)
+            result = holds_at(row.since, row.until, version) and contains_release(row.releases, release)
             if result and state.holds(row.when):
                 descriptors = _without_empty(list(_lowered_rows(row, state)))
                 if origins is not None:
@@ -123,7 +123,7 @@ class Table:
                 return descriptors
         return None
 
-    def outlined(self, descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor]:
+    def outline_node(self, descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor]:
         """Return the known descriptors of a node with unknown sizes or constants.
 
         Descriptors that depend on unknown values are omitted. Raises Refused if the kernel rejects the node for all
@@ -132,24 +132,24 @@ class Table:
         hold_ranks(descriptor, self.general["dimensions"]["most"])
         layout, state = self.schema.layout(version), self._state(descriptor, version, partial=True)
         for check in self.checks:
-            result = holds_at(check.since, check.until, version) and released(check.releases, release)
+            result = holds_at(check.since, check.until, version) and contains_release(check.releases, release)
             if result and _concerns(check, descriptor, layout) and state.value(check.when, 0) is True:
                 raise Refused(check.name, check.because)
         for row in self.rows:
-            if not holds_at(row.since, row.until, version) or not released(row.releases, release):
+            if not holds_at(row.since, row.until, version) or not contains_release(row.releases, release):
                 continue
             holds = True if row.when is None else state.value(row.when, 0)
             if holds is True:
-                return [] if row.function is not None else list(_outlined(row, state))
+                return [] if row.function is not None else list(_outline_row(row, state))
             if holds is UNKNOWN:
                 break
         return []
 
-    def warned(self, descriptor: Descriptor, version: int, release: str | None = None) -> Iterator[str]:
+    def kernel_warnings(self, descriptor: Descriptor, version: int, release: str | None = None) -> Iterator[str]:
         """Yield warnings for a created kernel that certainly deviates from ONNX."""
         state = self._state(descriptor, version, partial=True) if self.warnings else None
         for check in self.warnings:
-            result = holds_at(check.since, check.until, version) and released(check.releases, release)
+            result = holds_at(check.since, check.until, version) and contains_release(check.releases, release)
             if state is not None and result and state.value(check.when, 0) is True:
                 yield check.because
 
@@ -163,8 +163,8 @@ class Table:
         They are known for the runtime's own operators.
         """
         state = self._state(descriptor, version)
-        forms = {name: form for name, form in self.inferred.items() if released(self.late.get(name), release)}
-        numbers_by_name = {name: _worked(form, state) for name, form in forms.items()}
+        forms = {name: form for name, form in self.inferred.items() if contains_release(self.late.get(name), release)}
+        numbers_by_name = {name: _evaluate_sizes(form, state) for name, form in forms.items()}
         return {name: sizes for name, sizes in numbers_by_name.items() if sizes is not None}
 
     def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
@@ -174,17 +174,19 @@ class Table:
             tensor = descriptor.fields.get(name)
             if not isinstance(tensor, TensorDesc) or tensor.type is None or tensor.concrete:
                 continue
-            sizes = _worked(form, state)
+            sizes = _evaluate_sizes(form, state)
             if sizes is not None:
                 tensors_by_name[name] = tensor._replace(sizes=sizes)
         return replace(descriptor, fields={**descriptor.fields, **tensors_by_name}) if tensors_by_name else descriptor
 
 
 def _sizes(entries: Mapping[str, Any], key: str, scope: Scope) -> dict[str, Callable[[State, int], Any]]:
-    return {name: _at(output_sizes, name, entry, scope, path=(key, name)) for name, entry in entries.items()}
+    return {
+        name: _locate_form_errors(output_sizes, name, entry, scope, path=(key, name)) for name, entry in entries.items()
+    }
 
 
-def _worked(form: Callable[[State, int], Any], state: State) -> tuple[int, ...] | None:
+def _evaluate_sizes(form: Callable[[State, int], Any], state: State) -> tuple[int, ...] | None:
     """Return sizes, None if one is negative, unknown or undefined."""
     try:
         sizes = form(state, 0)
@@ -255,7 +257,7 @@ def _lowered_rows(row: Row, state: State) -> Iterator[Descriptor]:
                 yield descriptor
 
 
-def _outlined(row: Row, state: State) -> Iterator[Descriptor]:
+def _outline_row(row: Row, state: State) -> Iterator[Descriptor]:
     """Yield the known operators that a row creates in any case."""
     for step in row.steps:
         try:
@@ -280,13 +282,13 @@ def _with_list(scope: Scope, name: str) -> Scope:
     """Return a scope with one more name for every range of versions."""
 
     def stretch(since: str | None, until: str | None) -> Scope:
-        known_scope = scope.between(since, until)
+        known_scope = scope.scope_between(since, until)
         return replace(known_scope, fields={**known_scope.fields, name: NUMBERS})
 
     return replace(scope, fields={**scope.fields, name: NUMBERS}, stretch=stretch)
 
 
-def _at(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) -> Any:
+def _locate_form_errors(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) -> Any:
     try:
         return make(*arguments)
     except FormError as error:
@@ -296,15 +298,20 @@ def _at(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) 
 def _checks(raw: Mapping[str, Any], key: str, scope: Scope) -> Iterator[Check]:
     for name, entries in raw.get(key, {}).items():
         for entry in entries if isinstance(entries, list) else [entries]:
-            yield _at(check_of, name, entry, scope, path=(key, name, "when"))
+            yield _locate_form_errors(check_of, name, entry, scope, path=(key, name, "when"))
 
 
 def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
     for index, entry in enumerate(raw.get("rows", ())):
         path, known_scope = ("rows", index), scope_of(entry, scope)
-        when = _at(rule_of, entry["when"], known_scope, "truth", path=(*path, "when")) if "when" in entry else None
+        when = (
+            _locate_form_errors(rule_of, entry["when"], known_scope, "truth", path=(*path, "when"))
+            if "when" in entry
+            else None
+        )
         steps = tuple(
-            _at(_step, step, known_scope, path=(*path, "to", at)) for at, step in enumerate(entry.get("to", ()))
+            _locate_form_errors(_step, step, known_scope, path=(*path, "to", at))
+            for at, step in enumerate(entry.get("to", ()))
         )
         function = entry.get("function")
         if function is not None and function not in FUNCTIONS:
@@ -319,7 +326,7 @@ def _step(raw: Mapping[str, Any], scope: Scope) -> Step:
         raise FormError(f"unknown operator of DirectML {name!r:.60}", "operator")
     fields = {key: entry for key, entry in raw.items() if key not in {"operator", "when", "repeat"}}
     rules = {
-        key: _at(rule_of, raw[key], scope, kind, path=(key,)) if key in raw else None
+        key: _locate_form_errors(rule_of, raw[key], scope, kind, path=(key,)) if key in raw else None
         for key, kind in (("when", "truth"), ("repeat", "number"))
     }
     return Step(fields_form(table.operator(str(name)), fields, scope), rules["when"], rules["repeat"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.runtimes.onnxruntime.lowering.state import Open, Refused
-from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, described
+from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, describe_tensor
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bare",
+    "broadcast_tensor",
     "constant",
     "number",
     "operator",
@@ -23,7 +24,6 @@ __all__ = [
     "over",
     "plain",
     "sizes_of",
-    "spread",
     "tensor_of",
 ]
 
@@ -84,7 +84,7 @@ def plain(
 ) -> TensorDesc:
     """Return a tensor as the provider describes it, reshaped if requested."""
     numbers = sizes_of(tensor) if sizes is None else tuple(sizes)
-    return described(state, state.dml_type(tensor), numbers, None, align=align, least=least)
+    return describe_tensor(state, state.dml_type(tensor), numbers, None, align=align, least=least)
 
 
 def over(
@@ -98,7 +98,7 @@ def over(
     if sizes == target:
         return plain(state, tensor, target)
     strides = broadcast_strides(sizes, max(len(target), state.least))
-    return described(state, state.dml_type(tensor), target, strides)
+    return describe_tensor(state, state.dml_type(tensor), target, strides)
 
 
 def number(state: State, name: str) -> int:
@@ -130,7 +130,7 @@ def bare(word: str, sizes: Sequence[int], strides: Sequence[int] | None = None) 
     return TensorDesc(word, tuple(sizes), None if strides is None else tuple(strides))
 
 
-def spread(word: str, expected_numbers: Sequence[int], numbers: Sequence[int]) -> TensorDesc:
+def broadcast_tensor(word: str, expected_numbers: Sequence[int], numbers: Sequence[int]) -> TensorDesc:
     """Return a tensor of sizes `numbers` broadcast to `expected_numbers`.
 
     It has strides even if the sizes are equal.

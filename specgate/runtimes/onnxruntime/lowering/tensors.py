@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.lowering.state import State
 
 __all__ = [
-    "ALIGNMENTS", "TensorForm", "Which", "as_uint", "broadcast_strides", "described", "output_sizes",
-    "packed_strides", "padded",
+    "ALIGNMENTS", "TensorForm", "Which", "as_uint", "broadcast_strides", "describe_tensor", "output_sizes",
+    "packed_strides", "pad_sizes",
 ]  # fmt: skip
 
 Sizes = tuple[int, ...]
 
 
-def padded(sizes: Sequence[int], least: int, align: str = "right") -> Sizes:
+def pad_sizes(sizes: Sequence[int], least: int, align: str = "right") -> Sizes:
     """Return sizes padded with ones to `least` dimensions.
 
     align: where the ones go, a key of `ALIGNMENTS`.
@@ -41,7 +41,7 @@ def _spatial(sizes: Sizes, ones: int) -> Sizes:
     return sizes[:2] + (1,) * ones + sizes[2:]
 
 
-def _at(place: int) -> Callable[[Sizes, int], Sizes]:
+def _align_at(place: int) -> Callable[[Sizes, int], Sizes]:
     """Return a function that pads so that the first size is at a position.
 
     It adds leading ones only up to the rank.
@@ -60,8 +60,8 @@ ALIGNMENTS: Final[Mapping[str, Callable[[Sizes, int], Sizes]]] = {
     "right": lambda sizes, ones: (1,) * ones + sizes,
     "left": lambda sizes, ones: sizes + (1,) * ones,
     "spatial": _spatial,
-    "channel": _at(1),
-    "height": _at(2),
+    "channel": _align_at(1),
+    "height": _align_at(2),
 }
 
 
@@ -146,7 +146,7 @@ def _open(sizes: Sequence[Any]) -> OpenSizes:
     return tuple([None if size is UNKNOWN or isinstance(size, Symbol) else size for size in sizes])
 
 
-def described(
+def describe_tensor(
     state: State,
     word: str,
     sizes: OpenSizes,
@@ -162,7 +162,7 @@ def described(
     if len(sizes) > state.most:
         raise Refused("rank", f"a tensor has {len(sizes)} dimensions, but the provider supports at most {state.most}")
     least = state.least if least is None else least
-    numbers = padded(sizes, least, align)
+    numbers = pad_sizes(sizes, least, align)
     if strides is not None and len(strides) < len(numbers):
         missing = len(numbers) - len(strides)
         strides = (0,) * missing + strides if align == "right" else strides + (0,) * missing
@@ -229,8 +229,8 @@ class TensorForm:
                 rank = max(len(items), state.least if least is None else least)
                 strides, sizes = _broadcast(sizes, rank), items
         if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
-            sizes, strides = _permuted(sizes, strides, order)
-        new_tensor = described(state, word, sizes, strides, align=self.align, least=least)
+            sizes, strides = _permute_dimensions(sizes, strides, order)
+        new_tensor = describe_tensor(state, word, sizes, strides, align=self.align, least=least)
         if tensor is not None:
             state.origins.append((new_tensor, tensor))
         return new_tensor
@@ -259,7 +259,7 @@ def _broadcast(sizes: OpenSizes, rank: int) -> OpenSizes:
     return broadcast_strides(sizes, rank)
 
 
-def _permuted(sizes: OpenSizes, strides: OpenSizes | None, order: OpenSizes) -> tuple[OpenSizes, OpenSizes]:
+def _permute_dimensions(sizes: OpenSizes, strides: OpenSizes | None, order: OpenSizes) -> tuple[OpenSizes, OpenSizes]:
     if sorted(order) != list(range(len(sizes))):
         raise Refused("unusable", f"{list(order)} is not a permutation of {len(sizes)} dimensions")
     steps = strides or ((None,) * len(sizes) if None in sizes else packed_strides(sizes))
@@ -280,7 +280,7 @@ def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | Non
     if raw is None:
         return None
     if raw == "unsigned":
-        return lambda state, _i, tensor: _unsigned(state.dml_type(tensor)) if tensor is not None else None
+        return lambda state, _i, tensor: _unsigned_type(state.dml_type(tensor)) if tensor is not None else None
     if raw in dialect("directml").types:
         return lambda _state, _i, _tensor: raw
     if not _names_tensor(str(raw), scope):
@@ -290,7 +290,7 @@ def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | Non
     return lambda state, i, _tensor: None if (other := which.tensor(state, i)) is None else state.dml_type(other)
 
 
-def _unsigned(word: str) -> str:
+def _unsigned_type(word: str) -> str:
     if word not in _UNSIGNED and word not in _UNSIGNED.values():
         raise Refused("type", f"{word} is not an integer type")
     return _UNSIGNED.get(word, word)

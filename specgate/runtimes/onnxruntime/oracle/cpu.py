@@ -65,9 +65,9 @@ class CpuPlacementOracle(Closing):
         A crash or a timeout counts only if it happens twice. feeds: arrays by input name that a run of each model tries
         first.
         """
-        return [self._one(model, feeds[at] if feeds else ()) for at, model in enumerate(models)]
+        return [self._ask_model(model, feeds[at] if feeds else ()) for at, model in enumerate(models)]
 
-    def _one(self, model: bytes, feeds: Sequence[Feed]) -> Answer:
+    def _ask_model(self, model: bytes, feeds: Sequence[Feed]) -> Answer:
         question = CpuQuestion(model, self.run, tuple(feeds))
         result = self._child.ask(question)
         run = ""

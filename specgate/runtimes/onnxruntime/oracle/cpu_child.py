@@ -62,28 +62,28 @@ def feeds_of(inputs: Sequence[Any], tables: Sequence[Mapping[str, NDArray[Any]]]
     """
     random = np.random.default_rng(0)
     whole = [*tables, *({},) * (len(_WAYS) if inputs else 1)]
-    for index, known in enumerate(whole):
+    for index, feed in enumerate(whole):
         way, size = _WAYS[max(0, index - len(tables))]
         yield {
-            info.name: known[info.name] if info.name in known else _drawn(info.type, info.shape, way, size, random)
+            info.name: feed[info.name] if info.name in feed else _draw_input(info.type, info.shape, way, size, random)
             for info in inputs
         }
 
 
-def _drawn(word: str, shape: Sequence[Any] | None, way: str, size: int, random: Any) -> Any:
+def _draw_input(word: str, shape: Sequence[Any] | None, way: str, size: int, random: Any) -> Any:
     wrapped = _WRAPPED.fullmatch(word)
     if wrapped:
-        inner = _drawn(wrapped[2], (2, 3), way, size, random)
+        inner = _draw_input(wrapped[2], (2, 3), way, size, random)
         return [inner, inner] if wrapped[1] == "seq" else inner
     match = _TENSOR.fullmatch(word)
     if match is None or (match[1] not in _TYPES and match[1] not in _RAW):
         raise NotFed(f"no input of type {word}")
-    sizes = [one if isinstance(one, int) and one >= 0 else size for one in shape or ()]
+    sizes = [size_ if isinstance(size_, int) and size_ >= 0 else size for size_ in shape or ()]
     if prod(sizes) > MOST_ELEMENTS:
         raise NotFed(f"an input has {prod(sizes)} elements")
     if match[1] in _RAW:
-        _, bits, one = _RAW[match[1]]
-        return np.full(sizes, 0 if way == "zeros" else one, f"uint{bits}")
+        _, bits, size_ = _RAW[match[1]]
+        return np.full(sizes, 0 if way == "zeros" else size_, f"uint{bits}")
     dtype = np.dtype(_TYPES[match[1]])
     if dtype.kind == "O":
         return np.full(sizes, "1" if way == "ones" else "a", dtype)

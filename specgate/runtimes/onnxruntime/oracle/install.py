@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.directml.oracle import builds as directml
 from specgate.dialects.directml.oracle import values_environment as places
 from specgate.dialects.directml.oracle.builds import Wheel, find_builds
-from specgate.dialects.directml.oracle.install import COMPILE, appearing, downloaded, extract, run_program
+from specgate.dialects.directml.oracle.install import COMPILE, appearing, download_wheel, extract, run_program
 from specgate.dialects.directml.oracle.values_environment import install_values
 from specgate.errors import InputError
 
@@ -83,7 +83,7 @@ def find_runtime(release: str) -> Runtime:
         if runtime.release == release:
             return runtime
     known = " and ".join(runtime.release for runtime in RUNTIMES)
-    raise InputError(f"no build of {PACKAGE} {shown(release)} is available; there are {known}")
+    raise InputError(f"no build of {PACKAGE} {format_value(release)} is available; there are {known}")
 
 
 _HOST: Final = "placement.exe"
@@ -149,7 +149,7 @@ def install_runtime(
     if library.is_file():
         progress(f"{runtime.title}: already there")
         return
-    with downloaded(runtime.wheel, progress) as wheel, appearing(library.parent) as path:
+    with download_wheel(runtime.wheel, progress) as wheel, appearing(library.parent) as path:
         extract(wheel, runtime.library, path / library.name)
     progress(f"{runtime.title}: installed")
 

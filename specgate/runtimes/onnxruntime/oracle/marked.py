@@ -12,7 +12,7 @@ from specgate.dialects.onnx.file.schema import I32, I64, LEN, VARINT, WireError,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MARKER", "MARKER_SIZE", "marked", "nodes_of", "spans"]
+__all__ = ["MARKER", "MARKER_SIZE", "add_markers", "nodes_of", "spans"]
 
 _WIDTHS: Final = {I32: 4, I64: 8}
 # Field numbers of onnx.proto.
@@ -119,17 +119,17 @@ _MARKERS: Final = _field(_MODEL_GRAPH, _marker("Not", _BOOL), _marker("Identity"
 _DEFAULT_IMPORT: Final = _field(_IMPORT, _field(_DOMAIN), _number(_VERSION, 1))
 
 
-def marked(model: bytes) -> bytes:
+def add_markers(model: bytes) -> bytes:
     """Return a serialized model with both marker nodes.
 
     Bytes that are not a model are returned unchanged. Protobuf merges a message that occurs twice, so that the nodes of
     a second graph are added to those of the first.
     """
     try:
-        known = _imports_default(model)
+        imports_default = _imports_default(model)
     except (WireError, IndexError):
         return model
-    return model + _MARKERS + (b"" if known else _DEFAULT_IMPORT)
+    return model + _MARKERS + (b"" if imports_default else _DEFAULT_IMPORT)
 
 
 def _imports_default(model: bytes) -> bool:
@@ -138,5 +138,5 @@ def _imports_default(model: bytes) -> bool:
     In the latter case a version of ai.onnx is assumed.
     """
     imports = [model[begin:end] for number, begin, end in spans(model) if number == _IMPORT]
-    domains = [next((one[begin:end] for n, begin, end in spans(one) if n == _DOMAIN), b"") for one in imports]
+    domains = [next((data[begin:end] for n, begin, end in spans(data) if n == _DOMAIN), b"") for data in imports]
     return not domains or b"" in domains or b"ai.onnx" in domains

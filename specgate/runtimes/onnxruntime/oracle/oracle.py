@@ -8,15 +8,15 @@ import time
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import format_value
 from specgate.dialects.directml.native.marshal import Image
-from specgate.dialects.directml.native.unmarshal import described, pointer_layout
+from specgate.dialects.directml.native.unmarshal import describe_image, pointer_layout
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.oracle import Capabilities
 from specgate.dialects.directml.oracle.worker import HostProcess
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.oracle.install import NEWEST, PACKAGE, find_runtime, ready
-from specgate.runtimes.onnxruntime.oracle.marked import MARKER, MARKER_SIZE, marked
+from specgate.runtimes.onnxruntime.oracle.marked import MARKER, MARKER_SIZE, add_markers
 from specgate.workers.piped import Renewing, WorkerLost
 
 if TYPE_CHECKING:
@@ -276,9 +276,9 @@ class PlacementOracle(Renewing[PlacementProcess]):
 
         A crash, a timeout or a lost device counts only if it happens in a fresh process.
         """
-        return [self._one(marked(model)) for model in models]
+        return [self._ask_model(add_markers(model)) for model in models]
 
-    def _one(self, model: bytes) -> Answer:
+    def _ask_model(self, model: bytes) -> Answer:
         process = self._ready()
         fresh = process.question_count == 0
         began = time.perf_counter()
@@ -288,7 +288,7 @@ class PlacementOracle(Renewing[PlacementProcess]):
         if harmed or any(code not in _USUAL for _, code in outcome.operators):
             self._retire()
         if harmed and not fresh:
-            return self._one(model)
+            return self._ask_model(model)
         return _answer(outcome, number)
 
     def _start(self) -> PlacementProcess:
@@ -301,21 +301,21 @@ class PlacementOracle(Renewing[PlacementProcess]):
 def optimisation_number(word: str) -> int:
     """Return the number of an optimization level; raise InputError."""
     if word not in OPTIMISATIONS:
-        raise InputError(f"expected one of {', '.join(OPTIMISATIONS)}, found {shown(word)}")
+        raise InputError(f"expected one of {', '.join(OPTIMISATIONS)}, found {format_value(word)}")
     return OPTIMISATIONS[word]
 
 
 def _command(ready: Ready, device: Capabilities) -> list[str]:
     place = ready.place
-    libraries = ["Z:" + place.inside(path).replace("/", "\\") for path in (ready.directml, ready.runtime)]
+    libraries = ["Z:" + place.map_path(path).replace("/", "\\") for path in (ready.directml, ready.runtime)]
     switches = [f"{f.name}={int(getattr(device, f.name))}" for f in fields(device)]
-    return place.command(place.wine, place.inside(ready.host), *libraries, *switches)
+    return place.command(place.wine, place.map_path(ready.host), *libraries, *switches)
 
 
 def _answer(outcome: Outcome, seconds: float) -> Answer:
     before_run = len(outcome.operators) if outcome.before_run is None else outcome.before_run
     counted = (
-        (described(image), code, sum(before <= i for before, _ in outcome.kernels), i >= before_run)
+        (describe_image(image), code, sum(before <= i for before, _ in outcome.kernels), i >= before_run)
         for i, (image, code) in enumerate(outcome.operators)
     )
     own = [each for each in counted if not _of_marker(each[0])]

@@ -13,12 +13,12 @@ from specgate.descriptors.files import NoTableEntry, read_descriptors
 from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.pointer import graph_from_pointer
-from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.native.unmarshal import describe_image
 from specgate.errors import InputError
 from tests.dialects.directml.native.graphs import GRAPH
 from tests.dialects.directml.native.loaded import Loaded, descriptions
 
-HOT = described(image(descriptions("ONE_HOT")[0][1]))
+HOT = describe_image(image(descriptions("ONE_HOT")[0][1]))
 
 
 def made() -> dict[str, Any]:
@@ -109,6 +109,6 @@ def test_parts_that_do_not_fit_together(path, value, message):
 
 def test_an_operator_with_an_array_of_tensors_has_as_many_inputs_as_it_is_given():
     document = made()
-    document["dispatchables"]["node_0"] = described(image(descriptions("JOIN")[0][1]))
+    document["dispatchables"]["node_0"] = describe_image(image(descriptions("JOIN")[0][1]))
     document["dispatchables"]["graph"]["desc"]["InputEdges"][0]["ToNodeInputIndex"] = 40
     assert read_dx_model(document)

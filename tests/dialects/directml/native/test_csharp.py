@@ -18,7 +18,7 @@ from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.csharp import csharp_source
 from specgate.dialects.directml.native.marshal import Image, image
 from specgate.dialects.directml.native.pointer import from_pointer, graph_from_pointer
-from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.native.unmarshal import describe_image
 from specgate.errors import InputError
 from tests.dialects.directml.native.graphs import GRAPH
 from tests.dialects.directml.native.loaded import Loaded, descriptions
@@ -65,7 +65,7 @@ def test_every_structure_prints_as_the_descriptor_that_went_in(printed):
     found = printed([("o", 0, image(descriptor)) for _, descriptor, _ in descriptions()])
     assert len(found) > 1000
     for (name, descriptor, level), json_of_it in zip(descriptions(), found, strict=True):
-        assert json_of_it == described(image(descriptor)), name
+        assert json_of_it == describe_image(image(descriptor)), name
         assert answers(json_of_it, level) == answers(descriptor, level), name
 
 
@@ -86,7 +86,7 @@ def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(p
     refused = 0
     for one, found in zip(made, printed([("o", 0, one) for one in made]), strict=True):
         try:
-            described(one)
+            describe_image(one)
         except InputError:
             continue  # what lies behind the image is another program's matter: it only has to be read as JSON
         loaded = Loaded(one)
@@ -100,7 +100,7 @@ def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(p
 
 def test_a_number_and_a_structure_that_are_apart(printed):
     made = [image(descriptor) for _, descriptor, _ in descriptions()[::50]]
-    assert printed([("t", 0, one) for one in made]) == [described(one) for one in made]
+    assert printed([("t", 0, one) for one in made]) == [describe_image(one) for one in made]
 
 
 def test_addresses_that_nothing_is_at(printed):
@@ -128,7 +128,7 @@ def test_a_graph_prints_as_python_reads_it(printed):
     operator = image(descriptions("ONE_HOT")[0][1])
     found = printed([("r", 0x1000, operator), ("g", 0, GRAPH), ("f", 0x1000, NONE), ("g", 0, GRAPH)])
     loaded = Loaded(GRAPH)
-    assert found[1] == graph_from_pointer(loaded.address, {0x1000: described(operator)})
+    assert found[1] == graph_from_pointer(loaded.address, {0x1000: describe_image(operator)})
     assert found[3] == graph_from_pointer(loaded.address)
 
 

@@ -15,7 +15,7 @@ import specgate
 from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import Image, image
 from specgate.dialects.directml.native.pointer import from_pointer, graph_from_pointer
-from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.native.unmarshal import describe_image
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 from tests.dialects.directml.native.loaded import Loaded, descriptions
@@ -52,7 +52,7 @@ def test_a_structure_reads_as_the_descriptor_that_went_in(operator):
     for _, descriptor, level in descriptions(operator):
         made = image(descriptor)
         found = read_back(made)
-        assert found == described(made)
+        assert found == describe_image(made)
         assert image(found) == made
         again = json.loads(json.dumps(found, allow_nan=False))
         assert image(again) == made

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import Image, image
-from specgate.dialects.directml.native.unmarshal import described, pointer_layout
+from specgate.dialects.directml.native.unmarshal import describe_image, pointer_layout
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 from specgate.testing import descriptors
@@ -30,7 +30,7 @@ RELU = {
 
 
 def test_a_dict_comes_back_as_it_was():
-    assert described(image(RELU)) == RELU
+    assert describe_image(image(RELU)) == RELU
 
 
 def test_every_example_of_the_tables_comes_back():
@@ -38,34 +38,34 @@ def test_every_example_of_the_tables_comes_back():
     examples = [e["descriptor"] for name in table.operators for e in table.operator(name).table.examples.values()]
     made = [image(example) for example in examples]
     assert len(made) > 300
-    assert [image(described(each)) for each in made] == made
+    assert [image(describe_image(each)) for each in made] == made
 
 
 @given(descriptors("directml", "CONVOLUTION", "6.4"))
 def test_what_may_be_left_out_comes_back(descriptor):
     made = image(descriptor)
-    assert image(described(made)) == made
+    assert image(describe_image(made)) == made
 
 
 def test_what_has_no_word_stays_a_number():
     data = bytearray(image(RELU).data)
     made = image(RELU)
     struct.pack_into("<I", data, made.root, 4711)
-    assert described(made._replace(data=bytes(data))) == {"type": 4711, "desc": {}}
+    assert describe_image(made._replace(data=bytes(data))) == {"type": 4711, "desc": {}}
 
 
 @pytest.mark.parametrize("length", [0, 8, 40, 100])
 def test_an_image_that_ends_too_soon_is_refused(length):
     made = image(RELU)
     with pytest.raises(InputError, match="expected"):
-        described(Image(made.data[:length], made.pointers, made.root))
+        describe_image(Image(made.data[:length], made.pointers, made.root))
 
 
 def test_a_tensor_without_a_description_is_left_out():
     # Providers point to an empty description where a tensor is left out.
     made = image(RELU)
     head = next(p for p in made.pointers if p > made.root + 8 and p % 16 == 8)
-    found = described(made._replace(pointers=tuple(p for p in made.pointers if p < head)))
+    found = describe_image(made._replace(pointers=tuple(p for p in made.pointers if p < head)))
     assert found["type"] == "DML_OPERATOR_ACTIVATION_RELU"
     assert "OutputTensor" not in found["desc"]
 

@@ -45,7 +45,7 @@ def fake_oracle(
 
     def make(replies: dict[int, int | str], **options: Any) -> directml.DirectMLOracle:
         command = fake_host(replies)
-        monkeypatch.setattr(directml, "_installed", lambda *_: find_builds("6.2", "linux")[0])
+        monkeypatch.setattr(directml, "_require_build", lambda *_: find_builds("6.2", "linux")[0])
         monkeypatch.setattr(directml, "_command", lambda *_: (command, {}))
         return directml.DirectMLOracle("6.2", **options)
 

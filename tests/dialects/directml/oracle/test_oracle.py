@@ -109,7 +109,7 @@ def test_a_closed_oracle_is_not_asked(fake_oracle):
 
 
 def test_a_device_of_another_level_is_refused(fake_host, fake_oracle, tmp_path, monkeypatch):
-    monkeypatch.setattr(directml, "_spoken", lambda _: "5.0")
+    monkeypatch.setattr(directml, "_format_level", lambda _: "5.0")
     with pytest.raises(InputError, match=r"expected a device of level 6\.2, found 5\.0"):
         fake_oracle({})
 

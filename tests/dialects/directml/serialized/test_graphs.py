@@ -14,7 +14,7 @@ from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.dialects.directml import reader
 from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
-from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.native.unmarshal import describe_image
 from specgate.dialects.directml.serialized.graph import begins_graph, read_graph
 from specgate.errors import InputError
 from tests.dialects.directml.native.loaded import descriptions
@@ -28,7 +28,7 @@ TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2], "TotalTensorSizeInBytes"
 ABS = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
 SMALL = {**TENSOR, "Sizes": [1, 1, 2, 1]}
 BROKEN = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": TENSOR, "OutputTensor": SMALL}}
-GEMM = described(image(next(d for n, d, _ in descriptions("GEMM") if "FusedActivation" in d["desc"])))
+GEMM = describe_image(image(next(d for n, d, _ in descriptions("GEMM") if "FusedActivation" in d["desc"])))
 
 
 def kept(value: Any) -> Any:
@@ -45,7 +45,7 @@ def kept(value: Any) -> Any:
 @pytest.mark.parametrize("operator", abi().operators)
 def test_an_operator_comes_back_as_it_was_written(operator):
     for _, descriptor, _ in descriptions(operator):
-        wanted = described(image(descriptor))
+        wanted = describe_image(image(descriptor))
         for member in abi().structure(operator).members:
             if member.base == "operator" and member.name in wanted["desc"]:
                 several = wanted["desc"][member.name]

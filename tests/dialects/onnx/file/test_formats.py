@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.dialects.onnx.file.model import read_model, read_model_bytes, recognised
+from specgate.dialects.onnx.file.model import read_model, read_model_bytes, recognize_file
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,6 +58,6 @@ def test_other_files_are_named(data: bytes, what: str) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x08\x07", b"\xff\xff", b"\0" * 600, b"text \x01", "ü".encode()])
 def test_other_bytes_are_not_guessed(data: bytes) -> None:
-    assert recognised(data) is None
+    assert recognize_file(data) is None
     with pytest.raises(InputError, match=r"<bytes>: byte \d+: "):
         read_model_bytes(data)

@@ -102,12 +102,12 @@ def test_every_field_is_read_whatever_the_block(
 @given(st.lists(INT64, max_size=40), st.lists(st.floats(width=32), max_size=40), st.lists(st.floats(), max_size=9))
 def test_packed_numbers(integers: list[int], singles: list[float], doubles: list[float]) -> None:
     data = b"".join(map(varint, integers))
-    assert reader(data).packed(0, len(data), "int64") == integers
-    assert reader(data).packed(0, len(data), "uint64") == [number % (1 << 64) for number in integers]
+    assert reader(data).decode_packed(0, len(data), "int64") == integers
+    assert reader(data).decode_packed(0, len(data), "uint64") == [number % (1 << 64) for number in integers]
     data = struct.pack(f"<{len(singles)}f", *singles)
-    assert repr(reader(data).packed(0, len(data), "float")) == repr(singles)
+    assert repr(reader(data).decode_packed(0, len(data), "float")) == repr(singles)
     data = struct.pack(f"<{len(doubles)}d", *doubles)
-    assert repr(reader(data).packed(0, len(data), "double")) == repr(doubles)
+    assert repr(reader(data).decode_packed(0, len(data), "double")) == repr(doubles)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_packed_numbers(integers: list[int], singles: list[float], doubles: list
 )
 def test_packed_numbers_that_are_none(data: bytes, kind: str, expected: str) -> None:
     with pytest.raises(WireError, match=expected):
-        reader(data).packed(0, len(data), kind)
+        reader(data).decode_packed(0, len(data), kind)
 
 
 def test_numbers_are_cut_to_their_width() -> None:

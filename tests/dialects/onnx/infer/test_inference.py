@@ -50,11 +50,11 @@ def test_inference_for_a_runtime_has_no_names_but_those_of_the_file():
     nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Shape", ["places"], ["sizes"])]
     made = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
     body = id(made.graph)
-    assert inference.inferred(question(made))[body]["places"].shape == (2, None)
+    assert inference.infer_question(question(made))[body]["places"].shape == (2, None)
     assert inference.begin(made, [])().types[body]["places"].shape == (2, "unk__0")
     nodes[0] = helper.make_node("Relu", ["x"], ["places"])
     made = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
-    assert inference.inferred(question(made))[id(made.graph)]["places"].shape == ("batch", 3)
+    assert inference.infer_question(question(made))[id(made.graph)]["places"].shape == ("batch", 3)
 
 
 def test_weights_are_not_sent_but_their_types_are():

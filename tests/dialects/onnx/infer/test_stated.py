@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
-from specgate.dialects.onnx.infer.inference import Stated, begin, inferred, question
+from specgate.dialects.onnx.infer.inference import Stated, begin, infer_question, question
 from specgate.dialects.onnx.lint.units import bodies
 
 onnx = pytest.importorskip("onnx", reason="the onnx package infers")
@@ -37,8 +37,8 @@ def stated_of(text: str) -> Stated | None:
 def confirmed(text: str) -> bool:
     found = stated_of(text)
     assert found is not None
-    (types,) = inferred(found.question).values()
-    return found.confirmed(types)
+    (types,) = infer_question(found.question).values()
+    return found.matches_types(types)
 
 
 def test_one_node_of_each_kind_is_asked_about() -> None:
@@ -52,7 +52,7 @@ def test_one_node_of_each_kind_is_asked_about() -> None:
 
 def test_the_types_are_those_of_the_whole_graph() -> None:
     model = model_of(CHAIN)
-    (whole,) = inferred(question(model), values=True).values()
+    (whole,) = infer_question(question(model), values=True).values()
     made = begin(model, list(bodies(model)))()
     assert made.types[id(model.graph)] == whole
     assert made.kinds
@@ -72,7 +72,7 @@ def test_what_contradicts_its_node_is_not_confirmed(wrong: tuple[str, str]) -> N
     assert not confirmed(text)
     model = model_of(text)
     made = begin(model, list(bodies(model)))()
-    (whole,) = inferred(question(model), values=True).values()
+    (whole,) = infer_question(question(model), values=True).values()
     assert made.types[id(model.graph)] == whole, "all of it is inferred then"
     assert not made.kinds
 

@@ -12,7 +12,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, Malformed
 from specgate.dialects.openvino.oracle.layer import Layer, NotExpressibleError, ir_of, layer_of
-from specgate.dialects.openvino.oracle.values import blobs_of, narrowed
+from specgate.dialects.openvino.oracle.values import blobs_of, narrowing_reason
 from specgate.dialects.openvino.reader import read
 
 
@@ -173,7 +173,7 @@ def test_what_the_plugin_narrows(kind, value, fits, openvino_one_hot):
         port["element_type"] = kind
     dtype = {"i64": "int64", "u32": "uint32", "u64": "uint64", "i32": "int32", "f64": "float64", "f32": "float32"}[kind]
     value = np.array(value, dtype)
-    reason = narrowed(blobs_of(read(openvino_one_hot), arrays(on_value=value, off_value=value)))
+    reason = narrowing_reason(blobs_of(read(openvino_one_hot), arrays(on_value=value, off_value=value)))
     assert (not reason) == fits
     assert fits or f"narrows {kind} to " in reason
 

@@ -13,7 +13,7 @@ from specgate.cli import main
 from specgate.descriptors.read import read_dict
 from specgate.runtimes.onnxruntime.conform import run as running
 from specgate.runtimes.onnxruntime.conform.cases import NODE, file_cases, graph_cases, levels, node_cases
-from specgate.runtimes.onnxruntime.conform.compare import Mismatch, _plain, compare, explaining, imported
+from specgate.runtimes.onnxruntime.conform.compare import Mismatch, _plain, compare, explaining, is_opset_in_range
 from specgate.runtimes.onnxruntime.conform.render import FORMATS
 from specgate.runtimes.onnxruntime.conform.run import Plan
 from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
@@ -199,7 +199,7 @@ def test_files_are_found_in_folders(tmp_path):
     [("13", "13", True), ("14", "13", False), ("14", "13..", True), ("13", "..12", False), ("", "13..", False), ("", None, True)],
 )  # fmt: skip
 def test_ranges_of_opsets(opset, wanted, is_one):
-    assert imported(opset, wanted) is is_one
+    assert is_opset_in_range(opset, wanted) is is_one
 
 
 def test_an_entry_explains_what_all_of_its_words_name():

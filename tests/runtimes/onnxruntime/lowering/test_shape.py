@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specgate.runtimes.onnxruntime.lowering.state import Refused
-from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, packed_strides, padded
+from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, packed_strides, pad_sizes
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_st
     ],
 )
 def test_where_ones_go(align: str, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> None:
-    assert padded(sizes, 4, align) == wanted
+    assert pad_sizes(sizes, 4, align) == wanted
 
 
 def test_strides() -> None:

@@ -80,7 +80,7 @@ def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
 
         monkeypatch.setattr(oracle, "ready", lambda *_: Ready())
         monkeypatch.setattr(oracle, "_command", lambda *_: command)
-        monkeypatch.setattr(oracle, "marked", lambda model: model)
+        monkeypatch.setattr(oracle, "add_markers", lambda model: model)
         return oracle.PlacementOracle(**options)
 
     return make

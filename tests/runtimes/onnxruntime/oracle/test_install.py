@@ -49,7 +49,7 @@ def place(tmp_path, monkeypatch):
 
     monkeypatch.setattr(installing, "install_values", values)
     monkeypatch.setattr(installing, "run_program", compile_host)
-    monkeypatch.setattr(installing, "downloaded", downloaded)
+    monkeypatch.setattr(installing, "download_wheel", downloaded)
     monkeypatch.setattr(installing, "extract", lambda _, pattern, target: target.write_text(pattern))
     monkeypatch.setattr(places, "find_place", lambda: where)
     monkeypatch.setattr(places, "missing_values", lambda level: [] if where.library(level).exists() else ["x"])

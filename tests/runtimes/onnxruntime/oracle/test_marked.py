@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.runtimes.onnxruntime.oracle.marked import MARKER, MARKER_SIZE, marked, nodes_of
+from specgate.runtimes.onnxruntime.oracle.marked import MARKER, MARKER_SIZE, add_markers, nodes_of
 
 onnx = pytest.importorskip("onnx")
 helper = onnx.helper
@@ -18,7 +18,7 @@ def model(*imports, nodes=None):
 
 
 def test_a_marked_model_is_valid_and_has_two_nodes_more():
-    made = onnx.ModelProto.FromString(marked(model(("", 18))))
+    made = onnx.ModelProto.FromString(add_markers(model(("", 18))))
     onnx.checker.check_model(made, full_check=True)
     assert [node.name for node in made.graph.node] == ["r", f"{MARKER}Not", f"{MARKER}Identity"]
     assert {info.type.tensor_type.shape.dim[0].dim_value for info in made.graph.input[1:]} == {MARKER_SIZE}
@@ -27,18 +27,18 @@ def test_a_marked_model_is_valid_and_has_two_nodes_more():
 
 @pytest.mark.parametrize("domain", ["", "ai.onnx"])
 def test_the_default_domain_is_not_imported_twice(domain):
-    made = onnx.ModelProto.FromString(marked(model((domain, 17), ("com.microsoft", 1))))
+    made = onnx.ModelProto.FromString(add_markers(model((domain, 17), ("com.microsoft", 1))))
     assert [entry.domain for entry in made.opset_import] == [domain, "com.microsoft"]
 
 
 def test_the_default_domain_is_imported_where_it_is_missing():
-    made = onnx.ModelProto.FromString(marked(model(("com.microsoft", 1))))
+    made = onnx.ModelProto.FromString(add_markers(model(("com.microsoft", 1))))
     assert [(entry.domain, entry.version) for entry in made.opset_import] == [("com.microsoft", 1), ("", 1)]
 
 
 @pytest.mark.parametrize("data", [b"garbage", b"\x3a\x7f", b"\x0b", b"\xff" * 20])
 def test_what_is_no_model_stays_as_it_is(data):
-    assert marked(data) == data
+    assert add_markers(data) == data
 
 
 def test_nodes_are_found_in_inner_graphs_too():
@@ -51,7 +51,7 @@ def test_nodes_are_found_in_inner_graphs_too():
 
 
 def test_the_two_ends_of_a_marker_are_in_the_graph():
-    made = onnx.ModelProto.FromString(marked(model(("", 18))))
+    made = onnx.ModelProto.FromString(add_markers(model(("", 18))))
     sources = [name for node in made.graph.node for name in node.input]
     assert sources == [info.name for info in made.graph.input]
     assert [name for node in made.graph.node for name in node.output] == [info.name for info in made.graph.output]
