@@ -58,7 +58,7 @@ def own_refusals(descriptor: Descriptor, loading: Loading, release: str, *, on_c
             f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} does not have {newer}"
         )
         return
-    if _form(own) != _form(newest):
+    if any(later[: len(older)] != older for older, later in zip(_form(own), _form(newest), strict=True)):
         return  # the table describes another version
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:

@@ -11,8 +11,9 @@ from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle, cpu_rel
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 
 RELEASES = ("1.20.1", "1.24.4", "1.31.1", "1.32.0")
-UINT8, INT8, BOOL, INT32, STRING, UINT4 = (
-    onnx.TensorProto.DataType.Value(name) for name in ("UINT8", "INT8", "BOOL", "INT32", "STRING", "UINT4")
+UINT8, INT8, BOOL, INT32, STRING, UINT4, FLOAT16, BFLOAT16, DOUBLE = (
+    onnx.TensorProto.DataType.Value(name)
+    for name in ("UINT8", "INT8", "BOOL", "INT32", "STRING", "UINT4", "FLOAT16", "BFLOAT16", "DOUBLE")
 )
 OWN = "com.microsoft"
 
@@ -42,10 +43,11 @@ def multi_head_attention(value, past_value):
     return node("MultiHeadAttention", *inputs, outputs=3, domain=OWN, num_heads=2)
 
 
-def grouped_attention(*more):
+def grouped_attention(*more, past=None, **attributes):
     lengths: Any = (INT32, [1]), (INT32, [], [3])
-    inputs: Any = [1, 3, 32], [1, 3, 16], [1, 3, 16], None, None, *lengths
-    return node("GroupQueryAttention", *inputs, *more, outputs=3, domain=OWN, num_heads=4, kv_num_heads=2)
+    inputs: Any = [1, 3, 32], [1, 3, 16], [1, 3, 16], past, None, *lengths
+    attributes = {"num_heads": 4, "kv_num_heads": 2} | attributes
+    return node("GroupQueryAttention", *inputs, *more, outputs=3, domain=OWN, **attributes)
 
 
 def dequantized(axis, scales):
@@ -115,6 +117,43 @@ def resized(*scales, **attributes):
 
 def spectrum(length, frame):
     return node("STFT", [2, length, 1], (INT64, [], [4]), None, (INT64, [], [frame]), opset=17)
+
+
+def reduced(operator, kind, reduction):
+    indices = (INT64, [4, 1] if operator == "ScatterND" else [4], [4, 3, 1, 0])
+    return node(operator, (kind, [8]), indices, (kind, [4]), opset=18, output=kind, reduction=reduction)
+
+
+def fused_conv(**attributes):
+    return node("FusedConv", [2, 2, 7, 7], [3, 2, 3, 3], domain=OWN, **attributes)
+
+
+def quantized(scales, **attributes):
+    return node("QuantizeLinear", [2, 3], scales, (UINT8, scales), output=UINT8, domain=OWN, **attributes)
+
+
+def framed(length, step=(INT64, [], [8])):
+    return node("STFT", [2, 128, 1], step, None, *([length] if length else []), opset=17)
+
+
+def rotated(rows):
+    return node("RotaryEmbedding", [2, 3, 8], (INT64, [1], [0]), [rows, 2], [rows, 2], domain=OWN, num_heads=2)
+
+
+def blocked(zero_points):
+    inputs = [2, 3, 40], (UINT8, [6, 3, 8]), [6, 3], zero_points
+    return node("MatMulNBits", *inputs, domain=OWN, K=40, N=6, bits=4, block_size=16)
+
+
+def normalized(*outputs):
+    made = node("BatchNormalization", [2, 3, 4], [3], [3], [3], [3], opset=9)
+    made.graph.node[0].output[:] = outputs
+    made.graph.output[0].name = outputs[0]
+    return made
+
+
+def cropped(sizes, *values, **attributes):
+    return node("CenterCropPad", [5, 6], (INT64, sizes, *values), opset=18, **attributes)
 
 
 def transposed(padding, stride):
@@ -242,6 +281,74 @@ MODELS = {
     "Transpose with few dimensions": (node("Transpose", [1, 3, 4], perm=[1, 0]), EVERY),
     "TreeEnsembleRegressor": (tree(), None),
     "TreeEnsembleRegressor with a node twice": (tree(nodes=[0, 2, 2]), EVERY),
+    **{
+        f"{operator} {reduction} of {name}": (reduced(operator, kind, reduction), releases)
+        for operator, reduction, name, kind, releases in [
+            ("ScatterND", "min", "BFLOAT16", BFLOAT16, EVERY),
+            ("ScatterND", "max", "FLOAT16", FLOAT16, EVERY),
+            ("ScatterND", "mul", "STRING", STRING, EVERY),
+            ("ScatterND", "none", "BFLOAT16", BFLOAT16, None),
+            ("ScatterElements", "min", "BOOL", BOOL, EVERY),
+            ("ScatterElements", "mul", "FLOAT16", FLOAT16, EVERY),
+            ("ScatterElements", "max", "FLOAT16", FLOAT16, None),
+            ("ScatterElements", "add", "STRING", STRING, None),
+        ]
+    },
+    "FusedConv with dilations": (fused_conv(auto_pad="SAME_UPPER", dilations=[2, 2]), EVERY),
+    "FusedConv with an unknown auto_pad": (fused_conv(auto_pad="foo"), EVERY),
+    "FusedConv with SAME": (fused_conv(auto_pad="SAME_UPPER"), None),
+    "FastGelu with a matrix as bias": (node("FastGelu", [2, 3], [1, 3], domain=OWN), EVERY),
+    "FastGelu with a bias": (node("FastGelu", [2, 3], [3], domain=OWN), None),
+    "SkipLayerNormalization with a row": (node("SkipLayerNormalization", [2, 3, 4], [1, 4], [4], domain=OWN), EVERY),
+    "SkipSimplifiedLayerNormalization with a row": (
+        node("SkipSimplifiedLayerNormalization", [2, 3, 4], [1, 4], [4], domain=OWN), EVERY,
+    ),
+    "SkipSimplifiedLayerNormalization of rank 4": (
+        node("SkipSimplifiedLayerNormalization", [1, 2, 3, 4], [2, 3, 4], [4], domain=OWN), EVERY,
+    ),
+    "QuantizeLinear with a list without axis": (quantized([2]), EVERY),
+    "QuantizeLinear with a list for the default axis": (quantized([3]), None),
+    "QuantizeLinear with a matrix of scales": (quantized([1, 1]), EVERY),
+    "QuantizeLinear with a scalar and axis": (quantized([], axis=0), None),
+    "QuantizeLinear with a scalar and an axis out of range": (quantized([1], axis=5), None),
+    "STFT with two lengths": (framed((INT64, [2])), EVERY),
+    "STFT with a list of one length": (framed((INT64, [1], [16])), EVERY),
+    "STFT with a list of one length and an open step": (framed((INT64, [1], [16]), (INT64, [])), None),
+    "STFT without a length": (framed(None), EVERY),
+    "HannWindow with four sizes": (node("HannWindow", (INT64, [4]), opset=17), EVERY),
+    "HannWindow with a list of one size": (node("HannWindow", (INT64, [1]), opset=17), None),
+    "CenterCropPad with one open size for two axes": (cropped([1], axes=[0, 1]), None),
+    "CenterCropPad with an open scalar": (cropped([]), None),
+    "CenterCropPad with two open sizes for an axis": (cropped([2], axes=[0]), EVERY),
+    "CenterCropPad with one size": (cropped([1], [3]), EVERY),
+    "Attention without a bias": (node("Attention", [2, 3, 5], [5, 24], domain=OWN, num_heads=2), ("1.20.1", "1.31.1")),
+    "RotaryEmbedding of a long sequence": (rotated(2), EVERY),
+    "RotaryEmbedding of a sequence": (rotated(3), None),
+    "MatMulNBits with a row of zero points": (blocked([1, 18]), ("1.24.4", "1.32.0")),
+    "MatMulNBits with zero points per column": (blocked([6, 3]), None),
+    "QLinearLeakyRelu with two scales": (
+        node("QLinearLeakyRelu", (UINT8, [2, 3]), [2], (UINT8, []), [], (UINT8, []), output=UINT8, domain=OWN), EVERY,
+    ),
+    "Transpose by a place beyond perm": (node("Transpose", [1, 3], perm=[1]), EVERY),
+    "MultiHeadAttention without heads": (
+        node("MultiHeadAttention", [2, 3, 8], [2, 5, 8], [2, 5, 8], domain=OWN, num_heads=0), EVERY,
+    ),
+    "Grouped attention without past_value": (grouped_attention(past=[1, 2, 4, 8]), EVERY),
+    "Grouped attention without heads": (grouped_attention(num_heads=0), EVERY),
+    "Grouped attention with a window of 0": (grouped_attention(local_window_size=0), None),
+    "BatchNormalization with four of five outputs": (normalized("y", "a", "", "b", "c"), EVERY),
+    "BatchNormalization with five outputs": (normalized("y", "a", "b", "c", "d"), None),
+    "BatchNormalization with two outputs": (normalized("y", "a"), EVERY),
+    "Squeeze of 4 and beyond": (node("Squeeze", [4, 1, 2, 5], opset=11, axes=[4, 0]), EVERY),
+    "Einsum with two arrows": (node("Einsum", [2, 3], opset=12, equation="->ij->"), EVERY),
+    "Resize of a negative axis": (
+        node("Resize", [1, 1, 2, 2], None, None, (INT64, [2], [3, 7]), opset=18, axes=[2, -1]), ("1.20.1", "1.24.4"),
+    ),
+    "Resize of two axes": (
+        node("Resize", [1, 1, 2, 2], None, None, (INT64, [2], [3, 7]), opset=18, axes=[2, 3]), None,
+    ),
+    "Reshape to another type": (node("Reshape", [6], opset=1, output=DOUBLE, shape=[6]), EVERY),
+    "Split in fewer parts": (node("Split", [7], opset=18, outputs=2, num_outputs=3), ("1.32.0", "1.32.0")),
     "TreeEnsembleRegressor with a lost branch": (tree(branches=[3, 0, 0]), EVERY),
     "TreeEnsembleRegressor with a loop": (tree(branches=[0, 0, 0]), EVERY),
     "TreeEnsembleRegressor with a lost vote": (tree(voter=5), EVERY),
@@ -278,6 +385,23 @@ def test_a_letter_of_the_output_alone_is_inferred_from_1_32_on():
     assert sessions == {"1.20.1": "fails", "1.24.4": "fails", "1.31.1": "fails", "1.32.0": "fails"}
     first = {at: next(iter(specgate.place(made, f"onnxruntime:{at}"))).at_run for at in RELEASES}
     assert first == {"1.20.1": True, "1.24.4": True, "1.31.1": True, "1.32.0": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "late"),
+    [
+        ("Squeeze of 4 and beyond", False),
+        ("Einsum with two arrows", False),
+        ("CenterCropPad with two open sizes for an axis", True),
+        ("BatchNormalization with four of five outputs", True),
+        ("MultiHeadAttention without heads", False),
+        ("Transpose by a place beyond perm", False),
+    ],
+)
+def test_a_session_is_created_before_late_failures_only(name, late):
+    for release in RELEASES:
+        nodes = specgate.place(MODELS[name][0], f"onnxruntime:{release}").nodes
+        assert any(each.at_run for each in nodes) == late, release
 
 
 @pytest.mark.parametrize("operator", ["Max", "Mean", "Min"])
