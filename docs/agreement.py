@@ -28,8 +28,8 @@ _TITLES: Final = {
     "directml.md": "DirectML: CreateOperator of real builds",
     "directml-5.0.md": "DirectML 5.0 again, with a library of that level",
     "directml-values.md": "DirectML: computed values",
-    "onnx.md": "ONNX: OneHot held against onnx and ONNX Runtime",
-    "onnx-broken.md": "ONNX: nodes broken in named ways",
+    "onnx.md": "ONNX: OneHot compared with onnx and ONNX Runtime",
+    "onnx-broken.md": "ONNX: nodes with one named error each",
     "openvino.md": "OpenVINO: node factory and IR reader",
     "onnxruntime-directml.md": "ONNX Runtime with DirectML: placements",
     "onnxruntime.md": "ONNX Runtime on the CPU: placements",
@@ -71,8 +71,8 @@ def agreement_page() -> Page:
         tag("h1", "Agreement with real builds"),
         tag(
             "p",
-            "Random descriptors, valid ones and broken ones, are put to us and to the real implementations. "
-            "Documented: our verdict by the vendor's page. Observed: with what is known of builds.",
+            "Verdicts of specgate compared with real implementations, for random valid and invalid descriptors. "
+            "Documented: the verdict by the vendor's documentation. Observed: with the known differences of builds.",
             class_="says",
         ),
         *_sections(),
@@ -90,7 +90,10 @@ def _sections() -> Iterator[Markup]:
             tag(
                 "p",
                 tag(
-                    "a", "The whole report, each operator and disagreement", href=f"{_SOURCE}/{name}", rel="noreferrer"
+                    "a",
+                    "The full report, with every operator and disagreement",
+                    href=f"{_SOURCE}/{name}",
+                    rel="noreferrer",
                 ),
             ),
             command(report.command) if report.command else Markup(),
@@ -101,7 +104,7 @@ def _sections() -> Iterator[Markup]:
 def _caption(heads: list[str]) -> str:
     """Return the caption for a table of a report with these columns."""
     if heads[:2] == ["Implementation", "Version"]:
-        return "Builds that were asked, with their levels"
+        return "Tested builds, with their levels"
     return "Levels that differ from the others" if "Level" in heads[1:] else "Agreement"
 
 

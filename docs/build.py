@@ -40,7 +40,7 @@ def build(to: Path, only: Collection[str] = ()) -> int:
     """
     if to.exists():
         if any(to.iterdir()) and not (to / "assets" / "site.js").is_file():
-            raise FileExistsError(f"{to} holds something else than a site")
+            raise FileExistsError(f"{to} contains files that are not a generated site")
         shutil.rmtree(to)
     to.mkdir(parents=True)
     shutil.copytree(ASSETS, to / "assets")

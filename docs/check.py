@@ -76,9 +76,9 @@ def _of_page(
         place = _resolve_link(name, unquote(parts.path))
         if place not in files:
             if whole or not _BY_OPERATOR.match(place):
-                yield f"{target} leads to no page"
+                yield f"{target} is a page that does not exist"
         elif parts.fragment and "=" not in parts.fragment and unquote(parts.fragment) not in read[place].anchors:
-            yield f"{target} leads to no such part of {place}"
+            yield f"{target} is an anchor that does not exist in {place}"
 
 
 def _resolve_link(page: str, target: str) -> str:

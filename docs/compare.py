@@ -37,11 +37,12 @@ def compare_page() -> Page:
         tag("h1", "Dialects compared"),
         tag(
             "p",
-            f"{len(rows)} operators of ONNX have a counterpart: in DirectML what ONNX Runtime makes of a node, or what "
-            "has the same name; in OpenVINO what has the same name, or is on a written list. Their limits differ.",
+            f"{len(rows)} ONNX operators have a counterpart. In DirectML it is the operator to which ONNX Runtime "
+            "lowers the node, or the one of the same name; in OpenVINO the one of the same name or in a curated list. "
+            "Their limits differ.",
             class_="says",
         ),
-        table("Operators that do the same", heads, rows),
+        table("Corresponding operators", heads, rows),
     ]
     for name in SHIPPED:
         alone = [operator for operator in dialect(name).operators if (name, operator) not in both]

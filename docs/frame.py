@@ -156,7 +156,7 @@ def search_box(placeholder: str = "operator, rule, level …") -> Markup:
 def _footer() -> Markup:
     return tag(
         "footer",
-        text("Made from the tables of specgate. Facts are restated from the vendors' pages, which each page names. "),
+        text("Generated from the tables of specgate. Each page cites the vendors' documentation that it restates. "),
         link("agreement.html", "Agreement with real builds"),
         text(" · "),
         link("compare.html", "Dialects compared"),

@@ -29,22 +29,22 @@ def first_page() -> Page:
         tag("h1", "Will this operator run there?"),
         tag(
             "p",
-            "What every DirectML feature level, ONNX opset and OpenVINO opset supports: operators, types, ranks and "
-            "rules, held against real builds.",
+            "Support of every DirectML feature level, ONNX opset and OpenVINO opset: operators, types, ranks and "
+            "rules, compared with real builds.",
             class_="says",
         ),
         search_box("ONE_HOT INT64 2.1"),
         tag("div", id="answer", aria_live="polite"),
-        section("Ask for example", _questions()),
+        section("Example questions", _questions()),
         section("All operators", tag("div", *(_tile(name) for name in SHIPPED), class_="tiles")),
-        section("Ways in", _ways()),
+        section("Contents", _ways()),
         section(
-            "On your own machine",
+            "On your machine",
             tag("p", "The same tables check descriptors and whole models, and execute them with numpy:"),
             command("specgate check model.json --target directml:2.1\nspecgate lint model.onnx --target onnx:17"),
         ),
     ]
-    about = "Support of DirectML, ONNX and OpenVINO operators by level: types, ranks, rules, what real builds do."
+    about = "Support of DirectML, ONNX and OpenVINO operators by level: types, ranks, rules, behavior of real builds."
     return Page("index.html", "specgate", Markup("".join(parts)), about)
 
 
@@ -67,10 +67,10 @@ def _questions() -> Markup:
             link("runtime/index.html", f"Opset {best_opset()} or lower, and why"),
         ),
         (
-            "What does a rule want?",
+            "What does a rule require?",
             tag(
                 "span",
-                "Type its id, or a part of it: ",
+                "Type its id, or part of it: ",
                 link("rules/directml/ONE_HOT/axis-range.html", "directml/ONE_HOT/axis-range"),
             ),
         ),
@@ -100,11 +100,15 @@ def _tile(name: str) -> Markup:
 def _ways() -> Markup:
     ways = (
         ("matrix.html", "Matrix", "search by operator, type, rank and level"),
-        ("levels/index.html", "Levels", "what is new in each, and which release has which"),
-        ("runtime/index.html", "ONNX Runtime", "what runs on DirectML, and what leaves it at which opset"),
+        ("levels/index.html", "Levels", "what each level added, and which release has which level"),
+        (
+            "runtime/index.html",
+            "ONNX Runtime",
+            "what runs on DirectML, and what falls back to the CPU from which opset on",
+        ),
         ("compare.html", "Dialects compared", "each operator in DirectML, ONNX and OpenVINO"),
-        ("agreement.html", "Agreement", "the tables held against real builds, by level"),
-        ("rules/index.html", "Rules of models", "what lint asks of whole files"),
+        ("agreement.html", "Agreement", "the tables compared with real builds, by level"),
+        ("rules/index.html", "Rules of models", "what lint checks in whole files"),
         ("guides/index.html", "Guides", "a fix in five minutes, CI in five minutes, your own operator"),
         ("reference/index.html", "Reference", "table format, rule language, Python functions"),
     )
@@ -138,7 +142,9 @@ def dialect_page(name: str, operators: Sequence[str]) -> Page:
         section("Rules of every tensor", tag("ul", *tensor)),
     ]
     title = f"{table_.tables.title} operators"
-    return Page(f"{name}/index.html", title, Markup("".join(parts)), f"All {title} with the levels that have them.")
+    return Page(
+        f"{name}/index.html", title, Markup("".join(parts)), f"All {title} with the levels at which they exist."
+    )
 
 
 def rules_page() -> Page:
@@ -151,7 +157,7 @@ def rules_page() -> Page:
         tag("h1", "Rules of whole models and of the checks"),
         tag(
             "p",
-            "Rules of operators are on the operators' pages. These are of files, graphs, placements and settings.",
+            "Rules on files, graphs, placements and settings. Rules of operators are on the operators' pages.",
             class_="says",
         ),
         *(

@@ -59,7 +59,7 @@ def _index() -> Page:
         tag("h1", "Levels and releases"),
         tag(
             "p",
-            "Which level a Windows version, a package or a runtime has, and what each level brought.",
+            "Which level a Windows version, a package or a runtime has, and what each level added.",
             class_="says",
         ),
         command("specgate targets"),
@@ -122,7 +122,7 @@ def _summary(table_: Dialect, before: str, changed: Sequence[Change]) -> Markup:
     words = {"added": "new", "changed": "changed", "removed": "removed"}
     counted = ", ".join(f"{number} {words[kind]}" for kind, number in counts.items() if number)
     previous = link(level_page_path(table_.name, before), _title(table_, before))
-    return tag("p", f"Operators: {counted or 'none differs'}, compared with ", previous, ".", class_="says")
+    return tag("p", f"Operators: {counted or 'no differences'}, compared with ", previous, ".", class_="says")
 
 
 def _operators(table_: Dialect, names: Iterable[str]) -> Markup:

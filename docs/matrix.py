@@ -30,10 +30,13 @@ def matrix_page() -> Page:
         tag("h1", "Which operators support it?"),
         tag(
             "p",
-            "Operators by type, rank and level. The address of this page holds what is asked, to be sent to others.",
+            "Operators by type, rank and level. The address of this page contains the query, so you can share it.",
             class_="says",
         ),
-        tag("noscript", tag("p", "The matrix needs scripts; the pages of the operators have the same tables without.")),
+        tag(
+            "noscript",
+            tag("p", "The matrix requires JavaScript; the operators' pages have the same tables without it."),
+        ),
         tag("form", *boxes, id="ask", class_="ask", hidden=True, action="#"),
         _key(),
         tag("p", tag("output", id="count", aria_live="polite")),

@@ -52,7 +52,7 @@ def operator_page_of(dialect_name: str, operator: str) -> Page:
         section("Agreement with real builds", *_agreement(dialect_name, operator)),
         section("In other dialects", _twins(dialect_name, operator)),
         section("In ONNX Runtime", *_runtime(dialect_name, operator)),
-        section("Not known", listing(data["unknowns"])),
+        section("Unknown facts", listing(data["unknowns"])),
         section("Sources", listing(source_link(source) for source in data["source"])),
     ]
     about = f"{table_.tables.title} {operator}: support by {table_.level_word}, rules, examples. {data['summary']}"
@@ -71,7 +71,7 @@ def _facts(spec: OperatorSpec, data: Mapping[str, Any]) -> Markup:
     computed = (
         f"by the kernel {data['kernel']}, " + ("exactly" if tolerance == "0" else f"within {tolerance}")
         if recipe is not None
-        else "not computed, or within models alone"
+        else "not computed, or only within models"
     )
     facts = [
         (spec.dialect.level_word.capitalize(), words.whole_span(data)),
@@ -85,7 +85,7 @@ def _legend() -> Markup:
     signs = (
         ("● ", "supported"),
         ("◐ ", "undocumented, but works"),
-        ("○ ", "documented, but builds refuse it"),
+        ("○ ", "documented, but rejected by real builds"),
         ("blank ", "not supported"),
     )
     return listing((tag("span", tag("b", sign), meaning) for sign, meaning in signs), "legend")
@@ -114,7 +114,7 @@ def _other_rules(spec: OperatorSpec) -> Markup:
     own = set(written_rules(spec))
     others = [name for name in operator_rules(spec) if name not in own]
     items = [link(_rule(spec, name), name) for name in others]
-    summary = tag("summary", f"{len(items)} more ids that findings can have, which follow from the tables above")
+    summary = tag("summary", f"{len(items)} more rule ids that follow from the tables above")
     return tag("details", summary, listing(items, "names"))
 
 
@@ -174,7 +174,12 @@ def _agreement(dialect_name: str, operator: str) -> list[Markup]:
     rows = operator_agreement(dialect_name, operator)
     if not rows:
         return []
-    intro = tag("p", "Random descriptors put to us and to builds; ", link(f"agreement.html#{dialect_name}", "how"), ".")
+    intro = tag(
+        "p",
+        "Verdicts for random descriptors compared with builds; ",
+        link(f"agreement.html#{dialect_name}", "how"),
+        ".",
+    )
     return [intro, table("Share of verdicts that agree", AGREEMENT[1:], rows)]
 
 
@@ -203,4 +208,4 @@ def _runtime(dialect_name: str, operator: str) -> list[Markup]:
         return []
     known = dialect("onnx").tables.operators
     links = [link(operator_page("onnx", name), name) if name in known else text(name) for name in names]
-    return [tag("p", "Its DirectML provider makes this operator of nodes of ", Markup(", ".join(links)), ".")]
+    return [tag("p", "Its DirectML provider lowers nodes of these operators to it: ", Markup(", ".join(links)), ".")]

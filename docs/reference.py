@@ -43,7 +43,7 @@ def _format_page() -> Page:
         tag("h1", "The table format"),
         tag(
             "p",
-            "One operator is one YAML file. This is its JSON Schema as tables; editors complete by the same.",
+            "Each operator is one YAML file. These tables show its JSON Schema, which editors can use for completion.",
             class_="says",
         ),
         command("specgate spec schema operator"),
@@ -61,7 +61,7 @@ def _properties(caption: str, entry: Mapping[str, Any]) -> Markup:
         (tag("code", name), _kind(about), "yes" if name in required else "", about.get("description", ""))
         for name, about in entry.get("properties", {}).items()
     ]
-    return table(caption, ("key", "value", "required", "what it is"), rows)
+    return table(caption, ("key", "value", "required", "meaning"), rows)
 
 
 def _kind(about: Mapping[str, Any]) -> Markup:
@@ -94,12 +94,12 @@ def _functions_page() -> Page:
         tag("h1", "Functions of the rule language"),
         tag(
             "p",
-            "What rules may call. How the language works is in ",
+            "Functions that rules may call. The language is described in ",
             link("guides/rule-language.html", "its guide"),
             ".",
             class_="says",
         ),
-        table("Functions", ("function", "gives", "of"), rows),
+        table("Functions", ("function", "returns", "available in"), rows),
     ]
     return Page("reference/functions.html", "Functions of the rule language", Markup("".join(parts)))
 

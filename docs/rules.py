@@ -37,9 +37,9 @@ def rule_page_of(dialect_name: str, operator: str, name: str) -> Page:
                 trail(whose, "rule"),
                 tag("h1", text(rule_id)),
                 tag("p", _says(rule), class_="says"),
-                section("Where it holds", _render_levels(rule)),
+                section("Levels", _render_levels(rule)),
                 section("How to fix it", tag("p", _sentence(rule.fix)) if rule.fix else Markup()),
-                section("An example that breaks it", *_render_rejected(rule_id, rule)),
+                section("An example that violates it", *_render_rejected(rule_id, rule)),
                 _builds(dialect_name, operator, name),
                 section("From the command line", command(f"specgate rule {rule_id}"), _silence(rule_id)),
                 section("Sources", listing(source_link(source) for source in rule.source)),
@@ -94,7 +94,7 @@ def _render_levels(rule: Rule) -> Markup:
         )
         for form in rule.holds
     ]
-    return table("Levels and what must be true", ("levels", "formula", "by"), rows)
+    return table("Levels and requirements", ("levels", "formula", "by"), rows)
 
 
 def _render_rejected(rule_id: str, rule: Rule) -> list[Markup]:
@@ -103,7 +103,7 @@ def _render_rejected(rule_id: str, rule: Rule) -> list[Markup]:
     changes = ", ".join(f"{path} = {json.dumps(value)}" for path, value in rule.rejected["change"].items())
     target = f"{rule_id.partition('/')[0]}:{rule.rejected['at']}"
     parts = [
-        tag("p", "This one is rejected, because ", tag("code", changes), ":"),
+        tag("p", "This descriptor is rejected because ", tag("code", changes), ":"),
         command(check_command(rule.rejected["descriptor"], target)),
     ]
     message = _message(rule_id, rule.rejected["descriptor"], target)
@@ -136,7 +136,7 @@ def _builds(dialect_name: str, operator: str, name: str) -> Markup:
         "not_enforced": "do not require it",
         "partially_enforced": "enforce it partially",
         "nondeterministic": "enforce it unreliably",
-        "tools_write": "read files of the vendor's own tools that break it",
+        "tools_write": "accept files of the vendor's own tools that violate it",
     }
     markups: list[Markup] = []
     for entry in entries:
@@ -157,6 +157,6 @@ def _levels(dialect_name: str, operator: str, entry: Mapping[str, Any]) -> str:
 
 def _silence(rule_id: str) -> Markup:
     """Return instructions for silencing a finding."""
-    entry = f'[[ignore]]\nrule = "{rule_id}"\nreason = "why this is right here"'
-    summary = tag("summary", "Accept it on purpose")
+    entry = f'[[ignore]]\nrule = "{rule_id}"\nreason = "why it is acceptable here"'
+    summary = tag("summary", "Ignore it on purpose")
     return tag("details", summary, tag("p", "In ", tag("code", "specgate.toml"), ":"), command(entry))

@@ -25,7 +25,7 @@ __all__ = ["leaving", "opset_table", "registered_kernels", "runtime_pages"]
 
 _GPU: Final = "DirectML"
 _WHY: Final = (
-    "ONNX Runtime {release} registers its DirectML kernels for versions of operators. A model at a newer opset may use "
+    "ONNX Runtime {release} registers its DirectML kernels per operator version. A model at a newer opset may use "
     "a version that has no kernel: that node then runs on the CPU, and its tensors are copied."
 )
 
@@ -140,12 +140,12 @@ def opset_table() -> Markup:
         had = _on_gpu(opset)
         gone = leaving().get(opset, [])
         count = f"{sum(had.values())} of {len(had)}"
-        page = link(f"runtime/opset-{opset}.html", f"{len(gone)} leave") if gone else text("none leaves")
+        page = link(f"runtime/opset-{opset}.html", f"{len(gone)} lost") if gone else text("none lost")
         columns = (
             "yes" if int(opset) <= most else f"newer than {most}, the newest that the release accepts without a warning"
         )
         rows.append((f"opset {opset}", count, page, columns))
-    heads = ("export at", "operators with a DirectML kernel", "against the opset before", "loaded")
+    heads = ("export at", "operators with a DirectML kernel", "compared with the previous opset", "loaded")
     return table(f"DirectML of ONNX Runtime {release}, by opset of the model", heads, rows)
 
 
@@ -170,14 +170,14 @@ def runtime_pages() -> Iterator[Page]:
             "p",
             tag("b", f"Opset {best} or lower."),
             f" At opset {after} ",
-            link(f"runtime/opset-{after}.html", f"{len(gone)} operators leave DirectML"),
-            f" in ONNX Runtime {release}, {', '.join(gone[:8])} and others among them.",
+            link(f"runtime/opset-{after}.html", f"{len(gone)} operators lose their DirectML kernel"),
+            f" in ONNX Runtime {release}, such as {', '.join(gone[:8])}.",
             class_="says",
         ),
         tag("p", _WHY.format(release=release)),
-        tag("p", "It depends on the operators of the model, so ask with the model itself:"),
+        tag("p", "The result depends on the operators of the model, so check the model itself:"),
         command(f"specgate place model.onnx --target onnxruntime-directml:{release}"),
-        section("What has left before", tag("p", f"At opset {best} these run on the CPU, unlike at 15:"), listing(few)),
+        section("Earlier opsets", tag("p", f"At opset {best} these run on the CPU, unlike at 15:"), listing(few)),
         section("By opset", opset_table()),
         section("Releases", _release_table()),
     ]
@@ -201,7 +201,7 @@ def _leaving_page(opset: str, names: Sequence[str]) -> Page:
         (link(operator_page("onnx", name), name), f"version {dialect('onnx').operator(name).row_at(opset)}", _has(name))
         for name in names
     ]
-    title = f"What leaves DirectML at opset {opset}"
+    title = f"What falls back to the CPU at opset {opset}"
     parts = [
         trail(link("runtime/index.html", "ONNX Runtime")),
         tag("h1", title),
@@ -211,7 +211,7 @@ def _leaving_page(opset: str, names: Sequence[str]) -> Page:
             "registers no kernel. Their nodes run on the CPU in models of this opset.",
             class_="says",
         ),
-        table(title, ("operator", f"at opset {opset}", "DirectML's kernels are for"), rows),
+        table(title, ("operator", f"at opset {opset}", "versions with DirectML kernels"), rows),
         section(
             "What to do",
             listing(
@@ -219,9 +219,9 @@ def _leaving_page(opset: str, names: Sequence[str]) -> Page:
                     text(f"Export at opset {int(opset) - 1} or lower, where the model allows it."),
                     tag(
                         "span",
-                        "Ask what it costs: ",
+                        "Check the cost: ",
                         tag("code", f"specgate place model.onnx --target onnxruntime-directml:{release}"),
-                        " names the nodes, the copies, and the opset that moves more nodes to DirectML.",
+                        " lists the nodes, the copies, and the opset that moves more nodes to DirectML.",
                     ),
                 ]
             ),
@@ -239,4 +239,6 @@ def _release_table() -> Markup:
     for release in reversed(known_releases()):
         carried = f"{release.carries[0]} {release.carries[1]}" if release.carries else ""
         rows.append((release.target, f"opset {release.opsets['ai.onnx']}", carried, ", ".join(release.registered)))
-    return table("Releases that can be targets", ("target", "newest opset", "brings", "kernels known of"), rows)
+    return table(
+        "Releases that can be targets", ("target", "newest opset", "includes", "providers with known kernels"), rows
+    )

@@ -25,7 +25,7 @@ __all__ = ["Stretch", "stretches", "support_matrices", "taken_words"]
 _SIGNS: Final = {
     (True, True): ("●", "supported", "full"),
     (False, True): ("◐", "undocumented, but works", "limited"),
-    (True, False): ("○", "documented, but builds refuse it", "limited"),
+    (True, False): ("○", "documented, but rejected by real builds", "limited"),
     (False, False): ("", "not supported", "absent"),
 }
 #: Parts of a cell that list words, each with its prefix.
@@ -73,7 +73,7 @@ def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
             yield table(caption, ["field", *(str(stretch.levels) for stretch in parts)], rows, "support")
         else:
             spans = [str(stretch.levels) for stretch in parts if stretch.page is not None]
-            yield tag("p", f"The same at {', '.join(spans)}: no field is limited.")
+            yield tag("p", f"No field is restricted at {', '.join(spans)}.")
 
 
 def taken_words(cell: Cell | None, part: str) -> tuple[str, ...] | None:
@@ -122,7 +122,7 @@ def _list_rows(title: str, before: str, key: Sequence[Any]) -> Iterator[list[Mar
         cells: list[Markup | str] = [tag("span", f"{before}{word}", class_="item")]
         for sides in key:
             if sides is None:
-                cells.append(_sign("–", "the operator is not there", "absent"))
+                cells.append(_sign("–", "the operator does not exist", "absent"))
                 continue
             page, builds = sides
             cells.append(_sign(*_SIGNS[page is None or word in page, builds is None or word in builds]))

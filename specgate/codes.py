@@ -90,5 +90,6 @@ def _code(token: str) -> str | None:
 
 def _unknown(text: str, explanations: list[Explanation]) -> str:
     near = difflib.get_close_matches(text.upper(), [entry.name for entry in explanations], 2)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"no known error code in {text!r:.80}{hint}; known: {'; '.join(f'{e.code} {e.name}' for e in explanations)}"
+    hint = f"; did you mean {' or '.join(near)}?" if near else ". Known codes:"
+    codes = [] if near else [f"  {entry.code} {entry.name}" for entry in explanations]
+    return "\n".join([f"no known error code in {text!r:.80}{hint}", *codes])

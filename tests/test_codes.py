@@ -76,6 +76,20 @@ def test_what_names_no_code(text: str) -> None:
         explain_codes(text)
 
 
+def test_unknown_code_with_a_similar_name() -> None:
+    with pytest.raises(InputError) as raised:
+        explain_codes("E_NOTIMPLEMENTED")
+    assert str(raised.value) == "no known error code in 'E_NOTIMPLEMENTED'; did you mean E_NOTIMPL?"
+
+
+def test_known_codes_are_listed_one_per_line() -> None:
+    with pytest.raises(InputError) as raised:
+        explain_codes("all is well")
+    first, *codes = str(raised.value).splitlines()
+    assert first == "no known error code in 'all is well'. Known codes:"
+    assert codes == [f"  {code} {entry['name']}" for code, entry in CODES.items()]
+
+
 @given(st.text(max_size=60))
 def test_any_text_is_explained_or_refused(text: str) -> None:
     try:

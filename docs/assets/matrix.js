@@ -1,5 +1,5 @@
 "use strict";
-// The matrix: what is asked stands behind the # of the address, so that an answer can be linked.
+// The matrix. The query is in the fragment of the address (after #), so that a result can be linked.
 {
   const form = document.getElementById("ask");
   const body = document.querySelector("#answers tbody");
@@ -37,7 +37,7 @@
     head.append(specgate.make("a", name, { href: specgate.page(`${dialect}/${name}.html`) }));
     const first = support.ranges(states, ["page", "refused"], data);
     const extra = support.ranges(states, ["builds"], data);
-    const taken = specgate.make("td", (first || "no level") + (extra ? `; builds also ${extra}` : ""));
+    const taken = specgate.make("td", (first || "no level") + (extra ? `; undocumented, but works at ${extra}` : ""));
     const says = at < 0 ? "" : support.words[states[at]];
     const cells = [row[0].join(", ") + (row[1] ? ` (where ${row[1]})` : ""), says].map((text) => specgate.make("td", text));
     const drawn = specgate.make("td");

@@ -1,5 +1,5 @@
 "use strict";
-// The search box of every page: operators, rules and pages as they are typed; on the first page it also answers.
+// The search box of every page: lists operators, rules and pages while typing; on the home page it also shows support.
 {
   const form = document.querySelector("form.find");
   const box = form.querySelector("input");
@@ -18,7 +18,7 @@
     const found = [];
     for (const [path, title, words] of index.pages) found.push({ path, title, kind: "page", name: support.key(title), text: `${title.toLowerCase()} ${words}` });
     const addRules = (owner, [said, plain]) => {
-      const first = new Map(); // of names that differ in their case alone the second has another page: see address.py
+      const first = new Map(); // if names differ only in case, the second one has another address: see address.py
       for (const name of [...said.map(([own]) => own), ...plain].sort().reverse()) first.set(name.toLowerCase(), name);
       const page = (name) => `rules/${owner}/${name}${first.get(name.toLowerCase()) === name ? "" : "~2"}.html`;
       for (const [name, says] of said) found.push({ path: page(name), title: `${owner}/${name}`, says, kind: "rule" });
@@ -63,7 +63,7 @@
       option.append(specgate.make("b", entry.title), specgate.make("span", entry.kind === "id" ? "rule" : entry.kind), specgate.make("small", entry.says ?? ""));
       return option;
     }));
-    if (!found.length) list.append(specgate.make("p", "nothing found", { role: "option", "aria-disabled": "true" }));
+    if (!found.length) list.append(specgate.make("p", "no results", { role: "option", "aria-disabled": "true" }));
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
     choose(-1);
@@ -95,7 +95,7 @@
     if (answer) await reply(query);
   };
 
-  // What is asked for an operator, a type and a level, in any order: "does ONE_HOT take INT64 indices at 2.1?"
+  // Answers questions with an operator, a type and a level, in any order: "does ONE_HOT support INT64 indices at 2.1?"
   const reply = async (query) => {
     const words = query.split(/[\s,?]+/).filter(Boolean);
     const keys = words.map((word) => support.key(word));

@@ -1,5 +1,5 @@
 "use strict";
-// What the other scripts share: data that files hand over, and buttons that copy commands.
+// Shared by the other scripts: data that files register, and buttons that copy commands.
 const specgate = {
   root: document.body.dataset.root,
   held: {},
@@ -7,7 +7,7 @@ const specgate = {
   take(name, value) {
     this.held[name] = value;
   },
-  // Load data/NAME.js once. A script, not a request, so that it also works from a folder without a server.
+  // Load data/NAME.js once. It is a script and not fetched, so that it also works from a folder without a server.
   load(file, name = file) {
     this.waiting[name] ??= new Promise((done, failed) => {
       const script = document.createElement("script");
@@ -46,7 +46,7 @@ for (const block of document.querySelectorAll(".command")) {
   });
   block.append(button);
 }
-// A link to a part that is folded opens it.
+// A link to a collapsed section opens it.
 const unfold = () => {
   const part = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = part; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;

@@ -1,5 +1,5 @@
 "use strict";
-// Questions to the matrix: which tensors of an operator take a type and a rank, at which levels.
+// Queries on the matrix: which tensors of an operator support a type and a rank, at which levels.
 specgate.support = {
   takes(set, type, data) {
     return !type || set === -1 || data.sets[set].includes(type);
@@ -12,7 +12,7 @@ specgate.support = {
       return rank >= Number(low) && (high === "" || rank <= Number(high));
     });
   },
-  // By position of a level: "page" where the page takes it, "builds" where builds alone do, "no", or "" without the operator.
+  // The state per level: "page" if documented, "refused" if real builds then reject it, "builds" if undocumented but accepted, "no", or "" without the operator.
   states(row, wanted, data) {
     const found = data.levels.map(() => "");
     for (const [first, last, types, ranks, builtTypes, builtRanks] of row[2]) {
@@ -24,7 +24,7 @@ specgate.support = {
   },
   words: {
     page: "yes", builds: "undocumented, but works", refused: "documented, but rejected by real builds",
-    no: "no", "": "the operator is not there",
+    no: "no", "": "the operator does not exist",
   },
   // Levels in a state as ranges: 3.0..6.4.
   ranges(states, wanted, data) {

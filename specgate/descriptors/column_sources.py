@@ -279,7 +279,7 @@ class Parts:
 
 @dataclass(slots=True)
 class Listed:
-    """An array of the tensors that are present, absent where none is."""
+    """An array of the present tensors; absent in rows without any."""
 
     items: Sequence[Source]
 

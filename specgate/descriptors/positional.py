@@ -180,7 +180,7 @@ def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
 
 
 def read_by_page_names(descriptor: Descriptor, spec: OperatorSpec) -> frozenset[str]:
-    """Return the attributes given by a name that only the page uses."""
+    """Return the attributes given by a name that only the documentation uses."""
     odd = {oddity.where for oddity in descriptor.oddities}
     return frozenset(info.vendor_name for info in spec.attributes if not odd.isdisjoint(info.page_names))
 

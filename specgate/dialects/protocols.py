@@ -383,9 +383,9 @@ class Exporter(Reader):
     ) -> str | None:
         """Return a source file for other programs, None for other languages.
 
-        language: ``csharp`` prints what a program creates as descriptors; ``cpp`` checks it with the tables of some
-        operators and levels (none: all). text: whether its findings have sentences. Raises NoTable for an unknown
-        operator, and InputError for an unknown level.
+        language: ``csharp`` prints the operators that a program creates as descriptors; ``cpp`` checks them with the
+        tables of some operators and levels (none: all). text: whether its findings have sentences. Raises NoTable for
+        an unknown operator, and InputError for an unknown level.
         """
         return None
 

@@ -230,7 +230,7 @@ def _fused_function(value: Any, tables: Dialect, level: str, place: str) -> Call
             raise InputError(f"expected only attributes of {spec.name}, found {format_value(name)}", place=place)
     recipe = recipe_of(spec)
     if len(recipe["arrays"]) != 1 or len(recipe["outputs"]) != 1:
-        raise NoKernel(f"{spec.name} cannot be fused: it does not map one array to one")
+        raise NoKernel(f"{spec.name} cannot be fused, because it is not a unary element-wise operator")
     (name,) = recipe["arrays"]
     kernel = find_kernel(recipe["kernel"])
     arguments = kernel_arguments(value, spec, level)

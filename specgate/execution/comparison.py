@@ -108,7 +108,7 @@ class Compared:
         """Return a summary line, then one line per differing value in node order."""
         rest = f", {self.missing} values are missing" if self.missing else ""
         count = f"{len(self.differences)} differ" if self.differences else "no differences"
-        first = f"{self.implementation} {self.version}: of {self.count} values {count}{rest}"
+        first = f"{self.implementation} {self.version}: of {self.count} values, {count}{rest}"
         return [
             first,
             *(
@@ -200,7 +200,7 @@ def values_of(module: str, question: Any, implementation: str, path: str, budget
     if kind == "error":
         raise InputError(f"{implementation} does not run the model: {result}", file=path)
     version, values = result
-    budget.hold(held_bytes(values), f"what {implementation} computes")
+    budget.hold(held_bytes(values), f"the values of {implementation}")
     return version, values
 
 

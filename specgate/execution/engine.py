@@ -273,7 +273,10 @@ def _expects(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec)
         _hold_against_declaration(name, output, declared, spec)
         return True
     if len(declared) != len(output):
-        raise InputError(f"is computed as {len(output)} tensors, but another number is declared", place=name)
+        raise InputError(
+            f"is computed as {len(output)} tensors, but the descriptor declares another number",
+            place=name,
+        )
     for index, (array, tensor) in enumerate(zip(output, declared, strict=True)):
         _hold_against_declaration(f"{name}[{index}]", array, tensor, spec)
     return True

@@ -211,9 +211,9 @@ def recorded_values(
 ) -> tuple[Descriptor, Recorded]:
     """Return the descriptor as builds compute it, and recorded differences.
 
-    The last entries win. arrays: the inputs, for conditions that read elements. by: the implementation whose own
-    entries apply as well; without one, those of target implementations are notes. basis: observed for all entries, both
-    for those that all builds share, documented for none.
+    The last entries win. arrays: the inputs, for conditions that read elements. by: the implementation whose specific
+    entries apply as well; if None, entries of target implementations become notes. basis: observed for all entries,
+    both for those that all builds share, documented for none.
     """
     recorded = Recorded(recipe_of(spec)["kernel"], {})
     entries = list(_entries(spec, level, basis, by))
@@ -292,7 +292,7 @@ def _own_entries(spec: OperatorSpec, level: str) -> list[OtherValues]:
 
 def _note(spec: OperatorSpec, values: OtherValues) -> str:
     some = "in some elements " if values.elements is not None else ""
-    return f"{spec.name}: builds differ {some}here, which specgate does not reproduce: {values.what}"
+    return f"{spec.name}: builds differ {some}here in a way that specgate does not reproduce: {values.what}"
 
 
 def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> Context:

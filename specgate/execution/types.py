@@ -120,9 +120,9 @@ def _texts(array: NDArray[Any], place: str) -> NDArray[Any]:
         try:
             matching_array[at] = text.decode() if isinstance(text, bytes) else text
         except UnicodeDecodeError:
-            raise InputError(f"expected texts in UTF-8, found {text!r:.40}", place=place) from None
+            raise InputError(f"expected UTF-8 strings, found {text!r:.40}", place=place) from None
         if not isinstance(matching_array[at], str):
-            raise InputError(f"expected texts, found {text!r:.40}", place=place)
+            raise InputError(f"expected strings, found {text!r:.40}", place=place)
     return matching_array.reshape(array.shape)
 
 

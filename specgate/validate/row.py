@@ -33,7 +33,7 @@ __all__ = ["cell_failures", "explain_at", "is_excused", "row_failures"]
 def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False) -> list[Failure]:
     """Return every failure of `descriptor` by a row without cases.
 
-    Rules that only repeat another failure are left out. bare: only count failures and tell whether they are certain,
+    Rules that only repeat another failure are left out. bare: only count failures and report whether they are certain,
     which is much faster.
     """
     key = (id(descriptor), id(resolved))

@@ -48,7 +48,7 @@ def test_what_does_not_fit_is_refused() -> None:
     data, filters = np.zeros((1, 2, 3, 3), np.float32), np.ones((1, 1, 2, 2), np.bool_)
     with pytest.raises(InputError):
         slide_binary(data, filters, **PLAIN)
-    with pytest.raises(InputError, match="bits"):
+    with pytest.raises(InputError, match="4-D data and filters"):
         slide_binary(data, np.ones((1, 2, 2, 2), np.float32), **PLAIN)
     with pytest.raises(InputError):
         slide_binary(data, np.ones((1, 2, 6, 6), np.bool_), **PLAIN)

@@ -101,7 +101,7 @@ def test_boxes_of_another_number_are_refused():
         suppress_boxes(BOXES, SCORES[:, :, :2], one(1, np.int64))
     with pytest.raises(InputError, match="single element"):
         suppress_boxes(BOXES, SCORES, np.array([1, 2]))
-    with pytest.raises(InputError, match="three dimensions"):
+    with pytest.raises(InputError, match="3-D boxes"):
         suppress_turned_boxes(BOXES[0], SCORES, one(1, np.int64), HALF, HALF)
 
 
@@ -119,7 +119,7 @@ def test_images_with_boxes_of_their_own_keep_them_apart():
     assert number.tolist() == [2, 4]
     assert places[:, 0].tolist() == [0, 3, 1, 2, 5, 4]
     assert outputs[0].tolist() == [0, 0.75, 0, 0, 2, 2]
-    with pytest.raises(InputError, match="but there are 3"):
+    with pytest.raises(InputError, match="but the input has 3"):
         suppress_by_class(boxes, scores, np.array([1, 1]))
 
 

@@ -40,12 +40,12 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a-ragged-list-of-texts": (
         node("LabelEncoder", [("STRING", [2])], "ai.onnx.ml", keys_strings=["a"], values_int64s=[1]),
         {"X": [["a"], ["b", "c"]]},
-        "expected texts",
+        "expected strings",
     ),
     "an-array-of-objects": (
         node("StringNormalizer", [("STRING", [1])]),
         {"X": np.array([{"a": 1}], object)},
-        "expected texts",
+        "expected strings",
     ),
     "bytes-that-are-no-text": (
         node("MurmurHash3", [("STRING", [1])], "com.microsoft"),

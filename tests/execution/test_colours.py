@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused() -> None:
     even = np.zeros((1, 4, 4, 1))
     with pytest.raises(InputError, match="one channel"):
         colours_of_planes(np.zeros((1, 6, 4, 2)), interleaved=True)
-    with pytest.raises(InputError, match="one and a half"):
+    with pytest.raises(InputError, match=r"1\.5 times an even number"):
         colours_of_planes(even, interleaved=True)
     with pytest.raises(InputError, match="together"):
         colours_of_planes(even, np.zeros((1, 2, 2, 1)), interleaved=False)

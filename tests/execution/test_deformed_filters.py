@@ -112,9 +112,9 @@ def test_what_does_not_fit_is_refused(change: dict[str, Any]) -> None:
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="only"):
+    with pytest.raises(InputError, match="all inputs to be"):
         slide_deformed(PLANE, moved(0).astype(np.float32), ONE, **PLAIN)
     with pytest.raises(InputError, match="a mask"):
         slide_deformed(PLANE, moved(0), ONE, np.ones((1, 2, 2, 2)), **PLAIN)
-    with pytest.raises(InputError, match="four"):
+    with pytest.raises(InputError, match="4-D data"):
         slide_deformed(PLANE[0], moved(0), ONE, **PLAIN)

@@ -114,7 +114,7 @@ def test_a_smaller_grid_fills_the_first_elements():
     assert found.shape == (2, 2, 1, 4)
     assert found[0, :, 0].tolist() == [[1.5, 4, 1.5, 4], [4.5, 4, 4.5, 4]]
     assert np.ma.getmaskarray(found)[1].all()
-    with pytest.raises(InputError, match="do not fit"):
+    with pytest.raises(InputError, match="does not fit"):
         boxes_on_grid(np.zeros((1, 4)), np.zeros((1, 1, 2, 2)), np.zeros((1, 1, 8, 6)), rows=3)
 
 

@@ -87,7 +87,7 @@ def test_a_diagonal_of_a_number_that_its_type_cannot_hold(dtype, expected):
 
 
 def test_refusals():
-    with pytest.raises(InputError, match="shape"):
+    with pytest.raises(InputError, match="output sizes"):
         fill_constant(sizes=[0], value=1, output_type=np.dtype("i4"))
     with pytest.raises(InputError, match="limit"):
         fill_sequence(sizes=[2**20, 2**20], start=0, delta=1, output_type=np.dtype("i4"))

@@ -80,5 +80,5 @@ def test_shapes_that_do_not_fit(a, b, c):
 def test_types_must_agree():
     with pytest.raises(InputError, match="float16"):
         gemm(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float16))
-    with pytest.raises(InputError, match="summand"):
+    with pytest.raises(InputError, match="addend"):
         gemm(A, B, np.zeros((1, 1, 2, 2), np.float16))

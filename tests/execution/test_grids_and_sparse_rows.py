@@ -100,7 +100,7 @@ def test_empty_rows_are_filled() -> None:
     assert (values.tolist(), empty.tolist()) == ([-1, 5, 6, -1, 7, -1], [True, False, True, False, True])
     none = fill_empty_rows(np.zeros(0), np.array([1, 1]), np.zeros((0, 2), np.int64), np.array(3.0))
     assert [each.tolist() for each in none] == [[[0, 0]], [3.0], [True]]
-    with pytest.raises(NoKernel, match="ascending"):
+    with pytest.raises(NoKernel, match="sorted by row"):
         fill_empty_rows(np.ones(2), np.array([2, 1]), np.array([[1, 0], [0, 0]]), np.array(0.0))
     with pytest.raises(InputError, match="outside"):
         fill_empty_rows(np.ones(1), np.array([2, 1]), np.array([[2, 0]]), np.array(0.0))

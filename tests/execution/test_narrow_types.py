@@ -148,7 +148,7 @@ def test_the_type_that_holds_both(one, other, common):
 
 
 def test_without_a_type_for_what_no_integer_holds():
-    with pytest.raises(InputError, match="values without an integer type"):
+    with pytest.raises(InputError, match="output type for values that are not integers"):
         convert_both(np.ones(2, "u8"), np.ones(2, "i1"), scalars_follow=False)
 
 

@@ -273,7 +273,7 @@ def test_a_condition_on_elements_is_evaluated_for_each_array(scratch):
 def test_differences_that_are_not_computed_are_noted(scratch):
     assert shifted(scratch, "{what: the slope is a guess}") == (
         [-1, 4],
-        ["SHIFT: builds differ here, which specgate does not reproduce: the slope is a guess"],
+        ["SHIFT: builds differ here in a way that specgate does not reproduce: the slope is a guess"],
     )
     assert shifted(scratch, "{what: w, when: Slope > 1}") == ([-1, 4], [])
     assert shifted(scratch, "{what: w}", "both") == ([-1, 4], [])
@@ -292,7 +292,7 @@ def test_differences_that_are_not_computed_are_noted(scratch):
 )
 def test_a_difference_of_elements_is_noted_where_one_may_differ(scratch, elements, noted):
     _, notes = shifted(scratch, f"{{what: w, elements: {elements}}}")
-    expected = ["SHIFT: builds differ in some elements here, which specgate does not reproduce: w"]
+    expected = ["SHIFT: builds differ in some elements here in a way that specgate does not reproduce: w"]
     assert notes == (expected if noted else [])
 
 

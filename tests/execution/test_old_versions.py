@@ -116,7 +116,7 @@ def test_output_padding_had_no_bound_before_11():
     assert specgate.execute(node, ARRAYS, target="onnx:10")["Y"].tolist() == [[[10, 21, 32, 3, 0, 0]]]
     node = transposed(11, output_padding=[2])
     assert not specgate.check(node, target="onnx:11").accepted
-    with pytest.raises(specgate.InputError, match="expected output paddings below"):
+    with pytest.raises(specgate.InputError, match="expected output_padding below"):
         specgate.execute(node, ARRAYS, target="onnx:11")
 
 
@@ -141,7 +141,7 @@ def test_the_number_of_a_type_is_enough_for_the_output(number, dtype, expected):
 def test_a_number_that_contradicts_the_zero_point_or_no_type_is_refused():
     node = quantized(5, {"elem_type": "INT8", "shape": []})
     assert not specgate.check(node, target="onnx:21").accepted
-    with pytest.raises(specgate.InputError, match="the zero point is int8, but the output int16"):
+    with pytest.raises(specgate.InputError, match="the zero point is int8, but the output is int16"):
         specgate.execute(node, {**QUANTIZED, "y_zero_point": np.int8(0)}, target="onnx:21")
     with pytest.raises(specgate.InputError, match="output_dtype is 99"):
         specgate.execute(quantized(99), QUANTIZED, target="onnx:21")
@@ -206,7 +206,7 @@ def test_before_7_the_second_input_lies_at_dimensions_of_the_first(opset, second
 def test_before_7_only_the_second_input_is_repeated(operator, first, second, attributes):
     node, arrays = old(operator, 6, [first, second], **attributes)
     assert not specgate.check(node, target="onnx:6").accepted
-    with pytest.raises(specgate.InputError, match=r"expected one shape|does not lie in"):
+    with pytest.raises(specgate.InputError, match=r"expected one shape|does not broadcast to"):
         specgate.execute(node, arrays, target="onnx:6")
 
 
@@ -275,7 +275,7 @@ def test_parts_of_the_first_version_are_listed_by_an_attribute_or_an_input():
     assert computed("Split", 1, [[[1, 2, 3]]], outputs=shapes, axis=1, split=[1, 2]) == [[[1]], [[2, 3]]]
     assert computed("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=shapes, axis=1) == [[[1]], [[2, 3]]]
     assert computed("Split", 1, [[[1, 2]]], outputs=[[1, 1]] * 2, axis=-1) == [[[1]], [[2]]]
-    for attributes, why in (({"axis": 1, "split": [2, 1]}, "which of two"), ({}, "which axis to split")):
+    for attributes, why in (({"axis": 1, "split": [2, 1]}, "which of two"), ({}, "default axis")):
         node, arrays = old("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=None, **attributes)
         node["outputs"] = [{"elem_type": "FLOAT"}] * 2
         with pytest.raises(specgate.NoKernel, match=why):
@@ -292,7 +292,7 @@ def test_arrays_are_joined_along_the_second_dimension_where_the_first_version_ha
 
 
 @pytest.mark.parametrize(
-    ("operator", "why"), [("Reshape", "the shape of the result"), ("LpPool", "size of a missing window")]
+    ("operator", "why"), [("Reshape", "the result is unspecified without a shape"), ("LpPool", "default window size")]
 )
 def test_what_the_first_version_does_not_say_is_not_computed(operator, why):
     with pytest.raises(specgate.NoKernel, match=why):

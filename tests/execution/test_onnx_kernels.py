@@ -20,26 +20,26 @@ NAN = np.array([1, np.nan, 3], np.float32)
     ("name", "arrays", "arguments", "message"),
     [
         ("slices_at", [MATRIX, np.array([3])], {"axis": 1}, "index 3 is out of range for size 3"),
-        ("elements_at", [MATRIX, np.array([0])], {"axis": 0}, "do not fit"),
+        ("elements_at", [MATRIX, np.array([0])], {"axis": 0}, "do not match data"),
         ("tuples_at", [MATRIX, np.zeros((1, 3), np.int64)], {}, "tuples of 3 numbers"),
         ("scatter_elements", [ROW, np.array([0]), ROW], {"axis": 0}, "updates"),
         ("scatter_tuples", [ROW, np.array([[4]]), ROW[:1]], {}, "out of range for size 3"),
         ("slice_between", [ROW, [0], [1, 2]], {}, "expected 1 ends"),
         ("slice_between", [ROW, [0], [2], [0], [0]], {}, "steps other than 0"),
-        ("tile_by", [ROW, np.array([-1])], {}, "negative"),
-        ("split_along", [ROW, [1, 1]], {"axis": 0, "parts": 2}, "make up 3"),
-        ("reshape", [ROW, np.array([2, -1])], {}, "no shape"),
-        ("transpose", [MATRIX], {"order": [0, 0]}, "each of 2 dimensions once"),
-        ("insert_dimensions", [ROW, np.array([0, 0])], {}, "each axis once"),
+        ("tile_by", [ROW, np.array([-1])], {}, "repeats of at least 0"),
+        ("split_along", [ROW, [1, 1]], {"axis": 0, "parts": 2}, "add up to 3"),
+        ("reshape", [ROW, np.array([2, -1])], {}, "cannot have the shape"),
+        ("transpose", [MATRIX], {"order": [0, 0]}, "permutation of 2 dimensions"),
+        ("insert_dimensions", [ROW, np.array([0, 0])], {}, "distinct axes"),
         ("expand", [ROW, np.array([2])], {}, "cannot be broadcast"),
         ("matrix_product", [MATRIX, MATRIX], {}, "cannot be multiplied"),
         ("scaled_matrix_product", [MATRIX, MATRIX.T, ROW], {}, "does not broadcast"),
-        ("reduce_dimensions", [ROW, [1]], {"function": "SUM", "keep": True}, "axis 1 is not a position"),
-        ("softmax_along", [ROW], {"axis": 1, "to_end": True}, "axis 1 is not a position"),
+        ("reduce_dimensions", [ROW, [1]], {"function": "SUM", "keep": True}, "axis 1 is out of range"),
+        ("softmax_along", [ROW], {"axis": 1, "to_end": True}, "axis 1 is out of range"),
         ("hold_between", [ROW, np.zeros(2, np.float32)], {}, "expected a bound of one float32"),
         ("pad_ends", [ROW, [-2, -2]], {"mode": "constant"}, "at most the existing elements"),
-        ("quantize_by_axis", [MATRIX, ROW[:2]], {"axis": 1}, "scales along an axis"),
-        ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "does not fit into 3 places"),
+        ("quantize_by_axis", [MATRIX, ROW[:2]], {"axis": 1}, "per-axis scales"),
+        ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "exceeds the padded input size 3"),
     ],
 )
 def test_what_is_refused(name, arrays, arguments, message):
@@ -201,7 +201,7 @@ def test_filters_meet_the_padding_of_nothing():
 def test_a_transposed_convolution_of_no_batch_has_sizes():
     nothing, filters = np.zeros((0, 1, 3, 0), np.float32), np.ones((1, 2, 2, 3), np.float32)
     assert find_kernel("convolve_transposed")(nothing, filters).shape == (0, 2, 4, 2)
-    with pytest.raises(InputError, match="no output"):
+    with pytest.raises(InputError, match="no input gives"):
         find_kernel("convolve_transposed")(nothing, filters, pads=[0, 2, 0, 1])
 
 

@@ -129,7 +129,7 @@ def test_elements_are_chosen_centred_and_kept():
     assert centre(np.arange(5), np.array([2])).tolist() == [1, 2]
     assert centre(np.arange(1, 3), np.array([5])).tolist() == [0, 1, 2, 0, 0]
     assert choose(np.arange(6).reshape(3, 2), np.array([True, False, True]), axis=0).tolist() == [[0, 1], [4, 5]]
-    with pytest.raises(NoKernel, match="beyond the slices"):
+    with pytest.raises(NoKernel, match="beyond the last slice"):
         choose(np.arange(2), np.array([False, False, True]))
     assert keep_triangle(np.ones((2, 3)), np.array(1), upper=False).tolist() == [[1, 1, 0], [1, 1, 1]]
     assert sizes_between(np.zeros((2, 3, 4)), start=-2, end=9).tolist() == [3, 4]

@@ -244,5 +244,5 @@ def test_convert_refuses_texts():
         convert(PAIRS, to=np.dtype(np.complex64))
     with pytest.raises(NoKernel, match="strings cannot be converted"):
         convert(np.array(["1"], object), to=np.dtype(np.float32))
-    with pytest.raises(InputError, match="expected a type"):
+    with pytest.raises(InputError, match="expected an output type"):
         convert(PAIRS)

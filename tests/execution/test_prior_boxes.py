@@ -84,7 +84,7 @@ def test_what_is_not_said_has_no_kernel() -> None:
         sizes(fixed_sizes=[8])
     with pytest.raises(NoKernel, match="without an image"):
         boxes_of_lists(GRID, offset=0.5)
-    with pytest.raises(NoKernel, match="a width and no height"):
+    with pytest.raises(NoKernel, match="a width but no height"):
         boxes_of_lists(GRID, IMAGE, widths=[1, 2], heights=[1], offset=0.5)
 
 
@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_refused() -> None:
         boxes_of_sizes(np.array([-1, 2]), IMAGE, min_sizes=[4], offset=0.5)
     with pytest.raises(InputError, match="the image"):
         boxes_of_lists(GRID, np.array([1, 2, 3]), offset=0.5)
-    with pytest.raises(InputError, match="not negative"):
+    with pytest.raises(InputError, match="a step of at least 0"):
         sizes(min_sizes=[-4])
     with pytest.raises(InputError, match="variance"):
         sizes(min_sizes=[4], variances=[0.1, 0.2])

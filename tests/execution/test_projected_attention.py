@@ -68,7 +68,7 @@ def test_a_projection_shares_a_buffer() -> None:
     assert np.array_equal(present[:, :, :, 7:], past[:, :, :, 7:])
     with pytest.raises(InputError, match="length"):
         attend_by_projection(inputs, weights, past=past, heads=HEADS, shared=True)
-    with pytest.raises(NoKernel, match="angles"):
+    with pytest.raises(NoKernel, match="do_rotary"):
         attend_by_projection(inputs, weights, heads=HEADS, computed=False)
 
 

@@ -84,7 +84,7 @@ def sequences(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"lengths": np.array([3, -1])}, "lengths of 0 and above"),
+        ({"lengths": np.array([3, -1])}, "lengths of at least 0"),
         ({"lengths": np.array([3])}, "lengths of shape"),
         ({"direction": "both"}, "unknown direction 'both'"),
         ({"direction": "bidirectional"}, "parts of weights"),

@@ -129,7 +129,7 @@ def test_an_axis_is_sliced_once():
     node = {"op_type": "Slice", "inputs": inputs}
     assert [f.id for f in specgate.check(node, target="onnx:21").findings] == ["onnx/Slice/axes-distinct"]
     arrays = {"data": ones(2, 3)}
-    with pytest.raises(specgate.InputError, match="each of the axes once"):
+    with pytest.raises(specgate.InputError, match="expected distinct axes"):
         specgate.execute(node, arrays, target="onnx:21")
     inputs[3] = {"elem_type": "INT64", "shape": [2], "value": [0, -1]}
     assert specgate.execute(node, arrays, target="onnx:21")["output"].shape == (1, 1)
@@ -146,5 +146,5 @@ def test_one_of_the_outputs_of_training_alone_is_refused():
     assert "onnx/BatchNormalization/outputs-together" in {
         finding.id for finding in specgate.check(node, target="onnx:21").findings
     }
-    with pytest.raises(specgate.InputError, match="all those of training"):
+    with pytest.raises(specgate.InputError, match="all training outputs"):
         specgate.execute(node, BATCH, target="onnx:21")

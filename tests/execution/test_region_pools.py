@@ -130,13 +130,13 @@ def test_what_lies_nowhere_is_masked() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match="none of 2"):
+    with pytest.raises(InputError, match="batch size 2"):
         pool_parts(MAPS, np.array([[2.0, 0, 0, 1, 1]]), height=1, width=1, scale=1)
     with pytest.raises(InputError, match="five numbers"):
         pool_parts(MAPS, np.zeros((1, 4)), height=1, width=1, scale=1)
-    with pytest.raises(InputError, match="sizes that are not negative"):
+    with pytest.raises(InputError, match="output sizes of at least 0"):
         pool_parts(MAPS, REGIONS, height=-1, width=1, scale=1)
-    with pytest.raises(NoKernel, match="3 channels"):
+    with pytest.raises(NoKernel, match="8 channels, found 3"):
         pool_channels_of_parts(MAPS, REGIONS, channels=2, parts=2, scale=1)
     with pytest.raises(InputError, match="expected 8 channels"):
         pool_moved_parts(MAPS, REGIONS, channels=2, parts=2, scale=1)

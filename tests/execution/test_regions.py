@@ -73,7 +73,7 @@ def test_refusals():
         aligned([0, 0, 1, math.inf])
     with pytest.raises(InputError, match="shape"):
         aligned([0, 0, 1, 1, 1])
-    with pytest.raises(InputError, match="four dimensions"):
+    with pytest.raises(InputError, match="4-D feature maps"):
         aligned([0, 0, 1, 1], maps=MAPS[0])
-    with pytest.raises(InputError, match="too many"):
+    with pytest.raises(InputError, match="more than the limit"):
         aligned([0, 0, 1e12, 1], samples=0)

@@ -76,7 +76,7 @@ def test_tuples_that_do_not_fit_are_refused():
         write_tuples(inputs, np.zeros((1, 1, 3), np.int32), one, input_dimensions=2, index_dimensions=1)
     with pytest.raises(InputError, match="updates"):
         write_tuples(inputs, np.zeros((1, 1, 2), np.int32), np.zeros((1, 2, 1)), input_dimensions=2, index_dimensions=1)
-    with pytest.raises(InputError, match="of float64"):
+    with pytest.raises(InputError, match="type float64"):
         write_tuples(
             inputs, np.zeros((1, 1, 2), np.int32), one.astype(np.float32), input_dimensions=2, index_dimensions=1
         )

@@ -48,7 +48,11 @@ def test_blanks_among_labels_make_the_loss_unknown():
 
 @pytest.mark.parametrize(
     ("lengths", "labels", "counts", "message"),
-    [([3], [[0, 0]], [1], "a length"), ([1], [[0, 0]], [2], "a count"), ([2], [[0, 5]], [1], "a label")],
+    [
+        ([3], [[0, 0]], [1], "sequence lengths from 0"),
+        ([1], [[0, 0]], [2], "label lengths from 0"),
+        ([2], [[0, 5]], [1], "labels from 0"),
+    ],
 )
 def test_what_does_not_fit_is_refused(lengths, labels, counts, message):
     with pytest.raises(InputError, match=message):

@@ -60,7 +60,7 @@ def test_places_outside_are_refused(begin: int, end: int) -> None:
 def test_what_is_not_written_is_refused() -> None:
     with pytest.raises(InputError, match="UTF-8"):
         texts_to_bytes(texts("\ud800"))
-    with pytest.raises(InputError, match="only strings"):
+    with pytest.raises(InputError, match="expected strings"):
         texts_to_bytes(texts(b"a"))
     with pytest.raises(InputError, match="a list of bytes"):
         texts_from_bytes(np.array([0]), np.array([1]), np.array([1, 2]))

@@ -35,7 +35,7 @@ def test_shifts_of_one_axis_add_up() -> None:
     assert roll_along(SIX, ints(1, 1), ints(1, -1)).tolist() == [[2, 3, 1], [5, 6, 4]]
     assert roll_along(SIX, np.array(2**62), ints(0)).tolist() == SIX.tolist()
     assert roll_along(np.zeros((0, 2)), ints(3), ints(0)).shape == (0, 2)
-    with pytest.raises(InputError, match="2 shifts"):
+    with pytest.raises(InputError, match="found 2"):
         roll_along(SIX, ints(1, 1), ints(1))
 
 

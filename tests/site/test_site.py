@@ -49,9 +49,9 @@ def test_dead_links_large_files_and_foreign_addresses_are_found(tmp_path):
     )
     (tmp_path / "big.js").write_text("x" * 500_001)
     assert sorted(problems(tmp_path)) == [
-        "a.html: #y leads to no such part of a.html",
-        "a.html: ../c.html leads to no page",
-        "a.html: b.html leads to no page",
+        "a.html: #y is an anchor that does not exist in a.html",
+        "a.html: ../c.html is a page that does not exist",
+        "a.html: b.html is a page that does not exist",
         "a.html: loads https://elsewhere.example/x.js",
         "a.html: two elements have the id x",
         "big.js: 500,001 bytes",
@@ -141,7 +141,7 @@ def test_the_operator_page_has_its_parts(site):
         assert f" {part} " in said
     assert "--target directml:6.4" in said
     assert "by the kernel one_hot, exactly" in said
-    assert "Its DirectML provider makes this operator of nodes of OneHot" in said
+    assert "Its DirectML provider lowers nodes of these operators to it: OneHot" in said
     onnx = text_of(site / "onnx/OneHot.html")
     assert "On DirectML a node becomes ONE_HOT" in onnx
     assert "DirectML 1.13 to 1.24 9, 11" in onnx

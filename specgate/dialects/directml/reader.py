@@ -146,7 +146,7 @@ def operator_word(kind: Any, place: str = "") -> str:
     word = word_of(kind, dialect(NAME).operator_numbers, "DML_OPERATOR_")
     if not isinstance(word, str):
         if number_of(kind) is not None:
-            raise NoTable(f"DirectML has no operator of the number {format_value(kind)}")
+            raise NoTable(f"DirectML has no operator with the number {format_value(kind)}")
         raise InputError(f'expected "type": "DML_OPERATOR_…", found {format_value(kind)}', place=place or None)
     return word
 
@@ -160,7 +160,7 @@ def enum_word(raw: Any, enum: str | None) -> Any:
     numbers = dialect(NAME).type_numbers if enum is None else dialect(NAME).numbers(enum)
     word = word_of(raw, numbers, f"DML_{what}_")
     if not isinstance(word, str) and number_of(word) is None:
-        raise InputError(f"expected a word or a number of DML_{what}, found {format_value(raw)}")
+        raise InputError(f"expected a name or a number of DML_{what}, found {format_value(raw)}")
     return word
 
 
@@ -204,12 +204,12 @@ def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: l
     word = word_of(raw, dialect(NAME).numbers(enum), f"DML_{enum}_")
     if isinstance(word, str) or number_of(word) is not None:
         return word
-    raise InputError(f"expected a word or a number of DML_{enum}, found {format_value(raw)}", place=place)
+    raise InputError(f"expected a name or a number of DML_{enum}, found {format_value(raw)}", place=place)
 
 
 def _read_nested(raw: Any, place: str, depth: int) -> Descriptor:
     if depth > MAX_NESTING:
-        raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
+        raise InputError(f"expected operators nested at most {MAX_NESTING} deep", place=place)
     if not isinstance(raw, dict):
         raise InputError(f"expected an operator description, found {format_value(raw)}", place=place)
     return _operator(raw, place, depth)
@@ -253,7 +253,7 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
 
 def _written_operator(descriptor: Descriptor, depth: int) -> dict[str, Any]:
     if depth > MAX_NESTING:
-        raise InputError(f"expected at most {MAX_NESTING} operators inside one another")
+        raise InputError(f"expected operators nested at most {MAX_NESTING} deep")
     spec: OperatorSpec = dialect(NAME).operator(descriptor.operator)
     desc = {n: _write_value(descriptor.fields[n], depth) for n in spec.fields if descriptor.fields.get(n) is not None}
     return {"type": f"DML_OPERATOR_{descriptor.operator}", "desc": desc}

@@ -85,7 +85,7 @@ def _records() -> dict[str, Any]:
         "Sizes": {"type": ["array", "null"], "items": size, "maxItems": 64, "description": "slowest dimension first"},
         "Strides": {"type": ["array", "null"], "items": _UINT, "description": "in elements; left out: packed"},
         "Flags": {**flags, "description": "for instance OWNED_BY_DML"},
-        "DimensionCount": {"type": ["integer", "null"], "description": "as many as there are Sizes"},
+        "DimensionCount": {"type": ["integer", "null"], "description": "one per entry of Sizes"},
         "TotalTensorSizeInBytes": nullable({"type": "integer", "minimum": 0, "maximum": UINT64_MAX}),
         "GuaranteedBaseOffsetAlignment": nullable(_UINT),
     }

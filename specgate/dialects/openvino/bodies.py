@@ -167,7 +167,7 @@ class _Map:
             least = 0 if key == "internal_layer_id" or (key == "axis" and entry.kind == "input") else None
             number = data.get(key)
             if not isinstance(number, int) or (least is not None and number < least):
-                expected = "a whole number" if least is None else "a whole number from 0 on"
+                expected = "a whole number" if least is None else "an integer of at least 0"
                 message = f"expected {expected} as {key} of an {entry.kind}, found {_shown_value(entry, key)}"
                 yield self._wrong("port-map", message, entry)
                 return
@@ -215,7 +215,7 @@ class _Map:
         if self.layer.type == "Loop" and not any(
             e.kind == "output" and d.get("purpose") == _CONDITION for e, d in self.entries
         ):
-            yield self._wrong("port-map-missing", f"no output has the purpose {_CONDITION}")
+            yield self._wrong("port-map-missing", f"no output of the port map has the purpose {_CONDITION}")
 
     def _borders(self) -> Generator[Finding, None, Container[str]]:
         """Yield type and shape conflicts; return ids of mapped Parameters."""

@@ -91,9 +91,9 @@ def depth_excess(bodies: int, around: Iterable[IrLayer]) -> str | None:
     `around` are the layers that contain the body.
     """
     if bodies > MAX_BODIES:
-        return f"expected at most {MAX_BODIES} bodies within each other"
+        return f"expected bodies nested at most {MAX_BODIES} deep"
     if bodies > 1 and sum(len(layer.name) for layer in around) > MAX_PATH:
-        return f"expected layers within each other with names of at most {MAX_PATH} characters together"
+        return f"expected nested layers whose names have at most {MAX_PATH} characters together"
     return None
 
 
@@ -397,7 +397,7 @@ class _Reader:
             raise self.error(message)
 
     def refuse(self, *_: object) -> int:
-        raise self.error("expected no document type and no entity declaration in an IR, found one")
+        raise self.error("an IR must not contain a document type or entity declaration")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         state = self.states[-1]

@@ -53,8 +53,8 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "variable": ("error", "the variable of an Assign has a ReadValue in the same net", _READ),
     "weights-missing": ("error", "the .bin file with the constants exists and is a regular file", _READ),
     "weights-range": ("error", "the bytes of a Const lie within the .bin file", _READ),
-    "weights-size": ("error", "a Const has at least the bytes that its element type and sizes require", _READ),
-    "weights-unused": ("warning", "a Const has at most the bytes that its element type and sizes require", _OURS),
+    "weights-size": ("error", "a Const has enough bytes for its element type and sizes", _READ),
+    "weights-unused": ("warning", "a Const has no more bytes than its element type and sizes require", _OURS),
 }
 
 

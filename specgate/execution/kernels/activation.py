@@ -67,7 +67,7 @@ _ABOVE_SHARE: Final = tuple(
 def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
     """Return the kernel of a function of floats and FLOAT keyword parameters.
 
-    Its of_nan: the result for nan if it is not computed: nan itself (NAN) or 0 (ZERO).
+    The argument of_nan of the kernel replaces the computed result for nan by nan (NAN) or 0 (ZERO).
     """
 
     def kernel(x: NDArray[Any], *, of_nan: str = "COMPUTED", **numbers: float) -> NDArray[Any]:
@@ -211,7 +211,7 @@ def gelu(
     That is x times the cumulative normal distribution. approximation: none, or tanh for the tanh formula.
     """
     if approximation not in {"none", "tanh"}:
-        raise InputError(f"gelu: expected none or tanh as approximation, found {approximation!r:.60}")
+        raise InputError(f"gelu: expected approximation none or tanh, found {approximation!r:.60}")
     result: NDArray[Any] = (_gelu if approximation == "none" else _gelu_by_tanh)(x, scale_bias=scale_bias)
     return result
 

@@ -188,9 +188,9 @@ def _parts(
     """Return the output's shape, and the bin of each output position."""
     counts, sizes = output_size.reshape(-1).tolist(), data.shape[2:]
     if output_size.dtype.kind not in "iu":
-        raise InputError(f"pooling: expected sizes as whole numbers, found {output_size.dtype}")
+        raise InputError(f"pooling: expected integers as output_size, found {output_size.dtype}")
     if data.ndim < 3 or len(counts) != len(sizes) or min(counts, default=0) < 0:
-        raise InputError(f"pooling: expected {len(sizes)} sizes of 0 or more, found {counts!r:.60}")
+        raise InputError(f"pooling: expected {len(sizes)} output sizes of at least 0, found {counts!r:.60}")
     shape = (*data.shape[:2], *counts)
     memory.hold(shape, data.dtype)
     if not prod(shape) or not prod(sizes):
@@ -217,11 +217,11 @@ def patches(
     same_lower (output = ceil(input / stride), zero-padded, the odd element at the end or at the beginning).
     """
     if data.ndim != 4 or any(len(each) != 2 for each in (sizes, strides, rates)):
-        raise InputError("patches: expected four dimensions, and two sizes, strides and rates")
+        raise InputError("patches: expected a 4-D input, and two numbers each for sizes, strides and rates")
     if min(sizes) < 0 or min(*strides, *rates) < 1:
-        raise InputError("patches: expected sizes of 0 or more, and strides and rates of at least 1")
+        raise InputError("patches: expected sizes of at least 0, and strides and rates of at least 1")
     if auto_pad not in {"valid", "same_upper", "same_lower"}:
-        raise InputError(f"patches: expected valid, same_upper or same_lower, found {auto_pad!r:.40}")
+        raise InputError(f"patches: expected auto_pad valid, same_upper or same_lower, found {auto_pad!r:.40}")
     before, counts = [], []
     for size, length, step, gap in zip(data.shape[2:], sizes, strides, rates, strict=True):
         span = (length - 1) * gap + 1

@@ -172,7 +172,7 @@ def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def check_axis(axis: int, rank: int, name: str) -> None:
     """Raise InputError unless `axis` is in range for `rank`."""
     if not 0 <= axis < rank:
-        raise InputError(f"{name}: axis {axis} is not a position of {rank} dimensions")
+        raise InputError(f"{name}: axis {axis} is out of range for rank {rank}")
 
 
 def check_axes(axes: Iterable[int], rank: int, name: str) -> tuple[int, ...]:
@@ -202,7 +202,7 @@ def require_shape(name: str, what: str, numbers: Sequence[int], expected: Sequen
 def shape_of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
     """Return an output shape; raise InputError for a size below 1."""
     if any(size < 1 for size in sizes):
-        raise InputError(f"{name}: the output would have the shape {list(sizes)}")
+        raise InputError(f"{name}: expected output sizes of at least 1, found {list(sizes)}")
     return tuple(int(size) for size in sizes)
 
 

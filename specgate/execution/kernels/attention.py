@@ -43,9 +43,9 @@ def weigh_values(
     """
     dtype, batch = query.dtype, _batch(query, key, value)
     if scale is not None and scale.size != 1:
-        raise InputError(f"attention: expected one number as scale, found {scale.size}")
+        raise InputError(f"attention: expected a scale of one element, found {scale.size}")
     if any(array is not None and array.dtype != dtype for array in (key, value, scale, sink)):
-        raise InputError(f"attention: expected arrays of {dtype} only")
+        raise InputError(f"attention: expected all inputs to be {dtype}")
     shape = (*batch, query.shape[-2], key.shape[-2])
     scores = memory.empty(shape, np.dtype(np.float64))
     with memory.quiet():
@@ -71,14 +71,14 @@ def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple
             return np.broadcast_shapes(*(shape[:-2] for shape in shapes))
     except ValueError:
         pass
-    raise InputError(f"attention: query, key and value of {[list(shape) for shape in shapes]} do not match")
+    raise InputError(f"attention: the shapes {[list(shape) for shape in shapes]} of query, key and value do not match")
 
 
 def _aside(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the sink logits of queries; sizes are those of `query`, or 1."""
     sizes = (*query[:-1], 1)
     if sink.ndim != len(sizes) or any(size not in {1, most} for size, most in zip(sink.shape, sizes, strict=True)):
-        raise InputError(f"attention: a sink of {list(sink.shape)} cannot be stretched to {list(sizes)}")
+        raise InputError(f"attention: a sink of {list(sink.shape)} cannot be broadcast to {list(sizes)}")
     return to_float64(sink)
 
 
@@ -89,7 +89,7 @@ def _mask_to_summand(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int,
     """
     hides = mask.dtype == np.bool_
     if mask.ndim == 1 or (hides and not mask.ndim) or (not hides and mask.dtype != dtype):
-        raise InputError(f"attention: expected no mask of {mask.dtype} of {mask.ndim} dimensions")
+        raise InputError(f"attention: a mask of type {mask.dtype} and rank {mask.ndim} is not supported")
     try:
         fits = np.broadcast_shapes(mask.shape, shape) == shape
     except ValueError:
@@ -129,10 +129,15 @@ def attend_linearly(
     """
     want_float("attention", query, key, value)
     if rule not in _RULES or {query.ndim, key.ndim, value.ndim} != {3} or min(heads, shared_heads) < 1:
-        raise InputError(f"attention: expected 3 dimensions, heads and one of {', '.join(_RULES)}, found {rule!r:.40}")
+        raise InputError(
+            f"attention: expected a 3-D input, at least one head and one of {', '.join(_RULES)}, found {rule!r:.40}"
+        )
     gated, delta = _RULES[rule]
     if (gated and decay is None) or (delta and rate is None) or heads % shared_heads:
-        raise InputError(f"attention: {rule} lacks an input, or {heads} heads do not share {shared_heads}")
+        raise InputError(
+            f"attention: {rule} requires further inputs, and query heads ({heads}) must be a multiple of key heads "
+            f"({shared_heads})"
+        )
     batch, time, _ = query.shape
     kind = working(query)
     parts = [
@@ -142,7 +147,7 @@ def attend_linearly(
     array, keys, values = parts
     size, width = keys.shape[3], values.shape[3]
     if array.shape[3] != size:
-        raise InputError(f"attention: queries of {array.shape[3]} do not match keys of {size}")
+        raise InputError(f"attention: queries have head size {array.shape[3]}, but keys have {size}")
     state_shape = (batch, shared_heads, size, width)
     if past is not None:
         require_shape("attention", "a state", past.shape, state_shape)
@@ -174,7 +179,9 @@ def _timed_by_heads(array: NDArray[Any], heads: int, ahead: tuple[int, int], kin
 
 def _factors(array: NDArray[Any], ahead: tuple[int, int], counts: tuple[int, int], kind: np.dtype[Any]) -> NDArray[Any]:
     if array.ndim != 3 or array.shape[:2] != ahead or array.shape[2] not in counts:
-        raise InputError(f"attention: {list(array.shape)} are no factors for {list(ahead)} and {list(counts)}")
+        raise InputError(
+            f"attention: {list(array.shape)} is not a valid shape of decay factors for {list(ahead)} and {list(counts)}"
+        )
     return array.astype(kind)
 
 
@@ -194,7 +201,8 @@ def filter_causally(
     want_float("convolution", inputs, filters)
     if inputs.ndim != 3 or activation not in _ACTIVATIONS or filters.ndim != 3 or not filters.shape[2]:
         raise InputError(
-            f"convolution: expected 3 dimensions and one of {', '.join(_ACTIVATIONS)}, found {activation!r:.40}"
+            f"convolution: expected a 3-D input and one of the activations {', '.join(_ACTIVATIONS)}, found "
+            f"{activation!r:.40}"
         )
     batch, channels, length = inputs.shape
     window = filters.shape[2]
@@ -265,7 +273,7 @@ def attention(
     dtype = parts[0].dtype
     arrays = (*parts[1:], bias, position_bias, past_key, past_value)
     if any(array is not None and array.dtype != dtype for array in arrays):
-        raise InputError(f"attention: expected arrays of {dtype} only")
+        raise InputError(f"attention: expected all inputs to be {dtype}")
     with memory.quiet():
         queries, keys, values = _add_bias([to_float64(part) for part in parts], bias)
         all_keys, all_values = _append_to_past(past_key, keys, "keys"), _append_to_past(past_value, values, "values")
@@ -350,12 +358,13 @@ def _parts(
         several = {heads[place] for place in places}
         if stack.ndim != 5 or {stack.shape[2]} != several or stack.shape[3] != len(places):
             raise InputError(
-                f"attention: expected a stack of {len(places)} for {sorted(several)} heads, found {list(stack.shape)}"
+                f"attention: expected a packed input of {len(places)} for {sorted(several)} heads, found "
+                f"{list(stack.shape)}"
             )
         for index, place in enumerate(places):
             arrays[place].append(np.swapaxes(stack[:, :, :, index], 1, 2))
     if [len(each) for each in arrays] != [1, 1, 1]:
-        raise InputError("attention: expected query, keys and values once each, alone or in stacks")
+        raise InputError("attention: expected query, key and value once each, separate or packed")
     return [each[0] for each in arrays]
 
 
@@ -436,7 +445,7 @@ def _softmax(scores: NDArray[Any]) -> NDArray[Any]:
 def _merge_heads(array: NDArray[Any], rank: int) -> NDArray[Any]:
     batch, heads, length, size = array.shape
     if rank < 3:
-        raise InputError(f"attention: expected an output of at least 3 dimensions, found {rank}")
+        raise InputError(f"attention: expected an output of rank 3 or more, found rank {rank}")
     return np.swapaxes(array, 1, 2).reshape(*(1,) * (rank - 3), batch, length, heads * size)
 
 
@@ -492,10 +501,10 @@ def attend(
     want_float("attention", query, key, value)
     if {query.ndim, key.ndim, value.ndim} not in ({3}, {4}) or mode not in _MODES or min(left, right) < -1:
         raise InputError(
-            f"attention: expected 3 or 4 dimensions and a mode of {list(_MODES)}, found {query.ndim}, {mode}"
+            f"attention: expected rank 3 or 4 and a mode in {list(_MODES)}, found rank {query.ndim} and mode {mode}"
         )
     if (past_key is None) != (past_value is None) or (valid is not None and past_key is not None):
-        raise InputError("attention: expected both a past key and a past value, or neither, and then valid keys or not")
+        raise InputError("attention: past_key and past_value must be given together, and not with nonpad_kv_seqlen")
     flat = query.ndim == 3
     wide, keys, values = (
         _by_heads(each, count, flat=flat)
@@ -507,7 +516,7 @@ def attend(
     total = keys.shape[2]
     bounds = _Bounds(bool(causal), left, right)
     if valid is not None:
-        require_shape("attention", "counts of valid keys", valid.shape, (batch,))
+        require_shape("attention", "the numbers of valid keys", valid.shape, (batch,))
     shape = (batch, many, queries, total)
     memory.hold(shape, np.dtype(np.float64))
     with quiet():
@@ -550,7 +559,7 @@ def attend_to_heads(
     float32 (float64 for float64).
     """
     if {query.ndim, key.ndim, value.ndim} != {4}:
-        raise InputError("attention: expected query, key and value of 4 dimensions")
+        raise InputError("attention: expected 4-D query, key and value")
     if score_graph is None and share_graph is None:
         return attend(query, key, value, scale=scale, precision=precision)[0]
     want_float("attention", query, key, value)
@@ -575,7 +584,9 @@ def _apply_graph(graph: Body | None, array: NDArray[Any]) -> NDArray[Any]:
         return array
     items = graph([array])
     if len(items) != 1 or items[0].shape != array.shape or items[0].dtype != array.dtype:
-        raise InputError(f"attention: expected a graph that gives {array.dtype} {list(array.shape)} again")
+        raise InputError(
+            f"attention: expected a subgraph whose output is {array.dtype} {list(array.shape)}, as its input"
+        )
     changed: NDArray[Any] = items[0]
     return changed
 
@@ -589,7 +600,7 @@ def _by_heads(array: NDArray[Any], heads: int | None, *, flat: bool) -> NDArray[
     if not flat:
         return array
     if not heads or heads < 1 or array.shape[2] % heads:
-        raise InputError(f"attention: {array.shape[2]} elements cannot be divided into {heads} heads")
+        raise InputError(f"attention: {array.shape[2]} elements are not divisible by {heads} heads")
     return array.reshape(*array.shape[:2], heads, array.shape[2] // heads).swapaxes(1, 2)
 
 
@@ -599,14 +610,16 @@ def _join_cache(past: NDArray[Any] | None, new: NDArray[Any]) -> NDArray[Any]:
     expected = (*new.shape[:2], past.shape[2] if past.ndim == 4 else 0, new.shape[3])
     require_shape("attention", "a past", past.shape, expected)
     if past.dtype != new.dtype:
-        raise InputError(f"attention: a past of {past.dtype} does not match {new.dtype}")
+        raise InputError(f"attention: the past is {past.dtype}, but the new keys or values are {new.dtype}")
     return np.concatenate([past, new], axis=2)
 
 
 def _hold_sizes(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> None:
     same = query.shape[0] == key.shape[0] and query.shape[3] == key.shape[3] and key.shape[:3] == value.shape[:3]
     if not same or not key.shape[1] or query.shape[1] % key.shape[1]:
-        raise InputError(f"attention: {query.shape}, {key.shape} and {value.shape} do not match")
+        raise InputError(
+            f"attention: the shapes {query.shape}, {key.shape} and {value.shape} of query, key and value do not match"
+        )
 
 
 def _summand(
@@ -633,9 +646,9 @@ def _summand(
 
 def _broadcast_mask(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
     if mask.ndim > 4 or (mask.ndim > 1 and mask.shape[-2] not in {1, shape[2]}):
-        raise InputError(f"attention: a mask {list(mask.shape)} does not match {list(shape)}")
+        raise InputError(f"attention: a mask of shape {list(mask.shape)} does not match {list(shape)}")
     if mask.ndim == 4 and mask.shape[0] not in {1, shape[0]}:
-        raise InputError(f"attention: a mask {list(mask.shape)} does not match {shape[0]} batches")
+        raise InputError(f"attention: a mask of shape {list(mask.shape)} does not match {shape[0]} batches")
     least = kind.type(-np.inf)
     added = np.where(mask, kind.type(0), least) if mask.dtype.kind == "b" else mask.astype(kind)
     if mask.ndim and 1 < mask.shape[-1] < shape[3]:

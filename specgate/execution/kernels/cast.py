@@ -54,7 +54,7 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
     """
     dtype = like.dtype if like is not None else to
     if dtype is None:
-        raise InputError("convert: expected a type, or an array that has it")
+        raise InputError("convert: expected an output type, or an array of that type")
     if "O" in (inputs.dtype.kind, dtype.kind):
         raise NoKernel("strings cannot be converted")
     memory.hold(inputs.shape, dtype)
@@ -113,7 +113,7 @@ def _common(
     if _bits(unsigned) < 64:
         return np.dtype(f"i{_bits(unsigned) // 4}")  # twice its bits, in bytes
     if widest is None:
-        raise InputError("expected the type for values without an integer type")
+        raise InputError("expected an output type for values that are not integers")
     return widest
 
 
@@ -156,7 +156,9 @@ def cast_elements(
     """
     dtype = like.dtype if like is not None else to
     if dtype is None or rounding not in _ROUNDINGS:
-        raise InputError(f"cast: expected a type, and one of {', '.join(_ROUNDINGS)}, found {rounding!r:.40}")
+        raise InputError(
+            f"cast: expected an output type and a rounding mode ({', '.join(_ROUNDINGS)}), found {rounding!r:.40}"
+        )
     memory.hold(inputs.shape, dtype)
     if inputs.dtype == dtype:
         return inputs.copy()
@@ -165,7 +167,7 @@ def cast_elements(
     if inputs.dtype.kind != "O":
         return _numbers(widen_array(inputs), dtype, saturate, rounding)
     if dtype.kind == "b":
-        raise NoKernel("cast: it is unspecified which strings are true")
+        raise NoKernel("cast: it is unspecified which strings convert to true")
     numbers, read = _parse_numbers(inputs, whole=integer_range(dtype) is not None)
     array = _numbers(numbers, dtype, saturate, rounding)
     return array if read.all() else np.ma.array(array, mask=~read | np.ma.getmaskarray(array))

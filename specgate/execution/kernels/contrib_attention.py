@@ -90,7 +90,10 @@ def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
         before = 0 if first or times.room < 0 else length - times.queries
         old = length if not times.new else _resident(before, times) if times.rolling else before
         if before < 0 or not 1 <= length <= times.total or old > max(times.room, 0):
-            raise InputError(f"attention: {length} of {times.total} places do not match {times}")
+            raise InputError(
+                f"attention: a sequence length of {length} is out of range for a total of {times.total}, "
+                f"{times.queries} queries and a past of {max(times.room, 0)}"
+            )
         base = before - old if times.rolling else 0
         dropped = old + times.new - _resident(length, times) if times.rolling else 0
         steps = np.arange(times.queries)
@@ -132,7 +135,7 @@ def _factors(store: Store, heads: int) -> NDArray[Any]:
     scale = np.asarray(store.scale, np.float32)
     if scale.size == 1:
         return scale.reshape(1, 1, 1)
-    require_shape("attention", "scales of a cache", (scale.size,), (heads * store.size,))
+    require_shape("attention", "the scales of the cache", (scale.size,), (heads * store.size,))
     return scale.reshape(heads, 1, store.size)
 
 
@@ -187,10 +190,12 @@ def with_past(
     positions are valid, and new ones are written after them.
     """
     first, second = past
-    require_shape("attention", "values by batch, head and time", values.shape[:3], keys.shape[:3])
+    require_shape("attention", "values [batch, heads, time]", values.shape[:3], keys.shape[:3])
     if first is None or second is None:
         if first is not second or past_length is not None:
-            raise InputError("attention: expected past keys and values, or neither and no length of them")
+            raise InputError(
+                "attention: past_key and past_value must be given together, and the past length only with them"
+            )
         return np.ascontiguousarray(keys), np.ascontiguousarray(values), 0
     room = first.shape[2] if first.ndim == 4 else 0
     for each, new in ((first, keys), (second, values)):
@@ -200,7 +205,9 @@ def with_past(
     require_shape("attention", "a length", (past_length.size,), (1,))
     length = int(past_length.reshape(()))
     if not 0 <= length <= room - keys.shape[2]:
-        raise InputError(f"attention: {length} past and {keys.shape[2]} new keys do not fit into a buffer of {room}")
+        raise InputError(
+            f"attention: {length} past and {keys.shape[2]} new keys do not fit into the shared buffer of {room}"
+        )
     written = [each.copy() for each in (first, second)]
     for each, new in zip(written, (keys, values), strict=True):
         each[:, :, length : length + new.shape[2]] = new
@@ -222,13 +229,15 @@ def summand(
     array: NDArray[Any] | None = None
     if mask is not None:
         if mask.ndim == 1 and mask.size == 2 * sizes.batch and sizes.batch and not with_starts:
-            raise InputError(f"attention: a mask {list(mask.shape)} does not match {sizes.batch} batches")
+            raise InputError(f"attention: a mask of shape {list(mask.shape)} does not match batch size {sizes.batch}")
         array = np.where(_masked_scores(mask, sizes), np.float32(filter_value), np.float32(0))
     if score_bias is not None:
         shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
         fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
         if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
-            raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not match {list(shape)}")
+            raise InputError(
+                f"attention: an attention bias of shape {list(score_bias.shape)} does not match {list(shape)}"
+            )
         wide = round_to(score_bias, _SINGLE)
         array = wide if array is None else array + wide
     return array
@@ -268,7 +277,9 @@ def attend_masked(
     """
     same = query.shape[:2] == keys.shape[:2] and query.shape[3] == keys.shape[3] and keys.shape[:3] == values.shape[:3]
     if not same:
-        raise InputError(f"attention: {query.shape}, {keys.shape} and {values.shape} do not match")
+        raise InputError(
+            f"attention: the shapes {query.shape}, {keys.shape} and {values.shape} of query, key and value do not match"
+        )
     memory.empty((sizes.batch, sizes.heads, sizes.queries, sizes.keys), np.dtype(np.float64))
     factor = np.float32(scale or 1 / np.sqrt(query.shape[3]))
     scores = multiply_matrices(query * factor, np.swapaxes(keys, 2, 3))
@@ -305,23 +316,25 @@ def attend_by_projection(
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return attention of inputs @ weights + bias, and the present.
 
-    The present is all keys and values, stacked, if they have one size. inputs: [batch, time, size]. weights: [size,
+    The present stacks all keys and values, if their sizes are equal. inputs: [batch, time, size]. weights: [size,
     hidden], query, key and value columns, of `sizes` elements, or a third each. bias: [hidden]. mask, filter_value,
     score_bias: as for `attend_packed`. past: past keys and values, [2, batch, heads, time, head size]. shared: only
     past_length positions of the past are valid, and new ones are written after them. computed: no requested feature is
     missing from this kernel.
     """
     if not computed:
-        raise NoKernel("attention: rotated queries are not supported without angles")
+        raise NoKernel("attention: do_rotary is not supported")
     if shared and past_length is None:
-        raise InputError("attention: a shared buffer needs the length of the past")
+        raise InputError("attention: past_present_share_buffer requires the length of the past")
     want_float("attention", inputs, weights)
     if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[0] != inputs.shape[2]:
-        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not match")
+        raise InputError(
+            f"attention: input shape {list(inputs.shape)} does not match weights of shape {list(weights.shape)}"
+        )
     hidden = weights.shape[1]
     widths = list(sizes) if sizes is not None else [hidden // 3] * 3
     if len(widths) != 3 or sum(widths) != hidden or min(widths) < 0:
-        raise InputError(f"attention: sizes {widths!r:.60} do not make up {hidden}")
+        raise InputError(f"attention: expected three hidden sizes that add up to {hidden}, found {widths!r:.60}")
     memory.hold((*inputs.shape[:2], hidden), np.dtype(np.float64))
     with quiet():
         product = multiply_matrices(to_float64(inputs), to_float64(weights))
@@ -357,10 +370,12 @@ def attend_quantized(
     have the type of the bias.
     """
     if not computed:
-        raise NoKernel("attention: shared buffers and rotated queries are not supported")
+        raise NoKernel("attention: past_present_share_buffer and do_rotary are not supported")
     want_float("attention", bias, input_scale, weight_scale)
     if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[1] % 3:
-        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not match")
+        raise InputError(
+            f"attention: input shape {list(inputs.shape)} does not match weights of shape {list(weights.shape)}"
+        )
     if any(each is not None and each.size != 1 for each in (input_scale, input_zero)):
         raise InputError("attention: expected one scale and one zero point for the inputs")
     hidden = weights.shape[1]
@@ -433,7 +448,7 @@ def attend_packed(
     as for `attend_by_projection`.
     """
     if not computed:
-        raise NoKernel("attention: beams are not supported")
+        raise NoKernel("attention: beam search (beam_width, cache_indirection) is not supported")
     want_float("attention", query)
     if heads < 1:
         raise InputError(f"attention: expected at least one head, found {heads}")
@@ -460,16 +475,18 @@ def _by_heads(
 ) -> list[NDArray[Any]]:
     """Return query, keys and values as [batch, heads, time, size]."""
     if any(each is not None and each.dtype != query.dtype for each in (key, value)):
-        raise InputError(f"attention: expected arrays of {query.dtype} only")
+        raise InputError(f"attention: expected all inputs to be {query.dtype}")
     packed = key if value is None and key is not None else query if key is None else None
     if packed is not None:
         count = 3 if key is None else 2
         if value is not None or packed.ndim != 5 or packed.shape[2:4] != (heads, count):
-            raise InputError(f"attention: {list(packed.shape)} is not a stack of {count} for {heads} heads")
+            raise InputError(
+                f"attention: {list(packed.shape)} is not a packed input of {count} parts for {heads} heads"
+            )
         stacked = [packed[:, :, :, index].swapaxes(1, 2) for index in range(count)]
         return stacked if key is None else [_split_heads(query, heads), *stacked]
     if key is None or value is None or key.ndim != value.ndim:
-        raise InputError("attention: expected keys and values of as many dimensions")
+        raise InputError("attention: expected keys and values of the same rank")
     return [_split_heads(each, heads) if each.ndim != 4 or each is query else each for each in (query, key, value)]
 
 
@@ -513,9 +530,9 @@ def rotate_heads(
     if not computed:
         raise NoKernel("rotary: packed batches and scales are not supported")
     if inputs.ndim not in {3, 4} or cosines.ndim != 2:
-        raise InputError(f"rotary: expected 3 or 4 dimensions, found {list(inputs.shape)}")
+        raise InputError(f"rotary: expected a 3-D or 4-D input, found {list(inputs.shape)}")
     if min(heads, turned) < 0 or (turned and not heads and inputs.ndim == 3):
-        raise InputError(f"rotary: {turned} elements of each of {heads} heads cannot be turned")
+        raise InputError(f"rotary: {turned} elements of each of {heads} heads cannot be rotated")
     batch, time = inputs.shape[0], inputs.shape[-2]
     if positions.ndim == 1:
         require_shape("rotary", "a position", positions.shape, (1,))
@@ -599,9 +616,9 @@ def attend_cached(
     batch, size = wide.shape[0], wide.shape[3]
     past = None if past_key is None or past_value is None else (past_key, past_value)
     if shown not in _SHOWN:
-        raise InputError(f"attention: expected scores of {list(_SHOWN)}, found {shown}")
+        raise InputError(f"attention: expected qk_output in {list(_SHOWN)}, found {shown}")
     if (past_key is None) != (past_value is None) or (past is None and rolling) or total.size != 1:
-        raise InputError("attention: expected past keys and past values or neither, and one total length")
+        raise InputError("attention: past_key and past_value must be given together, with one total_sequence_length")
     room = -1 if past is None else past[0].shape[2] if past[0].ndim == 4 else 0
     times = Times(wide.shape[2], new[0].shape[2], int(total.reshape(())), room, max(window, 0), causal == 1, rolling)
     _hold_times(times, causal, window)
@@ -631,16 +648,18 @@ def attend_cached(
 def _hold_times(times: Times, causal: int, window: int) -> None:
     """Raise InputError for inconsistent lengths, windows and caches."""
     if causal not in {0, 1} or window < -1 or window == 0 or (not causal and window != -1):
-        raise InputError(f"attention: expected a window of -1 or more than 0, for causal 1, found {window}, {causal}")
+        raise InputError(
+            f"attention: expected a window of -1, or above 0 with causal 1, found window {window} and causal {causal}"
+        )
     if times.rolling:
         if not 1 <= times.window <= times.room or times.new != times.queries or times.total < 1:
-            raise InputError(f"attention: a cache of {times.room} places does not fit a window of {window}")
+            raise InputError(f"attention: a cache of {times.room} positions does not fit a window of {window}")
         return
     if times.new != times.queries and (times.new or times.room < 0):
         raise InputError(f"attention: {times.new} keys do not match {times.queries} queries")
     past = max(times.room, 0)
     if times.total < max(times.new, 1) or (times.total > past and (not times.new or times.total != past + times.new)):
-        raise InputError(f"attention: {past} past and {times.new} new places are not {times.total}")
+        raise InputError(f"attention: {past} past and {times.new} new positions do not add up to {times.total}")
 
 
 def _cache_by_heads(
@@ -651,7 +670,8 @@ def _cache_by_heads(
     parts = [each for each in arrays if each is not None and each.ndim == 3 and each.dtype == query.dtype]
     if len(parts) != len(arrays) or heads < 1 or shared < 1 or heads % shared:
         raise InputError(
-            f"attention: expected queries, keys and values of 3 dimensions, and not {heads} and {shared} heads"
+            f"attention: expected 3-D query, key and value, and query heads ({heads}) that are a multiple of key heads "
+            f"({shared})"
         )
     want_float("attention", query)
     counts = [heads + 2 * shared] if len(parts) == 1 else [heads, shared, shared]
@@ -678,13 +698,13 @@ def _stores(
     sizes: number of heads, and of elements per head.
     """
     if len({way == "NONE" for way, _ in ways.values()}) != 1:
-        raise InputError("attention: expected keys and values that are both quantized, or neither")
+        raise InputError("attention: keys and values must be both quantized or both not")
     stores = [_store(scale, way, bits, sizes, query.dtype) for way, scale in ways.values()]
     for each, store in zip(past or (), stores, strict=False):
         room = past[0].shape[2] if past is not None and past[0].ndim == 4 else 0
         require_shape("attention", "a past", each.shape, (len(query), sizes[0], room, store.width))
         if each.dtype != store.dtype:
-            raise InputError(f"attention: a past of {each.dtype} does not match {store.dtype}")
+            raise InputError(f"attention: the past is {each.dtype}, but the cache is {store.dtype}")
     return stores
 
 
@@ -697,14 +717,14 @@ def _store(scale: NDArray[Any] | None, way: str, bits: int, sizes: tuple[int, in
         return Store(0, dtype, sizes[1])
     elements = {"PER_TENSOR": 1, "PER_CHANNEL": sizes[0] * sizes[1]}.get(way)
     if bits not in {4, 8} or scale is None or scale.size != elements:
-        raise InputError(f"attention: expected scales {way} of numbers of 4 or 8 bits, found {bits} bits")
+        raise InputError(f"attention: expected {way} scales of 4-bit or 8-bit values, found {bits} bits")
     return Store(bits, np.dtype(np.uint8 if bits == 4 else np.int8), sizes[1], scale)
 
 
 def _normal(x: NDArray[Any], weight: NDArray[Any] | None, epsilon: float) -> NDArray[Any]:
     """Return the RMS normalization of each row times a weight per element."""
     if weight is None:
-        raise InputError("attention: expected weights for the norms of queries and of keys, or neither")
+        raise InputError("attention: q_norm_weight and k_norm_weight must be given together")
     require_shape("attention", "a weight", weight.shape, (x.shape[3],))
     wide = round_to(x, _SINGLE)
     mean = (wide * wide).mean(axis=-1, keepdims=True)
@@ -725,9 +745,11 @@ def _places(positions: NDArray[Any] | None, lengths: NDArray[Any], times: Times)
 def _hold_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size: int, total: int) -> None:
     """Raise InputError unless the caches cover all positions."""
     if cosines is None or sines is None or cosines.shape != sines.shape or cosines.ndim != 2:
-        raise InputError("attention: expected caches of angles of one shape, by place and pair")
+        raise InputError("attention: expected 2-D cosine and sine caches of the same shape")
     if not 1 <= cosines.shape[1] <= size // 2 or len(cosines) < total:
-        raise InputError(f"attention: caches {list(cosines.shape)} do not match {total} places and heads of {size}")
+        raise InputError(
+            f"attention: caches of shape {list(cosines.shape)} do not match {total} positions and head size {size}"
+        )
 
 
 def _attend_batch(
@@ -774,7 +796,7 @@ def _bias(score_bias: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[An
         return None
     fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
     if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
-        raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not match {list(shape)}")
+        raise InputError(f"attention: an attention bias of shape {list(score_bias.shape)} does not match {list(shape)}")
     return np.broadcast_to(score_bias, shape)
 
 

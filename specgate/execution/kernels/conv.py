@@ -79,7 +79,7 @@ def convolution(
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
         raise InputError(
-            f"convolution: expected filters of {inputs.dtype} and {inputs.ndim} dimensions, at least 3, found "
+            f"convolution: expected filters of {inputs.dtype} and rank {inputs.ndim}, at least 3, found "
             f"{filters.dtype} and {filters.ndim}"
         )
     paddings = {"start paddings": start_padding, "end paddings": end_padding, "output paddings": output_padding}
@@ -155,7 +155,9 @@ def _channels(inputs: NDArray[Any], filters: NDArray[Any], groups: int, *, trans
     result, (first, second) = inputs.shape[1], filters.shape[:2]
     read, written = (first, second * groups) if transposed else (second * groups, first)
     if groups < 1 or result != read or first % groups:
-        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {result} channels")
+        raise InputError(
+            f"convolution: filters of shape {list(filters.shape)} in {groups} groups do not match {result} channels"
+        )
     return int(written)
 
 
@@ -278,7 +280,7 @@ def slide_over(
             f"{name}: expected spatial dimensions, windows and strides above 0, dilations from {least_dilation} on"
         )
     if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
-        raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
+        raise InputError(f"{name}: expected pads of at least 0, and auto_pad in {', '.join(_AUTOMATIC)}")
     if auto_pad != "NOTSET" and pads is not None:
         raise InputError(f"{name}: pads and auto_pad are mutually exclusive")
     slide = Slide(steps, apart, around[:rank], around[rank:], [])
@@ -296,7 +298,7 @@ def slide_over(
         elif ceil and (count - 1) * step >= size + before:
             count -= 1
         if count < 0:  # a window too large by less than one stride has no position, but is not an error
-            raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
+            raise InputError(f"{name}: a window of {span} exceeds the padded input size {size + before + behind}")
         if count and length >= _LIMIT:
             raise InputError(f"{name}: expected windows below {_LIMIT}, found {length}")
         slide.counts.append(count)
@@ -387,10 +389,10 @@ def convolve_transposed(
     more = list(output_padding) if output_padding is not None else [0] * rank
     same_length("convolution", rank, **{"output paddings": more})
     if auto_pad not in _AUTOMATIC or (auto_pad != "NOTSET" and pads is not None):
-        raise InputError(f"convolution: expected pads or auto_pad, one of {', '.join(_AUTOMATIC)}")
+        raise InputError(f"convolution: expected auto_pad in {', '.join(_AUTOMATIC)}, and pads only with NOTSET")
     bounds = [_LIMIT if any_output_padding else max(pair) for pair in zip(slide.strides, slide.dilations, strict=True)]
     if any(not 0 <= n < bound for n, bound in zip(more, bounds, strict=True)):
-        raise InputError(f"convolution: expected output paddings below {bounds}, found {more}")
+        raise InputError(f"convolution: expected output_padding below {bounds}, found {more}")
     numbers = output_shape
     if numbers is None and auto_pad.startswith("SAME"):
         numbers = [size * step for size, step in zip(inputs.shape[2:], slide.strides, strict=True)]
@@ -408,7 +410,7 @@ def convolve_transposed(
         each = zip(inputs.shape[2:], filters.shape[2:], *slide[:4], strict=True)
         places = [(size - 1) * step + (n - 1) * gap + 1 - start - end for size, n, step, gap, start, end in each]
         if min(places) < 0:
-            raise InputError(f"convolution: no output has the sizes {places}")
+            raise InputError(f"convolution: no input gives an output of the sizes {places}")
         return _of_nothing((inputs.shape[0], filters.shape[1] * groups, *places), bias, inputs.dtype)
     return convolution(
         inputs,
@@ -429,7 +431,10 @@ def convolve_transposed(
 def _hold_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, channels: int) -> None:
     """Raise InputError for inconsistent groups even if the output is empty."""
     if groups < 1 or filters.shape[0] % groups or inputs.shape[1] != channels or filters.dtype != inputs.dtype:
-        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {inputs.shape}")
+        raise InputError(
+            f"convolution: filters of shape {list(filters.shape)} in {groups} groups do not match the input shape "
+            f"{inputs.shape}"
+        )
 
 
 def _hold_window(filters: NDArray[Any], window: Sequence[int] | None) -> None:
@@ -474,7 +479,9 @@ def slide_filters(
     channels per group, channels per group, spatial…]. begins, ends: the paddings, ignored unless auto_pad is explicit.
     """
     if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
-        raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
+        raise InputError(
+            f"convolution: filters of rank {filters.ndim} do not match data of rank {data.ndim}, or auto_pad is unknown"
+        )
     explicit = auto_pad == "explicit"
     if explicit and not len(begins) == len(ends) == data.ndim - 2:
         raise InputError(f"convolution: expected {data.ndim - 2} paddings at each end")
@@ -515,7 +522,9 @@ def slide_filters_back(
     well.
     """
     if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
-        raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
+        raise InputError(
+            f"convolution: filters of rank {filters.ndim} do not match data of rank {data.ndim}, or auto_pad is unknown"
+        )
     groups, flat = _flat(filters) if grouped else (1, filters)
     rank = data.ndim - 2
     pads = [0] * (2 * rank)
@@ -530,7 +539,7 @@ def slide_filters_back(
     more = [0] * rank if output_padding is None else output_padding
     same_length("convolution", rank, strides=strides, dilations=dilations, **{"more places": more})
     if any(n < 1 for n in (*strides, *dilations)) or any(n < 0 for n in (*pads, *more)):
-        raise InputError("convolution: expected strides and dilations of at least 1, paddings of 0 or more")
+        raise InputError("convolution: expected strides and dilations of at least 1, and paddings of at least 0")
     steps = zip(data.shape[2:], flat.shape[2:], strides, dilations, more, strict=True)
     whole = [step * (size - 1) + (length - 1) * gap + 1 + extra for size, length, step, gap, extra in steps]
     places = sizes or [n - pads[i] - pads[rank + i] for i, n in enumerate(whole)]
@@ -590,7 +599,7 @@ def slide_binary(
     """
     one_bit = filters.dtype.kind == "b" or integer_range(filters.dtype) == (0, 1)
     if data.ndim != 4 or filters.ndim != 4 or auto_pad not in AUTOMATIC or not one_bit:
-        raise InputError("binary filters: expected data and bits of four dimensions, and a word for auto_pad")
+        raise InputError("binary convolution: expected 4-D data and filters, and a known auto_pad")
     pads = [*begins, *ends] if auto_pad == "explicit" else None
     slide = slide_over(
         "binary filters", data.shape[2:], filters.shape[2:], strides, dilations, pads, AUTOMATIC[auto_pad],

@@ -85,10 +85,10 @@ def detect_boxes(
     require_shape("detect_boxes", "scores", scores.shape, (batches, count * many))
     require_shape("detect_boxes", "offsets", offsets.shape, (batches, count * (1 if shared else many) * 4))
     if len(places) not in {1, batches}:
-        raise InputError(f"detect_boxes: expected prior boxes of 1 or {batches} batches, found {len(places)}")
+        raise InputError(f"detect_boxes: expected prior boxes with batch size 1 or {batches}, found {len(places)}")
     array = scores.astype(to_type).reshape(batches, count, many)
     if more_scores is not None:
-        require_shape("detect_boxes", "the first stage's scores", more_scores.shape, (batches, count * 2))
+        require_shape("detect_boxes", "the scores of the first stage", more_scores.shape, (batches, count * 2))
         lacking = more_scores.astype(to_type).reshape(batches, count, 2)[:, :, 1] < to_type(objects)
         alone = np.zeros(many, to_type)
         if 0 <= background < many:
@@ -110,7 +110,7 @@ def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) ->
     """Return prior boxes by corners, and variances: [1 or batches, priors, 4]."""
     numbers = 5 if any(sizes) else 4
     if priors.ndim != 3 or priors.shape[2] % numbers or priors.shape[1] != (2 if variances else 1):
-        raise InputError(f"detect_boxes: expected {numbers} numbers of each prior box, found {list(priors.shape)}")
+        raise InputError(f"detect_boxes: expected {numbers} numbers per prior box, found {list(priors.shape)}")
     batches, count = len(priors), priors.shape[2] // numbers
     places = priors[:, 0].reshape(batches, count, numbers)[:, :, numbers - 4 :]
     if numbers == 5:
@@ -276,7 +276,7 @@ def boxes_of_sizes(
         np.array(each, np.float32).astype(np.float64) for each in (min_sizes, max_sizes, fixed_sizes, densities)
     )
     if step < 0 or any((each < 0).any() for each in (sizes, larger, fixed)):
-        raise InputError("boxes_of_sizes: expected sizes and a step that are not negative")
+        raise InputError("boxes_of_sizes: expected sizes and a step of at least 0")
     if not all_sizes:
         sizes, larger, step = sizes * height, larger[:0], step * height
     different = _different(ratios, flip=flip)
@@ -317,7 +317,7 @@ def boxes_of_lists(
     rows, columns = _read_image_size("grid", grid)
     if image is None or len(widths) != len(heights):
         raise NoKernel(
-            "boxes_of_lists: it is unspecified how to handle boxes without an image, or with a width and no height"
+            "boxes_of_lists: it is unspecified how to handle boxes without an image size, or with a width but no height"
         )
     height, width = _read_image_size("image", image)
     if step_across == 0 and step_down == 0:
@@ -349,7 +349,7 @@ def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
         if all(abs(number - reference) >= _SAME for reference in numbers):
             numbers += [number, 1 / number if number else np.inf] if flip else [number]
         if len(numbers) > _MANY:
-            raise InputError("boxes_of_sizes: too many ratios")
+            raise InputError("boxes_of_sizes: too many aspect ratios")
     return numbers[1:]
 
 
@@ -371,7 +371,8 @@ def _iterate_fixed_boxes(
         return
     if len(densities) < len(sizes) or (densities < 1).any() or densities.max() ** 2 * len(sizes) > _MANY:
         raise NoKernel(
-            "boxes_of_sizes: it is unspecified how to handle fixed sizes without a density of 1 or more, or so many"
+            "boxes_of_sizes: it is unspecified how to handle fixed sizes without a density of 1 or more, or this many "
+            "of them"
         )
     if max(sizes.max(), 0) > _MANY:
         raise NoKernel("boxes_of_sizes: the fixed sizes are too large for integers")
@@ -393,7 +394,7 @@ def _of_sizes(
     Without `repeated`, boxes of ratios are yielded once, after the last size.
     """
     if len(sizes) * (len(ratios) + 1) > _MANY:
-        raise InputError("boxes_of_sizes: too many sizes and ratios")
+        raise InputError("boxes_of_sizes: too many sizes or aspect ratios")
     for at, size in enumerate(sizes.tolist()):
         yield _Box(size / 2, size / 2)
         means = [float(np.sqrt(size * larger[at])) / 2] if at < len(larger) else []
@@ -419,7 +420,7 @@ def _place_boxes(
     Points are in row-major order.
     """
     if len(variances) not in {0, 1, 4}:
-        raise InputError(f"expected no variance, one or four, found {len(variances)}")
+        raise InputError(f"expected zero, one or four variances, found {len(variances)}")
     result = memory.empty((2, 4 * len(x) * len(y) * len(boxes)), np.dtype(dtype))
     memory.hold((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # working memory
     parts = np.array([box[:4] for box in boxes], np.float64).reshape(-1, 4)
@@ -492,7 +493,7 @@ def propose_of_images(
     int32. scale_least: min_size is multiplied by the scales of the image.
     """
     if anchors.ndim != 4 or scores.ndim != 4 or sizes.ndim != 2 or sizes.shape[1] not in {3, 4}:
-        raise InputError("propose_of_images: expected sizes of images, and anchors and scores of four dimensions")
+        raise InputError("propose_of_images: expected image sizes, and 4-D anchors and scores")
     require_shape("propose_of_images", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
     require_shape("propose_of_images", "anchors", anchors.shape, (*anchors.shape[:3], 4))
     require_shape("propose_of_images", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
@@ -537,9 +538,9 @@ def propose_of_image(
     """
     require_shape("propose_of_image", "the size of the image", size.shape, (3,))
     if anchors.ndim != 2 or scores.ndim != 3:
-        raise InputError("propose_of_image: expected a list of anchors and scores of three dimensions")
+        raise InputError("propose_of_image: expected a list of anchors and 3-D scores")
     if behind < 0:
-        raise InputError(f"propose_of_image: expected a number of regions of at least 0, found {behind}")
+        raise InputError(f"propose_of_image: expected at least 0 regions, found {behind}")
     to_type = precision_of(anchors, scores)
     many, height, width = scores.shape
     moved, known_array = _in_order("propose_of_image", (height, width, many), offsets, scores, to_type)
@@ -591,12 +592,12 @@ def propose_from_sizes(
     height or width of the image that is not positive, and for a scale that is negative or not finite.
     """
     if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
-        raise InputError("propose_from_sizes: expected scores of four dimensions and three or four numbers of an image")
+        raise InputError("propose_from_sizes: expected 4-D scores and three or four numbers per image")
     to_type, more = precision_of(scores, offsets), 0.0 if rows_first else 1.0
     batches, many, height, width = len(scores), scores.shape[1] // 2, *scores.shape[2:]
     kinds = _anchors(base, ratios, scales, rounded=not rows_first)
     if scores.shape[1] % 2 or offsets.shape != (batches, 4 * many, height, width):
-        raise InputError("propose_from_sizes: expected two scores and four offsets of each anchor")
+        raise InputError("propose_from_sizes: expected two scores and four offsets per anchor")
     corners = memory.empty((batches, behind, 5), scores.dtype)
     kept = memory.empty((batches, behind), scores.dtype)
     corners[...], kept[...] = 0, 0
@@ -745,7 +746,7 @@ def activate_predictions(
     dimensions stay. Raises NoKernel for other channel counts and for fewer than two coordinates.
     """
     if data.ndim != 4:
-        raise InputError("activate_predictions: expected planes of four dimensions")
+        raise InputError("activate_predictions: expected a 4-D input")
     count = regions if exclusive else len(mask)
     batch, channels, rows, columns = data.shape
     if coordinates < 2 or classes < 0 or count < 0 or channels != count * (coordinates + 1 + classes):
@@ -771,7 +772,7 @@ def activate_predictions(
     for axis in (first, last):
         check_axis(axis, 4, "activate_predictions")
     if first > last:
-        raise InputError(f"activate_predictions: dimensions {first} to {last} are none")
+        raise InputError(f"activate_predictions: expected axis <= end_axis, found {first} and {last}")
     return array.reshape(*data.shape[:first], prod(data.shape[first : last + 1]), *data.shape[last + 1 :])
 
 
@@ -784,7 +785,9 @@ def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
     NoKernel where block * block does not divide the channels.
     """
     if data.ndim != 4 or block < 1 or data.shape[2] % block or data.shape[3] % block:
-        raise InputError(f"channels_of_places: blocks of {block} do not divide {list(data.shape)}")
+        raise InputError(
+            f"channels_of_places: block size {block} does not divide the spatial dimensions of {list(data.shape)}"
+        )
     batch, channels, rows, columns = data.shape
     if channels % (block * block):
         raise NoKernel(f"channels_of_places: it is unspecified where to store {channels} channels")
@@ -816,7 +819,7 @@ def boxes_on_grid(
     if 0. With a smaller grid the first elements are filled and the others masked.
     """
     if features.ndim != 4 or image.ndim != 4 or (len(features), len(image)) != (1, 1):
-        raise InputError("boxes_on_grid: expected features and an image of four dimensions and one batch")
+        raise InputError("boxes_on_grid: expected a 4-D feature map and image of batch size 1")
     require_shape("boxes_on_grid", "boxes", boxes.shape, (len(boxes), 4))
     height, width = features.shape[2:]
     to_type = precision_of(boxes)
@@ -824,7 +827,9 @@ def boxes_on_grid(
     result = memory.empty((height, width, len(boxes), 4), boxes.dtype)
     result[...] = 0
     if down > height or across > width or min(rows, columns) < 0:
-        raise InputError(f"boxes_on_grid: {down} times {across} cells do not fit in {height} times {width}")
+        raise InputError(
+            f"boxes_on_grid: a grid of {down} x {across} cells does not fit in the feature map of {height} x {width}"
+        )
     if result.size:
         steps = to_type(step_y or image.shape[2] / down), to_type(step_x or image.shape[3] / across)
         y, x = (
@@ -888,7 +893,7 @@ def refine_boxes(
     regions without width or height have no boxes, scores of 0 and corners of 0.
     """
     if scores.ndim != 2 or len(weights) != 4:
-        raise InputError("refine_boxes: expected scores of two dimensions and four weights")
+        raise InputError("refine_boxes: expected 2-D scores and four weights")
     many, labels = scores.shape
     for name, array, shape in (("regions", regions, (many, 4)), ("offsets", offsets, (many, labels * 4))):
         require_shape("refine_boxes", name, array.shape, shape)
@@ -969,7 +974,9 @@ def pool_from_pyramid(
     """
     require_shape("pool_from_pyramid", "regions", regions.shape, (len(regions), 4))
     if not layers or any(layer.ndim != 4 or layer.shape[:2] != (1, layers[0].shape[1]) for layer in layers):
-        raise InputError("pool_from_pyramid: expected layers of four dimensions, one batch and the same channels")
+        raise InputError(
+            "pool_from_pyramid: expected 4-D feature maps of batch size 1 with the same number of channels"
+        )
     to_type = precision_of(regions)
     places = regions.astype(to_type)
     sides = places[:, 2:] - places[:, :2]

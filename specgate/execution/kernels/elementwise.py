@@ -276,7 +276,7 @@ def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | No
     among = zip(array.shape, first.shape[max(start, 0) :], strict=False)
     if start < 0 or behind < 0 or any(size not in {1, whole} for size, whole in among):
         raise InputError(
-            f"{name}: the shape {list(array.shape)} does not lie in {list(first.shape)} from dimension {start} on"
+            f"{name}: the shape {list(array.shape)} does not broadcast to {list(first.shape)} from dimension {start} on"
         )
     return np.broadcast_to(array.reshape(*array.shape, *(1,) * behind), first.shape)
 
@@ -550,7 +550,7 @@ def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> N
     (rounded in float32). integers: accept integers and return them unchanged.
     """
     if mode not in {*_ROUNDINGS, "half_added"}:
-        raise InputError(f"round_to_integer: expected one of {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
+        raise InputError(f"round_to_integer: expected a mode in {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
     if integers and not is_float(x.dtype):
         require_integers("round_to_integer", x)
         return x.copy()
@@ -589,7 +589,7 @@ def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] 
         "neither": lambda values: np.zeros(values.shape, np.bool_),
     }
     if signs not in tests:
-        raise InputError(f"is_infinite: expected one of {', '.join(tests)}, found {signs!r:.60}")
+        raise InputError(f"is_infinite: expected signs in {', '.join(tests)}, found {signs!r:.60}")
     return cast(tests[signs](to_float32(x, x.dtype)), dtype)
 
 
@@ -711,9 +711,9 @@ def remainder(
     undefined; signed ones are undefined.
     """
     if by_zero not in {"ones", "undefined"}:
-        raise InputError(f"remainder: expected ones or undefined, found {by_zero!r:.60}")
+        raise InputError(f"remainder: expected by_zero ones or undefined, found {by_zero!r:.60}")
     if rounding not in {"floor", "truncate"}:
-        raise InputError(f"remainder: expected floor or truncate, found {rounding!r:.60}")
+        raise InputError(f"remainder: expected rounding floor or truncate, found {rounding!r:.60}")
     floor = rounding == "floor"
 
     def floats(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -801,7 +801,7 @@ def _shift(
         five = low & np.uint64(31)
         by = np.where(low < 32, five, five + np.uint64(32)) if a.dtype.itemsize == 8 else five
     elif overlong != "zero":
-        raise InputError(f"{name}: expected zero or word, found {overlong!r:.60}")
+        raise InputError(f"{name}: expected overlong zero or word, found {overlong!r:.60}")
     result = function(a.astype(np.uint64), np.minimum(by, np.uint64(63)))
     return np.where(by < a.dtype.itemsize * 8, result, np.uint64(0)).astype(a.dtype)
 
@@ -815,7 +815,7 @@ def shift(
     overlong: undefined masks these, and left shifts of signed integers that overflow.
     """
     if overlong not in {"sign", "undefined"}:
-        raise InputError(f"shift: expected sign or undefined, found {overlong!r:.60}")
+        raise InputError(f"shift: expected overlong sign or undefined, found {overlong!r:.60}")
     a, b = broadcast_arrays("shift", a, b, **how)
     require_integers("shift", a)
     bits = a.dtype.itemsize * 8

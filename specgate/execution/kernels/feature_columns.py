@@ -34,7 +34,7 @@ def choose_columns(inputs: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
     A 1-D input is one row.
     """
     if not inputs.ndim:
-        raise InputError("choose_columns: expected at least one dimension")
+        raise InputError("choose_columns: expected an input of rank 1 or more")
     if (columns < 0).any():
         raise InputError("choose_columns: an index is negative")
     places = places_in("choose_columns", columns.reshape(-1), inputs.shape[-1])
@@ -64,12 +64,12 @@ def join_columns(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None 
     """
     rows = [np.atleast_2d(part) for part in parts]
     if not rows or any(part.ndim > 2 or not part.size == len(part) * part.shape[1] for part in rows):
-        raise InputError("join_columns: expected parts of one or two dimensions")
+        raise InputError("join_columns: expected 1-D or 2-D inputs")
     if any(part.ndim == 0 for part in parts) or len({len(part) for part in rows}) != 1:
-        raise InputError("join_columns: expected parts with the same number of rows")
+        raise InputError("join_columns: expected inputs with the same number of rows")
     wide = [part.shape[1] for part in rows] if widths is None else list(widths)
     if len(wide) != len(rows) or min(wide) < 0:
-        raise InputError(f"join_columns: expected {len(rows)} widths that are not negative")
+        raise InputError(f"join_columns: expected {len(rows)} widths of at least 0")
     result = memory.empty((len(rows[0]), sum(wide)), np.dtype(np.float32))
     result[...] = 0
     begin = 0
@@ -95,11 +95,11 @@ def replace_value(
     new: Any = floats if inputs.dtype.kind == "f" else integers
     old = replaced_float if inputs.dtype.kind == "f" else replaced_integer
     if new is None or len(new) not in {1, inputs.shape[-1] if inputs.ndim else 1}:
-        raise InputError(f"replace_value: expected one value of {inputs.dtype}, or one for each feature")
+        raise InputError(f"replace_value: expected one {inputs.dtype} value, or one per feature")
     if inputs.dtype.kind == "i":
         ends = np.iinfo(inputs.dtype)
         if any(not ends.min <= number <= ends.max for number in new):
-            raise InputError(f"replace_value: a value is none of {inputs.dtype}")
+            raise InputError(f"replace_value: a value does not fit {inputs.dtype}")
         at = inputs == old if ends.min <= old <= ends.max else np.zeros(inputs.shape, np.bool_)
     else:
         at = np.isnan(inputs) if isnan(old) else inputs == old
@@ -117,9 +117,9 @@ def scale_columns(
     offset, scale: one each, or one per feature.
     """
     if inputs.dtype.kind not in "if" or offset is None or scale is None or len(offset) != len(scale):
-        raise InputError("scale_columns: expected numbers, and as many offsets as scales")
+        raise InputError("scale_columns: expected numbers, and the same number of offsets and scales")
     if len(scale) != 1 and (not 1 <= inputs.ndim <= 2 or len(scale) != inputs.shape[-1]):
-        raise InputError(f"scale_columns: {len(scale)} scales do not fit {list(inputs.shape)}")
+        raise InputError(f"scale_columns: {len(scale)} scales do not match an input of shape {list(inputs.shape)}")
     below, times = (np.asarray(each, np.float32).astype(np.float64) for each in (offset, scale))
     result = memory.empty(inputs.shape, np.dtype(np.float32))
     result[...] = (inputs - below) * times if len(scale) != 1 else (inputs - below[0]) * times[0]
@@ -141,7 +141,7 @@ def divide_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float3
     elif norm == "L2":
         norms = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
     else:
-        raise InputError(f"divide_rows: expected MAX, L1 or L2, found {norm!r:.40}")
+        raise InputError(f"divide_rows: expected norm MAX, L1 or L2, found {norm!r:.40}")
     result = memory.empty(inputs.shape, np.dtype(np.float32))
     result[...] = np.divide(rows, norms, out=rows.copy(), where=norms != 0).reshape(inputs.shape)
     return result
@@ -232,7 +232,8 @@ def map_labels(
     )
     if sought.size != array.size or sought.dtype != inputs.dtype:
         raise InputError(
-            f"{name}: {sought.size} keys of {sought.dtype} and {array.size} values do not fit {inputs.dtype}"
+            f"{name}: {sought.size} keys of {sought.dtype} and {array.size} values do not match the input type "
+            f"{inputs.dtype}"
         )
     pairs = [(key, place) for place, key in enumerate(sought.tolist())]
     if repeated == "first":
@@ -262,7 +263,7 @@ def map_names(
     Of repeated names the last counts.
     """
     if numbers is None or names is None:
-        raise InputError("map_names: expected numbers and names")
+        raise InputError("map_names: expected integers and strings")
     if inputs.dtype == np.object_:
         return map_labels(inputs, text_keys=names, integer_values=numbers, integer_default=integer_default)
     return map_labels(inputs, integer_keys=numbers, text_values=names, text_default=text_default)
@@ -283,7 +284,7 @@ def mark_categories(
     name = "mark_categories"
     categories: Sequence[Any] | None = integers if texts is None else texts
     if categories is None or (integers is not None and texts is not None):
-        raise InputError(f"{name}: expected categories that are integers or texts, and not both")
+        raise InputError(f"{name}: expected categories of either integers or strings")
     if (inputs.dtype == np.object_) != (texts is not None):
         raise InputError(f"{name}: elements of {inputs.dtype} are not in the categories")
     if inputs.dtype.kind == "f":
@@ -317,9 +318,9 @@ def maps_of_rows(
     """
     keys: Sequence[Any] | None = integers if texts is None else texts
     if keys is None or (integers is not None and texts is not None):
-        raise InputError("maps_of_rows: expected keys that are integers or texts, and not both")
+        raise InputError("maps_of_rows: expected keys of either integers or strings")
     if not 1 <= inputs.ndim <= 2 or inputs.shape[-1] != len(keys):
-        raise InputError(f"maps_of_rows: {len(keys)} keys do not fit {list(inputs.shape)}")
+        raise InputError(f"maps_of_rows: {len(keys)} keys do not match an input of shape {list(inputs.shape)}")
     rows = np.atleast_2d(inputs)
     memory.hold((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # accepted by Python as a mapping
     return [dict(zip(keys, row.tolist(), strict=True)) for row in memory.in_time(rows)]
@@ -338,7 +339,7 @@ def values_at_words(
     keys, values = mapping
     words: Sequence[Any] | None = texts if keys.dtype == np.object_ else integers
     if words is None or (integers is not None and texts is not None):
-        raise InputError("values_at_words: expected words of the type of the map's keys, and no others")
+        raise InputError("values_at_words: expected a vocabulary of the type of the map's keys")
     result = memory.empty((1, len(words)), values.dtype)
     result[...] = "" if values.dtype == np.object_ else 0
     places = {key: place for place, key in enumerate(keys.tolist())}
@@ -364,7 +365,7 @@ def row_of_map(
     """
     keys, values = mapping
     if kind not in _KINDS or form not in {"DENSE", "SPARSE"}:
-        raise InputError(f"row_of_map: there is no {kind!r:.40} or no {form!r:.40}")
+        raise InputError(f"row_of_map: unknown cast_to {kind!r:.40} or map_form {form!r:.40}")
     dtype, convert = _KINDS[kind]
     order = np.argsort(keys, kind="stable")
     places = np.arange(len(keys)) if form == "DENSE" else keys[order]

@@ -102,11 +102,11 @@ def transform_frames(
     than a frame is centered, a longer one is cut; results are then masked.
     """
     if any(array.size != 1 for array in (frame_size, frame_step)):
-        raise InputError("frames: expected one number as frame_size and one as frame_step")
+        raise InputError("frames: expected frame_size and frame_step of one element each")
     size, step = int(frame_size.reshape(())), int(frame_step.reshape(()))
     length = signal.shape[-1] if signal.ndim else 0
     if not 1 <= size <= length or step < 1 or window.ndim != 1:
-        raise InputError(f"frames: a signal of {length} has no frames of {size} every {step}")
+        raise InputError(f"frames: a signal of length {length} cannot be split into frames of {size} with step {step}")
     count = (length - size) // step + 1
     memory.hold((*signal.shape[:-1], count, size, 2), signal.dtype)
     frames = np.lib.stride_tricks.sliding_window_view(_wide(signal), size, axis=-1)[..., ::step, :]
@@ -126,7 +126,9 @@ def _wide(data: NDArray[Any]) -> NDArray[Any]:
 
 def _join_complex(data: NDArray[Any]) -> NDArray[Any]:
     if not data.ndim or data.shape[-1] != 2:
-        raise InputError(f"fourier: expected real and imaginary parts as last dimension, found {list(data.shape)}")
+        raise InputError(
+            f"fourier: expected a last dimension of size 2 (real and imaginary part), found {list(data.shape)}"
+        )
     wide = _wide(data)
     return np.ascontiguousarray(wide).view(np.complex128)[..., 0] if wide.size else wide[..., 0].astype(np.complex128)
 
@@ -143,10 +145,10 @@ def _plan(shape: Sequence[int], axes: NDArray[Any], signal_size: NDArray[Any] | 
     stated_numbers = [int(axis) for axis in axes.reshape(-1)]
     numbers = [axis + rank if axis < 0 else axis for axis in stated_numbers]
     if len(set(numbers)) < len(numbers) or not all(0 <= axis < rank for axis in numbers):
-        raise InputError(f"fourier: expected different axes of {rank} dimensions, found {stated_numbers}")
+        raise InputError(f"fourier: expected distinct axes of an input of rank {rank}, found {stated_numbers}")
     sizes = [-1] * len(numbers) if signal_size is None else [int(size) for size in signal_size.reshape(-1)]
     if len(sizes) != len(numbers) or any(size < 1 and size != -1 for size in sizes):
-        raise InputError(f"fourier: expected a size for each of {len(numbers)} axes, or -1, found {sizes}")
+        raise InputError(f"fourier: expected a size or -1 for each of {len(numbers)} axes, found {sizes}")
     return [(axis, shape[axis] if size == -1 else size) for axis, size in zip(numbers, sizes, strict=True)]
 
 
@@ -196,7 +198,7 @@ def cosine_window(
     """
     count = int(_scalar_of("window", size))
     if count < 0:
-        raise InputError(f"window: expected a size of 0 or more, found {count}")
+        raise InputError(f"window: expected a size of at least 0, found {count}")
     memory.hold((count,), np.dtype(np.float64))
     a, b, c = coefficients
     with quiet():
@@ -221,9 +223,9 @@ def mel_weights(
     many, points, second = (int(_scalar_of("mel", array)) for array in (bins, length, rate))
     edges = [float(_scalar_of("mel", to_float64(array))) for array in (low, high)]
     if min(many, points) < 0:
-        raise InputError(f"mel: expected numbers of 0 or more, found {many} bands and {points} points")
+        raise InputError(f"mel: expected numbers of at least 0, found {many} bands and {points} points")
     if second < 1 or not 0 <= edges[0] <= edges[1] < _MOST:
-        raise NoKernel(f"mel: it is unspecified how to handle edges {edges} with a sample rate of {second}")
+        raise NoKernel(f"mel: it is unspecified how to handle the edge frequencies {edges} with sample rate {second}")
     result = memory.empty((points // 2 + 1, many), np.dtype(np.float64))
     result[...] = 0
     first, last = (_MEL * np.log10(1 + edge / _CORNER) for edge in edges)
@@ -260,12 +262,15 @@ def transform_axis(
     2 + 1 bins, or with inverse read those and return real numbers [..., 1].
     """
     if data.ndim < 2 or data.shape[-1] not in {1, 2} or {inverse, onesided} - {0, 1}:
-        raise InputError(f"dft: expected parts of numbers in the last dimension, and flags, found {list(data.shape)}")
+        raise InputError(
+            "dft: expected onesided and inverse of 0 or 1, and a last dimension of size 1 (real) or 2 (complex), "
+            f"found {list(data.shape)}"
+        )
     if onesided and data.shape[-1] != 1 + inverse:
-        raise InputError("dft: one side is that of real numbers, and the inverse of it of complex ones")
+        raise InputError("dft: onesided requires real input, and with inverse complex input")
     at = one_place("dft", np.array(place, np.int64) if axis is None else axis.reshape(-1), data.ndim)
     if at == data.ndim - 1:
-        raise InputError("dft: the last dimension holds the parts of numbers, it is not transformed")
+        raise InputError("dft: axis must not be the last dimension, which holds the real and imaginary parts")
     size = data.shape[at]
     count = int(_scalar_of("dft", length)) if length is not None else 2 * (size - 1) if onesided and inverse else size
     if count < 1:
@@ -298,7 +303,7 @@ def transform_steps(
     2 + 1 bins.
     """
     if signal.ndim != 3 or signal.shape[2] not in {1, 2}:
-        raise InputError(f"stft: expected a batch of signals with the parts of numbers, found {list(signal.shape)}")
+        raise InputError(f"stft: expected a signal [batch, length, 1 or 2], found {list(signal.shape)}")
     far, time = int(_scalar_of("stft", step)), signal.shape[1]
     count = int(_scalar_of("stft", length)) if length is not None else window.size if window is not None else time
     if far < 1:
@@ -361,14 +366,16 @@ def restore_signal(
     """
     size, step = (_number(array) for array in (frame_size, frame_step))
     if not is_float(data.dtype) or data.ndim < 3 or data.shape[-1] != 2 or window.ndim != 1 or min(size, step) < 1:
-        raise InputError(f"signals: {list(data.shape)} are not transforms of frames of {size} every {step}")
+        raise InputError(f"signals: {list(data.shape)} is not a spectrogram of frames of {size} with step {step}")
     if data.shape[-3] != size // 2 + 1 or len(window) > size:
-        raise InputError(f"signals: {data.shape[-3]} frequencies or {len(window)} weights do not fit frames of {size}")
+        raise InputError(
+            f"signals: {data.shape[-3]} frequencies or a window of {len(window)} do not match frames of {size}"
+        )
     batch, count = data.shape[:-3], data.shape[-2]
     usual = (count - 1) * step + (0 if center else size)
     length = usual if signal_length is None else _number(signal_length)
     if length < 0:
-        raise InputError(f"signals: {count} frames have no signal of length {length}")
+        raise InputError(f"signals: {count} frames cannot give a signal of length {length}")
     result = memory.empty((*batch, length), data.dtype)
     result[...] = 0
     mask = np.zeros(result.shape, np.bool_)

@@ -146,7 +146,7 @@ def full_of(sizes: NDArray[Any], *, value: NDArray[Any] | None = None) -> NDArra
     """Return an array filled with the element of `value`, default float32 0."""
     shape = tuple(int(size) for size in sizes.reshape(-1))
     if min(shape, default=0) < 0:
-        raise InputError(f"constant: the output would have the shape {list(shape)!r:.60}")
+        raise InputError(f"constant: expected output sizes of at least 0, found {list(shape)!r:.60}")
     whole = np.zeros(1, np.float32) if value is None else value
     if whole.size != 1:
         raise InputError(f"constant: expected one value, found {whole.size}")
@@ -186,7 +186,7 @@ def diagonal_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] 
     right: column offset of the diagonal of ones. dtype: default that of `inputs`.
     """
     if inputs.ndim != 2:
-        raise InputError(f"eye_like: expected a matrix, found {inputs.ndim} dimensions")
+        raise InputError(f"eye_like: expected a 2-D input, found rank {inputs.ndim}")
     result = memory.empty(inputs.shape, inputs.dtype if dtype is None else dtype)
     result[...] = 0
     height, width = inputs.shape
@@ -202,7 +202,9 @@ def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *,
     Strings become empty. diagonal: columns right of the main one, default 0.
     """
     if inputs.ndim < 2 or (diagonal is not None and diagonal.size != 1):
-        raise InputError(f"triangle: expected matrices and one diagonal, found the shape {list(inputs.shape)}")
+        raise InputError(
+            f"triangle: expected an input of rank 2 or more and one diagonal, found the shape {list(inputs.shape)}"
+        )
     right = 0 if diagonal is None else max(-_FAR, min(_FAR, int(diagonal.reshape(()))))
     height, width = inputs.shape[-2:]
     if not inputs.size:  # only one slice of the other dimensions, for which no memory is counted
@@ -225,15 +227,17 @@ def numbers_between(
     output has integers. Each number is start + i * step, rounded once.
     """
     if any(array.size != 1 for array in (start, stop, step)):
-        raise InputError("range: expected one number each to start, to stop and to step by")
+        raise InputError("range: expected start, limit and delta of one element each")
     first, last, by = (to_float64(array).reshape(-1)[0].item() for array in (start, stop, step))
     if not all(map(isfinite, (first, last, by))) or not by:
-        raise InputError(f"range: expected finite numbers and a step other than 0, found {first}, {last}, {by}")
+        raise InputError(
+            f"range: expected finite start, limit and delta, and a delta other than 0, found {first}, {last}, {by}"
+        )
     dtype = start.dtype if like is None else like
     if not is_float(dtype):
         first, last, by = int(first), int(last), int(by)
     if not by:
-        raise InputError("range: a step of 0 after rounding has no meaning")
+        raise InputError("range: delta is 0 after rounding, expected another number")
     steps = (last - first) / by if isinstance(first + last + by, float) else -((first - last) // by)
     if steps > _MOST:
         raise InputError(f"range: {steps} elements are larger than any array")
@@ -257,7 +261,7 @@ def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_o
     0].
     """
     if inputs.dtype.kind in "OUS":
-        raise InputError("nonzero: expected numbers, found texts")
+        raise InputError("nonzero: expected numbers, found strings")
     full = inputs.reshape(1) if not inputs.ndim else inputs
     numbers = widen_array(full)
     kept = numbers != np.zeros((), numbers.dtype)
@@ -320,7 +324,7 @@ def one_hot(
     rank = whole.ndim + (index_axis == "inserted")
     position = axis + rank if axis < 0 and index_axis == "inserted" else axis
     if not 0 <= position < rank:
-        raise InputError(f"one_hot: axis {axis} is not a position of {rank} dimensions")
+        raise InputError(f"one_hot: axis {axis} is out of range for rank {rank}")
     if index_axis == "kept":
         if whole.shape[position] != 1:
             raise InputError(f"one_hot: the indices have size {whole.shape[position]} along axis {axis}, expected 1")
@@ -340,7 +344,7 @@ def _off_on(
         return flat[0:1], flat[1:2]
     off, on = np.asarray(off_value).reshape(-1), np.asarray(on_value).reshape(-1)
     if off.size != 1 or on.size != 1 or off.dtype != on.dtype:
-        raise InputError("one_hot: expected on_value and off_value as one element each, of one type")
+        raise InputError("one_hot: expected on_value and off_value of one element each and the same type")
     return off, on
 
 
@@ -364,7 +368,7 @@ def _as_int64(indices: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
             indices = np.minimum(indices, np.uint64(2**63 - 1))
         return indices.astype(np.int64, copy=False), np.zeros(indices.shape, np.bool_)
     if indices.dtype.kind == "c" or indices.dtype.kind not in "fV":
-        raise InputError(f"one_hot: indices of type {indices.dtype} have no integer value")
+        raise InputError(f"one_hot: indices of type {indices.dtype} cannot be converted to integers")
     wide = indices.astype(np.float64)
     bad = ~(np.abs(wide) < 2.0**63)
     return np.where(bad, 0.0, wide).astype(np.int64), bad

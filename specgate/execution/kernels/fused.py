@@ -104,7 +104,7 @@ def _batches_out(array: NDArray[Any], inside: bool) -> NDArray[Any]:
     if not inside:
         return array
     if array.ndim < 3:
-        raise InputError(f"matrix product: {list(array.shape)} does not have batch dimensions to move")
+        raise InputError(f"matrix product: {list(array.shape)} does not have batch dimensions to transpose")
     return np.moveaxis(array, 0, -2)
 
 
@@ -152,7 +152,7 @@ def activated_convolution(
     array = convolve(inputs, filters, bias, **slide)
     if summand is not None:
         same = summand.dtype == array.dtype
-        require_shape("convolution", f"a summand of {array.dtype}", summand.shape if same else (), array.shape)
+        require_shape("convolution", f"an addend of type {array.dtype}", summand.shape if same else (), array.shape)
         with memory.quiet():
             array = round_to(to_float64(array) + to_float64(summand), array.dtype)
     if activation is None:
@@ -171,7 +171,7 @@ def _apply_activation(
     name: str, activation: _Activation, x: NDArray[Any], numbers: Sequence[float | None]
 ) -> NDArray[Any]:
     if len(numbers) != len(activation.takes) or any(number is None for number in numbers):
-        raise InputError(f"activation: {name} takes {', '.join(activation.takes)}, found {len(numbers)} numbers")
+        raise InputError(f"activation: {name} requires {', '.join(activation.takes)}, found {len(numbers)} numbers")
     values = to_float32(x, x.dtype)
     arguments = {**dict(zip(activation.takes, numbers, strict=True)), **dict(activation.fixed)}
     with memory.quiet():

@@ -39,7 +39,7 @@ def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dime
     shape = (*inputs.shape[:axis], *chosen.shape, *inputs.shape[axis + 1 :])
     shape = (1,) * (rank - len(shape)) + shape
     if any(size != 1 for size in shape[: len(shape) - rank]):
-        raise InputError(f"gather: the result of shape {list(shape)} has more than {rank} dimensions")
+        raise InputError(f"gather: the output shape {list(shape)} has more than {rank} dimensions")
     places, outside = places_and_outside(chosen, inputs.shape[axis])
     result = memory.empty(shape[len(shape) - rank :], inputs.dtype)
     flat = result.reshape(*inputs.shape[:axis], places.size, *inputs.shape[axis + 1 :])
@@ -57,7 +57,9 @@ def gather_elements(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -
     check_axis(axis, inputs.ndim, "gather_elements")
     others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
     if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != others:
-        raise InputError(f"gather_elements: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"gather_elements: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
+        )
     places, outside = places_and_outside(indices, inputs.shape[axis])
     return _mask_outside(np.take_along_axis(inputs, places, axis), outside if outside.any() else None)
 
@@ -87,12 +89,17 @@ def gather_nd(
     batch = data.shape[:batch_dimensions]
     count = chosen.shape[-1]
     if not 0 <= batch_dimensions < min(data.ndim, chosen.ndim) or chosen.shape[:batch_dimensions] != batch:
-        raise InputError(f"gather_nd: {list(data.shape)} and {list(chosen.shape)} have no {batch_dimensions} batches")
+        raise InputError(
+            f"gather_nd: data {list(data.shape)} and indices {list(chosen.shape)} do not share {batch_dimensions} "
+            "batch dimensions"
+        )
     if batch_dimensions + count > data.ndim:
-        raise InputError(f"gather_nd: tuples of {count} numbers are too long for {list(data.shape)}")
+        raise InputError(
+            f"gather_nd: index tuples of {count} numbers are too long for data of shape {list(data.shape)}"
+        )
     shape = (*chosen.shape[:-1], *data.shape[batch_dimensions + count :])
     if len(shape) > rank:
-        raise InputError(f"gather_nd: the result of shape {list(shape)} has more than {rank} dimensions")
+        raise InputError(f"gather_nd: the output shape {list(shape)} has more than {rank} dimensions")
     sizes = data.shape[batch_dimensions : batch_dimensions + count]
     outside = np.zeros(chosen.shape[:-1], np.bool_)
     coordinates: list[Any] = list(np.ix_(*map(np.arange, batch))) if batch else []
@@ -175,7 +182,9 @@ def elements_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> ND
     check_axis(axis, inputs.ndim, "gather_elements")
     others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
     if indices.ndim != inputs.ndim or any(n > m for n, m in others):
-        raise InputError(f"gather_elements: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"gather_elements: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
+        )
     places = places_in("gather_elements", indices, inputs.shape[axis])
     near = inputs[tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(indices.shape))]
     return np.take_along_axis(near, places, axis)
@@ -190,13 +199,14 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
     batch = inputs.shape[: max(0, batch_dimensions)]
     if not 0 <= batch_dimensions < min(inputs.ndim, indices.ndim) or indices.shape[:batch_dimensions] != batch:
         raise InputError(
-            f"gather_nd: {list(inputs.shape)} and {list(indices.shape)} have no {batch_dimensions} batches"
+            f"gather_nd: data {list(inputs.shape)} and indices {list(indices.shape)} do not share {batch_dimensions} "
+            "batch dimensions"
         )
     count = indices.shape[-1]
     if not count:
         raise NoKernel("gather_nd: it is unspecified what empty index tuples select")
     if count > inputs.ndim - batch_dimensions:
-        raise InputError(f"gather_nd: tuples of {count} numbers do not fit {list(inputs.shape)}")
+        raise InputError(f"gather_nd: index tuples of {count} numbers do not match data of shape {list(inputs.shape)}")
     at = indices.reshape(prod(batch), prod(indices.shape[batch_dimensions:-1]), count)
     data = inputs.reshape(prod(batch), *inputs.shape[batch_dimensions:])
     places = [places_in("gather_nd", at[..., i], size) for i, size in enumerate(data.shape[1 : count + 1])]
@@ -254,7 +264,7 @@ def entries_replaced(
     shape = (*inputs.shape[:place], *indices.shape, *inputs.shape[place + 1 :])
     require_shape("scatter", "updates", updates.shape, shape)
     if updates.dtype != inputs.dtype:
-        raise InputError(f"scatter: expected updates of {inputs.dtype}, found {updates.dtype}")
+        raise InputError(f"scatter: expected updates of type {inputs.dtype}, found {updates.dtype}")
     _hold_from_start("scatter", indices)
     at: tuple[Any, ...] = (*(slice(None),) * place, places_in("scatter", indices, inputs.shape[place]))
     result = inputs.copy()
@@ -290,9 +300,7 @@ def sum_bags(
     if weights is not None:
         require_shape("bags", "weights", weights.shape, indices.shape)
     if any(not 0 <= first <= last <= indices.size for first, last in zip(begins, ends, strict=True)):
-        raise NoKernel(
-            f"bags: it is unspecified how to read bags with offsets {begins!r:.80} into {indices.size} indices"
-        )
+        raise NoKernel(f"bags: it is unspecified how the offsets {begins!r:.80} divide {indices.size} indices")
     indices = indices[begins[0] :] if begins else indices[:0]
     weights = None if weights is None else weights[len(weights) - len(indices) :]
     segments = np.repeat(np.arange(len(begins)), np.subtract(ends, begins).astype(np.int64))
@@ -304,7 +312,7 @@ def sum_packed(
 ) -> NDArray[Any]:
     """Return `sum_bags` for each row of `indices` [bags, indices per bag]."""
     if indices.ndim != 2:
-        raise InputError(f"bags: expected indices of two dimensions, found {indices.ndim}")
+        raise InputError(f"bags: expected 2-D indices, found rank {indices.ndim}")
     if weights is not None:
         require_shape("bags", "weights", weights.shape, indices.shape)
         weights = weights.reshape(-1)
@@ -328,7 +336,7 @@ def sum_segments(
     require_shape("segments", "segment_ids", segment_ids.shape, indices.shape)
     count = int(num_segments.reshape(())) if num_segments.size == 1 else -1
     if count < 0 or (segment_ids < 0).any() or (segment_ids >= count).any() or (np.diff(segment_ids) < 0).any():
-        raise InputError(f"segments: expected segment_ids in rising order from 0 on, below {count}")
+        raise InputError(f"segments: expected sorted segment_ids from 0 to below {count}")
     return _sums(table, indices, segment_ids, count, default_index, weights, "sum")
 
 
@@ -342,9 +350,9 @@ def _sums(
     reduction: str,
 ) -> NDArray[Any]:
     if not table.ndim or indices.ndim != 1:
-        raise InputError("bags: expected a table of one dimension or more, and a list of indices")
+        raise InputError("bags: expected a table of rank 1 or more and 1-D indices")
     if reduction not in {"sum", "mean"} or (reduction == "mean" and weights is not None):
-        raise InputError(f"bags: expected a sum, or a mean without weights, found {reduction!r:.40}")
+        raise InputError(f"bags: expected the reduction sum, or mean without weights, found {reduction!r:.40}")
     result = memory.empty((count, *table.shape[1:]), table.dtype)
     total = np.zeros(result.shape, np.float64 if is_float(table.dtype) else table.dtype)
     if weights is not None:
@@ -391,15 +399,15 @@ def segment_max(
     beyond are dropped. An empty segment has zeros, or the lowest number of the type if `lowest`.
     """
     if data.ndim == 0:
-        raise InputError("segment_max: expected data of at least one dimension")
+        raise InputError("segment_max: expected data of rank 1 or more")
     if data.dtype == np.bool_:
         raise InputError("segment_max: expected numbers, found bool")
     require_shape("segment_max", "segment_ids", segment_ids.shape, data.shape[:1])
     if (segment_ids < 0).any() or (segment_ids[1:] < segment_ids[:-1]).any():
-        raise InputError("segment_max: expected segment_ids of 0 and above, in rising order")
+        raise InputError("segment_max: expected sorted segment_ids of at least 0")
     count = int(num_segments.reshape(())) if num_segments is not None else int(segment_ids.max(initial=-1)) + 1
     if count < 0:
-        raise InputError(f"segment_max: expected 0 segments or more, found {count}")
+        raise InputError(f"segment_max: expected at least 0 segments, found {count}")
     result = memory.empty((count, *data.shape[1:]), data.dtype)
     result[...] = _lowest(data.dtype) if lowest else 0
     if data.size:
@@ -428,12 +436,12 @@ def fill_empty_rows(
     dense_shape: rows and columns.
     """
     if indices.shape != (values.size, 2) or values.ndim != 1 or dense_shape.size != 2 or default.size != 1:
-        raise InputError("sparse: expected as many pairs of indices as values, two sizes and one default")
+        raise InputError("sparse: expected one index pair per value, two sizes and one default value")
     rows = int(dense_shape.reshape(-1)[0])
     if rows < 0 or (indices < 0).any() or (indices >= dense_shape).any():
         raise InputError(f"sparse: an index is outside of {dense_shape.tolist()!r:.80}")
     if (np.diff(indices[:, 0]) < 0).any():
-        raise NoKernel("sparse: it is unspecified the order of rows that are not ascending")
+        raise NoKernel("sparse: the result for indices that are not sorted by row is unspecified")
     memory.hold((rows,), np.dtype(np.int64))
     empty = np.bincount(indices[:, 0], minlength=rows)[:rows] == 0 if rows else np.zeros(0, np.bool_)
     added = np.flatnonzero(empty)

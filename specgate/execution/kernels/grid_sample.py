@@ -46,14 +46,16 @@ def sample_at_grid(
     rounded.
     """
     if data.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2 or grid.shape[0] != data.shape[0]:
-        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not match")
+        raise InputError(
+            f"grid_sample: a grid of shape {list(grid.shape)} does not match an input of shape {list(data.shape)}"
+        )
     if mode not in {"bilinear", "bicubic", "nearest"} or padding_mode not in {"zeros", "border", "reflection"}:
         raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding_mode!r:.30}")
     if mode != "nearest" and not is_float(data.dtype):
         raise NoKernel("grid_sample: it is unspecified how integers are rounded")
     places = to_float64(grid)
     if not (np.abs(places) < 2**31).all():
-        raise NoKernel("grid_sample: it is unspecified the value at positions that are not finite, or too far away")
+        raise NoKernel("grid_sample: the value at positions that are not finite, or too far away, is unspecified")
     shape = (*data.shape[:2], *grid.shape[1:3])
     memory.hold(shape, np.dtype(np.float64))
     if not data.size:
@@ -148,7 +150,7 @@ def add_columns(
     """
     before, behind = (list(each) if each is not None else [0] * 2 for each in (begins, ends))
     if len(before) != 2 or len(behind) != 2 or output_size.size != 2:
-        raise InputError("col2im: expected two sizes of everything, and data of three dimensions")
+        raise InputError("col2im: expected 3-D data, and two values for each attribute")
     return add_blocks(data, output_size, kernel_size, strides=strides, dilations=dilations, pads=[*before, *behind])
 
 
@@ -177,17 +179,17 @@ def add_blocks(
         or data.ndim != 3
         or not rank
     ):
-        raise InputError("col2im: expected as many sizes of everything, and data of three dimensions")
+        raise InputError("col2im: expected 3-D data, and the same number of values for each attribute")
     if min(*sizes, *window, *steps, *gaps) < 1 or min(around) < 0:
-        raise InputError("col2im: expected sizes, strides and dilations above 0, and paddings of 0 or more")
+        raise InputError("col2im: expected sizes, strides and dilations above 0, and pads of at least 0")
     if data.dtype.kind in "OSUT":
-        raise InputError("col2im: expected numbers, found texts, which do not add up")
+        raise InputError("col2im: expected numbers, found strings")
     before, behind = around[:rank], around[rank:]
     whole = [size + a + b for size, a, b in zip(sizes, before, behind, strict=True)]
     counts = [(n - (k - 1) * gap - 1) // step + 1 for n, k, gap, step in zip(whole, window, gaps, steps, strict=True)]
     area = prod(window)
     if min(counts) < 1 or data.shape[1] % area or data.shape[2] != prod(counts):
-        raise InputError(f"col2im: {list(data.shape)} does not have {counts} blocks of {window}")
+        raise InputError(f"col2im: data of shape {list(data.shape)} does not hold {counts} blocks of {window}")
     channels = data.shape[1] // area
     memory.hold((data.shape[0], channels, *whole), np.dtype(np.float64))
     planes = np.zeros((data.shape[0], channels, *whole), np.float64 if is_float(data.dtype) else data.dtype)
@@ -225,7 +227,9 @@ def sample_places(
     """
     rank = data.ndim - 2
     if rank < 1 or grid.ndim != data.ndim or grid.shape[0] != data.shape[0] or grid.shape[-1] != rank:
-        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not match")
+        raise InputError(
+            f"grid_sample: a grid of shape {list(grid.shape)} does not match an input of shape {list(data.shape)}"
+        )
     if mode not in _MODES or padding not in _PADDINGS:
         raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding!r:.30}")
     texts = data.dtype.kind not in "fiu" and not is_float(data.dtype)
@@ -233,7 +237,7 @@ def sample_places(
         raise NoKernel(f"grid_sample: it is unspecified how to interpolate {data.dtype}")
     places = grid.astype(np.float64)
     if not (np.abs(places) < 2**31).all():
-        raise NoKernel("grid_sample: it is unspecified the value at positions that are not finite, or too far away")
+        raise NoKernel("grid_sample: the value at positions that are not finite, or too far away, is unspecified")
     shape = (*data.shape[:2], *grid.shape[1:-1])
     memory.hold(shape, np.dtype(np.float64))
     if not data.size and prod(shape):
@@ -319,9 +323,15 @@ def convolve_deformed(
     want_float("convolution", inputs, filters, offsets)
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or parts < 1 or inputs.shape[1] % parts or groups < 1:
-        raise InputError(f"convolution: {list(filters.shape)} in {parts} parts does not match {list(inputs.shape)}")
+        raise InputError(
+            f"convolution: filters of shape {list(filters.shape)} in {parts} parts do not match an input of shape "
+            f"{list(inputs.shape)}"
+        )
     if inputs.shape[1] != filters.shape[1] * groups or filters.shape[0] % groups:
-        raise InputError(f"convolution: {groups} groups of {list(filters.shape)} do not match {list(inputs.shape)}")
+        raise InputError(
+            f"convolution: filters of shape {list(filters.shape)} in {groups} groups do not match an input of shape "
+            f"{list(inputs.shape)}"
+        )
     if window is not None:
         require_shape("convolution", "filters", filters.shape[2:], window)
     slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, "NOTSET")
@@ -462,9 +472,9 @@ def _slide(
 ) -> Slide:
     explicit = auto_pad == "explicit"
     if auto_pad not in AUTOMATIC or data.ndim != 4 or filters.ndim != 4:
-        raise InputError("deformed filters: expected data and filters of four dimensions, and a word for auto_pad")
+        raise InputError("deformable convolution: expected 4-D data and filters, and a known auto_pad")
     if explicit and not len(begins) == len(ends) == 2:
-        raise InputError("deformed filters: expected two paddings at each end")
+        raise InputError("deformable convolution: expected two pads at each end")
     pads = [*begins, *ends] if explicit else None
     return slide_over(
         "deformed filters", data.shape[2:], filters.shape[2:], strides, dilations, pads, AUTOMATIC[auto_pad],
@@ -481,9 +491,12 @@ def _hold_shapes(
     groups: tuple[int, int],
 ) -> None:
     if any(array is not None and array.dtype != data.dtype for array in (offsets, filters, mask)):
-        raise InputError(f"deformed filters: expected arrays of {data.dtype} only")
+        raise InputError(f"deformable convolution: expected all inputs to be {data.dtype}")
     if min(groups) < 1 or any(filters.shape[0] % n for n in groups) or data.shape[1] != filters.shape[1] * groups[0]:
-        raise InputError(f"deformed filters: {list(filters.shape)} do not fit {list(data.shape)} in {groups} groups")
+        raise InputError(
+            f"deformable convolution: filters of shape {list(filters.shape)} in {groups} groups do not match data of "
+            f"shape {list(data.shape)}"
+        )
     places = groups[1] * filters.shape[2] * filters.shape[3]
     require_shape("deformed filters", "offsets", offsets.shape, (data.shape[0], places * 2, *slide.counts))
     if mask is not None:

@@ -34,7 +34,7 @@ def decode_image(stream: NDArray[Any], *, pixel_format: str = "RGB") -> NDArray[
     if stream.ndim != 1 or stream.dtype != np.uint8:
         raise InputError(f"expected a list of bytes, found {stream.dtype} {list(stream.shape)}")
     if pixel_format not in {"RGB", "BGR", "Grayscale"}:
-        raise InputError(f"expected RGB, BGR or Grayscale, found {pixel_format!r:.40}")
+        raise InputError(f"expected pixel_format RGB, BGR or Grayscale, found {pixel_format!r:.40}")
     try:
         with Image.open(BytesIO(stream.tobytes()), formats=_FORMATS) as image:
             channels = 1 if pixel_format == "Grayscale" else 3
@@ -73,14 +73,14 @@ def colours_of_planes(
     if y.ndim != 4 or y.shape[3] != 1:
         raise InputError(f"colours_of_planes: expected one channel, found {list(y.shape)}")
     if y.shape[2] % 2:
-        raise NoKernel("colours_of_planes: it is unspecified where the colors of an odd width are")
+        raise NoKernel("colours_of_planes: the color layout of an odd width is unspecified")
     if u is None:
         y, u, v = _split_planes(y, interleaved)
     elif interleaved:
         require_shape("colours_of_planes", "u and v", u.shape, (*_halves(y), 2))
         u, v = u[..., 0], u[..., 1]
     elif v is None:
-        raise InputError("colours_of_planes: expected u and v together")
+        raise InputError("colours_of_planes: u and v must be given together")
     else:
         for plane in (u, v):
             require_shape("colours_of_planes", "u and v", plane.shape, (*_halves(y), 1))
@@ -138,7 +138,7 @@ def _split_planes(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any]
     """
     batch, height, columns, _ = planes.shape
     if height % 3:
-        raise InputError(f"colours_of_planes: expected one and a half times an even height, found {height}")
+        raise InputError(f"colours_of_planes: expected a height that is 1.5 times an even number, found {height}")
     rows = height // 3
     below = planes[:, 2 * rows :]
     if interleaved:

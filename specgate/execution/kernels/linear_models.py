@@ -30,7 +30,7 @@ def _products(
     features = features_of(name, inputs)
     if rows < 1 or not features.shape[1] or len(coefficients) != rows * features.shape[1]:
         raise InputError(
-            f"{name}: {len(coefficients)} coefficients are not {rows} rows of {features.shape[1]} features"
+            f"{name}: expected {rows} rows of {features.shape[1]} coefficients, found {len(coefficients)} coefficients"
         )
     if intercepts is not None and len(intercepts) != rows:
         raise InputError(f"{name}: expected {rows} intercepts, found {len(intercepts)}")
@@ -50,7 +50,9 @@ def regress_linearly(
 ) -> NDArray[np.float32]:
     """Return float32 [samples, targets]; coefficients: a row per target."""
     if not 1 <= targets <= max(1, len(coefficients)):
-        raise InputError(f"regress_linearly: {targets} targets have no coefficients")
+        raise InputError(
+            f"regress_linearly: expected at least 1 target and coefficients for each, found {targets} targets"
+        )
     results = _products("regress_linearly", inputs, coefficients, intercepts, targets)
     return transform_scores(results, post_transform).astype(np.float32)
 
@@ -102,7 +104,7 @@ def labels_of(name: str, integers: Sequence[int] | None, texts: Sequence[str] | 
     Exactly one list must be given.
     """
     if (integers is None) == (texts is None):
-        raise InputError(f"{name}: expected labels that are integers or texts, and not both")
+        raise InputError(f"{name}: expected labels of either integers or strings")
     if texts is None:
         return np.array(integers, np.int64)
     labels = np.empty(len(texts), object)
@@ -148,7 +150,7 @@ def transform_scores(scores: NDArray[Any], how: str) -> NDArray[Any]:
         return _softmax(scores, None if how == "SOFTMAX" else scores != 0)
     if how == "PROBIT":
         return np.asarray(sqrt(2) * inverse_error_function(2 * scores - 1))
-    raise InputError(f"expected NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT, found {how!r:.40}")
+    raise InputError(f"expected post_transform NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT, found {how!r:.40}")
 
 
 #: Minimum distance of pair probabilities from 0 and 1, tolerance of the iteration, and minimum of its step limit.
@@ -160,7 +162,7 @@ _STEPS: Final = 100
 def _features(name: str, inputs: NDArray[Any]) -> NDArray[Any]:
     features = features_of(name, inputs)
     if not features.shape[1]:
-        raise InputError(f"{name}: expected a feature")
+        raise InputError(f"{name}: expected at least one feature")
     return features
 
 
@@ -185,7 +187,7 @@ def _similarities(
     if kind == "SIGMOID":
         return np.asarray(np.tanh(gamma * products + constant))
     if kind != "RBF":
-        raise InputError(f"expected LINEAR, POLY, RBF or SIGMOID, found {kind!r:.40}")
+        raise InputError(f"expected kernel_type LINEAR, POLY, RBF or SIGMOID, found {kind!r:.40}")
     squares = (features * features).sum(axis=1)[:, None] + (vectors * vectors).sum(axis=1) - 2 * products
     return np.asarray(np.exp(-gamma * np.maximum(squares, 0.0)))
 
@@ -193,7 +195,7 @@ def _similarities(
 def _table(name: str, values: Sequence[float] | None, rows: int, columns: int) -> NDArray[Any]:
     numbers = _numbers(values)
     if numbers.size != rows * columns:
-        raise InputError(f"{name}: expected {rows} times {columns} numbers, found {numbers.size}")
+        raise InputError(f"{name}: expected {rows} x {columns} numbers, found {numbers.size}")
     return numbers.reshape(rows, columns)
 
 
@@ -218,7 +220,7 @@ def regress_by_vectors(
     features = _features(name, inputs)
     added = _numbers(rho)
     if added.size != 1 or vectors < 0:
-        raise InputError(f"{name}: expected one number of rho, and vectors")
+        raise InputError(f"{name}: expected one rho, and n_supports of at least 0")
     if vectors:
         table = _table(name, support_vectors, vectors, features.shape[1])
         near = _similarities(features, table, kernel_type, kernel_params)
@@ -257,17 +259,17 @@ def classify_by_vectors(
     counts = list(vectors_per_class or ())
     classes = len(labels)
     if classes < 2 or min(counts, default=0) < 0:
-        raise InputError(f"{name}: expected at least two classes, and vectors of them")
+        raise InputError(f"{name}: expected at least two classes, and vectors_per_class of at least 0")
     if not sum(counts):
         added = _numbers(rho)
         if added.size != 1:
-            raise InputError(f"{name}: expected one number of rho, found {added.size}")
+            raise InputError(f"{name}: expected one rho, found {added.size}")
         table = _table(name, coefficients, classes, features.shape[1])
         scores = (multiply_matrices(features, table.T) + added).astype(np.float32)
         places = place_of_largest(scores)
         return labels_at(labels, places), transform_scores(scores.astype(np.float64), post_transform).astype(np.float32)
     if len(counts) != classes:
-        raise InputError(f"{name}: expected vectors of {classes} classes, found {len(counts)}")
+        raise InputError(f"{name}: expected support vectors of {classes} classes, found {len(counts)}")
     vectors = _table(name, support_vectors, sum(counts), features.shape[1])
     near = _similarities(features, vectors, kernel_type, kernel_params)
     scores, votes = _of_pairs(near, counts, _table(name, coefficients, classes - 1, sum(counts)), _numbers(rho))
@@ -292,7 +294,7 @@ def _of_pairs(
     classes = len(counts)
     pairs = _pairs(classes)
     if rho.size != len(pairs):
-        raise InputError(f"classify_by_vectors: expected {len(pairs)} numbers of rho, found {rho.size}")
+        raise InputError(f"classify_by_vectors: expected {len(pairs)} values of rho, found {rho.size}")
     ends = np.cumsum([0, *counts])
     scores = memory.empty((len(near), len(pairs)), np.dtype(np.float64))
     votes = np.zeros((len(near), classes), np.int64)
@@ -314,7 +316,7 @@ def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArr
     """
     pairs = _pairs(classes)
     if a.size != len(pairs) or b.size != len(pairs):
-        raise InputError(f"classify_by_vectors: expected {len(pairs)} numbers of prob_a and of prob_b")
+        raise InputError(f"classify_by_vectors: expected {len(pairs)} values of prob_a and of prob_b")
     of_pairs = np.clip(1 - 1 / (1 + np.exp(-(scores * a + b))), _NEAR, 1 - _NEAR)
     memory.hold((len(scores), 3 * classes, classes), np.dtype(np.float64))
     table = np.zeros((len(scores), classes, classes))

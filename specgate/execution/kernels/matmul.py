@@ -125,16 +125,16 @@ def gemm(
     leading dimensions are equal. activation: function of a float32 array.
     """
     if a.ndim < 2 or b.ndim != a.ndim or a.dtype != b.dtype:
-        raise InputError(f"gemm: expected two arrays of matrices, found {a.dtype}{a.shape} and {b.dtype}{b.shape}")
+        raise InputError(
+            f"gemm: expected two inputs of rank 2 or more, found {a.dtype}{a.shape} and {b.dtype}{b.shape}"
+        )
     left = np.swapaxes(a, -1, -2) if transpose_a else a
     right = np.swapaxes(b, -1, -2) if transpose_b else b
     if left.shape[:-2] != right.shape[:-2] or left.shape[-1] != right.shape[-2]:
-        raise InputError(
-            f"gemm: matrices of the shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
-        )
+        raise InputError(f"gemm: matrices of shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied")
     shape = (*left.shape[:-1], right.shape[-1])
     if c is not None:
-        require_shape("gemm", f"a summand of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
+        require_shape("gemm", f"an addend of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
     with memory.quiet():
         product = memory.empty(shape, np.dtype(np.float64))
         multiply_matrices(to_float64(left), to_float64(right), product)
@@ -202,7 +202,7 @@ def scaled_matrix_product(
         summand = np.zeros((), a.dtype)
     elif c.dtype != a.dtype or c.ndim > 2 or any(m not in {1, n} for m, n in zip(c.shape[::-1], product.shape[::-1],
                                                                               strict=False)):  # fmt: skip
-        raise InputError(f"gemm: a summand of {c.dtype}{c.shape} does not broadcast to {a.dtype}{product.shape}")
+        raise InputError(f"gemm: C ({c.dtype}{c.shape}) does not broadcast to {a.dtype}{product.shape}")
     else:
         summand = c
     with memory.quiet():
@@ -258,9 +258,9 @@ def _groups(ends: NDArray[Any], count: int) -> list[slice]:
     """
     bounds = [0, *ends.reshape(-1).tolist()]
     if ends.ndim != 1 or any(end < start for start, end in pairwise(bounds)):
-        raise InputError(f"groups: expected ends that do not fall, found {bounds[1:]!r:.80}")
+        raise InputError(f"groups: expected group ends in ascending order, found {bounds[1:]!r:.80}")
     if bounds[-1] != count:
-        raise InputError(f"groups: expected {count} as the end of the last group, found {bounds[-1]}")
+        raise InputError(f"groups: expected the last group to end at {count}, found {bounds[-1]}")
     return [slice(start, end) for start, end in pairwise(bounds)]
 
 
@@ -282,11 +282,11 @@ def ones_on_diagonal(
     is that of `like`.
     """
     if any(array.size != 1 for array in (rows, columns, diagonal)):
-        raise InputError("diagonal: expected one number of rows, of columns, and of the diagonal each")
+        raise InputError("diagonal: expected num_rows, num_columns and k of one element each")
     height, width, right = (int(array.reshape(())) for array in (rows, columns, diagonal))
     shape = (*(() if batch is None else map(int, batch.reshape(-1))), height, width)
     if min(shape) < 0:
-        raise InputError(f"diagonal: the output would have the shape {list(shape)}")
+        raise InputError(f"diagonal: expected output sizes of at least 0, found {list(shape)}")
     result = memory.empty(shape, like)
     if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
@@ -357,7 +357,7 @@ def distances_of_rows(a: NDArray[Any], b: NDArray[Any], *, metric: str) -> NDArr
     """
     want_float("distance", a, b)
     if a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
-        raise InputError(f"distance: {a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)} do not match")
+        raise InputError(f"distance: inputs {a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)} do not match")
     if metric not in _METRICS:
         raise NoKernel(f"distance: {metric!r:.40} is not supported; known: {', '.join(_METRICS)}")
     result = memory.empty((len(a), len(b)), np.dtype(np.float64))
@@ -384,10 +384,10 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     terms, target = _parse_equation(equation, [array.ndim for array in inputs])
     dtype = inputs[0].dtype
     if any(array.dtype != dtype for array in inputs):
-        raise InputError(f"einsum: expected arrays of {dtype} only")
+        raise InputError(f"einsum: expected all inputs to be {dtype}")
     sizes = _sizes(terms, inputs)
     if any(name not in sizes for name in target):
-        raise InputError(f"einsum: the output of {equation!r:.80} has a letter that no input has")
+        raise InputError(f"einsum: the output of {equation!r:.80} has a label that is not in any input")
     kept = tuple(dict.fromkeys(target))
     memory.hold(tuple(sizes[name] for name in target), dtype)
     with memory.quiet():
@@ -411,7 +411,7 @@ def _parse_equation(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], 
         first, points, last = _parts(text)
         rest = rank - len(first) - len(last)
         if rest < 0 or (rest and not points):
-            raise InputError(f"einsum: the term {text!r:.60} does not name {rank} dimensions")
+            raise InputError(f"einsum: the term {text!r:.60} does not have {rank} labels")
         terms.append((*first, *reversed(range(rest)), *last))
         widest = max(widest, rest)
     letters = written.replace(".", "").replace(",", "")
@@ -424,7 +424,7 @@ def _parse_equation(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], 
 def _parts(text: str) -> tuple[str, str, str]:
     match = _TERM.fullmatch(text)
     if match is None:
-        raise InputError(f"einsum: {text!r:.60} is not a term of letters with at most one ellipsis")
+        raise InputError(f"einsum: {text!r:.60} is not a term (letters and at most one ellipsis)")
     return match[1], match[2] or "", match[3]
 
 
@@ -435,9 +435,7 @@ def _sizes(terms: Sequence[_Names], inputs: Sequence[NDArray[Any]]) -> dict[str 
         own: dict[str | int, int] = {}
         for name, size in zip(names, array.shape, strict=True):
             if own.setdefault(name, size) != size or (sizes.get(name, 1) != 1 and size not in {1, sizes[name]}):
-                raise InputError(
-                    f"einsum: dimensions named {name} have the sizes {sizes.get(name, own[name])} and {size}"
-                )
+                raise InputError(f"einsum: the label {name} has the sizes {sizes.get(name, own[name])} and {size}")
         sizes.update({name: size for name, size in own.items() if sizes.get(name, 1) == 1})
     return sizes
 

@@ -49,19 +49,21 @@ def product_of_scaled(
     half to even.
     """
     if a.ndim != 2 or b.ndim != 2 or a_scale.size != 1 or a_zero.size != 1 or b_scale.size != b_zero.size:
-        raise InputError("matrix product: expected matrices, as many scales as zero points, and one for the first")
+        raise InputError("matrix product: expected 2-D inputs, one zero point per scale, and one scale for A")
     left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
     total = integer_product(left, right, a_zero, b_zero)
     with quiet():
         if c is not None:
             if c.ndim > 2 or any(n not in {1, m} for n, m in zip(c.shape[::-1], total.shape[::-1], strict=False)):
-                raise InputError(f"matrix product: a summand {list(c.shape)} does not match {list(total.shape)}")
+                raise InputError(
+                    f"matrix product: a bias of shape {list(c.shape)} does not match the output {list(total.shape)}"
+                )
             total = total + c
         factor = np.float32(alpha) * a_scale.reshape(()) * _by_columns("scales", b_scale, total.shape[1])
         if scale is None or zero is None:
             return np.asarray(total.astype(np.float32) * factor, np.float32)
         if scale.size != 1 or zero.size != 1:
-            raise InputError("matrix product: expected one scale and zero point for the product")
+            raise InputError("matrix product: expected one scale and one zero point for the output")
         result = np.rint(total.astype(np.float32) * (factor / scale.reshape(()))) + np.float32(zero.reshape(()))
         return store_as(np.where(np.isnan(result), np.float32(np.iinfo(zero.dtype).min), result), zero.dtype)
 
@@ -110,7 +112,7 @@ def multiply_scaled(
     if a_scale.size == 1 and (a_zero is None or a_zero.size == 1):
         return _scale_total(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
     if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
-        raise InputError(f"matrix product: {list(a.shape)} and {list(b.shape)} do not match")
+        raise InputError(f"matrix product: shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
     with quiet():
         points = np.int64(0) if a_zero is None else _by_columns("zero points", a_zero, a.shape[-1]).astype(np.int64)
         left = (a - points) * to_float64(_by_columns("scales", a_scale, a.shape[-1]))
@@ -161,10 +163,10 @@ def multiply_by_blocks(
         raise NoKernel("matrix product: weights in another layout are not supported")
     want_float("matrix product", a, scales)
     if bits not in {2, 4, 8} or block < 1 or block * bits % 8 or a.ndim < 1 or a.shape[-1] != rows:
-        raise InputError(f"matrix product: {bits} bits in blocks of {block} do not match {list(a.shape)}")
+        raise InputError(f"matrix product: {bits} bits in blocks of {block} do not match A of shape {list(a.shape)}")
     count = -(-rows // block)
     if b.shape != (columns, count, block * bits // 8) or scales.size != columns * count:
-        raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
+        raise InputError(f"matrix product: expected {count} blocks of {block} values per column, for {columns} columns")
     memory.hold((columns, count * block), np.dtype(np.float64))
     with quiet():
         numbers = unpack_numbers(b.reshape(columns, b.size // max(1, columns)), bits)[:, :rows].astype(np.float64)
@@ -183,7 +185,7 @@ def multiply_by_blocks(
 
 def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
     """Return the block of each row; raise InputError for an invalid block."""
-    require_shape("matrix product", "blocks of rows", groups.shape, (rows,))
+    require_shape("matrix product", "row blocks", groups.shape, (rows,))
     if groups.size and not 0 <= int(groups.min()) <= int(groups.max()) < count:
         raise InputError(
             f"matrix product: expected blocks below {count}, found {int(groups.min())}, {int(groups.max())}"

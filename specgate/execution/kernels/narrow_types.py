@@ -42,7 +42,7 @@ def is_stored(dtype: np.dtype[Any]) -> bool:
 def zero_of(name: str, dtype: np.dtype[Any]) -> Any:
     """Return 0, or the empty string; raise NoKernel for powers of two (no 0)."""
     if dtype.name == _POWERS:
-        raise NoKernel(f"{name}: {dtype} has no 0")
+        raise NoKernel(f"{name}: {dtype} cannot represent 0")
     return "" if dtype.kind == "O" else np.zeros((), dtype)[()]
 
 
@@ -135,11 +135,15 @@ def round_between_scales(
     if not is_float(data.dtype) or any(each is not None and each.dtype != data.dtype for each in (scale, shift)):
         raise InputError(f"narrow floats: expected floats of one type, found {data.dtype} and {scale.dtype}")
     if shift is not None and shift.shape != scale.shape:
-        raise InputError(f"narrow floats: a shift {list(shift.shape)} does not match a scale {list(scale.shape)}")
+        raise InputError(
+            f"narrow floats: a shift of shape {list(shift.shape)} does not match a scale of shape {list(scale.shape)}"
+        )
     try:
         np.broadcast_to(scale, data.shape)
     except ValueError:
-        raise InputError(f"narrow floats: {list(scale.shape)} is not broadcast to {list(data.shape)}") from None
+        raise InputError(
+            f"narrow floats: a scale of shape {list(scale.shape)} does not broadcast to {list(data.shape)}"
+        ) from None
     memory.hold(data.shape, np.dtype(np.float64))
     moved = np.zeros_like(scale) if shift is None else shift
     with memory.quiet():

@@ -71,7 +71,7 @@ def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
 def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
     """Return the IoU of a box [4] with each of `others` [n, 4].
 
-    box: or boxes [m, 1, 4], for a result [m, n]. more: added to the difference of a side's ends; `touching`: boxes
+    box: or boxes [m, 1, 4], for a result [m, n]. more: added to the length of each side; `touching`: boxes
     without a common point still do not overlap. Boxes without area do not overlap.
     """
     extra, none = others.dtype.type(more), others.dtype.type(0)
@@ -408,7 +408,7 @@ def suppress_turned_boxes(
 
 def _hold(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) -> None:
     if boxes.ndim != 3 or scores.ndim != 3:
-        raise InputError(f"{name}: expected boxes and scores of three dimensions")
+        raise InputError(f"{name}: expected 3-D boxes and scores")
     batches, count = boxes.shape[:2]
     require_shape(name, "boxes", boxes.shape, (batches, count, numbers))
     require_shape(name, "scores", scores.shape, (batches, scores.shape[1], count))
@@ -602,7 +602,7 @@ class _Rows(NamedTuple):
 def _images(boxes: NDArray[Any], scores: NDArray[Any], counts: NDArray[Any] | None) -> list[_Image]:
     """Return the images; raise InputError for inconsistent shapes or counts."""
     if boxes.ndim != 3 or scores.ndim != (3 if counts is None else 2):
-        raise InputError("suppress_by_class: expected boxes of three dimensions, and scores for each of them")
+        raise InputError("suppress_by_class: expected 3-D boxes and a score for each")
     many, count = boxes.shape[:2]
     require_shape("suppress_by_class", "boxes", boxes.shape, (many, count, 4))
     if counts is None:
@@ -612,7 +612,7 @@ def _images(boxes: NDArray[Any], scores: NDArray[Any], counts: NDArray[Any] | No
     require_shape("suppress_by_class", "scores", scores.shape, (many, count))
     sizes = [int(size) for size in counts.reshape(-1)]
     if any(size < 0 for size in sizes) or sum(sizes) != count:
-        raise InputError(f"suppress_by_class: the images have {sizes} boxes, but there are {count}")
+        raise InputError(f"suppress_by_class: roisnum declares {sizes} boxes, but the input has {count}")
     ends = np.cumsum(sizes, dtype=np.int64).tolist()
     labels = np.arange(many, dtype=np.int64) * count
     pairs = [(end - size, end) for size, end in zip(sizes, ends, strict=True)]

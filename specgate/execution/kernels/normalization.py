@@ -87,7 +87,7 @@ def divide_by_near_gradient(
     along = _hold_window(inputs, axes, size)
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)
     if gradient.dtype != inputs.dtype:
-        raise InputError(f"normalization: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
+        raise InputError(f"normalization: expected a gradient of type {inputs.dtype}, found {gradient.dtype}")
     with memory.quiet():
         wide, incoming = to_float64(inputs), to_float64(gradient)
         base = _base(wide, along, size, alpha, bias)
@@ -150,7 +150,7 @@ def normalize_mean_variance(
     numbers = check_axes(axes, inputs.ndim, "normalization")
     for name, array in (("scale", scale), ("bias", bias)):
         if array is not None and (array.dtype != inputs.dtype or not _broadcastable(array.shape, inputs.shape)):
-            raise InputError(f"normalization: a {name} of {array.dtype}{array.shape} does not fit {inputs.dtype}"
+            raise InputError(f"normalization: a {name} of {array.dtype}{array.shape} does not match {inputs.dtype}"
                              f"{inputs.shape}")  # fmt: skip
     with memory.quiet():
         result = memory.empty(inputs.shape, np.dtype(np.float64))
@@ -179,7 +179,9 @@ def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float])
     inputs: [batch, channel, height, width].
     """
     if inputs.ndim != 4 or inputs.shape[1] != len(bias):
-        raise InputError(f"scale_channels: {len(bias)} channels do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"scale_channels: a bias of {len(bias)} channels does not match an input of shape {list(inputs.shape)}"
+        )
     with memory.quiet():
         summands = np.array(bias, np.float32).reshape(-1, 1, 1)
         return round_to(to_float64(inputs) * np.float32(scale) + summands, inputs.dtype)
@@ -273,9 +275,9 @@ def normalize_batch(
     the operator's version supports.
     """
     if not fits:
-        raise InputError(f"normalization: {inputs.ndim} dimensions are not what this version takes")
+        raise InputError(f"normalization: this operator version does not support rank {inputs.ndim}")
     if not whole:
-        raise InputError("normalization: expected the first output alone, or all those of training")
+        raise InputError("normalization: expected only the first output, or all training outputs")
     lists = (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))
     parts = [
         (_channel if not by_place or (by_channel and array.ndim == 1) else _place)(what, array, inputs)
@@ -400,7 +402,9 @@ def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, what: str) -> ND
     """
     sizes = zip(array.shape[::-1], inputs.shape[::-1], strict=False)
     if array.ndim > inputs.ndim or any(n not in {1, m} for n, m in sizes):
-        raise InputError(f"normalization: {what} of shape {list(array.shape)} does not fit {list(inputs.shape)}")
+        raise InputError(
+            f"normalization: {what} of shape {list(array.shape)} does not match an input of shape {list(inputs.shape)}"
+        )
     first, behind = inputs.shape[:axis], inputs.shape[axis:]
     if array.ndim > len(behind) and prod(array.shape[: array.ndim - len(behind)]) != 1:
         return np.broadcast_to(array, inputs.shape).reshape(prod(first), prod(behind))
@@ -415,7 +419,7 @@ def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float
     """
     check_axis(axis, inputs.ndim, "normalization")
     if p not in {1, 2}:
-        raise InputError(f"normalization: expected 1 or 2 as p, found {p}")
+        raise InputError(f"normalization: expected p of 1 or 2, found {p}")
     with memory.quiet():
         wide = inputs.astype(np.float64)
         norm = np.sum(np.abs(wide) ** p, axis=axis, keepdims=True)
@@ -425,7 +429,7 @@ def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float
         return round_to(np.where(norm == 0, 0.0, wide / np.where(norm == 0, 1.0, norm)), inputs.dtype)
 
 
-#: Powers made of square roots, exact except for rounding. They overwrite their input; the second array is scratch
+#: Powers that square roots compute exactly except for rounding. They overwrite their input; the second array is scratch
 #: memory.
 _ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]] = {
     np.float32(0.5): lambda base, _: np.sqrt(base, out=base),
@@ -529,9 +533,7 @@ def normalize_groups(
     want_float("normalization", inputs)
     none = inputs.ndim > 1 and not inputs.shape[1] and per_group is None
     if inputs.ndim < 2 or groups < 1 or none or inputs.shape[1] % groups:
-        raise InputError(
-            f"normalization: {list(inputs.shape)} has channels that cannot be divided into {groups} groups"
-        )
+        raise InputError(f"normalization: {list(inputs.shape)} has channels that are not divisible by {groups} groups")
     for what, array in (("a scale", scale), ("a bias", bias)):
         require_shape("normalization", what, array.shape, (groups,) if per_group else inputs.shape[1:2])
     if not inputs.size:
@@ -679,7 +681,7 @@ def normalize_by_own(
     if added is not None:
         require_shape("normalization", "a summand", added.shape, inputs.shape)
         if added.dtype != inputs.dtype:
-            raise InputError(f"normalization: expected a summand of {inputs.dtype}, found {added.dtype}")
+            raise InputError(f"normalization: expected an addend of type {inputs.dtype}, found {added.dtype}")
     axes = _broadcast_axes(scale)
     with memory.quiet():
         result = to_float64(inputs)
@@ -719,7 +721,7 @@ def batch_gradients(
     ):
         require_shape("normalization", what, array.shape, shape)
     if gradient.dtype != inputs.dtype:
-        raise InputError(f"normalization: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
+        raise InputError(f"normalization: expected a gradient of type {inputs.dtype}, found {gradient.dtype}")
     axes = _broadcast_axes(scale)
     with memory.quiet():
         wide, incoming = to_float64(inputs), to_float64(gradient)
@@ -757,5 +759,5 @@ def _hold(inputs: NDArray[Any], **arrays: NDArray[Any]) -> None:
     for name, array in arrays.items():
         fits = array.ndim == inputs.ndim and all(n in {1, m} for n, m in zip(array.shape, inputs.shape, strict=True))
         if not fits or array.dtype != inputs.dtype:
-            raise InputError(f"normalization: a {name} of {array.dtype} {list(array.shape)} does not fit "
+            raise InputError(f"normalization: a {name} of {array.dtype} {list(array.shape)} does not match "
                              f"{inputs.dtype} {list(inputs.shape)}")  # fmt: skip

@@ -46,7 +46,7 @@ def adam_step(
         if array.dtype != parameters.dtype:
             raise InputError(f"adam: expected {what} of {parameters.dtype}, found {array.dtype}")
     if step.size != 1:
-        raise InputError(f"adam: expected one number of a step, found {step.size}")
+        raise InputError(f"adam: expected a step of one element, found {step.size}")
     slow, slower, added = (np.float64(np.float32(number)) for number in (beta1, beta2, epsilon))
     count = np.float64(step.reshape(-1)[0])
     with memory.quiet():
@@ -69,7 +69,7 @@ def _move_moment(moment: NDArray[Any], target: NDArray[Any], kept: np.float64, b
 
 def _scalars(name: str, rate: NDArray[Any], count: NDArray[Any]) -> tuple[float, int]:
     if rate.size != 1 or count.ndim:
-        raise InputError(f"{name}: expected the learning rate as one number, and the number of updates as a scalar")
+        raise InputError(f"{name}: expected a learning rate R of one element and a scalar update count T")
     return float(rate.reshape(())), int(count)
 
 
@@ -82,13 +82,13 @@ def _update_tensors(
     of the tensor that each result updates.
     """
     if len(tensors) % parts:
-        raise InputError(f"{name}: {len(tensors)} tensors are not {parts} of each")
+        raise InputError(f"{name}: expected groups of {parts} tensors, found {len(tensors)} tensors")
     count = len(tensors) // parts
     arrays: list[list[NDArray[Any]]] = [[] for _ in range(parts - 1)]
     for first in range(count):
         group = [tensors[first + count * part] for part in range(parts)]
         for each in group:
-            require_shape(name, "tensors that belong together", each.shape, group[0].shape)
+            require_shape(name, "tensors of the same optimizer state", each.shape, group[0].shape)
             if not is_float(each.dtype):
                 raise InputError(f"{name}: expected floats, found {each.dtype}")
         kinds = [group[0].dtype, *(each.dtype for each in group[2:])]
@@ -171,7 +171,7 @@ def step_by_momentum(
     """
     factor, updates = _scalars("step_by_momentum", rate, count)
     if mode not in {"standard", "nesterov"}:
-        raise InputError(f"step_by_momentum: expected standard or nesterov, found {mode!r:.40}")
+        raise InputError(f"step_by_momentum: expected mode standard or nesterov, found {mode!r:.40}")
     scale = beta if updates > 0 else 1.0
 
     def step(x: NDArray[Any], gradient: NDArray[Any], momentum: NDArray[Any]) -> tuple[NDArray[Any], ...]:

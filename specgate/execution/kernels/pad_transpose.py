@@ -55,7 +55,7 @@ def pad(
     if mode not in _MODES:
         raise InputError(f"pad: unknown mode {mode!r:.60}; known: {', '.join(_MODES)}")
     if any(count < 0 for count in (*start, *end)):
-        raise InputError("pad: expected no negative paddings")
+        raise InputError("pad: expected pads of at least 0")
     shape = tuple(a + n + b for a, n, b in zip(start, inputs.shape, end, strict=True))
     if wraps and any(count >= _SIGN for count in (*start, *end)):
         return _pad_wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=truncate_value))
@@ -125,7 +125,9 @@ def pad_ends(
         start[place], end[place] = before, behind
     each = list(zip(inputs.shape, start, end, strict=True))
     if mode not in _ENDS or any(size + a + b < 0 for size, a, b in each):
-        raise InputError(f"pad: expected one of {', '.join(_ENDS)}, and to remove at most the existing elements")
+        raise InputError(
+            f"pad: expected a mode in {', '.join(_ENDS)}, and negative pads that remove at most the existing elements"
+        )
     if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):  # the added elements are cropped again
         added = [max(0, n) for n in (*start, *end)]
         whole = pad_ends(inputs, added, mode=mode, value=value)
@@ -200,7 +202,10 @@ def gather_along(
     batches = batch_dimensions + indices.ndim if batch_dimensions < 0 else batch_dimensions
     shape = inputs.shape
     if not 0 <= batches <= min(place, indices.ndim) or shape[:batches] != indices.shape[:batches]:
-        raise InputError(f"gather: {list(shape)} and {list(indices.shape)} have no {batches} batches before {place}")
+        raise InputError(
+            f"gather: data {list(shape)} and indices {list(indices.shape)} do not share {batches} batch dimensions "
+            f"before axis {place}"
+        )
     places, outside = _gathered_places(indices, shape[place], negative=zeros_beyond)
     if outside.any() and not zeros_beyond:
         raise InputError(f"gather: index {int(indices[outside][0])} is out of range for size {shape[place]}")
@@ -242,7 +247,7 @@ def split_equally(inputs: NDArray[Any], axis: NDArray[Any], *, parts: int) -> li
     """Return equal, non-empty parts of `inputs` along `axis`."""
     place = one_place("split", axis, inputs.ndim)
     if parts > inputs.shape[place]:
-        raise InputError(f"split: {inputs.shape[place]} elements are no {parts} parts")
+        raise InputError(f"split: {inputs.shape[place]} elements cannot be split into {parts} non-empty parts")
     return split_along(inputs, axis=place, parts=parts)
 
 
@@ -263,7 +268,7 @@ def tile_any(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
     """
     counts = integers("tile", "repeats", np.ravel(repeats))
     if any(count < 0 for count in counts):
-        raise NoKernel(f"tile: repeats below 0 have no meaning that is known, found {counts!r:.80}")
+        raise NoKernel(f"tile: expected repeats of at least 0, found {counts!r:.80}")
     rank = max(inputs.ndim, len(counts))
     if rank > memory.MAX_DIMENSIONS:
         raise InputError(f"tile: {rank} dimensions are more than {memory.MAX_DIMENSIONS}")
@@ -281,18 +286,18 @@ def broadcast_by(
     """
     sizes = integers("broadcast", "sizes", shape)
     if mode not in _BROADCAST or (axes is None) == (mode == "explicit"):
-        raise InputError(f"broadcast: expected one of {', '.join(_BROADCAST)}, and axes with explicit only")
+        raise InputError(f"broadcast: expected a mode in {', '.join(_BROADCAST)}, and axes only with explicit")
     whole = inputs
     if axes is not None:
         along = integers("broadcast", "axes", axes)
         same_length("broadcast", inputs.ndim, axes=along)
         if sorted(set(along)) != along or any(not 0 <= axis < len(sizes) for axis in along):
-            raise InputError(f"broadcast: expected axes from 0 to {len(sizes)} in rising order, found {along!r:.80}")
+            raise InputError(f"broadcast: expected axes from 0 to {len(sizes)} in ascending order, found {along!r:.80}")
         own = dict(zip(along, inputs.shape, strict=True))
         whole = inputs.reshape([own.get(axis, 1) for axis in range(len(sizes))])
     result = expand(whole, np.array(sizes, np.int64))
     if mode != "bidirectional" and result.shape != tuple(sizes):
-        raise InputError(f"broadcast: {list(inputs.shape)} does not become {sizes!r:.80}")
+        raise InputError(f"broadcast: {list(inputs.shape)} cannot be broadcast to {sizes!r:.80}")
     return result
 
 
@@ -317,12 +322,12 @@ def pad_between(
     if not crop_negative and any(count < 0 for count in (*first, *last)):
         raise InputError("pad: expected no negative numbers")
     if inputs.dtype.kind == "O" and mode != "constant":
-        raise InputError(f"pad: expected the mode constant for text, found {mode!r:.60}")
+        raise InputError(f"pad: expected mode constant for strings, found {mode!r:.60}")
     pads = [*first, *last]
     if mode in {"reflect", "symmetric"}:
         for size, before, behind in zip(inputs.shape, first, last, strict=True):
             if max(before, behind) > max(0, size - (mode == "reflect")):
-                raise InputError(f"pad: {max(before, behind)} elements cannot be mirrored in {size}")
+                raise InputError(f"pad: {max(before, behind)} elements cannot be mirrored along an axis of size {size}")
         inputs = pad_ends(inputs, [max(0, count) for count in pads], mode=mode)
         pads = [min(0, count) for count in pads]
     shape = [size + before + behind for size, before, behind in zip(inputs.shape, first, last, strict=True)]
@@ -340,7 +345,7 @@ def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     count = _spatial("depth_to_space", inputs, block)
     batch, depth, *places = inputs.shape
     if depth % block**count:
-        raise InputError(f"depth_to_space: a depth of {depth} is not a multiple of {block}**{count}")
+        raise InputError(f"depth_to_space: {depth} channels are not a multiple of {block}**{count}")
     left = depth // block**count
     within = [block] * count
     parts = inputs.reshape(batch, *([left, *within] if depth_first else [*within, left]), *places)
@@ -360,7 +365,7 @@ def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     count = _spatial("space_to_depth", inputs, block)
     batch, depth, *places = inputs.shape
     if any(size % block for size in places):
-        raise InputError(f"space_to_depth: {places!r:.80} are not multiples of {block}")
+        raise InputError(f"space_to_depth: the spatial dimensions {places!r:.80} are not multiples of {block}")
     outer = [size // block for size in places]
     parts = inputs.reshape(batch, depth, *(n for size in outer for n in (size, block)))
     inside = [3 + 2 * dimension for dimension in range(count)]
@@ -379,7 +384,7 @@ def space_from_batches(
     sizes, first, last = _lists("batch_to_space", inputs, blocks, begin, end)
     whole = int(np.prod(sizes, dtype=object))
     if inputs.shape[0] % whole:
-        raise InputError(f"batch_to_space: {inputs.shape[0]} batches are not a multiple of {whole}")
+        raise InputError(f"batch_to_space: the batch size {inputs.shape[0]} is not a multiple of {whole}")
     batch, rank = inputs.shape[0] // whole, inputs.ndim
     parts = inputs.reshape(*sizes[1:], batch, *inputs.shape[1:])
     order = [rank - 1]
@@ -402,7 +407,7 @@ def batches_from_space(
     sizes, first, last = _lists("space_to_batch", inputs, blocks, begin, end)
     padded = pad_ends(inputs, np.array([*first, *last], np.int64), mode="constant")
     if any(n % block for n, block in zip(padded.shape, sizes, strict=True)):
-        raise InputError(f"space_to_batch: {list(padded.shape)} are not multiples of {sizes!r:.80}")
+        raise InputError(f"space_to_batch: the padded shape {list(padded.shape)} is not a multiple of {sizes!r:.80}")
     outer = [n // block for n, block in zip(padded.shape, sizes, strict=True)]
     parts = padded.reshape(outer[0], *(n for pair in zip(outer[1:], sizes[1:], strict=True) for n in pair))
     inside = [2 * dimension for dimension in range(1, inputs.ndim)]
@@ -418,7 +423,7 @@ def shuffle_groups(inputs: NDArray[Any], *, axis: int, groups: int) -> NDArray[A
     check_axis(axis, inputs.ndim, "shuffle")
     size = inputs.shape[axis]
     if not 1 <= groups <= size or size % groups:
-        raise InputError(f"shuffle: {size} places cannot be divided into {groups} groups")
+        raise InputError(f"shuffle: size {size} is not divisible by {groups} groups")
     parts = inputs.reshape(*inputs.shape[:axis], groups, size // groups, *inputs.shape[axis + 1 :])
     return np.ascontiguousarray(np.swapaxes(parts, axis, axis + 1)).reshape(inputs.shape)
 
@@ -436,9 +441,11 @@ def _lists(
     first, last = integers(name, "begin", begin), integers(name, "end", end)
     same_length(name, inputs.ndim, blocks=sizes, begin=first, end=last)
     if inputs.ndim < 2 or any(size < 1 for size in sizes) or any(n < 0 for n in (*first, *last)):
-        raise InputError(f"{name}: expected 2 dimensions, blocks above 0 and no numbers below 0")
+        raise InputError(f"{name}: expected rank 2 or more, block sizes above 0, and pads or crops of at least 0")
     if sizes[0] != 1 or first[0] or last[0]:
-        raise InputError(f"{name}: expected 1, 0 and 0 for the batches, found {sizes[0]}, {first[0]} and {last[0]}")
+        raise InputError(
+            f"{name}: expected 1, 0 and 0 for the batch dimension, found {sizes[0]}, {first[0]} and {last[0]}"
+        )
     return sizes, first, last
 
 

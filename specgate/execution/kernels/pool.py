@@ -187,7 +187,7 @@ def windows_of(
     same_length("pooling", rank, strides=strides, windows=window, dilations=steps)
     same_length("pooling", rank, **{"start paddings": start, "end paddings": end})
     if rank < 1 or any(not 0 <= n < _LIMIT for n in (*strides, *window, *start, *end, *steps)):
-        raise InputError("pooling: expected nothing negative or above 2**32 - 1")
+        raise InputError("pooling: expected numbers from 0 to 2**32 - 1")
     if results is None and 0 in strides:
         raise InputError("pooling: expected strides above 0")
     each = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
@@ -469,7 +469,7 @@ def norm_of_windows(
     Raises NoKernel without a window.
     """
     if window is None:
-        raise NoKernel("pooling: the size of a missing window is unspecified")
+        raise NoKernel("pooling: the default window size is unspecified")
     slide = slide_over("pooling", inputs.shape[2:], window, **how)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
@@ -564,7 +564,7 @@ def largest_in_windows(
     how = auto_pad, rounding, valid_rounds, strided
     slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, *how)
     if not -data.ndim <= axis < data.ndim:
-        raise InputError(f"pooling: axis {axis} is not one of {data.ndim} dimensions")
+        raise InputError(f"pooling: axis {axis} is out of range for rank {data.ndim}")
     kind = np.dtype(np.int32 if int32_indices else np.int64)
     shape = (*data.shape[:2], *slide.counts)
     if not prod(shape) or not data.size:
@@ -607,7 +607,7 @@ def mean_in_windows(
     shape = (*data.shape[:2], *slide.counts)
     behind = _window_ends(data, window, slide)
     if not exclude and any(more > end for more, end in zip(behind, slide.end, strict=True)):
-        raise NoKernel("pooling: it is unspecified what counts if a window extends past the padding")
+        raise NoKernel("pooling: it is unspecified which elements count if a window extends past the padding")
     if not prod(shape):
         return memory.empty(shape, data.dtype)
     if not data.size:
@@ -646,12 +646,12 @@ def _slide(
     gaps = list(dilations) if dilations is not None else [1] * rank
     same_length("pooling", rank, strides=strides, dilations=gaps, windows=window)
     if auto_pad not in AUTOMATIC or rounding not in {"floor", "ceil", "ceil_torch"}:
-        raise InputError(f"pooling: unknown paddings or rounding, {auto_pad!r:.30} and {rounding!r:.30}")
+        raise InputError(f"pooling: unknown auto_pad {auto_pad!r:.30} or rounding_type {rounding!r:.30}")
     if auto_pad == "explicit":
         same_length("pooling", rank, **{"paddings before": begins, "paddings behind": ends})
     start, end = ([*begins], [*ends]) if auto_pad == "explicit" else ([0] * rank, [0] * rank)
     if rank < 1 or any(n < 1 for n in (*strides, *window)) or any(not 0 <= n < _WIDEST for n in (*gaps, *start, *end)):
-        raise InputError("pooling: expected windows and strides above 0, dilations and paddings of 0 or more")
+        raise InputError("pooling: expected windows and strides above 0, dilations and paddings of at least 0")
     counts = []
     for at, (size, length, step, gap) in enumerate(zip(sizes, window, strides, gaps, strict=True)):
         span = (length - 1) * gap + 1
@@ -664,7 +664,7 @@ def _slide(
             continue
         left = size + start[at] + end[at] - span
         if left < 0:
-            raise InputError(f"pooling: a window of {span} does not fit into {left + span} places")
+            raise InputError(f"pooling: a window of {span} exceeds the padded input size {left + span}")
         counts.append(_count(left, step, size + start[at], rounding, even=auto_pad != "valid" or valid))
     most = [min(step, _WIDEST) if count <= 1 else step for step, count in zip(strides, counts, strict=True)]
     return Slide(most, gaps, start, end, counts)

@@ -140,7 +140,7 @@ def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None)
 
 def _scalar_of(what: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Any:
     if array.size != 1 or (dtype is not None and array.dtype != dtype):
-        text = f"{array.size} of {array.dtype}"
+        text = f"{array.size} elements of type {array.dtype}"
         raise InputError(
             f"quantized_add: expected one element{f' of {dtype}' if dtype else ''} as {what}, found {text}"
         )
@@ -182,7 +182,7 @@ def quantize_by_axis(
     if zero_point is None and dtype is None and type_number:
         raise InputError(f"quantize: {type_number} is not the number of a type")
     if zero_point is not None and dtype not in {None, zero_point.dtype}:
-        raise InputError(f"quantize: the zero point is {zero_point.dtype}, but the output {dtype}")
+        raise InputError(f"quantize: the zero point is {zero_point.dtype}, but the output is {dtype}")
     kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
     if scale.dtype.kind in "iu":
         x, scale = x.astype(np.float64), scale.astype(np.float64)
@@ -219,7 +219,7 @@ def dequantize_by_axis(
         raise InputError(f"quantize: {type_number} is not the number of a type")
     expected_dtype = dtype if type_number else None
     if is_stored(scale.dtype) and expected_dtype is None:
-        raise InputError(f"quantize: {scale.dtype} is a scale type and does not define the output type")
+        raise InputError(f"quantize: output_dtype is required if the scale is {scale.dtype}")
     x, scale = widen_array(x), widen_array(scale)
     factors, points = _fit_parameters(x, scale, None if zero_point is None else widen_array(zero_point), axis, block)
     if not is_float(x.dtype):
@@ -253,12 +253,14 @@ def _broadcast_parameters(x: NDArray[Any], array: NDArray[Any], axis: int, block
     if x.ndim == 1 and array.ndim == 1 and not block and array.shape != x.shape:
         raise NoKernel(f"quantize: it is unspecified how {array.size} scales apply to {x.size} elements")
     if array.ndim == 1 and (x.ndim > 1 or not block):
-        require_shape("quantize", "scales along an axis", array.shape, (x.shape[place],))
+        require_shape("quantize", "per-axis scales", array.shape, (x.shape[place],))
         return np.broadcast_to(array.reshape(-1, *(1,) * (x.ndim - 1 - place)), x.shape)
     if array.ndim != x.ndim or block < 1:
-        raise InputError(f"quantize: scales of shape {list(array.shape)} do not fit {list(x.shape)}")
+        raise InputError(
+            f"quantize: scales of shape {list(array.shape)} do not match an input of shape {list(x.shape)}"
+        )
     blocks = -(-x.shape[place] // block)
-    require_shape("quantize", "scales of blocks", array.shape, (*x.shape[:place], blocks, *x.shape[place + 1 :]))
+    require_shape("quantize", "block-wise scales", array.shape, (*x.shape[:place], blocks, *x.shape[place + 1 :]))
     return np.take(np.repeat(array, block, place), range(x.shape[place]), place)
 
 
@@ -376,7 +378,7 @@ def _parameters(
             f"{', '.join(str(list(each.shape)) for each in parameters) or 'none'}"
         )
     if not is_float(parameters[0].dtype):
-        raise InputError(f"quantize: expected scales, found {parameters[0].dtype}")
+        raise InputError(f"quantize: expected floating-point scales, found {parameters[0].dtype}")
     return parameters[0], parameters[1] if with_zero_points else None
 
 
@@ -402,7 +404,7 @@ def _repeat_blocks(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tupl
 
 def _range(dtype: np.dtype[Any], bits: int) -> tuple[int, int]:
     if dtype.kind not in "iu" or not 1 < bits <= 8 * dtype.itemsize:
-        raise InputError(f"quantize: expected integers of {bits} bits, found {dtype}")
+        raise InputError(f"quantize: expected {bits}-bit integers, found {dtype}")
     return (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 

@@ -212,7 +212,7 @@ def join_quantized(
     with quiet():
         for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             if x.dtype != zero.dtype:
-                raise InputError(f"quantized: expected arrays of {zero.dtype}, found {x.dtype}")
+                raise InputError(f"quantized: expected inputs of type {zero.dtype}, found {x.dtype}")
             arrays.append(_quantize_floats(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
     check_axis(axis, arrays[0].ndim, "quantized")
     return join(arrays, axis=axis)
@@ -254,7 +254,7 @@ def mean_of_quantized_places(
     if x.ndim < 3:
         raise InputError(f"quantized: expected a batch, channels and spatial dimensions, found {list(x.shape)}")
     if 0 in (x.shape[1:-1] if channels_last else x.shape[2:]):
-        raise InputError(f"quantized: {list(x.shape)} has no places to take the mean of")
+        raise InputError(f"quantized: {list(x.shape)} has no elements to average")
     axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
     with quiet():
         mean = real_of(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
@@ -295,7 +295,7 @@ def gather_from_blocks(
         check_axis(axis, data.ndim, "gather")
     packed = bits if data.dtype == np.uint8 else 8
     if packed not in {2, 4, 8}:
-        raise InputError(f"gather: expected numbers of 2, 4 or 8 bits, found {bits}")
+        raise InputError(f"gather: expected 2, 4 or 8 bits, found {bits}")
     numbers = unpack_numbers(data, packed) if packed < 8 else data
     count, size = numbers.shape[quantize_axis], block or max(1, numbers.shape[quantize_axis])
     shape = (*numbers.shape[:quantize_axis], -(-count // size), *numbers.shape[quantize_axis + 1 :])
@@ -330,12 +330,12 @@ def _hold_fitting(what: str, array: NDArray[Any], shape: Sequence[int], axis: in
     """
     pairs = enumerate(zip(array.shape, shape, strict=False))
     if array.ndim != len(shape) or any(n != m and (n != 1 or at == axis or not stretched) for at, (n, m) in pairs):
-        raise InputError(f"gather: {what} of {list(array.shape)} do not match blocks of {list(shape)}")
+        raise InputError(f"gather: {what} of shape {list(array.shape)} do not match blocks of shape {list(shape)}")
 
 
 def _points(zeros: NDArray[Any], data: NDArray[Any], shape: Sequence[int], packed: int, axis: int) -> NDArray[Any]:
     if zeros.dtype != data.dtype or integer_range(data.dtype) is None:
-        raise InputError(f"gather: zero points of {zeros.dtype} do not match numbers of {data.dtype}")
+        raise InputError(f"gather: zero points of {zeros.dtype} do not match data of type {data.dtype}")
     if packed == 8:
         _hold_fitting("zero points", zeros, shape, axis, stretched=False)
         return zeros
@@ -384,7 +384,7 @@ def normalize_quantized_embeddings(
         arrays_by_name["segment_table"] = segment_table
     missing = [name for name in arrays_by_name if f"{name}_by" not in numbers or f"{name}_zero" not in numbers]
     if missing:
-        raise InputError(f"expected a scale and a zero point of each table, found none of {', '.join(missing)}")
+        raise InputError(f"expected a scale and a zero point per table, but these are missing: {', '.join(missing)}")
     with quiet():
         tables = {
             name: real_of(each, numbers[f"{name}_by"], numbers[f"{name}_zero"]) for name, each in arrays_by_name.items()

@@ -68,7 +68,7 @@ def quantized_product(
         if one.size != other.size:
             raise InputError(f"multiply: {one.size} scales do not match {other.size} zero points")
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
-        raise NoKernel("multiply: it is unspecified how the product of narrow floats is rounded")
+        raise NoKernel("multiply: it is unspecified how products of narrow floats are rounded")
     with quiet():
         total = _multiply_exactly(
             _subtract_zero_point(a, a_zero, rows=True), _subtract_zero_point(b, b_zero, rows=False)
@@ -120,7 +120,7 @@ def quantized_windows(
         if array.size != 1:
             raise InputError("convolution: expected one scale and one zero point for the input, and for the output")
     if filters_scale.size != filters_zero.size:
-        raise InputError("convolution: expected as many scales as zero points for the filters")
+        raise InputError("convolution: expected the same number of scales and zero points for the filters")
     total = _convolve_integers(inputs, filters, inputs_zero, filters_zero, slide)
     column = (-1, *(1,) * (filters.ndim - 2))
     if bias is not None:
@@ -147,12 +147,14 @@ def _broadcast_parameters(array: NDArray[Any], each: NDArray[Any], *, rows: bool
         if each.size == array.shape[-2 if rows else -1]:
             return each[:, np.newaxis] if rows else each
         if array.ndim == 2:
-            raise InputError(f"multiply: {each.size} do not match the matrix {list(array.shape)}")
+            raise InputError(
+                f"multiply: {each.size} scales or zero points do not match a matrix of shape {list(array.shape)}"
+            )
     if each.ndim == array.ndim and all(n in {1, size} for n, size in zip(each.shape, array.shape, strict=True)):
         if each.ndim < 2 or each.shape[-1 if rows else -2] == 1:
             return each
         raise InputError(
-            f"multiply: scales or zero points {list(each.shape)} are not one for each {'row' if rows else 'column'}"
+            f"multiply: expected one scale or zero point per {'row' if rows else 'column'}, found {list(each.shape)}"
         )
     raise NoKernel(f"multiply: it is unspecified how scales or zero points of shape {list(each.shape)} apply")
 
@@ -162,11 +164,15 @@ def _multiply_exactly(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     matrix = left[np.newaxis] if left.ndim == 1 else left
     other = right[:, np.newaxis] if right.ndim == 1 else right
     if not left.ndim or not right.ndim or matrix.shape[-1] != other.shape[-2]:
-        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} cannot be multiplied")
+        raise InputError(
+            f"multiply: matrices of shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
+        )
     try:
         batch = np.broadcast_shapes(matrix.shape[:-2], other.shape[:-2])
     except ValueError:
-        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} cannot be multiplied") from None
+        raise InputError(
+            f"multiply: matrices of shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
+        ) from None
     total = memory.empty((*batch, matrix.shape[-2], other.shape[-1]), np.dtype(np.float64))
     total[...] = 0
     for first in memory.in_time(range(0, matrix.shape[-1], _EXACT)):
@@ -186,7 +192,9 @@ def _convolve_integers(
     if zero is not None and zero.size != 1:
         raise InputError(f"convolution: expected one zero point for the input, found {zero.size}")
     if inputs.ndim < 3 or filters.ndim != inputs.ndim:
-        raise InputError(f"convolution: filters {list(filters.shape)} do not match {list(inputs.shape)}")
+        raise InputError(
+            f"convolution: filters of shape {list(filters.shape)} do not match an input of shape {list(inputs.shape)}"
+        )
     data = to_float64(inputs.astype(np.float64)) - (0 if zero is None else float(zero.reshape(())))
     weights = filters.astype(np.float64)
     if filter_zero is not None:
@@ -235,8 +243,8 @@ def convolve_integers(
     require_integers("convolution", inputs)
     require_integers("convolution", filters)
     many = filters.shape[0]
-    left = _center_integers(inputs, _broadcast_numbers("an input's zero point", input_zero_point, 1, 1, inputs.ndim))
-    point = _broadcast_numbers("filters' zero points", filter_zero_point, many, 1, filters.ndim)
+    left = _center_integers(inputs, _broadcast_numbers("the input's zero point", input_zero_point, 1, 1, inputs.ndim))
+    point = _broadcast_numbers("the filters' zero points", filter_zero_point, many, 1, filters.ndim)
     right = _center_integers(filters, point if point is None else np.swapaxes(point, 0, 1))
     array = convolution(
         left, right, transposed=False, flipped=False, strides=strides, dilations=dilations,
@@ -278,7 +286,7 @@ def convolve_quantized(
     if bias is not None:
         require_shape("convolution", "a bias", bias.shape, (1, array.shape[1], *(1,) * (array.ndim - 2)))
         array = array + bias.astype(np.int32)
-    scale = _factor("an input's scale", input_scale, 1, 1, array.ndim)
+    scale = _factor("the input's scale", input_scale, 1, 1, array.ndim)
     scale = scale * _factor("filters' scales", filter_scale, array.shape[1], 1, array.ndim)
     with memory.quiet():
         return _requantize_array(
@@ -319,9 +327,9 @@ def multiply_quantized(
     point_wraps: the quotient is clamped to 32 bits, and adding the zero point wraps around there.
     """
     array = multiply_integers(a, b, a_zero_point, b_zero_point)
-    rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
+    rows = _factor("row scales", a_scale, a.shape[-2], -2, 2)
     with memory.quiet():
-        scale = rows * _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
+        scale = rows * _factor("column scales", b_scale, b.shape[-1], -1, 2)
         return _requantize_array(
             array.astype(np.float32), scale, output_scale, output_zero_point, a.shape[-2], -2, dtype, point_wraps
         )
@@ -342,8 +350,8 @@ def multiply_to_floats(
 
     Arguments are those of `multiply_quantized`. bias: of the shape and type of the result.
     """
-    rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
-    columns = _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
+    rows = _factor("row scales", a_scale, a.shape[-2], -2, 2)
+    columns = _factor("column scales", b_scale, b.shape[-1], -1, 2)
     with memory.quiet():
         array = _product(a, b, a_zero_point, b_zero_point, rows, columns)
         if bias is not None:
@@ -378,10 +386,10 @@ def mean_of_quantized(
     require_integers("pooling", inputs)
     many = inputs.shape[1]
     left = _center_integers(
-        inputs, _broadcast_numbers("an input's zero points", input_zero_point, many, 1, inputs.ndim)
+        inputs, _broadcast_numbers("the input's zero points", input_zero_point, many, 1, inputs.ndim)
     )
     with memory.quiet():
-        left = left.astype(np.float32) * _factor("an input's scales", input_scale, many, 1, inputs.ndim)
+        left = left.astype(np.float32) * _factor("the input's scales", input_scale, many, 1, inputs.ndim)
     array = average_pool(
         left, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
         include_padding=include_padding, dilations=dilations, sizes=sizes,
@@ -401,8 +409,8 @@ def _product(
     require_integers("matrix product", b)
     if a.ndim < 2 or a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2] or a.shape[-1] != b.shape[-2]:
         raise InputError(f"matrix product: shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
-    left = _center_integers(a, _broadcast_numbers("zero points of rows", a_zero_point, a.shape[-2], -2, 2))
-    right = _center_integers(b, _broadcast_numbers("zero points of columns", b_zero_point, b.shape[-1], -1, 2))
+    left = _center_integers(a, _broadcast_numbers("row zero points", a_zero_point, a.shape[-2], -2, 2))
+    right = _center_integers(b, _broadcast_numbers("column zero points", b_zero_point, b.shape[-1], -1, 2))
     if a_scale is not None and b_scale is not None:
         left, right = left * a_scale, right * b_scale
     result = memory.empty((*a.shape[:-1], b.shape[-1]), np.dtype(np.float64))
@@ -421,7 +429,7 @@ def _broadcast_numbers(what: str, array: NDArray[Any] | None, count: int, axis: 
     if array.size != 1:
         result = array.shape[axis] if -array.ndim <= axis < array.ndim else 0
         if array.size != count or result != count:
-            raise InputError(f"expected one number as {what}, or {count} along one axis, found {list(array.shape)}")
+            raise InputError(f"expected {what} of one element, or {count} along one axis, found {list(array.shape)}")
         shape[axis] = count
     return array.reshape(shape)
 
@@ -463,10 +471,10 @@ def _requantize_array(
     with more than one element.
     """
     if zero_point is not None and zero_point.dtype != dtype:
-        raise InputError(f"expected an output's zero point of {dtype}, found {zero_point.dtype}")
-    point = _broadcast_numbers("an output's zero points", zero_point, count, axis, array.ndim)
+        raise InputError(f"expected an output zero point of {dtype}, found {zero_point.dtype}")
+    point = _broadcast_numbers("the output's zero points", zero_point, count, axis, array.ndim)
     with memory.quiet():
-        divisor = _factor("an output's scales", scale, count, axis, array.ndim)
+        divisor = _factor("the output's scales", scale, count, axis, array.ndim)
         result = np.rint(array / divisor if factor is None else array * (factor / divisor))
         if point_wraps and point is not None:
             total: NDArray[Any] = (store_as(result, np.dtype(np.int32)).astype(np.int64) + point).astype(np.int32)

@@ -46,12 +46,10 @@ def uniform_numbers(
     counter are 0, the type is bfloat16, or the range is empty.
     """
     if low.size != 1 or high.size != 1 or low.dtype != high.dtype:
-        raise InputError("random: expected each bound as one number of the same type")
+        raise InputError("random: expected bounds of one element each and the same type")
     sizes = tuple(int(size) for size in shape.reshape(-1))
     if min(sizes, default=0) < 0 or min(key, counter) < 0 or max(key, counter) >= 2**64:
-        raise InputError(
-            f"random: expected sizes and seeds that are not negative, found {list(sizes)}, {key}, {counter}"
-        )
+        raise InputError(f"random: expected sizes and seeds of at least 0, found {list(sizes)}, {key}, {counter}")
     result = memory.empty(sizes, low.dtype)
     bottom, top = low.reshape(()), high.reshape(())
     if (
@@ -174,14 +172,14 @@ def _generator(seed: float | None) -> np.random.RandomState:
 def _shape(like: NDArray[Any] | None, shape: Sequence[int] | None) -> tuple[int, ...]:
     sizes = like.shape if like is not None else tuple(shape or ())
     if min(sizes, default=0) < 0:
-        raise InputError(f"random: the output would have the shape {list(sizes)!r:.60}")
+        raise InputError(f"random: expected output sizes of at least 0, found {list(sizes)!r:.60}")
     return sizes
 
 
 def _type(like: NDArray[Any] | None, dtype: np.dtype[Any] | None) -> np.dtype[Any]:
     matching_dtype = dtype if dtype is not None else like.dtype if like is not None else np.dtype(np.float32)
     if not is_float(matching_dtype):
-        raise InputError(f"random: expected a type of floats, found {matching_dtype}")
+        raise InputError(f"random: expected a floating-point type, found {matching_dtype}")
     return matching_dtype
 
 
@@ -237,7 +235,7 @@ def draw_classes(
     int32. Masked where a row has no valid probabilities.
     """
     if inputs.ndim != 2 or count < 0:
-        raise InputError(f"multinomial: expected rows of classes and a number of samples, found {count}")
+        raise InputError(f"multinomial: expected a 2-D input and at least 0 samples, found {count}")
     shape = (inputs.shape[0], count)
     result = memory.empty(shape, np.dtype(np.int32) if dtype is None else dtype)
     result[...] = 0
@@ -270,7 +268,7 @@ def drop_out(
     """
     for array in (ratio, training):
         if array is not None and array.size != 1:
-            raise InputError("dropout: expected one ratio, and one truth value for the mode")
+            raise InputError("dropout: expected a ratio of one element and a training_mode of one bool")
     part = float(to_float64(ratio).reshape(())) if ratio is not None else stated_ratio
     dropping = bool(training.reshape(())) if training is not None else not testing
     memory.hold(inputs.shape, np.dtype(np.float64))
@@ -279,7 +277,7 @@ def drop_out(
     if dropping and part:
         if not 0 <= part < 1:
             refusal = InputError if ratio is not None else NoKernel  # an attribute has no documented range
-            raise refusal(f"dropout: expected a ratio from 0 to below 1, found {part}")
+            raise refusal(f"dropout: expected 0 <= ratio < 1, found {part}")
         kept = np.asarray(_generator(seed).random_sample(inputs.shape)) >= part
         result = round_to(to_float64(inputs) * kept * (1 / (1 - part)), inputs.dtype)
     return result, kept if boolean else kept.astype(inputs.dtype)

@@ -256,7 +256,7 @@ def reduce_dimensions(
 def _hold_keep(name: str, keep: int) -> None:
     """Raise InputError unless `keep` is 0 or 1."""
     if keep not in {0, 1}:
-        raise InputError(f"{name}: expected 0 or 1 as keepdims, found {keep}")
+        raise InputError(f"{name}: expected keepdims 0 or 1, found {keep}")
 
 
 def _wide(array: NDArray[Any]) -> NDArray[Any]:
@@ -389,7 +389,7 @@ def cumulate(
     """Return `cumulative`; axis: an array of one integer, default 0."""
     axis = np.zeros((), np.int64) if axis is None else axis
     if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
-        raise InputError(f"cumulate: expected an axis as one integer, found {axis.dtype}{list(axis.shape)}")
+        raise InputError(f"cumulate: expected an axis of one integer, found {axis.dtype}{list(axis.shape)}")
     place = int(axis.reshape(()))
     place = place + inputs.ndim if place < 0 else place
     check_axis(place, inputs.ndim, "cumulate")

@@ -323,7 +323,7 @@ class _Reader:
             self.at += 2
             return [Node(kinds[char])]
         if char == "C":
-            raise NoKernel(r"patterns with \C, a byte of a character, are not supported")
+            raise NoKernel(r"patterns with \C (a single byte) are not supported")
         named = self.named_set()
         return [self.set_of(named) if named is not None else self.literal(self.character())]
 
@@ -415,7 +415,7 @@ def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray
     Raises InputError for a pattern that RE2 rejects, and NoKernel for one that is too large or uses unsupported syntax.
     """
     if texts.dtype != np.object_ or not all(isinstance(text, str) for text in texts.flat):
-        raise InputError("match_pattern: expected only strings")
+        raise InputError("match_pattern: expected strings")
     if pattern is None:
         raise NoKernel("match_pattern: it is unspecified what a missing pattern matches")
     machine = _Machine(parse_pattern(pattern))
@@ -449,7 +449,7 @@ class _Machine:
 
     def _place(self, leads: Iterable[int] = (), *, reads: int = -1, asks: str = "") -> int:
         if len(self.sets) >= _MOST_PLACES:
-            raise NoKernel(f"patterns of more than {_MOST_PLACES} places are not supported")
+            raise NoKernel(f"patterns with more than {_MOST_PLACES} states are not supported")
         self.sets.append(reads)
         self.asks.append(asks)
         self.leads.append(list(leads))

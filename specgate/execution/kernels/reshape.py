@@ -29,7 +29,7 @@ def transpose(inputs: NDArray[Any], *, order: Sequence[int] | None = None) -> ND
     """Return `inputs` with transposed dimensions, reversed if order is None."""
     axes = list(range(inputs.ndim))[::-1] if order is None else list(order)
     if sorted(axes) != list(range(inputs.ndim)):
-        raise InputError(f"transpose: expected each of {inputs.ndim} dimensions once, found {axes!r:.80}")
+        raise InputError(f"transpose: expected a permutation of {inputs.ndim} dimensions, found {axes!r:.80}")
     return np.ascontiguousarray(inputs.transpose(axes)) if inputs.ndim else inputs.copy()
 
 
@@ -42,17 +42,17 @@ def reshape(
     shape.
     """
     if shape is None:
-        raise NoKernel("reshape: it is unspecified the shape of the result if it is missing")
+        raise NoKernel("reshape: the result is unspecified without a shape")
     sizes = integers("reshape", "sizes", shape)
     if not keep_zeros:
         if any(size == 0 and place >= inputs.ndim for place, size in enumerate(sizes)):
-            raise InputError(f"reshape: a size of 0 in {sizes} is beyond the dimensions of {list(inputs.shape)}")
+            raise InputError(f"reshape: a size of 0 in {sizes} has no input dimension to copy in {list(inputs.shape)}")
         sizes = [size or inputs.shape[place] for place, size in enumerate(sizes)]
     size_product = prod(size for size in sizes if size != -1)
     if -1 in sizes and size_product and inputs.size % size_product == 0:
         sizes[sizes.index(-1)] = inputs.size // size_product
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
-        raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
+        raise InputError(f"reshape: {inputs.size} elements cannot have the shape {sizes!r:.80}")
     return inputs.reshape(sizes).copy()
 
 
@@ -64,7 +64,7 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
     sizes = integers("reshape", "sizes", shape)
     copied = [place for place, size in enumerate(sizes) if copy_zeros and size == 0]
     if any(place >= inputs.ndim for place in copied):
-        raise InputError(f"reshape: a size of 0 in {sizes} is beyond the dimensions of {list(inputs.shape)}")
+        raise InputError(f"reshape: a size of 0 in {sizes} has no input dimension to copy in {list(inputs.shape)}")
     left = prod(size for place, size in enumerate(inputs.shape) if place not in copied)
     size_product = prod(size for place, size in enumerate(sizes) if size != -1 and place not in copied)
     if sizes.count(-1) == 1 and size_product > 0 and left % size_product == 0:
@@ -72,14 +72,14 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
     for place in copied:
         sizes[place] = inputs.shape[place]
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
-        raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
+        raise InputError(f"reshape: {inputs.size} elements cannot have the shape {sizes!r:.80}")
     return inputs.reshape(sizes).copy()
 
 
 def flatten(inputs: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return a matrix: dimensions before `axis` are rows, others columns."""
     if not 0 <= axis <= inputs.ndim:
-        raise InputError(f"flatten: {axis} is not a position among or after {inputs.ndim} dimensions")
+        raise InputError(f"flatten: axis {axis} is out of range for rank {inputs.ndim}")
     return inputs.reshape(prod(inputs.shape[:axis]), prod(inputs.shape[axis:])).copy()
 
 
@@ -89,7 +89,9 @@ def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] |
         return inputs.reshape([size for size in inputs.shape if size != 1]).copy()
     along = _places("squeeze", axes, inputs.ndim)
     if any(inputs.shape[axis] != 1 for axis in along):
-        raise InputError(f"squeeze: not all of the dimensions {sorted(along)} of {list(inputs.shape)} have size 1")
+        raise InputError(
+            f"squeeze: expected size 1 along the axes {sorted(along)}, found the shape {list(inputs.shape)}"
+        )
     return inputs.reshape([size for axis, size in enumerate(inputs.shape) if axis not in along]).copy()
 
 
@@ -108,7 +110,7 @@ def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) 
     rank = inputs.ndim + len(numbers)
     along = _places("unsqueeze", numbers, rank)
     if len(along) != len(numbers) or rank > memory.MAX_DIMENSIONS:
-        raise InputError(f"unsqueeze: expected each axis once, found {numbers!r:.80}")
+        raise InputError(f"unsqueeze: expected distinct axes, found {numbers!r:.80}")
     sizes = iter(inputs.shape)
     return inputs.reshape([1 if axis in along else next(sizes) for axis in range(rank)]).copy()
 
@@ -167,7 +169,7 @@ def _integer_list(name: str, what: str, result: NDArray[Any] | Sequence[int]) ->
     if not isinstance(result, np.ndarray) or result.dtype.kind != "f":
         return integers(name, what, result)
     if not (np.isfinite(result) & (np.abs(result) < _EXACT) & (result == np.trunc(result))).all():
-        raise InputError(f"{name}: expected whole numbers as {what}")
+        raise InputError(f"{name}: expected integers as {what}")
     return integers(name, what, result.astype(np.int64))
 
 
@@ -189,7 +191,7 @@ def slice_between(
     same_length("slice", len(first), ends=last, axes=along, steps=by)
     chosen = [slice(None)] * inputs.ndim
     if len({axis % inputs.ndim for axis in along if inputs.ndim}) != len(along):
-        raise InputError(f"slice: expected each of the axes once, found {along!r:.80}")
+        raise InputError(f"slice: expected distinct axes, found {along!r:.80}")
     for axis, *(start, end, step) in zip(along, first, last, by, strict=True):
         place = axis + inputs.ndim if axis < 0 else axis
         check_axis(place, inputs.ndim, "slice")
@@ -214,7 +216,7 @@ def tile_by(
     counts = _along_one(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
     same_length("tile", inputs.ndim, repeats=counts)
     if counts and min(counts) < 0:
-        raise InputError(f"tile: expected no negative repeats, found {counts}")
+        raise InputError(f"tile: expected repeats of at least 0, found {counts}")
     result = memory.empty(tuple(map(mul, inputs.shape, counts)), inputs.dtype)
     if not result.size:
         return result
@@ -265,7 +267,7 @@ def split_along(
     number.
     """
     if axis is None:
-        raise NoKernel("split: it is unspecified which axis to split if it is missing")
+        raise NoKernel("split: the default axis is unspecified")
     place = axis + inputs.ndim if axis < 0 else axis
     check_axis(place, inputs.ndim, "split")
     size = inputs.shape[place]
@@ -287,9 +289,9 @@ def split_along(
         each = -(-size // parts)
         counts = [each] * (parts - 1) + [size - each * (parts - 1)]
         if not rest and counts[-1] != each:
-            raise InputError(f"split: {size} elements are not divided into {parts} equal parts")
+            raise InputError(f"split: {size} elements are not divisible into {parts} equal parts")
     if len(counts) != parts or any(count < 0 for count in counts) or sum(counts) != size:
-        raise InputError(f"split: sizes of {counts!r:.80} are not {parts} that make up {size}")
+        raise InputError(f"split: expected {parts} sizes that add up to {size}, found {counts!r:.80}")
     before = (slice(None),) * place
     return [
         inputs[*before, slice(end - count, end)].copy() for count, end in zip(counts, accumulate(counts), strict=True)
@@ -299,7 +301,9 @@ def split_along(
 def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:
     """Return `inputs` with the first `lengths` time steps reversed per batch."""
     if {time_axis, batch_axis} != {0, 1} or inputs.ndim < 2:
-        raise InputError(f"reverse: expected 0 and 1 as axes of 2 or more, found {time_axis} and {batch_axis}")
+        raise InputError(
+            f"reverse: expected the axes 0 and 1 of an input of rank 2 or more, found {time_axis} and {batch_axis}"
+        )
     counts = integers("reverse", "lengths", lengths)
     most = inputs.shape[time_axis]
     if len(counts) != inputs.shape[batch_axis] or any(not 0 <= count <= most for count in counts):
@@ -317,7 +321,7 @@ def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
     They have one type and equal sizes along the other dimensions.
     """
     if not parts:
-        raise InputError("join: expected at least one part")
+        raise InputError("join: expected at least one input")
     first = parts[0]
     check_axis(axis, first.ndim, "join")
     before, behind, size = first.shape[:axis], first.shape[axis + 1 :], 0
@@ -340,6 +344,6 @@ def split(inputs: NDArray[Any], *, shapes: Sequence[Sequence[int]], axis: int) -
         raise InputError(f"split: expected parts of {list(inputs.shape)} along axis {axis}")
     sizes = [shape[axis] for shape in shapes]
     if any(size < 1 for size in sizes) or sum(sizes) != inputs.shape[axis]:
-        raise InputError(f"split: sizes of {sizes!r:.80} do not make up {inputs.shape[axis]}")
+        raise InputError(f"split: expected sizes above 0 that add up to {inputs.shape[axis]}, found {sizes!r:.80}")
     ends = np.cumsum(np.array(sizes, np.int64))[:-1]
     return [np.ascontiguousarray(part) for part in np.split(inputs, ends, axis)]

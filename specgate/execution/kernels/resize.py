@@ -188,7 +188,7 @@ def _average_triangular(values: NDArray[Any], axis: int, places: NDArray[np.floa
 def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> NDArray[Any]:
     """Return `inputs` with the last two dimensions upsampled by integers."""
     if inputs.ndim < 2 or height < 1 or width < 1:
-        raise InputError(f"resample: expected two dimensions and factors above 0, found {inputs.ndim} dimensions")
+        raise InputError(f"resample: expected an input of rank 2 or more and factors above 0, found rank {inputs.ndim}")
     factors = (*(1,) * (inputs.ndim - 2), height, width)
     sizes = [size * factor for size, factor in zip(inputs.shape, factors, strict=True)]
     if not linear:
@@ -286,7 +286,7 @@ def places_of(name: str, new: int, old: int, scale: float, length: float, part: 
 def rounded_places(at: NDArray[Any], size: int, how: str) -> NDArray[np.int64]:
     """Return coordinates rounded to elements, clamped to the axis."""
     if how not in _ROUNDED:
-        raise InputError(f"resize: unknown rounding {how!r:.40}")
+        raise InputError(f"resize: unknown nearest_mode {how!r:.40}")
     array: NDArray[Any] = np.clip(np.nan_to_num(_ROUNDED[how](at)), 0, size - 1)
     return array.astype(np.int64)
 
@@ -372,7 +372,7 @@ def resize(
     memory.hold(tuple(shape), np.dtype(np.float64))
     if not data.size:
         if 0 not in shape:
-            raise NoKernel("resize: it is unspecified how an empty input is enlarged")
+            raise NoKernel("resize: it is unspecified how to enlarge an empty input")
         return memory.empty(tuple(shape), data.dtype)
     if mode not in {"nearest", *WEIGHTS}:
         raise InputError(f"resize: unknown mode {mode!r:.40}")
@@ -410,10 +410,10 @@ def _axes(
     chosen = list(range(data.ndim)) if axes is None else [a + data.ndim if a < 0 else a for a in axes]
     if any(not 0 <= axis < data.ndim for axis in chosen) or policy not in _POLICIES:
         raise InputError(
-            f"resize: {chosen!r:.60} are no axes of {data.ndim} dimensions, or {policy!r:.30} is no policy"
+            f"resize: axes {chosen!r:.60} are out of range for rank {data.ndim}, or policy {policy!r:.30} is unknown"
         )
     if len(set(chosen)) != len(chosen):
-        raise NoKernel("resize: it is unspecified what a repeated axis means")
+        raise NoKernel("resize: expected distinct axes; the result for a repeated axis is unspecified")
     old = [data.shape[axis] for axis in chosen]
     result = stated if stated is not None else None if scales is None else to_float64(scales.reshape(-1)).tolist()
     if (result is None) == (sizes is None) or len(sizes if result is None else result) != len(chosen):  # type: ignore[arg-type]
@@ -443,7 +443,7 @@ def _by_sizes(numbers: list[int], old: list[int], policy: str) -> tuple[list[int
     if policy == "stretch":
         return numbers, [float(np.float32(n / size)) if size else 1.0 for n, size in zip(numbers, old, strict=True)]
     if not all(old):
-        raise NoKernel("resize: an empty input does not have a scale that keeps its proportions")
+        raise NoKernel("resize: keep_aspect_ratio_policy is unspecified for an empty input")
     scale = (min if policy == "not_larger" else max)(
         (n / size for n, size in zip(numbers, old, strict=True)), default=1.0
     )
@@ -530,7 +530,7 @@ def interpolate_along(
     padded = _pad_data(data, begins, ends)
     chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
     if any(not 0 <= axis < padded.ndim for axis in chosen) or len(set(chosen)) != len(chosen):
-        raise InputError(f"interpolate: {chosen!r:.80} are not different axes of {padded.ndim} dimensions")
+        raise InputError(f"interpolate: expected distinct axes of an input of rank {padded.ndim}, found {chosen!r:.80}")
     lengths, factors = _lengths([padded.shape[axis] for axis in chosen], sizes, scales, shape_calculation_mode)
     shape = list(padded.shape)
     for axis, length in zip(chosen, lengths, strict=True):
@@ -538,7 +538,7 @@ def interpolate_along(
     memory.hold(tuple(shape), np.dtype(np.float64))
     if not padded.size:
         if 0 not in shape:
-            raise NoKernel("interpolate: it is unspecified how an empty input is enlarged")
+            raise NoKernel("interpolate: it is unspecified how to enlarge an empty input")
         return memory.empty(tuple(shape), data.dtype)
     pillow = mode in {"bilinear_pillow", "bicubic_pillow"}
     to_place = _PLACES.get("half_pixel" if pillow else coordinate_transformation_mode or "half_pixel")
@@ -546,7 +546,7 @@ def interpolate_along(
         raise InputError(f"interpolate: unknown coordinate transformation {coordinate_transformation_mode!r:.40}")
     if mode == "nearest":
         if nearest not in _NEAREST:
-            raise InputError(f"interpolate: unknown rounding {nearest!r:.40}")
+            raise InputError(f"interpolate: unknown nearest_mode {nearest!r:.40}")
         if 0 in shape:
             return memory.empty(tuple(shape), data.dtype)
         return _nearest(padded, chosen, lengths, factors, to_place, nearest)
@@ -576,20 +576,18 @@ def _said_of_corners(
     """
     mode, align_corners, *others = how
     if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(others):
-        raise NoKernel(
-            f"interpolate: it is unspecified which positions count in mode {mode!r:.40}, apart from aligned corners"
-        )
+        raise NoKernel(f"interpolate: mode {mode!r:.40} is specified only for align_corners")
     items = [] if sizes is None else sizes.reshape(-1).tolist()
     for axis, length in zip(axes, items, strict=False):
         if 0 <= axis < data.ndim and length == 1 != data.shape[axis]:
-            raise NoKernel("interpolate: it is unspecified which of several positions is selected")
+            raise NoKernel("interpolate: align_corners is unspecified for an axis that shrinks to size 1")
     return "straight", "align_corners"
 
 
 def _pad_data(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
     before, behind = ([*each][: data.ndim] + [0] * (data.ndim - len(each)) for each in (begins, ends))
     if any(not 0 <= n < _LARGEST for n in (*before, *behind)):
-        raise InputError("interpolate: expected paddings of 0 or more")
+        raise InputError("interpolate: expected pads of at least 0")
     if not any((*before, *behind)):
         return data
     pairs = list(zip(before, behind, strict=True))

@@ -343,7 +343,7 @@ def lstm(
     count, batch, width = len(layer.backwards), inputs.shape[2], recurrence.shape[3]
     layer.states = [np.zeros((count, batch, width)) if state is None else state for state in layer.states]
     if peephole is not None:
-        kind = f"a peephole of {inputs.dtype}"
+        kind = f"peephole weights of type {inputs.dtype}"
         require_shape("lstm", kind, peephole.shape if peephole.dtype == inputs.dtype else (), (1, 1, count, 3 * width))
     bound = float(np.float32(clip)) if clipped else None
     begun = _Begun if hidden is None and not first_met else Plain
@@ -415,7 +415,7 @@ def lstm_step(
     which is not clipped. input_forget, weights_format: only the default values are supported. Others as `rnn_step`.
     """
     if input_forget or weights_format != "fico":
-        raise NoKernel("lstm_step: supports neither input_forget nor weight formats other than fico")
+        raise NoKernel("lstm_step: input_forget and weights_format other than fico are not supported")
     new_hidden, new_cell = _single(Lstm, inputs, [hidden, cell], weights, recurrence, bias, activations, clip)
     return new_hidden, new_cell
 
@@ -432,7 +432,7 @@ def _single(
     linear: bool = False,
 ) -> list[NDArray[Any]]:
     if inputs.ndim != 2 or recurrence.ndim != 2:
-        raise InputError("recurrent: expected inputs and recurrence of 2 dimensions")
+        raise InputError("recurrent: expected 2-D inputs and recurrence weights")
     for state in states:
         require_shape("recurrent", "a state", state.shape, (inputs.shape[0], recurrence.shape[1]))
     arrays = weights[np.newaxis], recurrence[np.newaxis], None if bias is None else bias[np.newaxis]
@@ -524,11 +524,11 @@ def _sequences(
     linear: bool = False,
 ) -> list[NDArray[Any]]:
     if inputs.ndim != 3 or recurrence.ndim != 3:
-        raise InputError("recurrent: expected inputs and recurrence of 3 dimensions")
+        raise InputError("recurrent: expected 3-D inputs and recurrence weights")
     batch, time = inputs.shape[:2]
     require_shape("recurrent", "lengths", lengths.shape, (batch,))
     if (lengths < 0).any():
-        raise InputError("recurrent: expected lengths of 0 and above")
+        raise InputError("recurrent: expected sequence lengths of at least 0")
     ends = np.minimum(lengths, time).astype(np.int64)
     arrays = weights, recurrence, bias
     sequence, *last = over_time(kind, inputs, states, ends, arrays, direction, activations, clip, linear)

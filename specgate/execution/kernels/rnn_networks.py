@@ -73,7 +73,7 @@ def functions_of(
     """
     chosen = list(defaults if names is None else names)
     if len(chosen) < len(defaults):
-        raise InputError(f"recurrent: expected {len(defaults)} functions, found {len(chosen)}")
+        raise InputError(f"recurrent: expected {len(defaults)} activations, found {len(chosen)}")
     first, second = iter(alphas), iter(betas)
     return [_get_activation(name, first, second) for name in chosen[: len(defaults)]]
 
@@ -82,7 +82,7 @@ def _get_activation(
     name: str, alphas: Iterator[float], betas: Iterator[float]
 ) -> Callable[[NDArray[Any]], NDArray[Any]]:
     if name.lower() not in _FUNCTIONS:
-        raise InputError(f"recurrent: unknown function {name!r:.40}; known: {', '.join(_FUNCTIONS)}")
+        raise InputError(f"recurrent: unknown activation {name!r:.40}; known: {', '.join(_FUNCTIONS)}")
     function, alpha, beta = _FUNCTIONS[name.lower()]
     a = 0.0 if alpha is None else float(np.float32(next(alphas, alpha)))
     b = 0.0 if beta is None else float(np.float32(next(betas, beta)))
@@ -267,7 +267,7 @@ class Sequences:
         self.backwards = _DIRECTIONS.get(how.get("direction", "forward"), ())
         if not self.backwards or inputs.ndim != 3 or recurrence.ndim != 3 or how.get("batch_first", 0) not in {0, 1}:
             raise InputError(
-                f"recurrent: expected inputs and recurrence of 3 dimensions, one of {', '.join(_DIRECTIONS)}"
+                f"recurrent: expected 3-D inputs and recurrence weights, and a direction in {', '.join(_DIRECTIONS)}"
             )
         self.batch_first = bool(how.get("batch_first", 0))
         self.data = np.swapaxes(inputs, 0, 1) if self.batch_first else inputs
@@ -275,7 +275,7 @@ class Sequences:
         (time, batch, size), rows = self.data.shape, kind.gates * width
         self.width = width
         if how.get("size", width) != width:
-            raise InputError(f"recurrent: the hidden size is {width}, but {how['size']} is stated")
+            raise InputError(f"recurrent: the weights have hidden size {width}, but hidden_size is {how['size']}")
         require_shape("recurrent", "weights", weights.shape, (many, rows, size))
         require_shape("recurrent", "recurrence", recurrence.shape, (many, rows, width))
         if bias is not None:
@@ -399,7 +399,7 @@ def run_quantized_lstm(
     """
     want_float("recurrent", inputs)
     if weights.ndim != 3 or recurrence.ndim != 3:
-        raise InputError("recurrent: expected weights and recurrence of 3 dimensions")
+        raise InputError("recurrent: expected 3-D weights and recurrence weights")
     numbers = (weights_scale, weights_zero), (recurrence_scale, recurrence_zero)
     for pair in numbers:
         for each in pair:

@@ -200,7 +200,7 @@ def _shares(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> tuple[NDA
 
 
 def neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return the elements before and after positions, and the latter's weight."""
+    """Return indices before and after positions, and weights of the second."""
     result = np.clip(places, 0, size - 1)
     first = np.floor(result).astype(np.int64)
     return first, np.minimum(first + 1, size - 1), to_float64(result - first)
@@ -221,9 +221,7 @@ def _sampling_points(start: Any, span: Any, parts: int, samples: int) -> tuple[N
         return np.zeros((parts, 0), type(span)), 0
     count = samples if samples > 0 else max(0, ceil(part))
     if count >= _FEW:
-        raise InputError(
-            f"align_regions: {count} points along a dimension are too many, more than the limit of {_FEW - 1}"
-        )
+        raise InputError(f"align_regions: {count} sampling points per dimension are more than the limit of {_FEW - 1}")
     memory.hold((parts, count), np.dtype(np.int8))
     inside = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
     return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
@@ -236,13 +234,13 @@ def _broadcast_points(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[An
 
 def _hold_regions(name: str, inputs: NDArray[Any], regions: NDArray[Any], batches: NDArray[Any], numbers: int) -> None:
     if inputs.ndim != 4 or regions.ndim != 2:
-        raise InputError(f"{name}: expected feature maps of four dimensions and a list of regions")
+        raise InputError(f"{name}: expected 4-D feature maps and a list of regions")
     require_shape(name, "regions", regions.shape[1:], (numbers,))
     require_shape(name, "batches", batches.shape, regions.shape[:1])
     if ((batches < 0) | (batches >= inputs.shape[0])).any():
-        raise InputError(f"{name}: a batch of a region is none of {inputs.shape[0]}")
+        raise InputError(f"{name}: a region's batch index is out of range for batch size {inputs.shape[0]}")
     if not np.isfinite(to_float64(regions)).all():
-        raise InputError(f"{name}: expected regions of finite numbers")
+        raise InputError(f"{name}: expected finite region coordinates")
 
 
 def _pool_samples(
@@ -261,7 +259,7 @@ def _pool_samples(
     lines: the points are the grid of the first and the second coordinates.
     """
     if min(sizes) < 0:
-        raise InputError(f"align_regions: the output would have the sizes {list(sizes)}")
+        raise InputError(f"align_regions: expected output sizes of at least 0, found {list(sizes)}")
     height, width = sizes
     channels = inputs.shape[1]
     result = memory.empty((len(regions), channels, height, width), inputs.dtype)
@@ -365,7 +363,7 @@ def crop_regions(
     index, or without points, and bins with a point whose side depends on rounding.
     """
     if regions.dtype != inputs.dtype:
-        raise InputError(f"crop_regions: expected regions of {inputs.dtype}, found {regions.dtype}")
+        raise InputError(f"crop_regions: expected regions of type {inputs.dtype}, found {regions.dtype}")
     cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
     shape = shape_of("crop_regions", (batches.size, inputs.shape[1], height, width))
     result = memory.empty(shape, inputs.dtype)
@@ -419,7 +417,7 @@ def each_region(
 ) -> Iterator[tuple[int, int, Points]]:
     """Yield index, map and points of each valid region, for maps of `sizes`."""
     if len(sizes) != 4 or regions.ndim < 2 or batches.ndim < 1 or cropping.height < 1 or cropping.width < 1:
-        raise InputError("crop_regions: expected feature maps of four dimensions, regions and a map for each")
+        raise InputError("crop_regions: expected 4-D feature maps, regions, and a batch index per region")
     require_shape("crop_regions", "regions", regions.shape, (*(1,) * (regions.ndim - 2), batches.size, 4))
     require_shape("crop_regions", "maps", batches.shape, (*(1,) * (batches.ndim - 1), batches.size))
     scales = np.array([cropping.scale_x, cropping.scale_y] * 2, np.float32)
@@ -466,7 +464,7 @@ def _along_crop(
     result = ceil(share) if np.isfinite(share) else _FEW_CROPS
     count = min(max(result, cropping.least), cropping.most)
     if parts * count >= _FEW_CROPS:
-        raise InputError(f"crop_regions: {count} points along a dimension of each of {parts} parts are too many")
+        raise InputError(f"crop_regions: {count} sampling points per dimension in {parts} bins exceed the limit")
     total = parts * count
     memory.hold((total,), np.dtype(to_type))
     steps = max(1, total - 1 if cropping.to_corners else total)
@@ -549,12 +547,15 @@ def _maps(
     """Return the shape of the maps; raise InputError for inconsistent arrays."""
     shape = shape_of("crop_gradients", sizes)
     if len(shape) != 4 or gradient.ndim != 4 or gradient.shape[:2] != (batches.size, shape[1]):
-        raise InputError(f"crop_gradients: a gradient of {list(gradient.shape)} does not fit maps of {list(shape)}")
+        raise InputError(
+            f"crop_gradients: a gradient of shape {list(gradient.shape)} does not match feature maps of shape "
+            f"{list(shape)}"
+        )
     for what, array in (("regions", regions), ("maps", inputs)):
         if array is not None and array.dtype != gradient.dtype:
             raise InputError(f"crop_gradients: expected {what} of {gradient.dtype}, found {array.dtype}")
     if inputs is None and largest:
-        raise InputError("crop_gradients: the largest element is found in the maps, which are missing")
+        raise InputError("crop_gradients: the maximum requires the feature maps, which are missing")
     if inputs is not None:
         require_shape("crop_gradients", "maps", inputs.shape, shape)
     return shape

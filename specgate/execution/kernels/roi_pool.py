@@ -88,9 +88,7 @@ def pool_channels_of_parts(
     _, number, rows, columns = _four(inputs)
     needed = channels * (bins_across * bins_down if straight else parts * parts)
     if number != needed:
-        raise NoKernel(
-            f"pool_channels_of_parts: it is unspecified what {number} channels mean where {needed} are pooled"
-        )
+        raise NoKernel(f"pool_channels_of_parts: expected {needed} channels, found {number}")
 
     def mean(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         to_type = corners.dtype.type
@@ -198,7 +196,7 @@ def _mean_of_bins(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], inner:
 
 def _four(inputs: NDArray[Any]) -> tuple[int, ...]:
     if inputs.ndim != 4:
-        raise InputError("expected feature maps of four dimensions")
+        raise InputError("expected 4-D feature maps")
     return inputs.shape
 
 
@@ -283,10 +281,10 @@ def _of_regions(
     """
     batches = _four(inputs)[0]
     if regions.ndim != 2 or regions.shape[1] != 5 or min(shape) < 0:
-        raise InputError("expected a list of regions of five numbers, and sizes that are not negative")
+        raise InputError("expected regions of five numbers each, and output sizes of at least 0")
     numbers = to_float64(regions[:, 0])
     if not np.isin(numbers, np.arange(batches)).all():
-        raise InputError(f"a batch of a region is none of {batches}")
+        raise InputError(f"a region's batch index is out of range for batch size {batches}")
     result = memory.empty((len(regions), *shape), inputs.dtype)
     if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
@@ -321,7 +319,7 @@ def pool_listed_parts(
     index or invalid corners are masked.
     """
     if inputs.ndim != 4 or regions.ndim < 2 or regions.dtype != inputs.dtype:
-        raise InputError("pool_listed_parts: expected feature maps of four dimensions, and regions of the same type")
+        raise InputError("pool_listed_parts: expected 4-D feature maps and regions of the same type")
     require_shape("regions", "a list", regions.shape, (*(1,) * (regions.ndim - 2), regions.shape[-2], 5))
     numbers, corners = regions.reshape(-1, 5)[:, 0], regions.reshape(-1, 5)[:, 1:].astype(np.float32)
     result = memory.empty(shape_of("regions", (len(corners), inputs.shape[1], height, width)), inputs.dtype)

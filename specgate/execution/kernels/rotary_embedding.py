@@ -40,9 +40,11 @@ def rotate_pairs(
     """
     want_float("rotary", inputs, cosines, sines)
     if inputs.ndim not in {3, 4} or interleaved not in {0, 1} or turned < 0 or (heads or 0) < 0:
-        raise InputError(f"rotary: expected 3 or 4 dimensions and no negative numbers, found {list(inputs.shape)}")
+        raise InputError(
+            f"rotary: expected a 3-D or 4-D input and attributes of at least 0, found {list(inputs.shape)}"
+        )
     if inputs.ndim == 3 and (not heads or inputs.shape[2] % (2 * heads)):
-        raise InputError(f"rotary: {list(inputs.shape)} cannot be divided into {heads} heads of even size")
+        raise InputError(f"rotary: {list(inputs.shape)} is not divisible into {heads} heads of even size")
     data = (
         inputs
         if inputs.ndim == 4
@@ -51,7 +53,7 @@ def rotate_pairs(
     batch, _, time, size = data.shape
     count = turned or size
     if size % 2 or count % 2 or count > size:
-        raise InputError(f"rotary: {count} of {size} elements do not form pairs")
+        raise InputError(f"rotary: expected an even number of rotated elements, at most {size}, found {count}")
     angles = [_angles(each, positions, (batch, time, count // 2)) for each in (cosines, sines)]
     memory.hold(data.shape, np.dtype(np.float64))
     with quiet():
@@ -73,9 +75,11 @@ def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[in
         return to_float64(cache)[:, np.newaxis]
     require_shape("rotary", "positions", positions.shape, shape[:2])
     if cache.ndim != 2 or cache.shape[1] != shape[2]:
-        raise InputError(f"rotary: a cache {list(cache.shape)} has no {shape[2]} pairs for each position")
+        raise InputError(
+            f"rotary: expected a cache with {shape[2]} pairs per position, found shape {list(cache.shape)}"
+        )
     if positions.size and int(positions.min()) < 0:
-        raise InputError(f"rotary: expected no negative positions, found {int(positions.min())}")
+        raise InputError(f"rotary: expected positions of at least 0, found {int(positions.min())}")
     return to_float64(cache[places_in("rotary", positions, len(cache))])[:, np.newaxis]
 
 
@@ -97,12 +101,12 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
     """
     want_float("affine_grid", theta)
     if theta.ndim != 3 or theta.shape[1] not in {2, 3} or theta.shape[2] != theta.shape[1] + 1:
-        raise InputError(f"affine_grid: expected maps of planes or volumes, found {list(theta.shape)}")
+        raise InputError(f"affine_grid: expected theta of shape [N, 2, 3] or [N, 3, 4], found {list(theta.shape)}")
     rank = theta.shape[1]
     require_shape("affine_grid", "sizes", size.shape, (rank + 2,))
     numbers = [int(n) for n in size]
     if numbers[0] != len(theta) or min(numbers[2:]) < 0 or align_corners not in {0, 1}:
-        raise InputError(f"affine_grid: {len(theta)} maps do not match the sizes {numbers!r:.60}")
+        raise InputError(f"affine_grid: theta of batch size {len(theta)} does not match the size {numbers!r:.60}")
     shape = (len(theta), *numbers[2:], rank)
     memory.hold(shape, np.dtype(np.float64))
     if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted

@@ -36,7 +36,9 @@ def scatter_elements(
     require_shape("scatter", "updates", updates.shape, indices.shape)
     others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
     if indices.ndim != inputs.ndim or any(n > m for n, m in others):
-        raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
+        )
     places: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
     places[axis] = places_in("scatter", indices, inputs.shape[axis])
     return _write_updates(inputs, tuple(places), updates, reduction)
@@ -51,7 +53,9 @@ def scatter_tuples(
     everything. reduction: as in `scatter_elements`.
     """
     if not indices.ndim or not inputs.ndim or indices.shape[-1] > inputs.ndim:
-        raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
+        )
     count = indices.shape[-1]
     if not count:
         first = np.zeros((*indices.shape[:-1], 1), np.int64)
@@ -65,7 +69,7 @@ def _write_updates(
     inputs: NDArray[Any], places: tuple[NDArray[Any], ...], updates: NDArray[Any], reduction: str
 ) -> NDArray[Any]:
     if updates.dtype != inputs.dtype:
-        raise InputError(f"scatter: expected updates of {inputs.dtype}, found {updates.dtype}")
+        raise InputError(f"scatter: expected updates of type {inputs.dtype}, found {updates.dtype}")
     if reduction == "none":
         result = inputs.copy()
         result[places] = updates
@@ -103,9 +107,11 @@ def combine_elements(
     require_shape("scatter", "updates", updates.shape, indices.shape)
     others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != at]
     if indices.ndim != inputs.ndim or any(n > m for n, m in others):
-        raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
+        )
     if from_start and (indices < 0).any():
-        raise InputError("scatter: an index is negative")
+        raise InputError("scatter: expected indices of at least 0, found a negative one")
     places: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
     places[at] = places_in("scatter", indices, inputs.shape[at])
     return _combine_updates(inputs, tuple(places), indices.shape, updates, reduction, with_inputs=with_inputs)
@@ -125,13 +131,15 @@ def combine_tuples(
     tuple, updates may be one element of any shape. reduction: as in `combine_elements`, also sub, without mean.
     """
     if not indices.ndim or not inputs.ndim or indices.shape[-1] > inputs.ndim:
-        raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
+        )
     count = indices.shape[-1]
     if not count:  # an empty tuple selects everything
         first = np.zeros((*indices.shape[:-1], 1), np.int64)
         return np.asarray(combine_tuples(inputs[np.newaxis], first, updates, reduction=reduction)[0])
     if from_start and (indices < 0).any():
-        raise InputError("scatter: an index is negative")
+        raise InputError("scatter: expected indices of at least 0, found a negative one")
     shape = (*indices.shape[:-1], *inputs.shape[count:])
     updates = updates.reshape(shape) if shape == () and updates.size == 1 else updates
     require_shape("scatter", "updates", updates.shape, shape)
@@ -150,16 +158,16 @@ def _combine_updates(
 ) -> NDArray[Any]:
     """Return the combined result; shape: of the selected slices."""
     if updates.dtype != inputs.dtype:
-        raise InputError(f"scatter: expected updates of {inputs.dtype}, found {updates.dtype}")
+        raise InputError(f"scatter: expected updates of type {inputs.dtype}, found {updates.dtype}")
     result = inputs.copy()
     if reduction == "none":
         result[places] = updates.reshape(shape)
         return result
     known = _TRUTHS if inputs.dtype.kind == "b" else {**_REDUCED, "mean": np.add}
     if reduction not in known or inputs.dtype.kind in "OUS":
-        raise InputError(f"scatter: no {reduction!r:.40} of {inputs.dtype}")
+        raise InputError(f"scatter: the reduction {reduction!r:.40} is not defined for {inputs.dtype}")
     if is_stored(inputs.dtype):
-        raise NoKernel(f"scatter: no kernel for {reduction} of {inputs.dtype}")
+        raise NoKernel(f"scatter: {reduction} of {inputs.dtype} is not implemented")
     with memory.quiet():
         values = to_float32(result, inputs.dtype).copy()
         added = to_float32(updates, updates.dtype)
@@ -202,7 +210,9 @@ def write_elements(inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray
     check_axis(axis, inputs.ndim, "scatter")
     others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
     if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != others:
-        raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
+        raise InputError(
+            f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
+        )
     places, outside = places_and_outside(indices, inputs.shape[axis])
     at: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
     at[axis] = places
@@ -231,7 +241,7 @@ def write_tuples(
     chosen = counted_dimensions(indices, index_dimensions, "indices")
     count = chosen.shape[-1]
     if count > data.ndim:
-        raise InputError(f"scatter: tuples of {count} numbers are too long for {list(data.shape)}")
+        raise InputError(f"scatter: index tuples of {count} numbers are too long for data of shape {list(data.shape)}")
     shape = (*chosen.shape[:-1], *data.shape[count:])
     require_shape("scatter", "updates", updates.shape, (1,) * (rank - len(shape)) + shape)
     arrays = [places_and_outside(chosen[..., i], size) for i, size in enumerate(data.shape[:count])]
@@ -254,7 +264,7 @@ def _scatter_updates(
     places: per leading dimension, broadcast to `shape`.
     """
     if updates.dtype != inputs.dtype:
-        raise InputError(f"scatter: expected updates of {inputs.dtype}, found {updates.dtype}")
+        raise InputError(f"scatter: expected updates of type {inputs.dtype}, found {updates.dtype}")
     require_shape("scatter", "updates", updates.shape, (*shape, *inputs.shape[len(places) :]))
     inside = ~np.broadcast_to(outside, shape)
     at = tuple(np.broadcast_to(each, shape)[inside] for each in places)

@@ -68,7 +68,7 @@ def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[A
 def sequence_without(sequence: list[Any], position: NDArray[Any] | None = None) -> list[Any]:
     """Return `sequence` without its element at `position`, default the last."""
     if not sequence:
-        raise InputError("expected a sequence that has an element to take away, found an empty one")
+        raise InputError("expected a sequence with an element to erase, found an empty one")
     place = len(sequence) - 1 if position is None else _place(position, len(sequence), len(sequence) - 1)
     return [*sequence[:place], *sequence[place + 1 :]]
 
@@ -80,7 +80,7 @@ def sequence_length(sequence: list[Any]) -> NDArray[Any]:
 
 def _place(position: NDArray[Any], count: int, most: int) -> int:
     if position.size != 1:
-        raise InputError(f"expected one number for a position, found {position.size}")
+        raise InputError(f"expected a position of one element, found {position.size}")
     place = int(position.reshape(()))
     if not -count <= place <= most:
         raise InputError(f"expected a position from {-count} to {most} for {count} elements, found {place}")
@@ -90,9 +90,9 @@ def _place(position: NDArray[Any], count: int, most: int) -> int:
 def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArray[Any]:
     """Return the tensors concatenated along `axis`, stacked if new_axis is 1."""
     if not sequence:
-        raise InputError("expected a sequence of at least one tensor to join, found an empty one")
+        raise InputError("expected a sequence of at least one tensor, found an empty one")
     if new_axis not in {0, 1}:
-        raise InputError(f"expected new_axis as 0 or 1, found {new_axis}")
+        raise InputError(f"expected new_axis 0 or 1, found {new_axis}")
     first = sequence[0]
     rank = first.ndim + new_axis
     if not -rank <= axis < rank:
@@ -101,7 +101,9 @@ def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArr
     for index, array in enumerate(sequence):
         same = array.shape == first.shape if new_axis else _same_but(array.shape, first.shape, axis)
         if not same:
-            raise InputError(f"tensor {index} of the shape {list(array.shape)} does not fit {list(first.shape)}")
+            raise InputError(
+                f"tensor {index} of the shape {list(array.shape)} does not match the first, {list(first.shape)}"
+            )
     length = len(sequence) if new_axis else sum(array.shape[axis] for array in sequence)
     rest = first.shape[:axis], first.shape[axis + (0 if new_axis else 1) :]
     matching_array = memory.empty((*rest[0], length, *rest[1]), first.dtype)
@@ -142,12 +144,12 @@ def split_to_sequence(
     if split.ndim == 0:
         size = int(split)
         if size < 1:
-            raise InputError(f"expected a part of at least one place, found {size}")
+            raise InputError(f"expected a split size of at least 1, found {size}")
         sizes = [min(size, length - start) for start in range(0, length, size)]
     else:
         sizes = [int(size) for size in split.reshape(-1)]
     if min(sizes, default=0) < 0 or sum(sizes) != length:
-        raise InputError(f"the sizes of the parts are {sizes[:8]}, which is not {length} together")
+        raise InputError(f"expected split sizes that add up to {length}, found {sizes[:8]}")
     ends = np.cumsum(sizes)
     _hold_parts(len(sizes))
     return [

@@ -39,9 +39,13 @@ def normalize_sum(
     """
     want_float("normalization", inputs)
     if inputs.ndim not in {2, 3} or skip.ndim not in {2, 3} or skip.shape[-2:] != inputs.shape[-2:]:
-        raise InputError(f"normalization: {list(skip.shape)} does not match {list(inputs.shape)}")
+        raise InputError(
+            f"normalization: skip of shape {list(skip.shape)} does not match an input of shape {list(inputs.shape)}"
+        )
     if skip.ndim == 3 and skip.shape[0] not in {1, *inputs.shape[: inputs.ndim - 2]}:
-        raise InputError(f"normalization: {list(skip.shape)} does not match {list(inputs.shape)}")
+        raise InputError(
+            f"normalization: skip of shape {list(skip.shape)} does not match an input of shape {list(inputs.shape)}"
+        )
     for what, array in (("a scale", scale), ("a shift", shift), ("a bias", bias), ("a summand", skip)):
         if array is not None and array.dtype != inputs.dtype:
             raise InputError(f"normalization: expected {what} of {inputs.dtype}, found {array.dtype}")
@@ -95,7 +99,9 @@ def normalize_roots(
     if scale.ndim > inputs.ndim or any(
         n not in {1, m} for n, m in zip(scale.shape[::-1], inputs.shape[::-1], strict=False)
     ):
-        raise InputError(f"normalization: a scale of {list(scale.shape)} does not fit {list(inputs.shape)}")
+        raise InputError(
+            f"normalization: a scale of shape {list(scale.shape)} does not match an input of shape {list(inputs.shape)}"
+        )
     with memory.quiet():
         normal, _, inverse = _normal(inputs.astype(np.float64), axis, epsilon, centred=False)
         return round_to(normal * to_float64(scale), scale.dtype), round_to(inverse, statistics)
@@ -122,19 +128,21 @@ def normalize_embeddings(
     """
     want_float("embedding", word_table, place_table, scale, shift)
     if words.ndim != 2 or word_table.ndim != 2:
-        raise InputError(f"embedding: expected words [batch, time], found {list(words.shape)}")
+        raise InputError(f"embedding: expected input_ids [batch, sequence], found {list(words.shape)}")
     if (segments is None) != (segment_table is None):
-        raise InputError("embedding: expected segments and their table, or neither")
+        raise InputError("embedding: segment_ids and segment_embedding must be given together")
     batch, time = words.shape
     at = np.arange(time)[np.newaxis] if position_ids is None else position_ids
     if at.shape not in {(batch, time), (1, time)}:
-        raise InputError(f"embedding: places {list(at.shape)} do not match words {list(words.shape)}")
+        raise InputError(
+            f"embedding: position_ids of shape {list(at.shape)} do not match input_ids of shape {list(words.shape)}"
+        )
     pairs = [(words, word_table), (at, place_table)]
     if segments is not None and segment_table is not None:
         pairs.append((segments, segment_table))
     for each in (segments, mask):
         if each is not None:
-            require_shape("embedding", "an array for the words", each.shape, words.shape)
+            require_shape("embedding", "segment_ids or mask", each.shape, words.shape)
     size = word_table.shape[1]
     for _, table in pairs:
         require_shape("embedding", "a table", table.shape[1:], (size,))
@@ -142,7 +150,7 @@ def normalize_embeddings(
         require_shape("embedding", "a scale or shift", each.shape, (size,))
     memory.hold((batch, time, size), np.dtype(np.float64))
     if any(indices.size and int(indices.min()) < 0 for indices, _ in pairs):
-        raise InputError("embedding: expected no negative row index")
+        raise InputError("embedding: expected row indices of at least 0")
     with memory.quiet():
         total = sum(to_float64(slices_at(table, indices, axis=0)) for indices, table in pairs)
         total = np.broadcast_to(np.asarray(total), (batch, time, size))

@@ -38,7 +38,7 @@ def slice_counted(
     for size, start, count, step in zip(inputs.shape, first, shape, steps, strict=True):
         last = start + (count - 1) * step
         if not (0 <= start < size and 0 <= last < size):
-            raise InputError(f"slice: places {start} to {last} are not all among {size}")
+            raise InputError(f"slice: elements {start} to {last} are not all within size {size}")
     result = memory.empty(shape, inputs.dtype)
     if inputs.size:
         begin = inputs[tuple(slice(start, None) for start in first)]
@@ -94,9 +94,9 @@ def _first_places(
     first = []
     for place, offset, size, step, count in zip(shape, offsets, sizes, steps, counts, strict=True):
         if size < 1 or offset < 0 or offset + size > place:
-            raise InputError(f"slice: a window of {size} from {offset} on is not in {place} places")
+            raise InputError(f"slice: a window of {size} at offset {offset} exceeds size {place}")
         if step == 0 or count > 1 + (size - 1) // abs(step):
-            raise InputError(f"slice: {count} elements, {step} apart, are not in a window of {size}")
+            raise InputError(f"slice: {count} elements, {step} apart, exceed a window of {size}")
         first.append(offset if step > 0 else offset + size - 1)
     return first
 
@@ -195,12 +195,12 @@ def slice_by_masks(
     masks = [_bits(mask, count) for mask in (begin_mask, end_mask, new_axis_mask, shrink_axis_mask, ellipsis_mask)]
     without_begin, without_end, new, shrunk, dots = masks
     if sum(dots) > 1:
-        raise InputError("slice: expected one ellipsis at most")
+        raise InputError("slice: expected at most one ellipsis")
     if any(a + b + c > 1 for a, b, c in zip(new, shrunk, dots, strict=True)):
         raise NoKernel("slice: it is unspecified what a position in two masks means")
     used = count - sum(new) - sum(dots)
     if used > inputs.ndim:
-        raise InputError(f"slice: {used} positions for {inputs.ndim} dimensions")
+        raise InputError(f"slice: {used} slice positions exceed rank {inputs.ndim}")
     index: list[Any] = []
     axis = 0
     for at in range(count):
@@ -234,22 +234,20 @@ def write_slices(
     count from the end.
     """
     if not start.shape == stop.shape == step.shape or start.ndim != 1 or start.size > inputs.ndim:
-        raise InputError(
-            "slice: expected starts, stops and steps of the same length, no more than there are dimensions"
-        )
+        raise InputError("slice: expected starts, ends and steps of the same length, at most the rank of the input")
     along = list(range(start.size)) if axes is None else axes.tolist()
     if len(along) != start.size or any(not -inputs.ndim <= axis < inputs.ndim for axis in along):
-        raise InputError(f"slice: {along!r:.80} are not axes of {inputs.ndim} dimensions, one for each start")
+        raise InputError(f"slice: expected one axis per start, in range for rank {inputs.ndim}, found {along!r:.80}")
     places = [axis % inputs.ndim for axis in along]
     if len(set(places)) != len(places) or 0 in step.tolist():
-        raise InputError("slice: expected each axis once, and steps other than 0")
+        raise InputError("slice: expected distinct axes, and steps other than 0")
     index = [slice(None)] * inputs.ndim
     for axis, first, last, by in zip(places, start.tolist(), stop.tolist(), step.tolist(), strict=True):
         index[axis] = _range(first, last, by, inputs.shape[axis])
     result = inputs.copy()
     require_shape("slice", "updates", updates.shape, result[tuple(index)].shape)
     if updates.dtype != inputs.dtype:
-        raise InputError(f"slice: expected updates of {inputs.dtype}, found {updates.dtype}")
+        raise InputError(f"slice: expected updates of type {inputs.dtype}, found {updates.dtype}")
     result[tuple(index)] = updates
     return result
 
@@ -282,7 +280,7 @@ def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = 
     its end are dropped.
     """
     if condition.ndim != 1 or not inputs.ndim:
-        raise InputError("compress: expected a list of truth values, and an input of at least one dimension")
+        raise InputError("compress: expected a 1-D bool condition and an input of rank 1 or more")
     if axis is None:
         data, place = inputs.reshape(-1), 0
     else:
@@ -290,7 +288,7 @@ def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = 
         check_axis(place, inputs.ndim, "compress")
     places = np.flatnonzero(condition)
     if places.size and places[-1] >= data.shape[place]:
-        raise NoKernel("compress: it is unspecified what a true value beyond the slices means")
+        raise NoKernel("compress: true conditions beyond the last slice are unspecified")
     memory.hold((*data.shape[:place], len(places), *data.shape[place + 1 :]), data.dtype)
     return np.take(data, places, place)
 
@@ -303,9 +301,9 @@ def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | N
     chosen = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
     numbers = [int(size) for size in shape.reshape(-1)]
     if shape.ndim != 1 or len(numbers) != len(chosen) or len(set(chosen)) != len(chosen):
-        raise InputError(f"centre: {len(numbers)} sizes do not match the axes {chosen!r:.60}")
+        raise InputError(f"centre: expected one size per axis of {chosen!r:.60}, found {len(numbers)}")
     if any(not 0 <= axis < inputs.ndim for axis in chosen) or min(numbers, default=0) < 0:
-        raise InputError(f"centre: {numbers!r:.60} are not sizes for the axes {chosen!r:.60} of {inputs.ndim}")
+        raise InputError(f"centre: invalid sizes {numbers!r:.60} or axes {chosen!r:.60} for rank {inputs.ndim}")
     whole = list(inputs.shape)
     source, target = [slice(None)] * inputs.ndim, [slice(None)] * inputs.ndim
     for axis, size in zip(chosen, numbers, strict=True):
@@ -336,18 +334,21 @@ def write_into_buffer(
     check_axis(place, buffer.ndim, "cache")
     if not place or mode not in {"linear", "circular"} or update.ndim != buffer.ndim or update.dtype != buffer.dtype:
         raise InputError(
-            f"cache: expected an update as the cache is, and an axis that is not the batch, found {mode!r:.30}"
+            "cache: expected an update of the cache's type and rank, and an axis other than the batch, found mode "
+            f"{mode!r:.30}"
         )
     count, length = update.shape[place], buffer.shape[place]
     require_shape("cache", "an update", update.shape, (*buffer.shape[:place], count, *buffer.shape[place + 1 :]))
     if count > length:
-        raise InputError(f"cache: {count} places do not fit into {length}")
+        raise InputError(f"cache: {count} new positions do not fit into a cache of {length}")
     begins = np.zeros(len(buffer), np.int64) if first is None else first
     require_shape("cache", "first places", begins.shape, buffer.shape[:1])
     if mode == "circular":
         begins = begins % max(1, length)
     elif begins.size and (int(begins.min()) < 0 or int(begins.max()) + count > length):
-        raise InputError(f"cache: {count} places from {int(begins.max())} on do not fit into {length}")
+        raise InputError(
+            f"cache: {count} new positions from {int(begins.max())} on do not fit into a cache of {length}"
+        )
     result = memory.empty(buffer.shape, buffer.dtype)
     result[...] = buffer
     if not length:
@@ -377,14 +378,14 @@ def place_again(
     steps, around = list(strides or [1] * rank), list(pads or [0] * (2 * rank))
     require_shape("unpool", "places", indices.shape, inputs.shape)
     if rank < 1 or len(window) != rank or len(steps) != rank or len(around) != 2 * rank:
-        raise InputError(f"unpool: expected {rank} windows and strides, and twice as many pads")
+        raise InputError(f"unpool: expected {rank} window sizes and strides, and {2 * rank} pads")
     if min(*window, *steps) < 1 or min(around) < 0:
-        raise InputError("unpool: expected windows and strides above 0, and pads of 0 or more")
+        raise InputError("unpool: expected window sizes and strides above 0, and pads of at least 0")
     sides = zip(inputs.shape[2:], steps, window, around[:rank], around[rank:], strict=True)
     least = (*inputs.shape[:2], *((n - 1) * step + k - a - b for n, step, k, a, b in sides))
     whole = least if shape is None else tuple(int(n) for n in shape.reshape(-1))
     if len(whole) != inputs.ndim or min(least) < 0 or min(whole) < 0:
-        raise InputError(f"unpool: no output has the shape {list(whole)!r:.60}")
+        raise InputError(f"unpool: the output cannot have the shape {list(whole)!r:.60}")
     result = memory.empty(least, inputs.dtype)
     if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= result.size):
         raise NoKernel(f"unpool: it is unspecified what an index outside the {result.size} elements means")
@@ -406,9 +407,9 @@ def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
     axes: indices, or a boolean per dimension. An axis that is listed twice is reversed once.
     """
     if axes.ndim != 1:
-        raise InputError(f"reverse: expected a list of axes, found {axes.ndim} dimensions")
+        raise InputError(f"reverse: expected 1-D axes, found rank {axes.ndim}")
     if axes.dtype.kind == "b":
-        require_shape("reverse", "a truth for each dimension", axes.shape, (inputs.ndim,))
+        require_shape("reverse", "one bool per dimension", axes.shape, (inputs.ndim,))
         chosen = np.flatnonzero(axes).tolist()
     else:
         chosen = axes.tolist()
@@ -426,7 +427,7 @@ def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) ->
     if len(shifts) == 1:
         shifts *= len(places)
     if len(shifts) != len(places):
-        raise InputError(f"roll: {len(shifts)} shifts do not fit {len(places)} axes")
+        raise InputError(f"roll: expected one shift per axis ({len(places)}), found {len(shifts)}")
     total = [0] * inputs.ndim
     for by, axis in zip(shifts, places, strict=True):
         at = axis + inputs.ndim if axis < 0 else axis
@@ -449,10 +450,10 @@ def reverse_parts(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int
     require_shape("reverse", "lengths", lengths.shape, (inputs.shape[batch_axis],))
     most = inputs.shape[time_axis]
     if time_axis == batch_axis:
-        raise NoKernel(f"reverse: axis {time_axis} is that of the sequences and of the batches")
+        raise NoKernel(f"reverse: expected different sequence and batch axes, found {time_axis} for both")
     numbers = lengths.astype(np.float64)
     if not ((numbers >= 1) & (numbers <= most) & (numbers == np.floor(numbers))).all():
-        raise InputError(f"reverse: expected whole lengths from 1 to {most}")
+        raise InputError(f"reverse: expected integer lengths from 1 to {most}")
     shape = [1] * inputs.ndim
     shape[batch_axis] = len(lengths)
     until = numbers.astype(np.int64).reshape(shape)

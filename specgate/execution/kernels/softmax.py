@@ -162,14 +162,16 @@ def likelihood_loss(
     """
     want_float("loss", logs)
     if reduction not in _REDUCTIONS or logs.ndim < 2:
-        raise InputError(f"loss: expected classes and one of {', '.join(_REDUCTIONS)}, found {reduction!r:.40}")
+        raise InputError(
+            f"loss: expected a class dimension and a reduction in {', '.join(_REDUCTIONS)}, found {reduction!r:.40}"
+        )
     require_shape("loss", "labels", labels.shape, (logs.shape[0], *logs.shape[2:]))
     count = logs.shape[1]
     if weights is not None:
         require_shape("loss", "weights", weights.shape, (count,))
     kept = np.ones(labels.shape, np.bool_) if ignored is None else labels != ignored
     if not ((labels >= 0) & (labels < count))[kept].all():
-        raise InputError(f"loss: expected labels below {count}, the number of classes, or the one that is ignored")
+        raise InputError(f"loss: expected labels below {count} (the number of classes), or ignore_index")
     memory.hold(labels.shape, np.dtype(np.float64))
     at = np.where(kept, labels, 0).astype(np.int64)
     with quiet():
@@ -196,7 +198,7 @@ def softmax_loss(
     """Return the softmax cross entropy as `likelihood_loss`, and log softmax."""
     want_float("loss", scores)
     if scores.ndim < 2:
-        raise InputError(f"loss: expected a batch of classes, found {list(scores.shape)}")
+        raise InputError(f"loss: expected scores [batch, classes, ...], found {list(scores.shape)}")
     memory.hold(scores.shape, np.dtype(np.float64))
     with quiet():
         wide = to_float64(scores)
@@ -223,7 +225,7 @@ def decode_best(
     int32_lengths: result types. Unused steps are -1. Without classes all is masked.
     """
     if scores.ndim != 3:
-        raise InputError("decode_best: expected scores of three dimensions")
+        raise InputError("decode_best: expected 3-D scores")
     require_shape("decode_best", "lengths", lengths.shape, scores.shape[:1])
     if (lengths > scores.shape[1]).any():
         raise InputError(f"decode_best: a sequence is longer than the {scores.shape[1]} steps")
@@ -241,7 +243,7 @@ def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool
     on.
     """
     if scores.ndim != 3:
-        raise InputError("decode_best: expected scores of three dimensions")
+        raise InputError("decode_best: expected 3-D scores")
     require_shape("decode_best", "steps", steps.shape, scores.shape[:2])
     inside = np.cumprod(steps != 0, axis=0, dtype=np.bool_).T
     turned = scores.transpose(1, 0, 2)
@@ -280,7 +282,7 @@ def _decode_ctc(
 def _single_class(blank: NDArray[Any] | None, classes: int) -> int:
     if blank is None:
         return classes - 1
-    require_shape("decode_best", "the blank's class", (blank.size,), (1,))
+    require_shape("decode_best", "the blank class", (blank.size,), (1,))
     return int(blank.reshape(-1)[0])
 
 
@@ -323,17 +325,17 @@ def sequence_loss(
 
 def _hold_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[Any], counts: NDArray[Any]) -> None:
     if scores.ndim != 3:
-        raise InputError("sequence_loss: expected scores of three dimensions")
+        raise InputError("sequence_loss: expected 3-D scores")
     batches, steps, classes = scores.shape
     require_shape("sequence_loss", "lengths", lengths.shape, (batches,))
     require_shape("sequence_loss", "labels", labels.shape, (batches, steps))
     require_shape("sequence_loss", "counts", counts.shape, (batches,))
     if ((lengths < 0) | (lengths > steps)).any():
-        raise InputError(f"sequence_loss: a length is not from 0 to {steps}")
+        raise InputError(f"sequence_loss: expected sequence lengths from 0 to {steps}")
     if ((counts < 0) | (counts > lengths)).any():
-        raise InputError("sequence_loss: a count of labels is below 0 or above the length of its sequence")
+        raise InputError("sequence_loss: expected label lengths from 0 to the length of the sequence")
     if ((labels < 0) | (labels >= classes)).any():
-        raise InputError(f"sequence_loss: a label is not one of the {classes} classes")
+        raise InputError(f"sequence_loss: expected labels from 0 to below {classes}")
 
 
 def _remove_repetitions(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[np.intp]:

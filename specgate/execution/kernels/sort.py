@@ -103,7 +103,7 @@ def top_elements(
     """
     count = np.asarray(k)
     if count.size != 1 or count.ndim > 1 or count.dtype.kind not in "iu":
-        raise InputError(f"top_k: expected k as one integer, found {count.dtype}{list(count.shape)}")
+        raise InputError(f"top_k: expected k of one integer, found {count.dtype}{list(count.shape)}")
     if order not in {"value", "index", "none"}:
         raise InputError(f"top_k: unknown order {order!r:.60}; known: value, index, none")
     number = int(count.reshape(()))
@@ -180,7 +180,7 @@ def bucket_numbers(
     their left one, so equal boundaries count. int32_indices: int32 results, not int64. nan is masked.
     """
     if boundaries.ndim != 1:
-        raise InputError(f"bucket_numbers: expected boundaries of one dimension, found {boundaries.ndim}")
+        raise InputError(f"bucket_numbers: expected 1-D boundaries, found rank {boundaries.ndim}")
     sorted_ones = to_float32(boundaries, boundaries.dtype)
     if not (sorted_ones[1:] > sorted_ones[:-1]).all() or _is_open(sorted_ones).any():
         raise InputError("bucket_numbers: expected strictly increasing boundaries")
@@ -199,7 +199,7 @@ def places_to_insert(
     """
     if sequences.ndim == 0 or (sequences.ndim > 1 and sequences.shape[:-1] != values.shape[:-1]):
         found_shapes = f"{list(sequences.shape)} and {list(values.shape)}"
-        raise NoKernel(f"places_to_insert: which sequence is for which value is not known, found {found_shapes}")
+        raise NoKernel(f"places_to_insert: expected a 1-D sequence, or equal leading dimensions, found {found_shapes}")
     lists, keys = to_float32(sequences, sequences.dtype), to_float32(values, values.dtype)
     with memory.quiet():
         unordered = (~(lists[..., 1:] >= lists[..., :-1])).any(-1, keepdims=True) | _is_open(lists).any(
@@ -244,7 +244,7 @@ def distinct(
     equals nothing and has no order.
     """
     if data.dtype.kind != "O" and (data != data).any():  # noqa: PLR0124  # also of bfloat16
-        raise NoKernel("unique: it is unspecified whether nan equals nan, and where it is sorted")
+        raise NoKernel("unique: it is unspecified whether nan equals nan, and how it is sorted")
     moved = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
     kind = np.dtype(np.int32 if int32_indices else np.int64)
     begins, places, counts = _rank_slices(moved)
@@ -310,7 +310,7 @@ def paths_of_beams(
     """
     require_shape("gather_tree", "parent_ids", parent_ids.shape, step_ids.shape)
     if step_ids.ndim != 3 or end_token.size != 1:
-        raise InputError("gather_tree: expected steps, batches and beams, and one end token")
+        raise InputError("gather_tree: expected step_ids [steps, batch, beams] and one end token")
     require_shape("gather_tree", "lengths", lengths.shape, step_ids.shape[1:2])
     steps, _, beams = step_ids.shape
     end = end_token.reshape(-1)[0]

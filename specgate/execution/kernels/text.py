@@ -31,7 +31,7 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
     """
     begins, ends = (memory.empty(texts.shape, np.dtype(np.int32)) for _ in range(2))
     if not all(isinstance(text, str) for text in texts.flat):
-        raise InputError("expected only strings")
+        raise InputError("expected strings")
     memory.hold((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
     parts = [encode_text(text) for text in memory.in_time(texts.flat)]
     total = 0
@@ -72,7 +72,7 @@ def encode_text(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"texts: {text!a:.60} cannot be written in UTF-8") from None
+        raise InputError(f"texts: {text!a:.60} cannot be encoded as UTF-8") from None
 
 
 #: Memory overhead of a Python string besides its characters.
@@ -82,7 +82,7 @@ _TEXT = 64
 def _hold(name: str, *arrays: NDArray[Any]) -> None:
     for array in arrays:
         if array.dtype != np.object_ or not all(isinstance(text, str) for text in array.flat):
-            raise InputError(f"{name}: expected only strings")
+            raise InputError(f"{name}: expected strings")
 
 
 def _hold_characters(texts: Iterable[Any]) -> None:
@@ -129,9 +129,9 @@ def normalize_texts(
     name = "normalize_texts"
     _hold(name, texts)
     if texts.ndim not in {1, 2} or (texts.ndim == 2 and len(texts) != 1):
-        raise InputError(f"{name}: expected a list or one row, found {list(texts.shape)}")
+        raise InputError(f"{name}: expected shape [C] or [1, C], found {list(texts.shape)}")
     if action not in {"LOWER", "UPPER", "NONE"}:
-        raise InputError(f"{name}: expected LOWER, UPPER or NONE, found {action!r:.40}")
+        raise InputError(f"{name}: expected case_change_action LOWER, UPPER or NONE, found {action!r:.40}")
     compared = "NONE" if case_sensitive else "LOWER"
     left_out = {_change_case(word, compared) for word in stopwords or ()}
     kept = [text for text in memory.in_time(texts.flat) if not left_out or _change_case(text, compared) not in left_out]
@@ -179,11 +179,11 @@ def _parts(pool: NDArray[np.int64], begins: Sequence[int]) -> list[NDArray[np.in
     """Return the n-grams of each length n from 1 on, [count, n]."""
     ends = [*begins[1:], pool.size]
     if any(not 0 <= begin <= end <= pool.size for begin, end in zip(begins, ends, strict=True)):
-        raise InputError("count_n_grams: expected beginnings within the pool, in rising order")
+        raise InputError("count_n_grams: expected ngram_counts within the pool, in ascending order")
     parts = [pool[begin:end] for begin, end in zip(begins, ends, strict=True)]
     for length, part in enumerate(parts, 1):
         if part.size % length:
-            raise InputError(f"count_n_grams: {part.size} words are no {length}-grams")
+            raise InputError(f"count_n_grams: {part.size} tokens cannot be divided into {length}-grams")
     return [part.reshape(-1, length) for length, part in enumerate(parts, 1)]
 
 
@@ -213,15 +213,15 @@ def count_n_grams(
         or (integers is not None and texts is not None)
         or (words.dtype == np.object_) != (texts is not None)
     ):
-        raise InputError(f"{name}: expected a pool of integers or of texts, as the words are")
+        raise InputError(f"{name}: expected a pool of integers or strings, of the input's type")
     if words.ndim not in {1, 2} or not 1 <= shortest <= longest <= len(begins) or most_skipped < 0 or not ngram_indexes:
-        raise InputError(f"{name}: expected one or two dimensions, lengths from 1 on, and n-grams")
+        raise InputError(f"{name}: expected a 1-D or 2-D input, gram lengths of at least 1, and a pool with n-grams")
     if mode not in {"TF", "IDF", "TFIDF"} or min(ngram_indexes) < 0:
-        raise InputError(f"{name}: expected TF, IDF or TFIDF, and places that are not negative")
+        raise InputError(f"{name}: expected mode TF, IDF or TFIDF, and ngram_indexes of at least 0")
     array, known = _number_words(words, pool)
     grams = _parts(known, begins)
     if sum(map(len, grams)) != len(ngram_indexes) or (weights is not None and len(weights) != len(ngram_indexes)):
-        raise InputError(f"{name}: expected a place, and a weight, for each of {sum(map(len, grams))} n-grams")
+        raise InputError(f"{name}: expected an index and a weight for each of {sum(map(len, grams))} n-grams")
     rows = np.atleast_2d(array)
     counts = memory.empty((len(rows), len(ngram_indexes)), np.dtype(np.float64))
     counts[...] = 0
@@ -279,7 +279,7 @@ def hash_elements(x: NDArray[Any], *, seed: int = 0, positive: bool = True) -> N
     int32.
     """
     if not 0 <= seed < 2**32:
-        raise InputError(f"hash: expected a seed of 32 bits, found {seed}")
+        raise InputError(f"hash: expected a 32-bit seed, found {seed}")
     result = memory.empty(x.shape, np.dtype(np.uint32))
     flat = result.reshape(-1)
     if x.dtype.kind != "O":

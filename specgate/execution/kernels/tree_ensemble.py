@@ -161,7 +161,7 @@ def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str =
     aggregate: SUM, AVERAGE over the trees, MIN or MAX; without a vote 0.
     """
     if aggregate not in {"SUM", "AVERAGE", "MIN", "MAX"}:
-        raise InputError(f"expected SUM, AVERAGE, MIN or MAX, found {aggregate!r:.40}")
+        raise InputError(f"expected aggregate_function SUM, AVERAGE, MIN or MAX, found {aggregate!r:.40}")
     if inputs.ndim != 2 or inputs.dtype.kind not in "iuf":
         raise InputError(f"trees: expected numbers [samples, features], found {inputs.dtype}{list(inputs.shape)}")
     branches = trees.features[trees.modes != LEAF]
@@ -243,7 +243,7 @@ def ensemble_of(
     _hold_places("a target", leaf_targets, targets)
     _hold_places("a root", roots, nodes)
     if leaf_weights.size != leaves or targets < 1:
-        raise InputError(f"trees: expected {leaves} weights of leaves, and a target")
+        raise InputError(f"trees: expected {leaves} leaf weights and at least one target")
     for what, flags in ((true_nodes, true_leaves), (false_nodes, false_leaves)):
         _hold_places("a flag", flags, 2)
         _hold_places("a leaf", [n for n, flag in zip(what, flags, strict=True) if flag], leaves)
@@ -273,7 +273,7 @@ def ensemble_of(
 
 def _hold_lists(nodes: int, *lists: Any) -> None:
     if any((each.size if isinstance(each, np.ndarray) else len(each)) != nodes for each in lists):
-        raise InputError(f"trees: expected lists with an entry for each of {nodes} nodes")
+        raise InputError(f"trees: expected lists of {nodes} entries, one per node")
 
 
 def _hold_places(what: str, places: Any, size: int) -> None:
@@ -348,11 +348,11 @@ def _trees(
     trees, nodes = _integers(tree_ids), _integers(node_ids)
     kinds = np.array([MODES.index(mode) if mode in MODES else -1 for mode in memory.in_time(modes or ())], np.int8)
     if (kinds < 0).any():
-        raise InputError(f"trees: expected modes among {', '.join(MODES)}")
+        raise InputError(f"trees: expected node modes in {', '.join(MODES)}")
     lacking = _integers(missing) if missing else np.zeros(trees.size, np.int64)
     lists = (nodes, _integers(features), kinds, values, _integers(true_ids), _integers(false_ids), lacking)
     if any(each.size != trees.size for each in lists):
-        raise InputError(f"trees: expected lists with an entry for each of {trees.size} nodes")
+        raise InputError(f"trees: expected lists of {trees.size} entries, one per node")
     node_table = _Nodes(trees, nodes)
     branch = kinds != LEAF
     true, false = (np.where(branch, node_table.places(trees, _integers(ids)), -1) for ids in (true_ids, false_ids))
@@ -378,9 +378,9 @@ def _votes(
     """Return the leaves' votes, and whether each vote's node exists."""
     trees, nodes, ids = _integers(tree_ids), _integers(node_ids), _integers(targets)
     if any(each.size != trees.size for each in (nodes, ids, weights)):
-        raise InputError(f"trees: expected lists with an entry for each of {trees.size} votes")
+        raise InputError(f"trees: expected lists of {trees.size} entries, one per leaf weight")
     if ids.size and not (ids.min() >= 0 and ids.max() < count):
-        raise InputError(f"trees: expected votes for {count} targets")
+        raise InputError(f"trees: expected leaf weights for {count} targets")
     places = node_table.places(trees, nodes)
     there = places >= 0
     return Votes.of_lists(places[there], ids[there], weights[there], size, count), bool(there.all())
@@ -459,7 +459,7 @@ def classify_by_trees(
     """
     labels = labels_of("classify_by_trees", integer_labels, text_labels)
     if not labels.size:
-        raise InputError("trees: expected the label of a class")
+        raise InputError("trees: expected at least one class label")
     trees, votes, result = _ensemble(labels.size, vote_classes, **lists)
     array, added = _numbers(lists.get("weights"), lists.get("wide_weights")), _numbers(base, wide_base)
     scores = scores_of(inputs, trees, votes)

@@ -110,12 +110,12 @@ def _column_places(
     same_length("windows", rank, windows=window, strides=strides, dilations=dilations)
     same_length("windows", rank, **{"start paddings": start, "end paddings": end})
     if rank < 1 or any(not 0 <= n < _FARTHEST for n in (*window, *strides, *dilations, *start, *end)) or 0 in strides:
-        raise InputError("windows: expected strides above 0, and nothing negative or above 2**32 - 1")
+        raise InputError("windows: expected strides above 0, and numbers from 0 to 2**32 - 1")
     items = []
     for size, length, step, gap, before, behind in zip(sizes, window, strides, dilations, start, end, strict=True):
         left = size + before + behind - gap * (length - 1) - 1
         if left < 0:
-            raise InputError(f"windows: a window of {gap * (length - 1) + 1} does not fit into {size} and its padding")
+            raise InputError(f"windows: a window of {gap * (length - 1) + 1} exceeds the padded input of size {size}")
         memory.hold((length, left // step + 1), np.dtype(np.int64))
         first = np.arange(left // step + 1, dtype=np.int64) * step - before
         items.append(np.arange(length, dtype=np.int64)[:, np.newaxis] * gap + first)

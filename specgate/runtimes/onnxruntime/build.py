@@ -258,7 +258,7 @@ class _Build:
             return
         self._check_name(name, lines, content["domain"])
         if content["provider"] != owner:
-            self._tell(name, lines, [(("provider",), f"expected {owner}, as the folder is called")])
+            self._tell(name, lines, [(("provider",), f"expected {owner}, the name of the folder")])
         domain = content["domain"]
         kernels: dict[str, list[Any]] = {}
         entries["registrations"][owner][domain] = kernels

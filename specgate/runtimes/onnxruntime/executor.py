@@ -51,13 +51,13 @@ class _Step(NamedTuple):
     places: Mapping[int, tuple[str, int | None]]
 
     def origin(self, tensor: TensorDesc) -> tuple[str, int | None]:
-        """Return the field and index of the node's tensor used for an operator's.
+        """Return the field and index of `tensor` among the node's tensors.
 
         Raises InputError if the tensor is not one of the node's.
         """
         source = next((source for new_tensor, source in self.origins if new_tensor is tensor), None)
         if source is None:
-            raise InputError("a tensor of the operator does not come from the node's tensors")
+            raise InputError("a tensor of the operator is not one of the node's tensors")
         return self.places[id(source)]
 
 
@@ -129,15 +129,15 @@ class Executor:
         origins: list[Origin] = []
         result = lower(descriptor, version, self.release, origins)
         if isinstance(result, NotLowered):
-            return "their DirectML operators are unknown"
+            return "the DirectML operators are unknown"
         if not result:
-            return "they need no operator"
+            return "no operator is needed"
         if len(result) > 1 or not origins:
-            return "they become several operators"
+            return "the node becomes several operators"
         table = dialect(self.below)
         level = table.operator(result[0].operator).level_for(self.level)
         return (
-            "the operator does not exist at the level"
+            "the operator does not exist at this level"
             if level is None
             else _Step(result[0], level, origins, _places(descriptor))
         )

@@ -43,5 +43,5 @@ RULES: Final[dict[str, tuple[Severity, str, dict[str, str]]]] = {
     "preferred-cpu": ("note", "nodes that the first provider supports do not run on the CPU", _PREFERRED),
     "session-fails": ("error", "the session is created: the release loads the model and creates its kernels", _OURS),
     "wrong-values": ("warning", "a kernel computes the values that ONNX defines", _OURS),
-    "undecided": ("note", "the placement of each node is certain", _OURS),
+    "undecided": ("note", "the placement of each node is known", _OURS),
 }

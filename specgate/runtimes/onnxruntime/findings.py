@@ -118,7 +118,7 @@ class RuntimeFindings:
         """Return the text for a node that the release runs against ONNX's rules."""
         placed = self._nodes_by_index.get(finding.node or "")
         runs = placed is not None and self._outcome(placed, finding) == "runs"
-        return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not reject it'}"
+        return f"not allowed by the ONNX specification, but {self._title} {'runs it' if runs else 'does not reject it'}"
 
 
 def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iterator[Finding]:

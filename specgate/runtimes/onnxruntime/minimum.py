@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Blocked", "LevelMinimum", "level_minimum", "runtime_target"]
 
-#: By path and number of earlier nodes with that path, the reason why a node is elsewhere at a level. "" stands for the
-#: first provider.
+#: The reason why a node is not on the first provider at a level ("" if it is), by the path of the node and the number
+#: of earlier nodes with that path.
 _Elsewhere = dict[tuple[str, int], str]
 
 
@@ -222,7 +222,9 @@ class _Judge:
             for assigned in assign_model(source, Assigner(runtime, None), functions).nodes:
                 path = assigned.node.path
                 texts_by_key[path, seen[path]] = (
-                    "" if assigned.provider == runtime.providers[0] else assigned.why or "it is placed elsewhere"
+                    ""
+                    if assigned.provider == runtime.providers[0]
+                    else assigned.why or "it is placed on another provider"
                 )
                 seen[path] += 1
             self._placed[lacked] = level, texts_by_key

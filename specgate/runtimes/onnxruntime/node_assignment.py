@@ -246,7 +246,7 @@ def _expand_calls(source: Source, assigner: Assigner, functions: Functions, whol
         if turn == _MOST_ROUNDS:
             raise InputError(f"function calls are nested more than {_MOST_ROUNDS} deep", file=source.model.file)
         if len(whole.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
-            raise InputError(f"its functions expand to more than {_MOST_NODES:,} nodes", file=source.model.file)
+            raise InputError(f"the model's functions expand to more than {_MOST_NODES:,} nodes", file=source.model.file)
         changed = inline_calls(source.model, calls)
         whole.origin |= changed.origin
         source = _reinfer_inlined(source, changed, assigner.runtime.release)

@@ -152,7 +152,7 @@ class Creator:
         for index in sorted(row.constant_inputs):
             name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
             if not name:
-                return f"{_input_name(node, index)} is missing, which does not count as a constant"
+                return f"{_input_name(node, index)} is missing, and a missing input does not count as a constant"
             if not assigned.body.constants.get(name):
                 return f"{_input_name(node, index)} is not a constant"
         for index, tensor in enumerate(node.inputs):

@@ -113,7 +113,7 @@ class Provider(_File):
     """One execution provider."""
 
     folder: Word = Field(description="folder with its files")
-    title: str = Field(description="the runtime's name for it")
+    title: str = Field(description="its name in the runtime")
     releases: ReleaseRange = Field(description="the releases whose registrations are known")
 
 
@@ -277,7 +277,7 @@ class Observation(_File):
     """A class of differences between these tables and a build."""
 
     aspects: list[Literal["session", "kernel", "run", "node", "descriptor"]] = Field(min_length=1)
-    operators: list[str] | None = Field(default=None, description="provider names as in placements (default: any)")
+    operators: list[str] | None = Field(default=None, description="names of providers, as in placements (default: any)")
     models: list[str] | None = Field(default=None, description="operators of single-node models (default: any model)")
     opsets: Versions | RunOfVersions | None = Field(default=None, description="imported by models (default: any)")
     packages: list[str] | None = Field(default=None, description="tested releases (default: any)")
@@ -363,7 +363,7 @@ class LoadingOperator(_File):
     takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not enforce")
     asks: list[str | LoadingRule] = Field(
         default=[],
-        description="rules that it enforces although the tables are not certain, or for its own operators",
+        description="rules that it enforces although the tables are uncertain, and rules for its own operators",
     )
     refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not contain")
 
@@ -412,7 +412,7 @@ class LoadingModel(_File):
     )
     uncalled: bool = Field(default=False, description="also in functions that are never called")
     bodies: bool = Field(default=False, description="only in subgraphs, not in the main graph")
-    absent: bool = Field(default=False, description="only if the file omits what the rule is about")
+    absent: bool = Field(default=False, description="only if the file omits the element in question")
 
 
 class LoadingType(_File):

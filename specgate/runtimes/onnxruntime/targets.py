@@ -104,7 +104,7 @@ def _has_registrations(release: KnownRelease) -> bool:
 
 def _known_ones(package: str) -> str:
     known = [one.release for one in known_releases() if one.package == package and _has_registrations(one)]
-    return f"known: {known[0]} to {known[-1]}" if known else "none of its releases is known"
+    return f"known: {known[0]} to {known[-1]}" if known else "it has no known releases"
 
 
 def runtime_rows() -> Iterator[dict[str, Any]]:

@@ -269,7 +269,7 @@ def test_every_operator_has_its_number() -> None:
 
 
 def test_no_operator_of_that_number() -> None:
-    with pytest.raises(NoTable, match=r"^DirectML has no operator of the number 99999$"):
+    with pytest.raises(NoTable, match=r"^DirectML has no operator with the number 99999$"):
         read({**PLAIN, "type": 99999})
 
 
@@ -462,7 +462,7 @@ def test_operators_nested_without_end(scratch) -> None:
     endless = nested(1)
     endless["desc"]["Gates"] = [endless] * 60
     for data in (nested(3), nested(5000), endless):
-        with pytest.raises(InputError, match="expected at most 2 operators inside one another") as caught:
+        with pytest.raises(InputError, match="expected operators nested at most 2 deep") as caught:
             read(data, "here")
         assert str(caught.value.place).startswith("here.")
     with pytest.raises(InputError, match="Gates: expected at most 64 operators, found 1000000"):
@@ -474,7 +474,7 @@ def test_an_endless_operator_is_not_written(scratch) -> None:
     scratch(kinds=KINDS)
     fields: dict[str, Any] = {}
     fields["Fused"] = made = Descriptor("directml", "KINDS", fields)
-    with pytest.raises(InputError, match="expected at most 2 operators inside one another"):
+    with pytest.raises(InputError, match="expected operators nested at most 2 deep"):
         write(made)
 
 
@@ -502,8 +502,8 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "truth of two": ("Switch", 2, "Switch: expected true or false, found 2"),
     "truth list": ("Switch", [True], "Switch: expected true or false, found [True]"),
     "truth of a float": ("Switch", 1.0, "Switch: expected true or false, found 1.0"),
-    "enum": ("Function", [3], "Function: expected a word or a number of DML_REDUCE_FUNCTION, found [3]"),
-    "truth of an enum": ("Function", True, "Function: expected a word or a number of DML_REDUCE_FUNCTION, found True"),
+    "enum": ("Function", [3], "Function: expected a name or a number of DML_REDUCE_FUNCTION, found [3]"),
+    "truth of an enum": ("Function", True, "Function: expected a name or a number of DML_REDUCE_FUNCTION, found True"),
     "list": ("Windows", 3, "Windows: expected a list, found 3"),
     "list of words": ("Windows", [1, "2"], "Windows[1]: expected an integer from 0 to 4294967295, found '2'"),
     "tensors": (

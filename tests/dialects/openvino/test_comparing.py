@@ -36,7 +36,7 @@ def test_only_the_layer_that_differs_is_named(path, monkeypatch, capsys):
     monkeypatch.setattr(elementwise_unary, "absolute", lambda x: abs(x) + np.float32(1))
     assert main(["run", str(path), "-i", f"x={path.parent / 'x.npy'}", "--compare", "cpu"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].endswith("of 2 values 1 differ")
+    assert lines[0].endswith("of 2 values, 1 differ")
     assert lines[1:] == ["size (Abs), output 0: 6 of 6 elements, first 2.0 here and 1.0 there at [0, 0]"]
 
 

@@ -63,7 +63,7 @@ def test_every_node_is_computed_by_its_operator_and_none_differs(save):
     notes: list[str] = []
     found = specgate.execute(path, x, TARGET, on_note=notes.append)
     assert [node.operator for node in specgate.place(path, TARGET) if len(node.lowered or ()) > 1] == ["TopK"]
-    several = "1 not: they become several operators; 1 not: they need no operator"
+    several = "1 not: no operator is needed; 1 not: the node becomes several operators"
     assert notes == [f"13 of 15 node executions use DirectML operators; {several}"]
     for name, array in specgate.execute(path, x).items():
         assert found[name].dtype == array.dtype

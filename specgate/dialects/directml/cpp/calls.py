@@ -87,7 +87,7 @@ class Calls:
         """Return two words as numbers; a word without an enum gets the other's."""
         enum = left.enum or right.enum
         if enum is None:
-            raise Untranslatable(f"the words {left.code} and {right.code} are of no enum")
+            raise Untranslatable(f"the words {left.code} and {right.code} do not belong to an enum")
         return tuple(  # type: ignore[return-value]
             self.enums.constant(enum, value.constant) if isinstance(value.constant, str) else value.code
             for value in (left, right)

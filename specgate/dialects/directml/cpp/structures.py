@@ -41,7 +41,7 @@ class Words:
             return abi().structure(word).number
         known = abi().enums.get(enum, {})
         if word not in known:
-            raise Untranslatable(f"{word} is no word of {enum}")
+            raise Untranslatable(f"{word} is not a word of {enum}")
         return known[word]
 
     def constant(self, enum: str, word: str) -> str:

@@ -129,16 +129,16 @@ def plan_buffer(resource: DxResource, folder: str, place: str, budget: int, *, r
     current folder is searched as well, as in DxDispatch. FLOAT16 values are rounded toward zero, as in DxDispatch.
     """
     if resource.extra.get("initialValuesOffsetInBytes"):
-        raise InputError("an initialValuesOffsetInBytes is not supported; DxDispatch itself ignores it", place=place)
+        raise InputError("initialValuesOffsetInBytes is not supported, and DxDispatch itself ignores it", place=place)
     count, kind, make = _content(resource, folder, place, budget, read_outside=read_outside)
     dtype = np.dtype(np.uint8) if kind is None else _dtype(kind)
     size = count * dtype.itemsize
     declared = size if resource.size_in_bytes is None else resource.size_in_bytes
     if declared < size:
-        raise InputError(f"sizeInBytes is {declared}, but the initial values take {size} bytes", place=place)
+        raise InputError(f"sizeInBytes is {declared}, but the initial values need {size} bytes", place=place)
     whole = (declared + 3) // 4 * 4
     if whole > budget:
-        raise InputError(f"needs {whole} bytes, but only {budget} of the limit are left", place=place)
+        raise InputError(f"needs {whole} bytes, but only {budget} bytes of the limit are left", place=place)
     return Plan(kind, size, declared, whole, make)
 
 

@@ -138,7 +138,7 @@ def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
     if problem is None and isinstance(size := size_in_folder(folder, source), str):
         problem = f"{format_value(source)}, which {size}"
     if problem is not None:
-        return NoTableEntry(NAME, dispatchable.operator, f"its model is not read: its location is {problem}")
+        return NoTableEntry(NAME, dispatchable.operator, f"its model is not read, because its location is {problem}")
     pins = dispatchable.raw.get("freeDimensionNameOverrides")
     sizes = {name: size for name, size in pins.items() if isinstance(size, int)} if isinstance(pins, dict) else {}
     path = os.path.join(folder, source)  # noqa: PTH118
@@ -333,7 +333,7 @@ def _dispatchable(raw: Any, place: str) -> DxDispatchable:
     bindings = _bindings(raw.get("bindings", {}), f"{place}.bindings")
     if isinstance(kind, str) and kind.lower() in FOREIGN:
         word = FOREIGN[kind.lower()]
-        why = f"a dispatchable of type {word} is not a DirectML operator, so no table covers it"
+        why = f"a dispatchable of type {word} is not a DirectML operator, so it has no table"
         return DxDispatchable(word, word, no_table=why, raw=dict(raw), bindings=bindings)
     if kind == GRAPH:
         return graph_dispatchable(raw, bindings)

@@ -128,7 +128,7 @@ def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]])
 
 def _get_bindings(bindings: Mapping[str, list[DxBinding]], name: str) -> list[DxBinding]:
     if name not in bindings:
-        raise InputError("is not bound to a resource", place=name)
+        raise InputError("is required, but not bound to a resource", place=name)
     return bindings[name]
 
 
@@ -242,7 +242,7 @@ class _Run:
             needed, there = needed_bytes(tensor, name), max(0, buffer.data.size - offset)
             if there < needed:
                 raise InputError(
-                    f"takes {needed} bytes, but {binding.name!r:.60} has {there} from byte {offset} on", place=name
+                    f"needs {needed} bytes, but {binding.name!r:.60} has {there} from byte {offset} on", place=name
                 )
             arrays.append(buffer.data[offset:])
         return arrays

@@ -134,4 +134,4 @@ def abi() -> Abi:
         path = place / "abi" / "directml.yaml"
         if path.is_file():
             return Abi(load_yaml(path.read_text(encoding="utf-8"), str(path))[0])
-    raise InputError("expected the table abi/directml.yaml among the specs; is specgate installed whole?")
+    raise InputError("the table abi/directml.yaml is missing from the specs; reinstall specgate")

@@ -176,7 +176,7 @@ class _Writer:
     def operator(self, value: Any, at: int, place: str, depth: int) -> None:
         """Write a DML_OPERATOR_DESC at `at`, and the structure it points to."""
         if depth > MAX_NESTING:
-            raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
+            raise InputError(f"expected operators nested at most {MAX_NESTING} deep", place=place)
         if len(self.data) > MAX_IMAGE:
             raise InputError(f"expected a descriptor of at most {MAX_IMAGE} bytes", place=place)
         name, fields = operator_parts(value, place)

@@ -191,7 +191,7 @@ class Reading:
     def operator(self, at: int, place: str, depth: int) -> dict[str, Any]:
         """Return the DML_OPERATOR_DESC at `at`; raise InputError."""
         if depth > MAX_NESTING:
-            raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
+            raise InputError(f"expected operators nested at most {MAX_NESTING} deep", place=place)
         number, base = self.numbers("I", at)[0], self.memory.target(at + 8)
         name = _names().get(number)
         if name is None or base is None:

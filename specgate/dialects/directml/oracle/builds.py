@@ -169,12 +169,12 @@ def missing(build: Build) -> list[str]:
         return ["Linux builds run on Linux only"]
     texts = [tool.advice for tool in runtime_tools(build.system) if tool.path is None]
     if not library(build).is_file():
-        texts.append("its library is not downloaded")
+        texts.append("the library is not downloaded")
     if build.system == "linux" and not all((d3d12_directory() / name).is_file() for name in D3D12_FILES):
         texts.append("the D3D12 loader is not downloaded")
     host = host_directory(build.system)
     if not all((host / target).is_file() for _, target, _ in HOSTS[build.system].targets):
-        texts.append("its host is not built")
+        texts.append("the host is not built")
     return texts
 
 

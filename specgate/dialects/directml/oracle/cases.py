@@ -84,7 +84,7 @@ def bound_tensors(operator: str, fields: Mapping[str, Any], kind: str) -> list[B
             bounds += [_bind_tensor(member.name, index, each) for index, each in enumerate(value or ())]
     total = sum(each.size for each in bounds)
     if total > MAX_BYTES:
-        raise InputError(f"the {kind}s take {total} bytes, more than {MAX_BYTES}")
+        raise InputError(f"the {kind}s need {total} bytes, more than the limit of {MAX_BYTES}")
     return bounds
 
 
@@ -95,7 +95,7 @@ def _bind_tensor(field: str, index: int | None, value: Any) -> Bound:
     tensor = value if isinstance(value, TensorDesc) else read_tensor(value, bound.place)
     size = -(-needed_bytes(tensor, bound.place) // 4) * 4  # bindings have a multiple of 4 bytes
     if tensor.known_elements > MAX_BYTES or size > MAX_BYTES:
-        raise InputError(f"takes more than {MAX_BYTES} bytes", place=bound.place)
+        raise InputError(f"needs more than {MAX_BYTES} bytes", place=bound.place)
     return bound._replace(tensor=tensor, size=size)
 
 

@@ -218,7 +218,7 @@ def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]
     for wheel, folders in pairs_by_wheel.items():
         absent = [(folder, files) for folder, files in folders if not folder.is_dir()]
         if not absent:
-            progress(f"{wheel.package} {wheel.version}: already there")
+            progress(f"{wheel.package} {wheel.version}: already installed")
             continue
         with download_wheel(wheel, progress) as path:
             for folder, files in absent:

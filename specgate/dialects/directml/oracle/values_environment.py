@@ -237,7 +237,7 @@ def plan() -> Literal["native", "root"]:
     if shutil.which("unshare") is None:
         raise InputError("unshare is not found: install the package util-linux (apt-get install util-linux)")
     if os.geteuid() != 0:
-        raise InputError(f"making a Debian root needs root; or install Wine {_WINE}, Mesa's Vulkan drivers and Xvfb")
+        raise InputError(f"making a Debian root requires root; or install Wine {_WINE}, Mesa's Vulkan drivers and Xvfb")
     return "root"
 
 

@@ -193,7 +193,7 @@ def _tensor(table: Table, flags: int) -> dict[str, Any]:
 def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) -> Iterator[tuple[str, Any]]:
     """Yield attributes by field; attributes without a name are skipped."""
     if depth > MAX_NESTING:
-        raise InputError(f"expected at most {MAX_NESTING} operators inside one another")
+        raise InputError(f"expected operators nested at most {MAX_NESTING} deep")
     known = {member.name: member for member in members}
     entries: dict[str, Any] = {}
     for table in tables:

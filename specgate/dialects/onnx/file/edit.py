@@ -110,7 +110,7 @@ class _Cutter:
                 continue
             inner = PROTO.get(kind.removeprefix("repeated "))
             if inner is not None and number > step[1]:
-                raise WireError(f"{name} is in parts", at)
+                raise WireError(f"{name} is split into several parts", at)
             left.discard(step)  # if a field occurs twice, the last value counts, so both are replaced
             if isinstance(result, Edit):
                 grown += self.edit(result, (key, at, value, stop), message, place)
@@ -124,7 +124,7 @@ class _Cutter:
                 grown += more + (len(length) - (content - value) if more else 0)
         grown += sum(self.add(edit, end, place) for edit in added if not edit.ahead)
         if left:
-            raise WireError(f"{message.name} has no {' and no '.join(name for name, _ in sorted(left))}", begin)
+            raise WireError(f"{message.name} lacks {' and '.join(name for name, _ in sorted(left))}", begin)
         return grown
 
     def add(self, edit: Edit, at: int, place: str) -> int:
@@ -146,7 +146,7 @@ class _Cutter:
             return len(data) - (stop - value)
         if edit.number is None:
             if self.name(message, (at, stop)) != edit.expected:
-                raise WireError(f"expected what is called {format_value(edit.expected)}, found something else", at)
+                raise WireError(f"expected the name {format_value(edit.expected)}, found another", at)
             self.cuts.append(Cut(at, stop, b"", place, before))
             return at - stop
         if key & 7 != VARINT:

@@ -42,7 +42,7 @@ __all__ = [
 SNIFFED_BYTES = 512
 _BINARY = {  # (offset, magic bytes) and a description
     (0, b"version https://git-lfs"): "a Git LFS pointer: the model itself was not fetched (git lfs pull)",
-    (4, b"ORTM"): "ONNX Runtime's own format (.ort), which cannot be converted back: lint the original ONNX model",
+    (4, b"ORTM"): "ONNX Runtime's own format (.ort), which cannot be converted to ONNX: lint the original model",
     (0, b"PK\x03\x04"): "a ZIP archive: unpack it, or export a PyTorch checkpoint with torch.onnx.export",
     (0, b"\x1f\x8b"): "data compressed with gzip: unpack it",
     (0, b"\x89HDF\r\n"): "HDF5 (a Keras model?): convert it to ONNX",

@@ -43,7 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
-WIRES = ("a varint", "64 bits", "a length and bytes", "a group", "the end of a group", "32 bits")
+WIRES = ("a varint", "64 bits", "a length-delimited field", "a group", "an end-group tag", "32 bits")
 _MOST_LENGTH = (1 << 31) - 1  # of a field, as in protobuf
 _MOST_PREFIX = 5  # bytes of a key or a length
 

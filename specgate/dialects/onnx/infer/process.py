@@ -59,7 +59,7 @@ def ask(data: bytes, budget: Budget, *, nested: bool, values: bool = True, named
     names that inference invents.
     """
     if len(data) > MOST_BYTES:
-        raise Failed(f"without weights it still has {len(data)} bytes", slow=True)
+        raise Failed(f"the model has {len(data)} bytes even without weights", slow=True)
     with _state.lock:
         if _state.over:
             raise Failed("the program ends", slow=True)

@@ -150,7 +150,7 @@ def function_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Find
     for function in model.functions:
         at = (model.file, function_place(function), None)
         if function_key(function) in functions:
-            message = "the model has another function of this domain, name and overload"
+            message = "the model has two functions with this domain, name and overload"
             yield finding("function-duplicate", "error", message, at, fix="rename one of them")
         functions.setdefault(function_key(function), function)
         yield from _compatible(function, model.opset_imports, at)
@@ -190,7 +190,7 @@ def _references(node: OnnxNode, index: int, body: Body, file: str | None) -> Ite
     )
     for name, attribute in node.attributes.items():
         if attribute.ref_attr_name is not None and attribute.ref_attr_name not in declared:
-            message = f"the attribute {format_value(name)} stands for {format_value(attribute.ref_attr_name)}, " + (
+            message = f"the attribute {format_value(name)} references {format_value(attribute.ref_attr_name)}, " + (
                 "which the function does not have" if function else "which is allowed only inside a function"
             )
             at = (file, f"{body.place}/{label(node, index)}", node.op_type)
@@ -224,7 +224,7 @@ def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -
                 "their calls",
                 at,
                 where="opset_import",
-                fix=f"write the function for version {imports[domain]}",
+                fix=f"rewrite the function for version {imports[domain]}",
             )
 
 

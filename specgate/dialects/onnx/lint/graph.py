@@ -344,7 +344,7 @@ class _Walker:
         """
         owner, real = dialect("onnx").foreign[node.domain], dialect("onnx").stands_for[operator]
         reason = f"{owner} defines {real} in the domain {domain_name('')}, not in {node.domain}"
-        place, fix = _place(at()), f"write the node without the domain {node.domain}"
+        place, fix = _place(at()), f"remove the domain {node.domain} from the node"
         self.findings.append(finding("operator-unknown", "error", reason, place, fix=fix))
         return Unit(at, operator, reason=reason)
 

@@ -175,7 +175,7 @@ def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
     owner = dialect("onnx").tables.foreign.get(domain)
     operators = dialect("onnx").tables.operators
     lacking = owner is None or any(f"{domain}.{name}" not in operators for name in counts)
-    what = "its operators are unknown" if owner is None else f"it is {owner}'s own"
+    what = "its operators are unknown" if owner is None else f"it belongs to {owner}"
     what += ", and some of these have no table" if owner is not None and lacking else ""
     return finding(
         "custom-domain",

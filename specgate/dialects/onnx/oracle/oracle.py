@@ -282,7 +282,7 @@ class ONNXOracle(Closing):
     def _ask_question(self, question: Question | str) -> dict[str, Reply]:
         names = tuple(self.versions)
         if not isinstance(question, str) and question.domain:
-            question = f"what a session checks of operators of {question.domain} is not compared; only their values are"
+            question = f"session checks are not compared for operators of {question.domain}, only values"
         if isinstance(question, str):
             return dict.fromkeys(names, Reply("not asked", question))
         answer = self._child.ask(("verdicts", names, question))

@@ -374,7 +374,7 @@ def _sequence_map(flow: Flow) -> list[Any]:
     if not isinstance(first, list):
         raise InputError("expected a sequence", place="input_sequence")
     if any(isinstance(value, list) and len(value) != len(first) for value in rest):
-        raise InputError(f"expected sequences of {len(first)} elements, as the first one has")
+        raise InputError(f"expected sequences of {len(first)} elements, the length of the first")
     items: list[list[Any]] = [[] for _ in flow.outputs["body"]]
     for turn in _turns(flow.run, len(first)):
         values = [value[turn] if isinstance(value, list) else value for value in rest]

@@ -141,7 +141,7 @@ class Weights:
         """
         array, places = self.array(values).reshape(-1), self.array(indices)
         if min(tensor.dims, default=0) < 0 or prod(tensor.dims) * array.itemsize > self.budget:
-            raise InputError(f"a sparse tensor of sizes {list(tensor.dims)} exceeds what is left of the limit")
+            raise InputError(f"a sparse tensor of sizes {list(tensor.dims)} exceeds the rest of the limit")
         if places.dtype != np.int64 or places.shape not in {(array.size,), (array.size, len(tensor.dims))}:
             raise InputError(f"expected an index for each of the {array.size} values of a sparse tensor")
         sizes = np.array(tensor.dims if places.ndim == 2 else (prod(tensor.dims),), np.int64)
@@ -251,7 +251,7 @@ def _decode_raw_data(data: bytes, elem_type: str, dtype: np.dtype[Any], count: i
     if elem_type in SUB_BYTE:
         return _unpack_numbers(data, elem_type, dtype, count)
     if dtype == np.object_ or len(data) % dtype.itemsize:
-        raise InputError(f"{len(data)} bytes of raw data are not elements of {dtype}")
+        raise InputError(f"{len(data)} bytes of raw data are not a whole number of {dtype} elements")
     if dtype == np.bool_:
         return np.frombuffer(data, np.uint8).astype(dtype)
     if dtype.kind == "V":  # ml_dtypes types, which have no byte order
@@ -266,7 +266,7 @@ def _unpack_numbers(data: bytes, elem_type: str, dtype: np.dtype[Any], count: in
     width = SUB_BYTE[elem_type]
     bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
     if not count * width <= bits.size < count * width + 8 * 3:
-        raise InputError(f"{len(data)} bytes of raw data are not {count} elements of {dtype}")
+        raise InputError(f"{len(data)} bytes of raw data cannot hold {count} elements of {dtype}")
     rows = bits[: count * width].reshape(count, width)
     return numbers_of(np.packbits(rows, axis=1, bitorder="little").reshape(-1), dtype)
 

@@ -161,7 +161,7 @@ class _Asker:
     def compare(self, node: Any, at: int, stated: Port | None) -> None:
         """Raise if the node lacks a stated output, or if its type differs."""
         if at >= node.get_output_size():
-            raise ValueError(f"output {at} is stated, but the node has {node.get_output_size()}")
+            raise ValueError(f"output {at} is declared, but the node has only {node.get_output_size()} outputs")
         if stated is None:
             return
         kind, shape = node.get_output_element_type(at), node.get_output_partial_shape(at)
@@ -272,7 +272,7 @@ class _Asker:
     def compile_layer(self, layer: Layer) -> tuple[Any, int]:
         """Return the layer compiled for the CPU, and its number of outputs."""
         if layer.kind.lower() in _ENDS:
-            raise NotExpressibleError("it is a model output and cannot be compiled alone")
+            raise NotExpressibleError("a model output cannot be compiled alone")
         sources = self.sources(layer)
         for port in layer.inputs:
             if port.value is None and port.type in _NO_PARAMETERS:

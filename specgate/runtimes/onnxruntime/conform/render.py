@@ -48,7 +48,7 @@ def text(result: Result) -> str:
 
 
 def tally_line(tally: Tally) -> str:
-    named = f", {tally.explained:,} more are explained" if tally.explained else ""
+    named = f", {tally.explained:,} more explained" if tally.explained else ""
     of = f"{tally.same:,} of {tally.comparisons:,}"
     return f"  {KINDS[tally.kind]}, {tally.aspect}: {of} alike ({percent(tally.same, tally.comparisons)} %){named}"
 

@@ -47,7 +47,7 @@ def _mask_fields(state: State, batch: int, queries: int, keys: int, past: int) -
             return {"MaskTensor": bare(word, (1, batch)), "MaskType": "KEY_SEQUENCE_LENGTH"}
         if sizes == (3 * batch + 2,):
             return {"MaskTensor": bare(word, sizes), "MaskType": "KEY_QUERY_SEQUENCE_LENGTH_START_END"}
-        raise Refused("mask-size", "a 1-D mask must have one number per batch, or three per batch and two more")
+        raise Refused("mask-size", "a 1-D mask must have batch_size or 3 * batch_size + 2 elements")
     total = keys + past
     expected_numbers = {2: (batch, keys), 3: (batch, queries, total), 4: (batch, heads, queries, total)}.get(len(sizes))
     if sizes != expected_numbers:

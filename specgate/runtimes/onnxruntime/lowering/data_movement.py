@@ -113,7 +113,7 @@ def padded(state: State) -> Iterator[Descriptor]:
     pads = _pads(state)
     axes = [_dimension(axis, rank) for axis in _clamp_integers(state, "axes") or range(rank)]
     if len(pads) != 2 * len(axes):
-        raise Refused("pads-count", "each axis must have two paddings")
+        raise Refused("pads-count", "each axis must have two pads")
     shift = max(0, state.least - rank)
     start, end = [0] * (rank + shift), [0] * (rank + shift)
     for index, axis in enumerate(axes):
@@ -144,7 +144,7 @@ def _pads(state: State) -> list[int]:
 def _value(state: State, word: str) -> int | float:
     items: Sequence[Any] | None = constant(state, "input2") if optional_tensor(state, "input2") is not None else None
     if items is not None and len(items) != 1:
-        raise Refused("value", "the padding must be a single number")
+        raise Refused("value", "the pad value must be a single number")
     value = items[0] if items else (state.get("value") or state.get("value_attribute") or 0)
     if isinstance(value, TensorDesc):
         value = 0
@@ -165,7 +165,7 @@ def tiled(state: State) -> Iterator[Descriptor]:
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
     repeats = constant(state, "input1") or ()
     if len(repeats) != len(sizes_of(data)):
-        raise Refused("repeats-count", "each dimension must have a count")
+        raise Refused("repeats-count", "each dimension must have a repeat count")
     target = sizes_of(output)
     if len(target) != len(repeats):
         raise Refused("output-rank", "the output must have as many dimensions as the input")

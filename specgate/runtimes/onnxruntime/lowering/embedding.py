@@ -170,7 +170,7 @@ def _turn(state: State, *, stated: bool) -> _Turn:
         raise Refused("heads", "the elements per position must be a multiple of the head size")
     heads = heads or hidden // head
     if not heads:
-        raise Refused("heads", "a position must have the elements of one head")
+        raise Refused("heads", "each position must have at least as many elements as one head")
     interleaved = bool(state.get("interleaved"))
     return _Turn(state.dml_type(data), batch, length, heads, head, part or head, swapped, interleaved)
 

@@ -112,7 +112,7 @@ def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
         parts = [locate_form_errors(make, (entry,), at) for at, entry in enumerate(raw)]
         return lambda state, i: [part(state, i) for part in parts]
     if not isinstance(raw, dict) or set(raw) != {"each", "count"}:
-        raise FormError("expected a list, or each and count")
+        raise FormError("expected a list, or `each` and `count`")
     each = locate_form_errors(make, (raw["each"],), "each")
     count = locate_form_errors(number_form, (raw["count"], scope, int), "count")
     return lambda state, _i: [each(state, turn) for turn in range(_turns(count(state, 0)))]

@@ -126,7 +126,7 @@ def _word(info: FieldInfo, raw: Any, scope: Scope) -> Form:
         return lambda state, i: None if (tensor := which.tensor(state, i)) is None else state.dml_type(tensor)
     words = frozenset(info.words or ()) or _enum_words(info)
     if not isinstance(raw, str):
-        raise FormError(f"expected a word, one of {', '.join(sorted(words))}")
+        raise FormError(f"expected one of {', '.join(sorted(words))}")
     if raw in words:
         return lambda _state, _i: raw
     rule = rule_of(raw, replace(scope, words=scope.words | words), "word")

@@ -135,7 +135,7 @@ class _Stack:
         if len(sizes) == 1:
             rows = sizes[0] // self.batch
             if rows not in _ENDS:
-                raise Refused("mask-size", "a 1-D mask must have one or two numbers per batch")
+                raise Refused("mask-size", "a 1-D mask must have batch_size or 2 * batch_size elements")
             return {"MaskTensor": bare(word, (rows, self.batch)), "MaskType": _ENDS[rows]}
         if not 2 <= len(sizes) <= 4:
             raise Refused("mask-rank", "a mask must have one to four dimensions")
@@ -180,7 +180,7 @@ class _Stack:
             return None
         word, sizes = self.state.dml_type(tensor), sizes_of(tensor)
         if sizes[2] != sizes[3]:
-            raise Refused("mask-size", "a mask with another sequence length must have as many queries as keys")
+            raise Refused("mask-size", "a mask of another sequence length must have equal query and key lengths")
         whole = (*numbers[:2], *sizes[2:])
         mask["MaskTensor"] = short = bare(word, numbers)
         return operator(

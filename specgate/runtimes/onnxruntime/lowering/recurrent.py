@@ -87,7 +87,7 @@ def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
     """
     names = (state.get("activations") or list(usual))[: len(usual)]
     if len(names) < len(usual):
-        raise Refused("activations-count", f"{len(usual)} activations are expected, not {len(names)}")
+        raise Refused("activations-count", f"expected {len(usual)} activations, found {len(names)}")
     given_numbers = {key: list(state.get(f"activation_{key.lower()}") or ()) for key in ("Alpha", "Beta")}
     descriptors = []
     for name in names:

@@ -180,7 +180,7 @@ class TensorForm:
             if key not in _KEYS:
                 raise FormError(f"unknown key; known: {', '.join(_KEYS)}", key)
         if "of" not in raw and not {"as", "sizes"} <= set(raw):
-            raise FormError("expected of, or as and sizes")
+            raise FormError("expected either `of`, or `as` and `sizes`")
         if raw.get("align", "right") not in ALIGNMENTS:
             raise FormError(f"expected one of {', '.join(ALIGNMENTS)}", "align")
 

@@ -128,7 +128,7 @@ def install_cpu(release: str, *, progress: Callable[[str], object] = print) -> N
     Raises InputError if no such wheel exists.
     """
     if release in cpu_releases():
-        progress(f"{CPU_PACKAGE} {release}: already there")
+        progress(f"{CPU_PACKAGE} {release}: already installed")
         return
     folder = _folder(release)
     progress(f"fetching {CPU_PACKAGE} {release}")

@@ -147,7 +147,7 @@ def install_runtime(
     _install_host(place, progress)
     library = _library(place, runtime)
     if library.is_file():
-        progress(f"{runtime.title}: already there")
+        progress(f"{runtime.title}: already installed")
         return
     with download_wheel(runtime.wheel, progress) as wheel, appearing(library.parent) as path:
         extract(wheel, runtime.library, path / library.name)
@@ -157,7 +157,7 @@ def install_runtime(
 def check_level(level: str) -> None:
     """Raise InputError for a level that does not work with the builds."""
     if level not in LEVELS:
-        raise InputError(f"expected the level of a DirectML that runs here, one of {', '.join(LEVELS)}, found {level}")
+        raise InputError(f"expected the level of an installed DirectML, one of {', '.join(LEVELS)}, found {level}")
 
 
 def ready(release: str, level: str | None) -> Ready:

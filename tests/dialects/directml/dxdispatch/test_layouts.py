@@ -222,13 +222,13 @@ ROOMY = [bytes(8), struct.pack("<2i", 0, 1), bytes(24)]
         (
             "OutputTensor",
             {"Strides": [4, 1]},
-            r"OutputTensor: takes 28 bytes, but 'OutputTensor' has 24 from byte 0 on",
+            r"OutputTensor: needs 28 bytes, but 'OutputTensor' has 24 from byte 0 on",
         ),
-        ("OutputTensor", {"TotalTensorSizeInBytes": 64}, r"OutputTensor: takes 64 bytes"),
+        ("OutputTensor", {"TotalTensorSizeInBytes": 64}, r"OutputTensor: needs 64 bytes"),
         ("OutputTensor", {"TotalTensorSizeInBytes": 20}, r"OutputTensor: needs 24 bytes, but 20 are declared"),
         ("OutputTensor", {"Strides": [1, 1]}, r"OutputTensor: the strides \[1, 1\] let elements of an output overlap"),
         ("IndicesTensor", {"Strides": [1]}, r"IndicesTensor: has 1 strides for 2 sizes"),
-        ("IndicesTensor", {"Strides": [4000000000, 1]}, r"IndicesTensor: takes 16000000004 bytes"),
+        ("IndicesTensor", {"Strides": [4000000000, 1]}, r"IndicesTensor: needs 16000000004 bytes"),
         ("IndicesTensor", {"Sizes": ["N", 1]}, r"IndicesTensor: every size must be known"),
         ("IndicesTensor", {"DataType": "UNKNOWN"}, r"IndicesTensor: is UNKNOWN, which no version of ONE_HOT supports"),
     ],
@@ -265,7 +265,7 @@ def test_offsets_count_elements_of_the_resource_and_are_aligned():
     promised = {**BASE, "IndicesTensor": {**BASE["IndicesTensor"], "GuaranteedBaseOffsetAlignment": 4}}
     assert run_dx_model(model_of(promised, buffers, by_size), "6.4", out=SILENT)
     by_size["IndicesTensor"]["elementOffset"] = 16
-    with pytest.raises(InputError, match=r"IndicesTensor: takes 8 bytes, but 'IndicesTensor' has 0 from byte 64 on"):
+    with pytest.raises(InputError, match=r"IndicesTensor: needs 8 bytes, but 'IndicesTensor' has 0 from byte 64 on"):
         run_dx_model(model_of(BASE, buffers, by_size), "6.4", out=SILENT)
 
 

@@ -58,4 +58,4 @@ def test_a_number_of_no_operator_has_no_table(tmp_path: Path) -> None:
     )
     (found,) = read_dx_model(str(path)).dispatchables.values()
     assert found.descriptor is None
-    assert found.no_table == "DirectML has no operator of the number 9999"
+    assert found.no_table == "DirectML has no operator with the number 9999"

@@ -182,18 +182,18 @@ def test_sizes_are_rounded_up_and_printed_without_what_pads_them():
     assert (values.size, text) == (5, "1, 2, 3, 4, 5")
     values, text = buffer({"initialValuesDataType": "UINT8", "initialValues": [1], "sizeInBytes": 7})
     assert (values.tolist(), text) == ([1, 0, 0, 0, 0, 0, 0], "1")
-    with pytest.raises(InputError, match="resources/r: sizeInBytes is 3, but the initial values take 4 bytes"):
+    with pytest.raises(InputError, match="resources/r: sizeInBytes is 3, but the initial values need 4 bytes"):
         buffer({"initialValuesDataType": "FLOAT32", "initialValues": [1], "sizeInBytes": 3})
 
 
 def test_what_is_too_large_is_refused_before_it_is_allocated():
     constant = {"initialValuesDataType": "FLOAT64", "initialValues": {"valueCount": 2**32 - 1, "value": 0}}
-    with pytest.raises(InputError, match=f"needs 34359738360 bytes, but only {MAX_BYTES} of the limit are left"):
+    with pytest.raises(InputError, match=f"needs 34359738360 bytes, but only {MAX_BYTES} bytes of the limit are left"):
         buffer(constant)
     with pytest.raises(InputError, match="resources/r: needs 1152921504606846976 bytes"):
         buffer({"initialValuesDataType": "UINT8", "initialValues": [1], "sizeInBytes": 2**60})
     two = {name: {"initialValuesDataType": "UINT8", "initialValues": [1], "sizeInBytes": 600} for name in "ab"}
-    with pytest.raises(InputError, match="resources/b: needs 600 bytes, but only 400 of the limit are left"):
+    with pytest.raises(InputError, match="resources/b: needs 600 bytes, but only 400 bytes of the limit are left"):
         run({**NOTHING, "resources": two}, budget=budget_of(1000))
 
 
@@ -400,15 +400,15 @@ def changed(**bindings):
 @pytest.mark.parametrize(
     ("document", "complaint"),
     [
-        (changed(OutputTensor=None), r"commands\[0\] OutputTensor: is not bound to a resource"),
-        (changed(IndicesTensor=None), r"commands\[0\] IndicesTensor: is not bound to a resource"),
+        (changed(OutputTensor=None), r"commands\[0\] OutputTensor: is required, but not bound to a resource"),
+        (changed(IndicesTensor=None), r"commands\[0\] IndicesTensor: is required, but not bound to a resource"),
         (
             changed(Indices="i"),
             r"commands\[0\] bindings: 'Indices' is not a tensor of this ONE_HOT; expected IndicesTensor",
         ),
         (changed(IndicesTensor=["i", "i"]), r"commands\[0\] IndicesTensor: accepts 1 resources, but 2 are bound"),
         (changed(IndicesTensor=[]), r"commands\[0\] IndicesTensor: accepts 1 resources, but 0 are bound"),
-        (changed(OutputTensor="v"), r"commands\[0\] OutputTensor: takes 36 bytes, but 'v' has 8 from byte 0 on"),
+        (changed(OutputTensor="v"), r"commands\[0\] OutputTensor: needs 36 bytes, but 'v' has 8 from byte 0 on"),
         (changed(IndicesTensor="nowhere"), r"commands\[0\].IndicesTensor: the model has no resource 'nowhere'"),
     ],
 )

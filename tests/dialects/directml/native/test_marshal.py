@@ -290,7 +290,7 @@ def test_a_descriptor_of_another_dialect(onnx_one_hot):
 def test_operators_nested_without_end():
     endless: dict[str, Any] = {"type": "GEMM", "desc": {"TransA": 0, "TransB": 0, "Alpha": 1, "Beta": 0}}
     endless["desc"]["FusedActivation"] = endless
-    with pytest.raises(InputError, match="at most 8 operators inside one another"):
+    with pytest.raises(InputError, match="operators nested at most 8 deep"):
         image(endless)
 
 

@@ -194,7 +194,7 @@ def test_an_operator_that_points_to_itself():
     fused = 16 + next(m.offset for m in abi().structure("GEMM").members if m.name == "FusedActivation")
     loaded = Loaded(made)
     loaded.poke(fused, "Q", loaded.address)
-    with pytest.raises(InputError, match="at most 8 operators inside one another"):
+    with pytest.raises(InputError, match="operators nested at most 8 deep"):
         from_pointer(loaded.address)
 
 

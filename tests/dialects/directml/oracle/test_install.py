@@ -97,7 +97,7 @@ def test_all_levels_and_then_nothing_more(commands):
     assert before == len(levels())
     install_directml("all", progress=lines.append)
     assert len(downloads(commands)) == before
-    assert lines[-1].endswith("already there")
+    assert lines[-1].endswith("already installed")
 
 
 def test_builds_of_one_system(commands):
@@ -155,7 +155,7 @@ def test_what_is_missing_comes_with_its_command(commands):
     rows = {(row.build.level, row.build.system): row for row in status()}
     assert len(rows) == len(BUILDS)
     row = rows["6.4", "windows"]
-    assert row.missing == ("its library is not downloaded", "its host is not built")
+    assert row.missing == ("the library is not downloaded", "the host is not built")
     assert row.command == "specgate oracle install directml --levels 6.4"
 
 

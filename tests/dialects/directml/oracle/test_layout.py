@@ -88,11 +88,11 @@ def test_what_differs_between_two_fillings_is_masked():
 
 def test_too_much_is_refused(monkeypatch):
     huge = tensor("FLOAT32", [2**16, 2**16], (0, 0))
-    with pytest.raises(InputError, match="takes more than 268435456 bytes"):
+    with pytest.raises(InputError, match="needs more than 268435456 bytes"):
         bound_tensors("ELEMENT_WISE_IDENTITY", {"InputTensor": huge}, "input")
     monkeypatch.setattr(layout, "MAX_BYTES", 100)
     many = {"InputTensors": [tensor("FLOAT32", [20])] * 2}
-    with pytest.raises(InputError, match="the inputs take 160 bytes, more than 100"):
+    with pytest.raises(InputError, match="the inputs need 160 bytes, more than the limit of 100"):
         bound_tensors("JOIN", many, "input")
     with pytest.raises(InputError, match="every size must be known"):
         bound_tensors("JOIN", {"InputTensors": [TensorDesc("FLOAT32", (None,))]}, "input")

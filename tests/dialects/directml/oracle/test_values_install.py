@@ -105,7 +105,7 @@ def test_an_older_debian_gets_a_root_of_a_newer_one(machine):
         ({"debian": 14, "packages": []}, "apt-get install .* wine64"),
         ({"programs": {"unshare"}}, r"install the package debootstrap \(apt-get install debootstrap\)"),
         ({"programs": {"debootstrap"}}, "install the package util-linux"),
-        ({"root": False}, "making a Debian root needs root"),
+        ({"root": False}, "making a Debian root requires root"),
     ],
 )
 def test_what_is_missing_is_named_in_one_line(machine, change, message):

@@ -186,7 +186,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 def test_operators_inside_one_another_without_end():
     assert read_graph(graph(nested(3)), "g")
-    with pytest.raises(InputError, match="at most 8 operators inside one another"):
+    with pytest.raises(InputError, match="operators nested at most 8 deep"):
         read_graph(graph(nested(12)), "g")
 
 

@@ -228,7 +228,7 @@ def test_hostile_bytes_are_one_error(data: bytes, expected: str, block: int, mon
 ODD = [
     (b"\x0d\0\0\0\0", "expected int64 in Outer.number, found 32 bits"),
     (b"\x09\0\0\0\0\0\0\0\0", "found 64 bits"),
-    (b"\x0a\x00", "found a length and bytes"),
+    (b"\x0a\x00", "found a length-delimited field"),
     (b"\x10\x00", "expected string in Outer.text, found a varint"),
     (b"\x18\x00", "expected repeated Inner in Outer.inner, found a varint"),
     (b"\x0b\x0c", "expected int64 in Outer.number, found a group"),

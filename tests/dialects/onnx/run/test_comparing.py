@@ -72,7 +72,7 @@ def test_only_the_node_that_differs_is_named(path, monkeypatch, capsys):
     assert main(["run", str(path), *inputs, "--compare", "onnxruntime"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
-    assert lines[0].endswith("of 4 values 1 differ")
+    assert lines[0].endswith("of 4 values, 1 differ")
     assert lines[1].startswith("graph//first/Exp (Exp), b: 3 of 3 elements, first 0.5518")
 
 

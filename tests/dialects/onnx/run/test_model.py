@@ -325,7 +325,7 @@ def test_what_nothing_computes_is_one_message(save):
     with pytest.raises(InputError, match=r"node\[0\] Einsum: "):
         run_model(save(nodes), INPUTS)
     broken = [one_hot(axis=5), helper.make_node("Softsign", ["o"], ["q"])]
-    with pytest.raises(InputError, match="one_hot: axis 5 is not a position"):
+    with pytest.raises(InputError, match="one_hot: axis 5 is out of range"):
         run_model(save(broken), INPUTS)
     custom = [one_hot(), helper.make_node("Gelu", ["o"], ["p"], domain="com.own")]
     with pytest.raises(InputError, match=r"node\[1\] Gelu: the model imports no opset of the domain 'com.own'"):
@@ -407,7 +407,7 @@ def test_functions_and_subgraphs(save):
         ([one_hot(("i", "d"))], "node 'hot': values is required"),
         ([one_hot(("i", "d", "v", "v"))], "node 'hot': has 4 inputs, but accepts at most 3 at this level"),
         ([one_hot(("", "d", "v"))], "node 'hot': indices is required"),
-        ([one_hot(axis=5)], "node 'hot': one_hot: axis 5 is not a position"),
+        ([one_hot(axis=5)], "node 'hot': one_hot: axis 5 is out of range"),
     ],
 )
 def test_nodes_that_cannot_run(save, nodes, complaint):
@@ -464,7 +464,7 @@ def test_values_that_are_alive_count_and_dead_ones_do_not(save):
     ("tensor", "complaint"),
     [
         (TensorProto(name="d", data_type=7, dims=[2], raw_data=bytes(8)), r"sizes \[2\] holds 1 elements"),
-        (TensorProto(name="d", data_type=7, dims=[1], raw_data=bytes(9)), "9 bytes of raw data are not elements"),
+        (TensorProto(name="d", data_type=7, dims=[1], raw_data=bytes(9)), "9 bytes of raw data are not a whole number"),
         (TensorProto(name="d", data_type=7, dims=[1]), "expected a tensor with raw_data or int64_data"),
         (TensorProto(name="d", data_type=7, dims=[-1], raw_data=bytes(8)), r"a tensor of INT64 and sizes \[-1\]"),
         (TensorProto(name="d", data_type=99, dims=[1], raw_data=bytes(8)), r"a tensor of DataType\(99\)"),
@@ -477,7 +477,7 @@ def test_values_that_are_alive_count_and_dead_ones_do_not(save):
             "1 numbers of float_data, expected 1 elements of complex64",
         ),
         (TensorProto(name="d", data_type=8, dims=[1], string_data=[b"\xff"]), "expected UTF-8 in a tensor of strings"),
-        (TensorProto(name="d", data_type=8, dims=[1], raw_data=b"a"), "1 bytes of raw data are not elements"),
+        (TensorProto(name="d", data_type=8, dims=[1], raw_data=b"a"), "1 bytes of raw data are not a whole number"),
         (TensorProto(name="d", data_type=7, dims=[2**62], raw_data=bytes(8)), "but only"),
         (TensorProto(name="d", data_type=7, dims=[1] * 65, raw_data=bytes(8)), "a tensor of 65 dimensions"),
         (TensorProto(name="d", data_type=7, dims=[0, 2**62, 4]), "a tensor of 3 dimensions"),

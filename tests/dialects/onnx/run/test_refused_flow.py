@@ -159,4 +159,4 @@ def test_sequences_that_are_mapped_have_one_length(tmp_path):
     inputs = [helper.make_tensor_sequence_value_info(name, FLOAT, None) for name in ("a", "b")]
     infos = [helper.make_tensor_sequence_value_info("y", FLOAT, None)]
     said = refused(tmp_path, node, inputs, {"a": [X, X], "b": [X]}, infos=infos)
-    assert re.search("expected sequences of 2 elements, as the first one has", said)
+    assert re.search("expected sequences of 2 elements, the length of the first", said)
