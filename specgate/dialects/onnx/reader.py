@@ -277,7 +277,9 @@ def _attribute(value: Any) -> Any:
         }
     if isinstance(value, Numbered):
         return value.word
-    return [_attribute(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):  # an unknown attribute may hold lists in lists, even itself
+        return [item if isinstance(item, list) else _attribute(item) for item in value]
+    return value
 
 
 def _write_tensor(tensor: TensorDesc | None) -> dict[str, Any] | None:

@@ -307,3 +307,15 @@ def test_a_type_that_does_not_exist_is_a_finding(word: Any, hint: str) -> None:
     (found,) = verdict.findings
     assert found.id == "onnx/OneHot/indices.unknown-word"
     assert found.message.startswith(f"the type of indices {hint}")
+
+
+def test_an_unknown_attribute_that_holds_itself_is_written() -> None:
+    cycle: list[Any] = [1, 2]
+    cycle.append(cycle)
+    node = {
+        "op_type": "Relu",
+        "inputs": [{"elem_type": "FLOAT", "shape": [2]}],
+        "outputs": [],
+        "attributes": {"z": cycle},
+    }
+    assert write(read_dict(node, "onnx"))["attributes"]["z"][:2] == [1, 2]

@@ -149,7 +149,7 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     slow = tmp_path / "slow.py"
     slow.write_text(
         script.replace(
-            'answer(b"+", inferred(inference, data, nested=nested, values=values, named=named))',
+            'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))',
             "import time; time.sleep(600)",
         ),
         encoding="utf-8",

@@ -31,7 +31,7 @@ def slow_child(monkeypatch, tmp_path):
     def use(statement):
         script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
         path = tmp_path / "slow.py"
-        asked = 'answer(b"+", inferred(inference, data, nested=nested, values=values, named=named))'
+        asked = 'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))'
         assert asked in script
         path.write_text(script.replace(asked, statement), encoding="utf-8")
         process.close()
@@ -133,7 +133,7 @@ def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
     monkeypatch.setattr(process, "SECONDS", 5.0)
     slow_child(
         "import time; time.sleep(0.5); "
-        'answer(b"+", inferred(inference, data, nested=nested, values=values, named=named))'
+        'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))'
     )
     undecided(hidden())  # it is up
     monkeypatch.setattr(process, "PATIENCE", 1.2)  # 6 s, and the last one waits for 8
