@@ -97,7 +97,10 @@ def _rule(rule: str, level: str) -> dict[str, Any]:
         "fullDescription": _message(clean(known.says, 1000)),
         "help": _message("\n".join(help_lines)),
         "defaultConfiguration": {"level": level},
-        "properties": {"tags": [clean(part) for part in rule.split("/")[:2]], "problem.severity": _KINDS[level]},
+        "properties": {
+            "tags": list(dict.fromkeys(clean(part) for part in rule.split("/")[:2])),
+            "problem.severity": _KINDS[level],
+        },
     }
     address = rule_address(rule) or known.url
     if address is not None:
