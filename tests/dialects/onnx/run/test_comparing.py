@@ -56,8 +56,7 @@ def test_the_file_is_read_once(path, monkeypatch):
         read.append(file)
         return read_model(file)
 
-    for module in (model,):
-        monkeypatch.setattr(module, "read_model", noted)
+    monkeypatch.setattr(model, "read_model", noted)
     compare_model(str(path), {"x": X, "c": np.array(True)}, "reference", None, budget=budget_of())
     assert read == [str(path)]
 
