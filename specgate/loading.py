@@ -21,9 +21,12 @@ class lazy:  # noqa: N801  # used like a function
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._module: Any = None
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)  # which waits where another thread is importing it
+        if self._module is None:
+            self._module = import_module(self._name)  # waits if another thread is importing it
+        return getattr(self._module, attribute)
 
 
 @contextmanager

@@ -295,10 +295,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     following, settings = settings, settings or LintSettings(infer=False)
     if isinstance(model, InputSource):
         return name_input(_graph_of_source(model, settings), model)
-    if isinstance(model, Edited):
-        return model.graph(settings)
-    if not isinstance(model, str | os.PathLike):
-        return _of_object(model, settings)
+    if not isinstance(model, str | os.PathLike):  # before the check for a protocol, which is slow
+        return model.graph(settings) if isinstance(model, Edited) else _of_object(model, settings)
     path = os.fspath(model)
     if holds_text(path):
         findings: list[Finding] = []

@@ -84,27 +84,22 @@ def removing(main: Body, release: str) -> set[Node]:
     about = [entry for entry in runtime_tables().get("removing", ()) if entry["first"] <= number <= entry["last"]]
     nodes: set[Node] = set()
     if about:
-        _add_removable(main, about, frozenset().union(*[entry["operators"] for entry in about]), nodes)
+        _add_removable(main, _Removals(about), nodes)
     return nodes
 
 
-def _add_removable(
-    body: Body, about: Sequence[Mapping[str, Any]], operators: AbstractSet[str], nodes: set[Node]
-) -> None:
-    """Add the removable nodes of a body and of its nested bodies.
-
-    operators: the operators in `about`, to which few nodes belong.
-    """
+def _add_removable(body: Body, removals: _Removals, nodes: set[Node]) -> None:
+    """Add the removable nodes of a body and of its nested bodies."""
     entries: dict[str, bool] = {}  # outputs of removed nodes: whether a node computes the replacement
     for node in body.nodes:  # in topological order: inputs come before their consumers
         for inside in node.bodies:
-            _add_removable(inside, about, operators, nodes)
-        if node.proto.op_type not in operators:
+            _add_removable(inside, removals, nodes)
+        if node.proto.op_type not in removals.operators:
             continue
         names = node.proto.inputs
         by_nodes = [at for at, name in enumerate(names) if entries.get(name, name in body.makers)]
         is_single = by_nodes == [0] or (not by_nodes and len(names) == 1)
-        if is_single and not _has_other_uses(node, body) and any(_fits(node, body, entry) for entry in about):
+        if is_single and not _has_other_uses(node, body) and removals.of(node, body):
             nodes.add(node)
             entries[node.proto.outputs[0]] = bool(by_nodes)
 
@@ -119,15 +114,38 @@ def _has_other_uses(node: Node, body: Body) -> bool:
     )
 
 
-def _fits(node: Node, body: Body, entry: Mapping[str, Any]) -> bool:
-    versions = None if node.proto.domain else entry["operators"].get(node.proto.op_type)
+class _Removals:
+    """The table of no-op nodes in one release.
+
+    operators: the operators in the table, to which few nodes belong.
+    """
+
+    def __init__(self, about: Sequence[Mapping[str, Any]]) -> None:
+        self.operators: AbstractSet[str] = frozenset().union(*[entry["operators"] for entry in about])
+        self._about = about
+        self._entries: dict[Alike, Sequence[Mapping[str, Any]]] = {}
+
+    def of(self, node: Node, body: Body) -> bool:
+        """Return whether a node is a no-op."""
+        entries = self._entries.get(node.alike)
+        if entries is None:
+            entries = self._entries[node.alike] = [entry for entry in self._about if _applies(node.alike, entry)]
+        return any(
+            entry.get("same") != "sizes" or all(body.constants.get(name) for name in node.proto.inputs[1:])
+            for entry in entries
+        )
+
+
+def _applies(node: Alike, entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry applies to nodes of equal operator and types."""
+    versions = entry["operators"].get(node.operator)
     if versions is None or node.schema is None:
         return False
     first, last = versions
     if node.schema.since < first or (last is not None and node.schema.since > last):
         return False
     if "when" in entry:
-        descriptor, version = node.alike.descriptor, node.schema.since
+        descriptor, version = node.descriptor, node.schema.since
         return descriptor is not None and condition_of(descriptor.operator, entry["when"], version)(descriptor)
     if "same" not in entry:
         return True
@@ -135,9 +153,7 @@ def _fits(node: Node, body: Body, entry: Mapping[str, Any]) -> bool:
         kind = node.kinds[0][0]
         return bool(kind) and kind == node.kinds[1][0]
     source, tensor = node.inputs[0], node.outputs[0]
-    if source is None or tensor is None or not _has_known_sizes(source.sizes) or source.sizes != tensor.sizes:
-        return False
-    return all(body.constants.get(name) for name in node.proto.inputs[1:])
+    return source is not None and tensor is not None and _has_known_sizes(source.sizes) and source.sizes == tensor.sizes
 
 
 def fusing_setting(provider: str) -> str | None:

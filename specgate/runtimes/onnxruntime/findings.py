@@ -130,10 +130,12 @@ def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iter
     for refusal in placement.own_refusals:
         yield _finding(placement, "session-fails", refusal, model)
     for node in placement.unlike:
+        rule = _rule(node)
+        if rule is None and not (node.open or node.findings or node.run_fails or node.creation == "fails" or node.gone):
+            continue
         at = Location(placement.file, None, node.node, node.operator)
         fix = placement.fixes[0] if placement.fixes and node.reason == "newer" else None
         values = {"provider": node.provider, "version": node.version}
-        rule = _rule(node)
         if node.spared:
             yield replace(
                 _finding(placement, rule or "session-fails", spared_reason(node), at, values), severity="note"

@@ -67,9 +67,9 @@ def order_nodes(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]
 
     Values that a subgraph reads from enclosing graphs count as read by its node. Nodes of a cycle come last.
     """
-    numbers_by_name = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
-    if _in_order(nodes, numbers_by_name):
+    if _in_order(nodes):
         return nodes
+    numbers_by_name = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
     needs = [
         {numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {at}
         for at, (_, node) in enumerate(nodes)
@@ -91,11 +91,12 @@ def order_nodes(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]
     return [nodes[at] for at in (*order, *cycle)]
 
 
-def _in_order(nodes: Sequence[tuple[int, OnnxNode]], numbers_by_name: Mapping[str, int]) -> bool:
-    for at, (_, node) in enumerate(nodes):
-        for name in reads(node):
-            if name in numbers_by_name and numbers_by_name[name] >= at:
-                return False
+def _in_order(nodes: Sequence[tuple[int, OnnxNode]]) -> bool:
+    later_values = {name for _, node in nodes for name in node.outputs if name}
+    for _, node in nodes:
+        if not later_values.isdisjoint(reads(node)):
+            return False
+        later_values.difference_update(node.outputs)
     return True
 
 
@@ -150,8 +151,8 @@ class Alike:
 
     operator: the name in the tables. opset: the version of its domain that the model imports, as the runtime reads it.
     inputs, outputs: known tensors by position, None for an omitted one. kinds: the types of inputs and outputs as
-    registrations spell them, "" for an unknown one. descriptor: as the linter reads it, None without a table. told:
-    whether an output's type follows from the operator alone. graphs: whether attributes contain graphs.
+    registrations spell them, "" for an unknown one. descriptor: as the linter reads it, None without a table.
+    has_own_type: whether an output's type follows from the operator alone. graphs: whether attributes contain graphs.
     """
 
     operator: str

@@ -72,8 +72,8 @@ class Creator:
         self._first = runtime.providers[0] if runtime.below else None
         self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
-        self._refusals: dict[tuple[Alike, bool], Finding | None] = {}
-        self._failures: dict[int, tuple[Finding, bool] | None] = {}
+        # By node, whether it is on the CPU and whether it has a kernel: the refusal at load time and the failing run.
+        self._failures: dict[tuple[Alike, bool, bool], tuple[Finding | None, tuple[Finding, bool] | None]] = {}
 
     def create(self, assigned: Assigned, node: PlacedNode) -> None:
         """Set the creation of a node; nodes come in model order."""
@@ -81,13 +81,20 @@ class Creator:
             node.creation, node.created_by = "fails", assigned.why
         if self._blind or assigned.node.proto.domain:
             self._look(assigned)
-        refused = self._load_refusal(assigned) or (self.stated.get(node.node) if self.stated else None)
+        alike = assigned.node.alike
+        key = alike, assigned.provider == self._last, assigned.has_kernel
+        failures = self._failures.get(key)
+        if failures is None:
+            descriptor = alike.descriptor
+            failures = self._load_refusal(descriptor, on_cpu=key[1]), self._late_failure(assigned, descriptor)
+            self._failures[key] = failures
+        refused = failures[0] or (self.stated.get(node.node) if self.stated else None)
         if refused is not None:
             node.refused, node.findings = True, (refused,)
             node.creation, node.created_by = "fails", f"the runtime rejects the node: {refused.message}"
             return
-        late = self._late_failure(assigned, assigned.node.alike.descriptor)
-        if late is None and (computed := self.computed.get(id(assigned.node.proto))) is not None:
+        late = failures[1]
+        if late is None and self.computed and (computed := self.computed.get(id(assigned.node.proto))) is not None:
             late = self._late_failure(assigned, computed)
         if late is not None:
             node.refused, node.at_run, node.findings = late[1], True, (late[0],)
@@ -103,15 +110,11 @@ class Creator:
         if node.creation == "deferred":
             node.run_fails, node.outline, node.findings = self._outline_node(assigned.node)
 
-    def _load_refusal(self, assigned: Assigned) -> Finding | None:
-        alike = assigned.node.alike
-        key = alike, assigned.provider == self._last
-        if key not in self._refusals:
-            release, descriptor, on_cpu = self.runtime.release, alike.descriptor, key[1]
-            self._refusals[key] = _REFUSALS.of(
-                lambda: (release, on_cpu, key_of(descriptor)), lambda: refusal(descriptor, release, on_cpu=on_cpu)
-            )
-        return self._refusals[key]
+    def _load_refusal(self, descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
+        release = self.runtime.release
+        return _REFUSALS.of(
+            lambda: (release, on_cpu, key_of(descriptor)), lambda: refusal(descriptor, release, on_cpu=on_cpu)
+        )
 
     def _late_failure(self, assigned: Assigned, descriptor: Descriptor | None) -> tuple[Finding, bool] | None:
         """Return why every run of a node fails on the CPU.
@@ -120,12 +123,8 @@ class Creator:
         """
         if assigned.provider != self._last or not assigned.has_kernel:
             return None
-        if id(descriptor) not in self._failures:  # the nodes keep it alive
-            release = self.runtime.release
-            self._failures[id(descriptor)] = _FAILURES.of(
-                lambda: (release, key_of(descriptor)), lambda: run_failure(descriptor, release)
-            )
-        return self._failures[id(descriptor)]
+        release = self.runtime.release
+        return _FAILURES.of(lambda: (release, key_of(descriptor)), lambda: run_failure(descriptor, release))
 
     def _look(self, assigned: Assigned) -> None:
         """Record values whose sizes only the runtime may know.

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from specgate.runtimes.onnxruntime.graph import Body, Node
     from specgate.runtimes.onnxruntime.registrations import Registration
@@ -67,8 +67,8 @@ class _Group:
         other.nodes = []
 
 
-def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
-    """Return the partitions of the nodes for which `inside` holds.
+def partitions(body: Body, inside: Container[Node]) -> list[list[Node]]:
+    """Return the partitions of the nodes in `inside`.
 
     Each is in topological order. A node joins and merges the partitions that it reads from, unless another node has
     closed them.
@@ -78,7 +78,7 @@ def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
     for node in body.nodes:
         names = (*node.proto.inputs, *node.implicit) if node.implicit else node.proto.inputs
         read = [group.find_root() for name in names if (group := by_value.get(name)) is not None]
-        if not inside(node):
+        if node not in inside:
             for group in read:
                 group.closed = True
             continue

@@ -140,14 +140,16 @@ def _divide(
     first = placement.providers[0]
     if first == CPU:
         return
-    by_body: dict[Body, dict[Node, str | None]] = {}
+    by_body: dict[Body, set[Node]] = {}
     mine: dict[Node, Registration] = {}
     for assigned in assigned_bodies:
-        by_body.setdefault(assigned.body, {})[assigned.node] = assigned.provider
-        if assigned.provider == first and assigned.row is not None:
-            mine[assigned.node] = assigned.row
-    for body, providers in by_body.items():
-        for nodes in partitions(body, lambda node, result=providers: result.get(node) == first):  # type: ignore[misc]
+        inside = by_body.setdefault(assigned.body, set())
+        if assigned.provider == first:
+            inside.add(assigned.node)
+            if assigned.row is not None:
+                mine[assigned.node] = assigned.row
+    for body, inside in by_body.items():
+        for nodes in partitions(body, inside):
             number = len(placement.partitions) + 1
             for node in nodes:
                 placeds_by_node[node].partition = number

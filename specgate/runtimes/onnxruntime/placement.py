@@ -111,13 +111,14 @@ class PlacedNode:
         A node that is folded needs the CPU for that, so one that fails there does not count. The state of its kernel
         does not matter.
         """
-        folded = self.folds and self.provider not in {None, "CPU"}
-        return (self.removed or folded) and (self.at_run or not self.refused)
+        if not self.removed and not (self.folds and self.provider not in {None, "CPU"}):
+            return False
+        return self.at_run or not self.refused
 
     @property
     def fails(self) -> bool:
         """Return whether it makes a session with default optimizations fail."""
-        return not self.gone and (self.provider is None or self.creation == "fails")
+        return (self.provider is None or self.creation == "fails") and not self.gone
 
     @property
     def spared(self) -> bool:
@@ -140,7 +141,9 @@ class PlacedNode:
 
         Some releases add duplicates without the node's attributes.
         """
-        return [duplicate for duplicate in self.duplicates if duplicate.becomes != self.becomes]
+        return (
+            [duplicate for duplicate in self.duplicates if duplicate.becomes != self.becomes] if self.duplicates else ()
+        )
 
     @property
     def becomes(self) -> tuple[object, ...]:

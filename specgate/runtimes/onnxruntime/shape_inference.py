@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.infer.inference import infer_question, question
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.lint.graph import reread
-from specgate.dialects.onnx.lint.types import contradictions
 from specgate.runtimes.onnxruntime.reinference import Renewal
 from specgate.runtimes.onnxruntime.value_facts import Teller, known_sizes
 
@@ -56,8 +55,7 @@ def computed_descriptors(source: Source) -> dict[int, Descriptor]:
     types = (source.types or {}).get(id(graph), {})
     read = {name for node in graph.nodes for name in node.inputs}
     infos = (info for info in chain(graph.value_infos, graph.outputs) if info.name in read)
-    pairs = ((info.type, types.get(info.name)) for info in infos)
-    if not any(a is not None and b is not None and any(contradictions("", a, b, (None, "", None))) for a, b in pairs):
+    if not any(source.known.settle_type(info.type, types.get(info.name))[1] for info in infos):
         return {}
     units = reread(source, source.types).units
     return {id(node): unit.descriptor for node in graph.nodes if (unit := units.get(id(node))) and unit.descriptor}
@@ -152,6 +150,9 @@ def _has_same_sizes(first: Types, second: Types) -> bool:
     """Return whether two inferences know the same sizes."""
     return first.keys() == second.keys() and all(
         types.keys() == second[key].keys()
-        and all(known_sizes(kind) == known_sizes(second[key][name]) for name, kind in types.items())
+        and all(
+            kind is (other := second[key][name]) or known_sizes(kind) == known_sizes(other)
+            for name, kind in types.items()
+        )
         for key, types in first.items()
     )

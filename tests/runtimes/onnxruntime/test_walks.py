@@ -149,9 +149,9 @@ def test_nodes_of_a_cycle_come_last():
 
 
 def groups(made, outside):
-    return [
-        [one.proto.name for one in nodes] for nodes in partitions(body(made), lambda n: n.proto.name not in outside)
-    ]
+    whole = body(made)
+    inside = {node for node in whole.nodes if node.proto.name not in outside}
+    return [[node.proto.name for node in nodes] for nodes in partitions(whole, inside)]
 
 
 def diamond():

@@ -6,7 +6,7 @@ import re
 from array import array
 from functools import cache, partial
 from sys import byteorder
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from specgate.descriptors.lazy_list import UnreadList
 from specgate.dialects.onnx.file.schema import (
@@ -192,36 +192,30 @@ _NODE_COST, _INFO_COST = 400, 60  # as in `schema.PROTO`
 
 # Keys of NodeProto and ValueInfoProto (field number << 3 | 2); `schema.SKIPPED` lists the fields that are skipped.
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
-_INFO_NAME, _INFO_TYPE, _INFO_DOC, _INFO_METADATA = 10, 18, 26, 34
+_INFO_NAME, _INFO_TYPE = 10, 18
+
+#: A node, the attributes that are not decoded yet (their bytes and offsets), and whether it has no other fields. Then
+#: the bytes from `op_type` on if only attributes and a domain follow and these bytes are not cached, else None.
+Plain: TypeAlias = tuple[OnnxNode, "Sequence[tuple[bytes, int]]", bool, bytes | None]
 
 
-class Plain(NamedTuple):
-    """A node with attributes still as bytes and their offsets.
+def plain_node(  # noqa: PLR0915  # one loop over bytes
+    source: Source, data: bytes, begin: int, end: int, base: int
+) -> Plain | None:
+    """Return the NodeProto in a span of `data`, or None if it is not ordinary.
 
-    `bare` is True if the node has no other fields. `end` has the bytes from `op_type` on if only attributes and a
-    domain follow, else None.
+    base: the offset of `data` in the file.
     """
-
-    node: OnnxNode
-    attributes: Sequence[tuple[bytes, int]]
-    bare: bool
-    end: bytes | None
-
-
-def plain_node(source: Source, begin: int, end: int) -> Plain | None:
-    """Return the NodeProto in a span, or None if it is not ordinary."""
-    data = source.read_span(begin, end)
-    if data is None:
-        return None
     name = op_type = domain = ""
     inputs: list[str] = []
     outputs: list[str] = []
     attributes: list[tuple[bytes, int]] = []
+    texts = source.texts
     bare = True
-    behind = -1  # offset of `op_type` if only attributes and a domain follow, else -1
-    i, stop = 0, len(data)
+    start, ends = -1, 0  # of `op_type`: its offset, and the inputs and outputs before it
+    i = begin
     try:
-        while i < stop:
+        while i < end:
             key, size = data[i], data[i + 1]
             i += 2
             if size > 127:
@@ -232,39 +226,46 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
             at = i
             i += size
             if key == _INPUT:
-                inputs.append(source.text(data[at:i]))
-                behind = -1
+                text = data[at:i].decode()
+                inputs.append(texts.setdefault(text, text))
             elif key == _OUTPUT:
-                outputs.append(source.text(data[at:i]))
-                behind = -1
+                text = data[at:i].decode()
+                outputs.append(texts.setdefault(text, text))
             elif key == _NAME:
                 name = data[at:i].decode()
-                behind = -1
+                start = -1
             elif key == _OP_TYPE:
-                behind = at - 2 if size < 128 and bare and not attributes and not domain else -1
+                start = at - 2 if size < 128 and bare and not attributes and not domain else -1
+                known = source.ends.get(data[start:end]) if start >= 0 else None
+                if known is not None:
+                    op_type, domain, decoded, bare = known
+                    source.left -= _NODE_COST + end - begin + FIELD_COST * (len(inputs) + len(outputs) + len(decoded))
+                    return OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), decoded), (), bare, None
+                ends = len(inputs) + len(outputs)
                 op_type = source.text(data[at:i])
             elif key == _ATTRIBUTE:
-                attributes.append((data[at:i], begin + at))
+                attributes.append((data[at:i], base + at))
             elif key == _DOMAIN:
                 domain = source.text(data[at:i])
             elif key == _METADATA:
                 bare = False
                 if not plain_entry(data, at, i):
-                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
+                    source.pending.append((base + at, base + i, "StringStringEntryProto", 0))
             elif key == _DEVICES:
                 bare = False
-                source.pending.append((begin + at, begin + i, "NodeDeviceConfigurationProto", 0))
+                source.pending.append((base + at, base + i, "NodeDeviceConfigurationProto", 0))
             elif key == _DOC:
                 bare = False
             else:
                 return None
     except (IndexError, UnicodeDecodeError):
         return None
-    if i > stop or domain == "ai.onnx":
+    if i > end or domain == "ai.onnx":
         return None
-    source.spend(_NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
+    source.left -= _NODE_COST + end - begin + FIELD_COST * (len(inputs) + len(outputs) + len(attributes))
     node = OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), NO_ATTRIBUTES)
-    return Plain(node, attributes, bare, data[behind:] if bare and behind >= 0 else None)
+    is_end = bare and start >= 0 and ends == len(inputs) + len(outputs)
+    return node, attributes, bare, data[start:end] if is_end else None
 
 
 class Runs:
@@ -295,40 +296,21 @@ class Runs:
             self.spans.append((self._first, self._past, self._begin, self._end))
 
 
-def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] | None:
-    """Return the name, type bytes and type offset of a ValueInfoProto.
+def plain_info(source: Source, data: bytes, begin: int, end: int) -> tuple[str, bytes] | None:
+    """Return the name and the type's bytes of the ValueInfoProto in a span.
 
-    None if it is not ordinary.
+    None if it has other fields or long ones.
     """
-    data = source.read_span(begin, end)
-    if data is None:
-        return None
-    name = ""
-    kind: bytes | None = None
-    place = 0
-    i, stop = 0, len(data)
     try:
-        while i < stop:
-            key, size = data[i], data[i + 1]
-            at = i + 2
-            i = at + size
-            if size > 127:
-                return None
-            if key == _INFO_NAME:
-                name = data[at:i].decode()
-            elif key == _INFO_TYPE and kind is None:  # a second type is merged into the first, which is not ordinary
-                kind, place = data[at:i], begin + at
-            elif key == _INFO_METADATA:
-                if not plain_entry(data, at, i):
-                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
-            elif key != _INFO_DOC:
-                return None
+        at = begin + 2 + data[begin + 1]
+        size = data[at + 1]
+        if data[begin] != _INFO_NAME or data[at] != _INFO_TYPE or size > 127 or at + 2 + size != end:
+            return None
+        name = data[begin + 2 : at].decode()
     except (IndexError, UnicodeDecodeError):
         return None
-    if i > stop or kind is None:
-        return None
-    source.spend(_INFO_COST + stop + 2 * FIELD_COST, begin)
-    return source.texts.setdefault(name, name), kind, place
+    source.left -= _INFO_COST + end - begin + 2 * FIELD_COST
+    return source.texts.setdefault(name, name), data[at + 2 : end]
 
 
 def plain_entry(data: bytes, at: int, end: int) -> bool:

@@ -9,12 +9,13 @@ from specgate.dialects.onnx.file.fast_paths import (
     LEAST_BYTES,
     MAX_ATTRIBUTE_BYTES,
     MAX_ATTRIBUTE_VALUES,
+    Plain,
     Runs,
     listed_attribute,
     plain_info,
     plain_node,
 )
-from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO, WireError
+from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, LEN, PROTO, WireError
 from specgate.dialects.onnx.file.structure import (
     NO_ATTRIBUTES,
     OnnxAttribute,
@@ -30,10 +31,10 @@ from specgate.dialects.onnx.file.tensors import (
     read_tensor,
     skip,
 )
-from specgate.dialects.onnx.file.wire import MAX_NESTING, Reader, Span
+from specgate.dialects.onnx.file.wire import FIELD_COST, MAX_NESTING, Field, Reader, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.dialects.onnx.file.model import Source
 
@@ -47,6 +48,11 @@ __all__ = [
     "read_value_info",
 ]
 
+_NODE, _VALUE_INFO = (
+    next(number << 3 | LEN for number, (name, _) in PROTO["GraphProto"].fields.items() if name == field)
+    for field in ("node", "value_info")
+)
+_TWO_BYTES = 1 << 14  # the least length that takes three bytes
 _NEARLY = MAX_NESTING - 10  # beyond this level every message is counted; only graphs and types nest deeper than 10
 _SHALLOW = _NEARLY // 2  # at a smaller depth, a type of at most 127 bytes cannot reach the limit
 
@@ -55,7 +61,7 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
     _enter(reader, spans, "GraphProto", depth)
     graph = OnnxGraph()
     runs = Runs()
-    for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
+    for name, value, end in _graph_fields(reader, spans, graph, runs, depth):
         if name == "node":
             node, bare = read_node(reader, value, end, depth)
             if bare:
@@ -79,6 +85,53 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
         runs.close()
         graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.spans]
     return graph
+
+
+def _graph_fields(reader: Source, spans: list[Span], graph: OnnxGraph, runs: Runs, depth: int) -> Iterator[Field]:
+    """Read nodes and value infos that lie in a block; yield the other fields."""
+    message = PROTO["GraphProto"]
+    reader.spend(message.cost, spans[0][0] if spans else 0)
+    for begin, stop in spans:
+        at = begin
+        while (at := _read_block(reader, graph, runs, (at, stop), depth)) < stop:
+            batch, at = reader.field(at, stop, message)
+            yield from batch
+
+
+def _read_block(reader: Source, graph: OnnxGraph, runs: Runs, span: Span, depth: int) -> int:
+    """Read ordinary nodes and value infos; return the offset of another field."""
+    buffer, base = reader.block(span[0])
+    i, last = span[0] - base, min(span[1] - base, len(buffer))
+    nodes, infos = graph.nodes, graph.value_infos
+    number = len(nodes) + len(infos)
+    while i + 3 < last:
+        key, size, begin = buffer[i], buffer[i + 1], i + 2
+        if size > 127:
+            size += (buffer[begin] << 7) - 128
+            begin += 1
+        end = begin + size
+        if end > last or size >= _TWO_BYTES:
+            break
+        if key == _NODE:
+            plain = plain_node(reader, buffer, begin, end, base)
+            if plain is None:
+                break
+            node, pairs, bare, end_bytes = plain
+            if pairs or end_bytes is not None:
+                bare = _add_attributes(reader, plain, depth)
+            if bare:
+                runs.add(len(nodes), base + begin, base + end)
+            nodes.append(node)
+        elif key == _VALUE_INFO:
+            pair = plain_info(reader, buffer, begin, end)
+            if pair is None:
+                break
+            infos.append(OnnxValueInfo(pair[0], _shared_type(reader, pair[1], base + end, depth)))
+        else:
+            break
+        i = end
+    reader.spend(FIELD_COST * (len(nodes) + len(infos) - number), base + i)
+    return base + i
 
 
 def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
@@ -106,22 +159,25 @@ def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, 
 
 def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNode, bool]:
     """Read a node; return also whether its bytes can be copied unchanged."""
-    plain = plain_node(reader, begin, end)
+    data = reader.read_span(begin, end)
+    plain = None if data is None else plain_node(reader, data, 0, len(data), begin)
     if plain is None:
         return _any_node(reader, begin, end, depth), False
-    node, pairs, bare, behind = plain
-    if behind is not None and (known := reader.ends.get(behind)) is not None:
-        node.attributes = known.attributes
-        return node, known.bare
+    return plain[0], _add_attributes(reader, plain, depth)
+
+
+def _add_attributes(reader: Source, plain: Plain, depth: int) -> bool:
+    """Decode a node's attributes; return whether its bytes can be copied."""
+    node, pairs, bare, end_bytes = plain
     if pairs:
         attributes = []
         for data, at in pairs:
             attributes.append(reader.attribute(data, partial(read_attribute, reader, [(at, at + len(data))], depth)))
         node.attributes, node.duplicates = _by_name(attributes)
         bare = bare and not node.duplicates and all(attribute.whole for attribute in attributes)
-    if behind is not None:
-        reader.share_end(behind, node, [data for data, _ in pairs], bare=bare)
-    return node, bare
+    if end_bytes is not None:
+        reader.share_end(end_bytes, node, [data for data, _ in pairs], bare=bare)
+    return bare
 
 
 def _by_name(attributes: Iterable[OnnxAttribute]) -> tuple[Mapping[str, OnnxAttribute], Sequence[str]]:
@@ -227,11 +283,10 @@ def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
 
 
 def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxValueInfo:
-    plain = plain_info(reader, begin, end)
-    if plain is not None:
-        named, data, at = plain
-        read = partial(_type, reader, [(at, at + len(data))], depth + 2)
-        return OnnxValueInfo(named, reader.type(data, read) if depth < _SHALLOW else read())
+    content = reader.read_span(begin, end)
+    pair = None if content is None else plain_info(reader, content, 0, len(content))
+    if pair is not None:
+        return OnnxValueInfo(pair[0], _shared_type(reader, pair[1], end, depth))
     info = OnnxValueInfo()
     types: list[Span] = []
     for name, value, stop in reader.fields([(begin, end)], PROTO["ValueInfoProto"]):
@@ -241,6 +296,15 @@ def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxVal
             types.append((value, stop))
     info.type = _type(reader, types, depth + 2) if types else None
     return info
+
+
+def _shared_type(reader: Source, data: bytes, end: int, depth: int) -> OnnxType:
+    """Return the type in the bytes before `end`, cached unless nesting is deep."""
+    type_ = reader.known_type(data) if depth < _SHALLOW else None
+    if type_ is None:
+        read = partial(_type, reader, [(end - len(data), end)], depth + 2)
+        type_ = reader.type(data, read) if depth < _SHALLOW else read()
+    return type_
 
 
 def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:

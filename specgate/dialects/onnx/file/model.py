@@ -156,16 +156,18 @@ class Source(Reader):
                 keep(_attributes if self._silent(before) else self._attributes, data, attribute, MAX_SHARED)
         return attribute
 
+    def known_type(self, data: bytes) -> OnnxType | None:
+        """Return the cached type in `data`."""
+        return _types.get(data) or self._types.get(data)
+
     def type(self, data: bytes, read: Callable[[], OnnxType]) -> OnnxType:
-        """Return the type in `data`, cached."""
-        type_ = _types.get(data) or self._types.get(data)
-        if type_ is None:
-            before = self._oddity_counts()
-            type_ = read()
-            if not self._silent(before):
-                keep(self._types, data, type_, MAX_SHARED)
-            elif len(data) <= MAX_SHARED_BYTES:
-                keep(_types, data, type_, MAX_SHARED)
+        """Read the type in `data` and cache it."""
+        before = self._oddity_counts()
+        type_ = read()
+        if not self._silent(before):
+            keep(self._types, data, type_, MAX_SHARED)
+        elif len(data) <= MAX_SHARED_BYTES:
+            keep(_types, data, type_, MAX_SHARED)
         return type_
 
     def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:

@@ -107,7 +107,13 @@ class Reader:
                 batch, at = self._batch(at, stop, message)
                 yield from batch
 
-    def _batch(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
+    def field(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
+        """Return the field at a byte, as `fields` does, and the next one's offset."""
+        return self._batch(at, stop, message, first=True)
+
+    def _batch(  # noqa: PLR0915  # one loop over bytes
+        self, at: int, stop: int, message: Message, *, first: bool = False
+    ) -> tuple[list[Field], int]:
         # Returns the fields that begin in the current block and the offset of the next one. An invalid field raises
         # only if it is the first of a batch, so that the fields before it are processed first.
         batch: list[Field] = []
@@ -115,8 +121,9 @@ class Reader:
             return batch, at
         if not 0 <= at - self._base < self._safe:
             self._load(at, at)
-        buffer, base = self._buffer, self._base
-        number, i, last = len(buffer), at - base, min(stop - base, self._safe)
+        buffer, base, number = self._buffer, self._base, len(self._buffer)
+        i = at - base
+        last = i + 1 if first else min(stop - base, self._safe)
         by_key = message.by_key
         try:
             while i < last:
@@ -163,6 +170,10 @@ class Reader:
             return batch, at
         self.spend(FIELD_COST * len(batch), at)
         return batch, base + i
+
+    def block(self, at: int) -> tuple[bytes, int]:
+        """Return the current block and its offset; b"" if `at` is not in it."""
+        return (self._buffer, self._base) if 0 <= at - self._base < len(self._buffer) else (b"", at)
 
     def span_in_block(self, begin: int, end: int) -> bytes | None:
         """Return a span's bytes if they are in the current block, else None."""

@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -271,10 +271,14 @@ class Inferred:
 
 def is_onnx_installed() -> bool:
     """Return True if the onnx package is installed, without importing it."""
-    try:
-        return find_spec("onnx") is not None and not getattr(sys, "frozen", False)
-    except (ImportError, ValueError):  # its entry in sys.modules is unusable
-        return False
+    if "onnx" in sys.modules:
+        return getattr(sys.modules["onnx"], "__spec__", None) is not None and not getattr(sys, "frozen", False)
+    return _is_onnx_on_path()
+
+
+@cache
+def _is_onnx_on_path() -> bool:
+    return find_spec("onnx") is not None and not getattr(sys, "frozen", False)
 
 
 def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> Callable[[], Inferred]:

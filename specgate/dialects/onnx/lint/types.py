@@ -326,10 +326,12 @@ def _better(stated: int | str | None, inferred: int | str | None) -> int | str |
 
 def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -> Iterator[Finding]:
     """Yield differences between a value's stated and inferred type."""
-    if "unknown" in {stated.kind, inferred.kind} or "UNDEFINED" in {stated.elem_type, inferred.elem_type}:
+    if stated == inferred or "unknown" in {stated.kind, inferred.kind}:
         return
-    ours, theirs = _words(stated), _words(inferred)
+    if "UNDEFINED" in {stated.elem_type, inferred.elem_type}:
+        return
     if stated.kind != inferred.kind or (stated.elem_type != inferred.elem_type and inferred.elem_type is not None):
+        ours, theirs = _words(stated), _words(inferred)
         message = f"{format_value(name)} is declared as {ours}, but its node computes {theirs}"
         yield finding(
             "stated-type", "warning", message, at, where=name[:60], values={"stated": ours, "inferred": theirs}
