@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.caching import cached_property
+from specgate.rules.evaluate import evaluate
+from specgate.rules.language import Context
 from specgate.rules.obeying import TensorRules
 from specgate.rules.parse import parse, parse_later
 from specgate.rules.walk import list_steps
@@ -166,6 +168,16 @@ class Overlay:
         """Fields that accept any value: their ``FIELD.value`` is not enforced."""
         names = (name.removesuffix(VALUE) for name in self.not_enforced if name.endswith(VALUE))
         return tuple(sorted(names))
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """The constants that builds use for absent attributes, by attribute."""
+        return {
+            name: evaluate(rule, Context({}, {}))
+            for values in self.values
+            for name, rule in values.fields.items()
+            if rule is not None and not rule.fields and values.when and values.when.text == f"not present({name})"
+        }
 
     def holds(self, level: str, by: str | None) -> bool:
         """Return whether the overlay applies at `level` for implementation `by`.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
@@ -52,8 +53,9 @@ class OperatorSpec:
         self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
         self._excused_at: dict[str, frozenset[str]] = {}
-        #: Keyed by the identity of the page's field, whether builds require it, and whether they check its words.
-        self._changed: dict[tuple[int, bool, bool], FieldInfo] = {}
+        #: Keyed by the identity of the page's field, whether builds require it, whether they check its words, and its
+        #: default in builds.
+        self._changed: dict[tuple[int, bool, bool, Any], FieldInfo] = {}
         self._resolved: dict[tuple[str, SingleBasis, str | None], Resolved | None] = {}
         self._sides: dict[tuple[str, Basis, str | None], dict[SingleBasis, Resolved]] = {}
         self._stretches: dict[tuple[Basis, str | None], list[tuple[dict[SingleBasis, Resolved], list[str]]]] = {}
@@ -335,12 +337,13 @@ class OperatorSpec:
             return None
         overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
         waived = frozenset(name for overlay in overlays for name in overlay.not_enforced)
+        defaults = {name: value for overlay in overlays for name, value in overlay.defaults.items()}
         resolved = Resolved(
             spec=self,
             level=level,
             side=side,
             row=row,
-            fields=self._fields_without(self.fields_at(level), waived),
+            fields=self._fields_without(self.fields_at(level), waived, defaults),
             cells={} if self.whens else cells_of(self.support[0][1][row], self.dialect.types, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
@@ -389,22 +392,36 @@ class OperatorSpec:
             attributes=page.attributes | (builds.attributes & excused),
         )
 
-    def _fields_without(self, fields: Mapping[str, FieldInfo], waived: frozenset[str]) -> Mapping[str, FieldInfo]:
+    def _fields_without(
+        self,
+        fields: Mapping[str, FieldInfo],
+        waived: frozenset[str],
+        defaults: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Mapping[str, FieldInfo]:
         """Return fields without waived requirements.
 
-        Equal arguments return the same objects.
+        defaults: of attributes that may be absent. Equal arguments return the same objects.
         """
         names = {name for name, info in fields.items() if not info.optional and f"{name}{REQUIRED}" in waived}
         free = {name for name, info in fields.items() if info.words and f"{name}{VALUE}" in waived}
-        if not names and not free:
+        constants = {
+            name: value
+            for name, value in defaults.items()
+            if name in names or (name in fields and fields[name].optional)
+        }
+        if not names and not free and not constants:
             return fields
         changed = dict(fields)
-        for name in names | free:
-            key = id(fields[name]), name in names, name in free
+        for name in names | free | constants.keys():
+            info, default = fields[name], constants.get(name)
+            key = id(info), name in names, name in free, default
             if key not in self._changed:
-                words = None if name in free else fields[name].words
-                optional = name in names or fields[name].optional
-                self._changed[key] = replace(fields[name], optional=optional, words=words)
+                self._changed[key] = replace(
+                    info,
+                    optional=name in names or info.optional,
+                    words=None if name in free else info.words,
+                    default=info.default if default is None else default,
+                )
             changed[name] = self._changed[key]
         return changed
 

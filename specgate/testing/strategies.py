@@ -285,8 +285,9 @@ def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
 def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:
     """Return a strategy for a descriptor with sizes or shapes unknown.
 
-    Sizes may become unknown or symbolic. At least one tensor changes, if there is one with a dimension. If the shape of
-    a constant is unknown, so are its elements.
+    Sizes may become unknown or symbolic. Only equal sizes get the same name, because a name that two sizes share states
+    that they are equal. At least one tensor changes, if there is one with a dimension. If the shape of a constant is
+    unknown, so are its elements.
     """
     names = [n for n, value in descriptor.fields.items() if isinstance(value, TensorDesc)]
 
@@ -308,13 +309,18 @@ def _vague(tensor: TensorDesc) -> st.SearchStrategy[TensorDesc]:
     whole = st.just(bare._replace(sizes=None))
     if not tensor.sizes:
         return whole
-    unknown = st.none() | st.sampled_from(_SYMBOLS).map(Symbol)
     positions = st.sets(st.integers(0, len(tensor.sizes) - 1), min_size=1)
 
     @st.composite
     def draw_tensor(draw: st.DrawFn) -> TensorDesc:
         hidden = draw(positions)
-        sizes = tuple(draw(unknown) if d in hidden else size for d, size in enumerate(tensor.sizes or ()))
+        sizes = tuple(draw(_less_known(size)) if d in hidden else size for d, size in enumerate(tensor.sizes or ()))
         return bare._replace(sizes=sizes)
 
     return draw_tensor() | draw_tensor() | whole
+
+
+def _less_known(size: int | Symbol | None) -> st.SearchStrategy[Symbol | None]:
+    if size is None or isinstance(size, Symbol):
+        return st.sampled_from([size, None])
+    return st.none() | st.sampled_from(_SYMBOLS).map(lambda name: Symbol(f"{name}{size}"))

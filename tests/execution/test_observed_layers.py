@@ -31,6 +31,18 @@ def test_max_pool_follows_all_builds_by_default() -> None:
     assert page["output"].shape == (1, 1, 6, 6)
 
 
+@pytest.mark.parametrize("auto_pad", ["same_upper", "same_lower"])
+def test_pool_with_ceil_and_a_stride_above_the_window(auto_pad: str) -> None:
+    data = {"kernel": [1], "pads_begin": [0], "pads_end": [0], "auto_pad": auto_pad, "rounding_type": "ceil"}
+    line = np.array([[[5, 6, 7, 8]]], np.float32)
+    three = layer("MaxPool", "opset1", [port("f32", 1, 1, 4)], {**data, "strides": [3]})
+    assert specgate.execute(three, {"data": line}, target="openvino:opset1")["output"].tolist() == [[[5, 8]]]
+    two = layer("MaxPool", "opset1", [port("f32", 1, 1, 2)], {**data, "strides": [2]})
+    output = specgate.execute(two, {"data": line[..., :2]}, target="openvino:opset1")["output"]
+    assert output.shape == (1, 1, 2)
+    assert output[0, 0, 0] == 5
+
+
 @pytest.mark.parametrize(("exclude", "last"), [(True, 31.5), (False, 14.0)])
 def test_average_pool_follows_all_builds_by_default(exclude: bool, last: float) -> None:
     made = layer("AvgPool", "opset1", [port("f32", 1, 1, 6, 6)], {**POOL, "exclude-pad": exclude})

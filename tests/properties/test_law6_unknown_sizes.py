@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import Symbol, TensorDesc
+from specgate.descriptors.read import read_dict
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing, with_unknown_sizes
 from specgate.validate.check import accepts
 from tests.properties.support import chosen_cases
@@ -59,3 +60,25 @@ def test_rejected_never_becomes_accepted(case: Case, data: st.DataObject) -> Non
         # And step by step: what is vaguer still is decided no differently.
         vaguer = data.draw(with_unknown_sizes(vague))
         holds(vague, vaguer, case.level)
+
+
+ADD: Any = {
+    "type": "Add",
+    "inputs": [{"element_type": "f32", "shape": [2, 3]}, {"element_type": "f32", "shape": [3]}],
+    "outputs": [],
+    "data": {"auto_broadcast": "pdpd"},
+}
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_sizes_share_a_name_only_if_equal(data: st.DataObject) -> None:
+    descriptor = read_dict(ADD, "openvino")
+    vague = data.draw(with_unknown_sizes(data.draw(with_unknown_sizes(descriptor))))
+    sizes: dict[Symbol, set[Any]] = {}
+    for name in ("a", "b"):
+        pairs = zip(descriptor.fields[name].sizes, vague.fields[name].sizes or (), strict=False)
+        for size, unknown in pairs:
+            if isinstance(unknown, Symbol):
+                sizes.setdefault(unknown, set()).add(size)
+    assert all(len(each) == 1 for each in sizes.values())

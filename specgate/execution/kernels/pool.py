@@ -640,7 +640,8 @@ def _slide(
     """Return the window geometry.
 
     valid: `rounding` applies with auto_pad valid as well; otherwise the count is known only where it is exact. strided:
-    with same_upper and same_lower, output = ceil(input / stride); otherwise output = input.
+    with same_upper and same_lower, output = ceil(input / stride), or the count of `ceil` if that is larger; otherwise
+    output = input.
     """
     rank = len(sizes)
     gaps = list(dilations) if dilations is not None else [1] * rank
@@ -660,7 +661,8 @@ def _slide(
             whole = max(0, (count - 1) * step + span - size) if size else 0
             start[at] = whole // 2 if auto_pad == "same_upper" else whole - whole // 2
             end[at] = whole - start[at]
-            counts.append(count)
+            rounds = strided and rounding == "ceil"
+            counts.append(max(count, 1 - (span - size - whole) // step) if rounds else count)
             continue
         left = size + start[at] + end[at] - span
         if left < 0:

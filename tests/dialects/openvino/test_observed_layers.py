@@ -18,6 +18,10 @@ def reverse(mode: str, *axis: Any) -> dict[str, Any]:
     return layer("Reverse", "opset1", [("f32", [2, 3]), axis], mode=mode)
 
 
+def reverse_by_default(axis: list[int]) -> dict[str, Any]:
+    return layer("Reverse", "opset1", [("f32", [2, 3]), ("i64", [1], axis)])
+
+
 def steps(step: float, output_type: str) -> dict[str, Any]:
     inputs: list[Any] = [("i32", [], 2), ("i32", [], 23), ("f32", [], step)]
     return layer("Range", "opset4", inputs, output_type=output_type)
@@ -25,8 +29,19 @@ def steps(step: float, output_type: str) -> dict[str, Any]:
 
 def patches(stride: int, columns: int) -> dict[str, Any]:
     settings = {"sizes": [4, 4], "strides": [8, stride], "rates": [1, 1], "auto_pad": "valid"}
-    base = layer("ExtractImagePatches", "opset3", [("f32", [1, 1, 10, 10])], **settings)
-    return {**base, "outputs": [{"element_type": "f32", "shape": [1, 16, 1, columns]}]}
+    return stating([1, 16, 1, columns], layer("ExtractImagePatches", "opset3", [("f32", [1, 1, 10, 10])], **settings))
+
+
+def stating(shape: list[int], case: dict[str, Any]) -> dict[str, Any]:
+    return {**case, "outputs": [{"element_type": "f32", "shape": shape}]}
+
+
+def top(shape: list[int]) -> dict[str, Any]:
+    return stating(shape, layer("TopK", "opset3", [("f32", [2, 3]), ("i64", [], [1])]))
+
+
+def broadcast(*mapping: Any, **data: Any) -> dict[str, Any]:
+    return layer("Broadcast", "opset1", [("f32", [2]), ("i64", [2]), ("i64", *mapping)], **data)
 
 
 @pytest.mark.parametrize(
@@ -39,9 +54,91 @@ def patches(stride: int, columns: int) -> dict[str, Any]:
         (steps(-0.5, "u8"), True),
         (steps(0.0, "i32"), False),
         (patches(-2, 0), True),
+        (patches(-2, 1), False),
+        (reverse_by_default([1]), True),
+        (reverse_by_default([2]), False),
+        (top([1, 3]), True),
+        (top([2, 1]), False),
+        (stating([4, 3], layer("Concat", "opset1", [("f32", [2, 3]), ("f32", [2, 3])])), True),
+        (stating([2, 6], layer("Concat", "opset1", [("f32", [2, 3]), ("f32", [2, 3])])), False),
+        (broadcast([1]), True),
+        (broadcast([2]), False),
+        (broadcast([2, 3], mode="numpy"), True),
     ],
     ids=str,
 )
 def test_what_builds_construct(case: dict[str, Any], accepted: bool) -> None:
     assert specgate.check(case, target="openvino:opset17", basis="observed").accepted is accepted
     assert specgate.check(case, target="openvino:opset17", basis="documented").accepted is False
+
+
+def stated(case: dict[str, Any], element_type: str, *shape: int) -> dict[str, Any]:
+    return {**case, "outputs": [{"element_type": element_type, "shape": list(shape)}]}
+
+
+def pool(kind: str, version: str, size: int, **data: Any) -> dict[str, Any]:
+    return layer(kind, version, [("f32", [1, 1, size])], **data)
+
+
+def convolution(kind: str, size: int, kernel: int, **data: Any) -> dict[str, Any]:
+    return layer(
+        kind, "opset1", [("f32", [1, 1, size]), ("f32", [1] * kind.startswith("Group") + [1, 1, kernel])], **data
+    )
+
+
+def deformable(size: int, offsets: int, **data: Any) -> dict[str, Any]:
+    inputs = [("f32", [1, 1, size, 1]), ("f32", [1, 2, offsets, 1]), ("f32", [1, 1, 1, 1])]
+    return layer("DeformableConvolution", "opset8", inputs, group=1, deformable_group=1, **data)
+
+
+def pad(mode: str, size: int, begin: Any, end: Any, *value: Any) -> dict[str, Any]:
+    return layer("Pad", "opset12", [("f32", [size]), ("i64", [1], *begin), ("i64", [1], *end), *value], pad_mode=mode)
+
+
+REGION = layer("ROIAlign", "opset3", [("f32", [1, 1, 2, 2]), ("f32", [1, 4]), ("i32", [1])], pooled_h=2, mode="avg")
+STEP = [("i64", [1], [0]), ("i64", [1], [2])]
+EMPTY = ("string", [0], [])
+
+
+@pytest.mark.parametrize(
+    ("case", "accepted"),
+    [
+        (pool("AvgPool", "opset16", 3, kernel=[5], strides=[1], pads_end=[1], exclude_pad=False), False),
+        (pool("AvgPool", "opset1", 3, kernel=[5], strides=[1], pads_begin=[2], exclude_pad=False), True),
+        (pool("AvgPool", "opset1", 3, kernel=[2], strides=[1], pads_begin=[2], pads_end=[0]), False),
+        (pool("MaxPool", "opset1", 3, kernel=[5], strides=[1]), False),
+        (convolution("Convolution", 0, 1), False),
+        (convolution("GroupConvolution", 3, 3, pads_begin=[1]), True),
+        (stated(convolution("GroupConvolution", 3, 3, pads_begin=[1]), "f32", 1, 1, 1), False),
+        (stated(convolution("Convolution", 3, 1, pads_begin=[-1], pads_end=[0]), "f32", 1, 1, 2), False),
+        (stated(convolution("ConvolutionBackpropData", 0, 0), "f32", 1, 1, 0), False),
+        (stated(convolution("ConvolutionBackpropData", 0, 0), "f32", 1, 1, 1), True),
+        (deformable(3, 3), True),
+        (deformable(3, 2), False),
+        (deformable(3, 4, strides=[1, 1], pads_begin=[-1, 0], pads_end=[0, 0]), True),
+        (pad("reflect", 2, [], [[5]]), True),
+        (pad("reflect", 2, [[5]], [[0]]), False),
+        (pad("edge", 2, [[1]], [[1]], ("f32", [2])), True),
+        (layer("Slice", "opset8", [("f32", [2]), *STEP, ("u4", [1], [1])]), False),
+        (layer("Slice", "opset8", [("f32", [2]), EMPTY, EMPTY, EMPTY]), False),
+        (layer("Reshape", "opset1", [("f32", [2]), ("i64", [2], [0, 1])]), False),
+        (stated(REGION, "f32", 1, 1, 2, 0), True),
+        (stated(REGION, "f32", 1, 1, 2, 1), False),
+        (stated(layer("ReadValue", "opset6", [("f32", [2])], variable_id="v"), "f32", 2), True),
+        (stated(layer("ReadValue", "opset6", [("f32", [2])], variable_id="v"), "f64", 2), False),
+    ],
+    ids=str,
+)
+def test_defaults_of_builds(case: dict[str, Any], accepted: bool) -> None:
+    case = {**case, "data": {{"exclude_pad": "exclude-pad"}.get(name, name): v for name, v in case["data"].items()}}
+    assert specgate.check(case, target="openvino:opset16", basis="observed").accepted is accepted
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "accepted"),
+    [(["N", 3], ["N"], True), (["N", 3], ["M"], None), (["N", 3], [2], None), ([2, 3], [3], False)],
+)
+@pytest.mark.parametrize("kind", ["Add", "Maximum", "Power", "Less", "SquaredDifference"])
+def test_pdpd_with_unknown_sizes(kind: str, first: list[Any], second: list[Any], accepted: bool | None) -> None:
+    case = layer(kind, "opset1", [("f32", first), ("f32", second)], auto_broadcast="pdpd")
+    assert specgate.check(case, target="openvino:opset16", basis="observed").accepted is accepted

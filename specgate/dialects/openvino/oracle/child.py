@@ -33,11 +33,13 @@ _MAX_MEMORY: Final = 4 * 2**30
 _MAX_OUTPUT: Final = 2**28
 _MAX_DETAIL: Final = 200
 #: Error texts that concern the factory, not the operation. The factory only supports attributes of plain types, does
-#: not create constants, and does not know variables of other operations.
+#: not create constants, and does not know variables of other operations. A Parameter represents an input of unknown
+#: value, which may be a constant.
 _UNASKABLE: Final = {
     "No AttributeVisitor support": "the factory does not accept attributes of this kind",
     "NodeFactory doesn't support": "the factory does not create this operation",
     "Can't find variable": "the variable belongs to another operation",
+    "must be connected to a Constant": "the descriptor does not state the value of an input that must be a constant",
 }
 #: Layer types with another name in the factory.
 _OTHERWISE: Final = {"Const": "Constant"}

@@ -66,6 +66,11 @@ def one_hot(kind="f32", index="i64", depth=None, *, outputs=(), version="opset1"
     return read(layer | {"data": {"axis": -1} | data})
 
 
+def unique(axis):
+    inputs = [{"element_type": "f32", "shape": [3]}, {"element_type": "i64", "shape": [1], "value": axis}]
+    return read({"type": "Unique", "version": "opset10", "inputs": inputs, "outputs": []})
+
+
 def arrays(kind="float32", index="int64", **changes):
     found = {"indices": np.array([0, 3, 1, 2], index), "depth": np.array(3)}
     return found | {"on_value": np.array(5, kind), "off_value": np.array(2, kind)} | changes
@@ -95,6 +100,8 @@ def test_it_is_an_oracle(oracle):
         (one_hot(axis=True), "accepted", "rejected", ""),
         (one_hot(unknown=1), "accepted", "accepted", ""),
         (one_hot(version="opset17"), "not asked", "not asked", "builds cannot be limited to opset16"),
+        (unique([0]), "accepted", "accepted", ""),
+        (unique(None), "not asked", "not asked", "does not state the value"),
     ],
 )
 def test_verdicts(descriptor, factory, ir, detail, oracle):
