@@ -37,6 +37,7 @@ from specgate.validate.row import explain_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from specgate.spec.dialect_spec import Dialect
     from specgate.spec.fields import Bounds, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
@@ -183,7 +184,7 @@ def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int]
     base = with_value(base, row.fields[aim.name], [row])
     info, cell = row.fields[aim.name], row.cells.get(aim.name)
     legal = cell.values if cell is not None and cell.values is not None else info.words
-    for value in rotate_options(pick, _candidates(info)):
+    for value in rotate_options(pick, _candidates(info, row.spec.dialect)):
         inside = legal is None or value in legal
         if cell is not None and cell.range is not None and not isinstance(value, str):
             inside = inside and value in cell.range
@@ -200,8 +201,11 @@ def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int]
             yield change_fields(base, row.spec, {aim.name: value})
 
 
-def _candidates(info: FieldInfo) -> list[Any]:
+def _candidates(info: FieldInfo, tables: Dialect) -> list[Any]:
     base = base_type(info)
+    if base.startswith("enum:"):  # numbers without a word, which builds can be asked about
+        numbers = tables.numbers(base.removeprefix("enum:")).values()
+        return [max(numbers, default=0) + 1, 2**31, 2**32 - 1, *(info.words or ()), "specgate", ""]
     whole = base in RECORDS and whole_numbers(RECORDS[base])
     if base == "float" or (base in RECORDS and not whole):
         return list(_FLOATS)
@@ -249,7 +253,8 @@ def _cases(_: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, in
             for kind in rotate_options(pick, list(resolved.spec.dialect.types)):
                 yield from (retype_tensors(base, group, kind) for group in linked_tensors(base, place, "type"))
         return
-    for value in rotate_options(pick, [*_candidates(info), True, False] if info.type != "bool" else [True, False]):
+    candidates = [] if info.type == "bool" else _candidates(info, resolved.spec.dialect)
+    for value in rotate_options(pick, [*candidates, True, False]):
         yield change_fields(base, resolved.spec, {name: value})
 
 

@@ -141,8 +141,6 @@ def equal(left: Any, right: Any) -> Any:
             return False
         parts = (equal(size_or_unknown(a), size_or_unknown(b)) for a, b in zip(left, right, strict=True))
         return decide(parts, decisive=False)
-    if isinstance(left, str) != isinstance(right, str):
-        return UNKNOWN  # a symbolic size compared with a number
     if isinstance(left, Symbol) or isinstance(right, Symbol):
         return True if left == right else UNKNOWN
     return left == right

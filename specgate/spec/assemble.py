@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from specgate.descriptors.core import integer_limits
 from specgate.spec.forms import rule_forms
 from specgate.spec.short_forms import named_sets, plain_content, plain_operator, whole_rows
 from specgate.spec.yamlio import format_problem
@@ -237,6 +238,7 @@ def assemble(
     for name, source in list(sources.items()):
         _write_names_out(tables["operators"][name], tables)
         _order_cells(tables["operators"][name])
+        _add_scalar_rule(tables["operators"][name], tables)
         pairs = plain_operator(tables["operators"][name], names)
         problems += [source.locate_problem(path, text) for path, text in pairs if source.stands(path) not in result]
         result |= {source.stands(path) for path, _ in pairs}
@@ -279,6 +281,37 @@ def _order_cells(operator: Mapping[str, Any]) -> None:
         ordered = sorted(row.items(), key=lambda item: place.get(item[0], len(place)))
         row.clear()
         row.update(ordered)
+
+
+#: The rule derived from the fields of type scalar.
+_SCALAR_RULE: Final = "value-fits"
+
+
+def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> None:
+    """Add the rule that scalars are values of the integer type in `type_from`.
+
+    Elements of less than a byte are not types of a scalar.
+    """
+    names: dict[str, list[str]] = {}
+    for name, info in operator.get("fields", {}).items():
+        if isinstance(info, dict) and isinstance(info.get("type_from"), str):
+            names.setdefault(info["type_from"], []).append(name)
+    forms = []
+    for kind, scalars in names.items():
+        whole = "a whole number" if len(scalars) == 1 else "whole numbers"
+        for word, info in tables.get("types", {}).get("types", {}).items():
+            signed, bits = word.startswith("INT"), info.get("bits") or 0
+            if bits >= 8 and (signed or word.startswith("UINT")):
+                low, high = integer_limits(bits, signed=signed)
+                forms.append(
+                    {
+                        "require": " and ".join(f"{low} <= {name} <= {high} and {name} % 1 == 0" for name in scalars),
+                        "when": f"{kind} == {word}",
+                        "because": f"{' and '.join(scalars)} must be {whole} in the range of {kind}",
+                    }
+                )
+    if forms:
+        operator["rules"] = {**operator.get("rules", {}), _SCALAR_RULE: forms}
 
 
 def _limits(tables: Mapping[str, Any]) -> set[str]:

@@ -256,7 +256,10 @@ class FieldSpec(_File):
         description="the attribute is the number of an element type in types.yaml; descriptors may use the type's "
         "name, and messages show it",
     )
-    type_from: Name | None = Field(default=None, description="the enum attribute with the type of a scalar")
+    type_from: Name | None = Field(
+        default=None,
+        description="the enum attribute with the type of a scalar, whose range is the derived rule `value-fits`",
+    )
     optional: bool = False
     default: Any = Field(default=None, description="the value of an absent attribute")
     words: list[str] | None = Field(default=None, description="the legal values of a string attribute")

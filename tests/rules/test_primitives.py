@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specgate.descriptors.core import Symbol
 from specgate.dialects.directml.vocabulary import minimum_size
 from specgate.rules import functions
+from specgate.rules.evaluate import UNKNOWN, equal
 
 SIZES = st.lists(st.integers(0, 4), max_size=4)
 LAYOUTS = SIZES.flatmap(
@@ -126,3 +128,9 @@ def test_ranges_are_bounded() -> None:
 
 def test_product_of_nothing_is_one() -> None:
     assert functions.product([]) == 1
+
+
+@pytest.mark.parametrize("value", [3, 2**31])
+def test_a_number_without_a_word_equals_no_word(value: int) -> None:
+    assert [equal(value, "BIDIRECTIONAL"), equal("BIDIRECTIONAL", value)] == [False, False]
+    assert equal(Symbol("N"), value) is UNKNOWN

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import specgate
+from specgate.generate.seeds import examples_at
 from specgate.pytest_plugin import assert_supported
 from specgate.spec.rulebook import rule_reference
 from specgate.spec.tables import dialect
@@ -328,3 +330,15 @@ def test_the_reference_says_who_has_a_rule(scratch) -> None:
         ("6.3..6.4", "observed"),
         ("2.1..6.4", "observed"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "field"), [("RNN", "Direction"), ("GRU", "Direction"), ("LSTM", "Direction"),
+                            ("MULTIHEAD_ATTENTION", "MaskType"), ("MULTIHEAD_ATTENTION1", "MaskType")]
+)  # fmt: skip
+def test_builds_accept_numbers_without_a_word(operator: str, field: str) -> None:
+    examples = list(examples_at(dialect("directml").operator(operator), "6.4"))
+    example = next(e for e in examples if e.fields.get("MaskTensor") is None and e.fields[field] != "BIDIRECTIONAL")
+    unknown = replace(example, fields={**example.fields, field: 255}, plain=False)
+    assert specgate.check(unknown, "directml:6.4", "observed").accepted
+    assert [f.id for f in specgate.check(unknown, "directml:6.4").findings] == [f"directml/{operator}/{field}.value"]

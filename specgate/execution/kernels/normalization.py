@@ -81,8 +81,10 @@ def divide_by_near_gradient(
     """Return the gradient of `divide_by_near` with respect to its inputs.
 
     gradient: of the output, of the shape and type of `inputs`. mirrored: sums run over all positions whose window
-    contains this one, else over its own window. own_together: the contribution of an infinite gradient at its own
-    position is one infinite term, not the difference of two, unless another infinite gradient is in the window.
+    contains this one, else over its own window. by_logarithm: powers are 2 ** (exponent * log2(abs(base))), with the
+    sign of the base for odd exponents; nan for a negative base and a fractional exponent. own_together: the
+    contribution of an infinite gradient at its own position is one infinite term, not the difference of two, unless
+    another infinite gradient is in the window.
     """
     along = _hold_window(inputs, axes, size)
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)
@@ -95,14 +97,14 @@ def divide_by_near_gradient(
         factor = 2 * power * np.float64(np.float32(alpha)) / size
         before, behind = (size - 1) // 2, size // 2
         reach = (behind, before) if mirrored else (before, behind)
-        shared = _sum_axes(incoming * wide * _power(base, -power - 1, by_logarithm), along, reach)
+        shared = _sum_axes(incoming * wide * _signed_power(base, -power - 1, by_logarithm), along, reach)
         alone = np.isinf(incoming) & own_together
         if not alone.any():
-            return round_to(incoming * _power(base, -power, by_logarithm) - factor * wide * shared, inputs.dtype)
-        steep = _power(base, -power - 1, by_logarithm)
+            return round_to(incoming * _signed_power(base, -power, by_logarithm) - factor * wide * shared, inputs.dtype)
+        steep = _signed_power(base, -power - 1, by_logarithm)
         several = _sum_axes(alone.astype(np.float64), along, reach) > 1
         others = np.where(several, np.nan, _sum_axes(np.where(alone, 0.0, incoming * wide * steep), along, reach))
-        own = _power(base, -power, by_logarithm) - np.where(alone, factor * wide * wide * steep, 0.0)
+        own = _signed_power(base, -power, by_logarithm) - np.where(alone, factor * wide * wide * steep, 0.0)
         result = incoming * own - factor * wide * np.where(alone, others, shared)
         return round_to(result, inputs.dtype)
 
@@ -115,6 +117,13 @@ def _sum_axes(values: NDArray[Any], axes: tuple[int, ...], reach: tuple[int, int
 
 def _power(base: NDArray[Any], exponent: np.float64, by_logarithm: bool) -> NDArray[Any]:
     return np.asarray(np.exp2(exponent * np.log2(base)) if by_logarithm else base**exponent)
+
+
+def _signed_power(base: NDArray[Any], exponent: np.float64, by_logarithm: bool) -> NDArray[Any]:
+    if not by_logarithm:
+        return _power(base, exponent, by_logarithm)
+    sign = np.where(base < 0, np.nan if exponent % 1 else -1.0 if exponent % 2 else 1.0, 1.0)
+    return np.asarray(sign * _power(abs(base), exponent, by_logarithm))
 
 
 def _hold_window(inputs: NDArray[Any], axes: Sequence[int], size: int) -> tuple[int, ...]:

@@ -65,17 +65,21 @@ def windows_from_columns(
     dilations: Sequence[int],
     start_padding: Sequence[int],
     end_padding: Sequence[int],
+    accumulates: bool = True,
 ) -> NDArray[Any]:
     """Return an array of `sizes` with the windows added back (col2im).
 
     sizes: [batch, channels, spatial…]. columns: [batch, channels * window elements, windows], as from
-    `columns_of_windows`. Padding is dropped. Sums of integers of up to 16 bits are clamped to their type.
+    `columns_of_windows`. Padding is dropped. Sums of integers of up to 16 bits are clamped to their type. accumulates:
+    else all elements are 0.
     """
     shape = shape_of("fold", sizes)
     each = _column_places(shape[2:], window, strides, dilations, start_padding, end_padding)
     counts = [places.shape[1] for places in each]
     require_shape("fold", "columns", columns.shape, (shape[0], shape[1] * prod(window), prod(counts)))
     memory.hold(shape, columns.dtype)
+    if not accumulates:
+        return np.zeros(shape, columns.dtype)
     narrow = columns.dtype.kind in "iu" and columns.dtype.itemsize < 4
     wide = columns.astype(np.int64) if narrow else to_float64(columns)
     result = wide.reshape(*shape[:2], *window, *counts)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import specgate
+from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.errors import InputError
+from specgate.generate.seeds import examples_at
 from specgate.spec.tables import dialect
 
 MEMBERS = {
@@ -70,3 +73,41 @@ def test_an_object_needs_a_type_that_has_a_member(kind: str) -> None:
 def test_an_object_needs_a_type() -> None:
     with pytest.raises(InputError, match=r"Value: expected a number, found \{'Int32': 1\}$"):
         filled({"Int32": 1}, None)
+
+
+SCALARS = [
+    (name, info.name)
+    for name in dialect("directml").operators
+    for info in dialect("directml").operator(name).fields.values()
+    if info.type_from is not None
+]
+
+
+def test_every_scalar_is_listed() -> None:
+    assert {name for name, _ in SCALARS} == {
+        "DIAGONAL_MATRIX1", "ELEMENT_WISE_CLIP1", "ELEMENT_WISE_CLIP_GRAD1", "FILL_VALUE_CONSTANT",
+        "FILL_VALUE_SEQUENCE", "PADDING1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("operator", "scalar"), SCALARS)
+@pytest.mark.parametrize("kind", [kind for kind in MEMBERS if "INT" in kind])
+def test_scalars_beyond_their_type_are_rejected(operator: str, scalar: str, kind: str) -> None:
+    spec = dialect("directml").operator(operator)
+    example = next(examples_at(spec, "6.4"))
+    fields = {
+        name: value._replace(type=kind) if isinstance(value, TensorDesc) else value
+        for name, value in example.fields.items()
+    }
+    fields |= {info.name: 1 for info in spec.fields.values() if info.type_from is not None}
+    fields[spec.fields[scalar].type_from] = kind
+    bits, signed = int(kind.strip("UINT")), kind.startswith("INT")
+    low, high = integer_limits(bits, signed=signed)
+
+    def rules(value: Any) -> list[str]:
+        verdict = specgate.check(replace(example, fields={**fields, scalar: value}), "directml:6.4")
+        return [finding.id for finding in verdict.findings]
+
+    assert [rules(value) for value in (low, high)] == [[], []]
+    for value in (low - 1, high + 1, 0.5, math.nan):
+        assert rules(value) == [f"directml/{operator}/value-fits"]

@@ -99,6 +99,8 @@ def scalar(value: Any, kind: Any, place: str) -> bytes:
         (value,) = value.values()
     if code in "fed":
         value = real(value, place, code)
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
         return struct.pack(f"<{code}", value).ljust(8, b"\0")
     except struct.error:

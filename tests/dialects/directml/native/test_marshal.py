@@ -102,6 +102,12 @@ def test_every_part_of_a_tensor_arrives(changed):
     }  # fmt: skip
 
 
+def test_a_whole_float_is_an_integer_scalar():
+    desc = {"OutputTensor": {"DataType": "INT32", "Sizes": [1]}, "ValueDataType": "INT32"}
+    images = [image({"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": {**desc, "Value": x}}) for x in (3, 3.0)]
+    assert images[0] == images[1]
+
+
 @pytest.mark.parametrize(
     ("kind", "sizes", "strides", "total"),
     [
