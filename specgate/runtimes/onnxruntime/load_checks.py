@@ -58,21 +58,29 @@ def own_refusals(descriptor: Descriptor, loading: Loading, release: str, *, on_c
             f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} does not have {newer}"
         )
         return
-    if any(later[: len(older)] != older for older, later in zip(_form(own), _form(newest), strict=True)):
-        return  # the table describes another version
+    changed = _changed_fields(descriptor, own, newest)  # which the table describes differently
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:
         return
-    names = loading.checks_of(version, on_cpu=on_cpu)
+    names = set() if changed else loading.checks_of(version, on_cpu=on_cpu)
+    skipped = loading.sure(set(), version)
     for finding in verdict.findings:
-        if aspect(finding.id) in _SCHEMA or finding.id.rpartition("/")[2] in names:
+        name = finding.id.rpartition("/")[2]
+        of_schema = aspect(finding.id) in _SCHEMA and finding.where not in changed
+        if name in names or (of_schema and name not in skipped):
             yield finding
 
 
-def _form(schema: OwnSchema) -> list[tuple[tuple[str, bool, bool], ...]]:
-    """Return the constraints of inputs and outputs, ignoring their names."""
-    ends = schema.inputs, schema.outputs
-    return [tuple((each.limited, each.optional, each.several) for each in end) for end in ends]
+def _changed_fields(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> set[str]:
+    """Return the inputs and outputs that two schemas constrain differently."""
+    layout = dialect(descriptor.dialect).operator(descriptor.operator).layout(descriptor.version or "")
+    ends = (own.inputs, newest.inputs, layout.inputs), (own.outputs, newest.outputs, layout.outputs)
+    return {
+        field.name
+        for older, later, fields in ends
+        for old, new, field in zip(older, later, fields, strict=False)
+        if (old.limited, old.optional, old.several) != (new.limited, new.optional, new.several)
+    }
 
 
 def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:

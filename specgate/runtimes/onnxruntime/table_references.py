@@ -263,7 +263,7 @@ def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: S
     spec = dialect("onnx").operator(operator)
     overlays = (form for overlay in spec.overlays for form in overlay.rules)
     rules = {form.name for form in (*spec.rule_forms, *overlays)}
-    rules |= {f"{field}.{part}" for field in spec.fields for part in ("value", "rank")}
+    rules |= {f"{field}.{part}" for field in spec.fields for part in ("type", "value", "rank")}
     for key in keys:
         named = [entry_ if isinstance(entry_, str) else entry_["rule"] for entry_ in entry.get(key, ())]
         yield from (

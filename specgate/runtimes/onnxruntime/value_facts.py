@@ -137,7 +137,11 @@ class Teller:
     def _with_stated(self, name: str, kind: OnnxType) -> OnnxType:
         """Return an inferred type of an own operator, merged with the stated one."""
         stated = self.infos.get(name)
-        if stated is None or stated.kind != "tensor" or stated.shape is None:
+        if stated is None or stated.kind != "tensor":
+            return kind
+        if stated.elem_type != kind.elem_type:
+            return stated  # for which the runtime rejects the node
+        if stated.shape is None:
             return kind
         return _common_type(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
 

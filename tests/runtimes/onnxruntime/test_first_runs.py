@@ -50,6 +50,29 @@ def grouped_attention(*more, past=None, **attributes):
     return node("GroupQueryAttention", *inputs, *more, outputs=3, domain=OWN, **attributes)
 
 
+def cached(lengths, total=(INT32, [], [3]), queries=3, output=(FLOAT,) * 3):
+    inputs: Any = [1, queries, 32], [1, queries, 16], [1, queries, 16], None, None, lengths, total
+    heads = {"num_heads": 4, "kv_num_heads": 2}
+    return node("GroupQueryAttention", *inputs, outputs=3, output=list(output), domain=OWN, **heads)
+
+
+def embedded(positions, words=(2, 3), outputs=2):
+    tables: Any = [5, 4], [6, 4], [2, 4], [4], [4]
+    ids: Any = (INT32, list(words))
+    position_ids = [] if positions is None else [None, (INT32, positions)]
+    types = [FLOAT, INT32][:outputs]
+    return node("EmbedLayerNormalization", ids, ids, *tables, *position_ids, outputs=outputs, output=types, domain=OWN)
+
+
+def gathered(sizes, scales, index=3, kind=UINT8, **attributes):
+    indices = (INT32, [1], [index])
+    return node("GatherBlockQuantized", (kind, sizes), indices, scales, domain=OWN, block_size=16, **attributes)
+
+
+def scored(kind):
+    return node("MultiHeadAttention", *[[2, 3, 8]] * 3, outputs=4, output=[FLOAT] * 3 + [kind], domain=OWN, num_heads=2)
+
+
 def dequantized(axis, scales):
     return node("DequantizeLinear", (INT8, [2, 3, 5]), scales, axis=axis)
 
@@ -134,6 +157,22 @@ def quantized(scales, **attributes):
 
 def framed(length, step=(INT64, [], [8])):
     return node("STFT", [2, 128, 1], step, None, *([length] if length else []), opset=17)
+
+
+def four_bits(weights, **attributes):
+    attributes = {"K": 8, "N": 6, "block_size": 16, "quant_type": 1} | attributes
+    return node("MatMulBnb4", [2, 3, 8], (UINT8, weights), [3], domain=OWN, **attributes)
+
+
+def bits_of(bits, kind, *zero_points):
+    inputs = (kind, [3, 32]), (UINT8, [6, 2, 2 * bits]), (kind, [6, 2]), *zero_points
+    return node("MatMulNBits", *inputs, output=kind, domain=OWN, K=32, N=6, bits=bits, block_size=16)
+
+
+def without(model_, name):
+    attributes = model_.graph.node[0].attribute
+    attributes.remove(next(each for each in attributes if each.name == name))
+    return model_
 
 
 def rotated(rows):
@@ -336,6 +375,65 @@ MODELS = {
     "Grouped attention without past_value": (grouped_attention(past=[1, 2, 4, 8]), EVERY),
     "Grouped attention without heads": (grouped_attention(num_heads=0), EVERY),
     "Grouped attention with a window of 0": (grouped_attention(local_window_size=0), None),
+    "Grouped attention with three heads for two": (grouped_attention(num_heads=3, kv_num_heads=2), EVERY),
+    "Grouped attention with cosines alone": (grouped_attention([3, 8]), EVERY),
+    "Grouped attention with cosines of FLOAT16": (grouped_attention((FLOAT16, [3, 8]), (FLOAT16, [3, 8])), EVERY),
+    "Grouped attention with other lengths": (cached((INT32, [1], [9])), ("1.31.1", "1.32.0")),
+    "Grouped attention with a matrix of lengths": (cached((INT32, [1, 1], [2])), None),
+    "Grouped attention with a scalar as lengths": (cached((INT32, [], [2])), EVERY),
+    "Grouped attention with a total of 0": (cached((INT32, [1], [2]), (INT32, [], [0])), EVERY),
+    "Grouped attention without queries": (cached((INT32, [1], [0]), (INT32, [], [1]), queries=0), EVERY),
+    "Grouped attention to FLOAT16": (cached((INT32, [1], [2]), output=[FLOAT16, FLOAT, FLOAT]), EVERY),
+    "EmbedLayerNormalization with positions of one batch": (embedded([1, 3]), None),
+    "EmbedLayerNormalization with more positions": (embedded([2, 4]), EVERY),
+    "EmbedLayerNormalization with a list of positions": (embedded([3]), EVERY),
+    "EmbedLayerNormalization of a list": (embedded(None, [3]), EVERY),
+    "EmbedLayerNormalization with one output": (embedded(None, outputs=1), EVERY),
+    "FusedConv with HardSwish": (fused_conv(activation="HardSwish"), ("1.20.1", "1.24.4")),
+    "GatherBlockQuantized of 2 bits": (gathered([4, 8], [4, 2], bits=2), ("1.20.1", "1.24.4")),
+    "GatherBlockQuantized of 8 bits in columns": (gathered([32, 4], [2, 4], bits=8, quantize_axis=0), EVERY),
+    "GatherBlockQuantized of 4 bits in columns": (gathered([4, 32, 4], [4, 2, 8]), EVERY),
+    "GatherBlockQuantized beyond the rows": (gathered([4, 8], [4, 1], 4), ("1.20.1", "1.24.4")),
+    "MultiHeadAttention with scores of FLOAT16": (scored(FLOAT16), EVERY),
+    "NhwcMaxPool with an unknown auto_pad": (
+        node("NhwcMaxPool", (INT8, [1, 5, 5, 2]), output=INT8, domain=OWN, kernel_shape=[2, 2], auto_pad="odd"), EVERY,
+    ),
+    "FusedConv with negative strides": (fused_conv(strides=[1, -1]), EVERY),
+    "RotaryEmbedding of a part without heads": (
+        node("RotaryEmbedding", [2, 2, 3, 4], (INT64, [1], [0]), [3, 2], [3, 2], domain=OWN, rotary_embedding_dim=4),
+        EVERY,
+    ),
+    "EmbedLayerNormalization of segments without a table": (
+        node("EmbedLayerNormalization", (INT32, [2, 3]), (INT32, [2, 3]), [5, 4], [6, 4], None, [4], [4], outputs=2,
+             output=[FLOAT, INT32], domain=OWN), EVERY,
+    ),
+    "FastGelu of FLOAT16 with a matrix as bias": (
+        node("FastGelu", (FLOAT16, [2, 3]), (FLOAT16, [1, 3]), output=FLOAT16, domain=OWN), None,
+    ),
+    "SkipLayerNormalization of a matrix": (node("SkipLayerNormalization", [2, 4], [1, 2, 4], [4], domain=OWN), EVERY),
+    "MatMulBnb4 with few weights": (four_bits([23]), ("1.31.1", "1.32.0")),
+    "MatMulBnb4 with more weights": (four_bits([25]), None),
+    "MatMulBnb4 without rows": (four_bits([24], K=0), EVERY),
+    "DynamicQuantizeMatMul with one bias": (
+        node("DynamicQuantizeMatMul", [3, 4], (UINT8, [4, 6]), [], (UINT8, []), [1], domain=OWN), ("1.31.1", "1.32.0"),
+    ),
+    "Attention with a mask of rank 4": (
+        node("Attention", [2, 3, 5], [5, 24], [24], (INT32, [2, 1, 3, 3]), domain=OWN, num_heads=2), EVERY,
+    ),
+    "MatMulNBits of 2 bits and FLOAT16": (bits_of(2, FLOAT16), ("1.20.1", "1.24.4")),
+    "MatMulNBits of 8 bits and FLOAT16": (bits_of(8, FLOAT16), ("1.20.1", "1.20.1")),
+    "MatMulNBits of 8 bits and zero points of FLOAT": (bits_of(8, FLOAT, [6, 2]), EVERY),
+    "Grouped attention without a number of heads": (without(cached((INT32, [1], [2])), "kv_num_heads"), EVERY),
+    "FastGelu to FLOAT16": (node("FastGelu", [2, 3], output=FLOAT16, domain=OWN), EVERY),
+    "DequantizeLinear of FLOAT scales to FLOAT16": (
+        node("DequantizeLinear", (INT8, [2]), [], opset=23, output=FLOAT16, output_dtype=FLOAT16), ("1.20.1", "1.24.4"),
+    ),
+    "MaxUnpool to no batch": (unpooled(0, 1, 4, 4), EVERY),
+    "MaxUnpool to more channels": (unpooled(1, 2, 3, 3), ("1.31.1", "1.32.0")),
+    "BatchNormalization of FLOAT16 in mode 3": (
+        node("BatchNormalization", (FLOAT16, [1, 2, 4]), *[(FLOAT16, [2])] * 4, opset=15, outputs=3, output=FLOAT16,
+             training_mode=3), EVERY,
+    ),
     "BatchNormalization with four of five outputs": (normalized("y", "a", "", "b", "c"), EVERY),
     "BatchNormalization with five outputs": (normalized("y", "a", "b", "c", "d"), None),
     "BatchNormalization with two outputs": (normalized("y", "a"), EVERY),
