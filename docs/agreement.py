@@ -55,13 +55,13 @@ def read_report(text: str, longest: int = 40) -> Report:
 
     longest: tables with more rows are omitted.
     """
-    found = []
+    tables = []
     for block in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
         rows = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in block.splitlines()]
         if len(rows) > 2 and len(rows) - 2 <= longest and all(len(row) == len(rows[0]) for row in rows):
-            found.append((rows[0], rows[2:]))
-    summary, asked = _SUMMARY.search(text), _COMMAND.search(text)
-    return Report(summary[1] if summary else "", asked[1] if asked else "", found)
+            tables.append((rows[0], rows[2:]))
+    summary, command = _SUMMARY.search(text), _COMMAND.search(text)
+    return Report(summary[1] if summary else "", command[1] if command else "", tables)
 
 
 def agreement_page() -> Page:

@@ -206,6 +206,6 @@ def _runtime(dialect_name: str, operator: str) -> list[Markup]:
     names = made_of().get(operator, ()) if dialect_name == "directml" else ()
     if not names:
         return []
-    known = dialect("onnx").tables.operators
-    links = [link(operator_page("onnx", name), name) if name in known else text(name) for name in names]
+    operators = dialect("onnx").tables.operators
+    links = [link(operator_page("onnx", name), name) if name in operators else text(name) for name in names]
     return [tag("p", "Its DirectML provider lowers nodes of these operators to it: ", Markup(", ".join(links)), ".")]

@@ -90,10 +90,10 @@ def _stretches(provider: str, operator: str) -> Iterator[tuple[str, str, str]]:
             yield provider, f"{releases[0]} to {releases[-1]}", versions or "none"
 
 
-def _versions(found: Sequence[Registration]) -> str:
+def _versions(kernels: Sequence[Registration]) -> str:
     spans = dict.fromkeys(
         str(kernel.version) if kernel.until in {None, kernel.version} else f"{kernel.version} to {kernel.until}"
-        for kernel in found
+        for kernel in kernels
     )
     return ", ".join(spans)
 

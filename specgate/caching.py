@@ -18,14 +18,14 @@ Key = TypeVar("Key")
 Item = TypeVar("Item")
 
 
-def keep(known: dict[Key, Item], key: Key, result: Item, most: int) -> Item:
+def keep(cache: dict[Key, Item], key: Key, result: Item, most: int) -> Item:
     """Store a value by its key and return it.
 
     If the cache already contains `most` values, it is cleared first.
     """
-    if len(known) >= most:
-        known.clear()
-    known[key] = result
+    if len(cache) >= most:
+        cache.clear()
+    cache[key] = result
     return result
 
 

@@ -49,21 +49,23 @@ def explain_codes(text: str) -> list[Explanation]:
     system message, or a log line that contains any of these. Raises InputError if no code is found.
     """
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT:
-        raise InputError("expected an error code such as 0x80070057 or E_INVALIDARG, or a log line that holds one")
-    known = list(_iterate_explanations())
+        raise InputError("expected an error code such as 0x80070057 or E_INVALIDARG, or a log line that contains one")
+    every_explanation = list(_iterate_explanations())
     words = {token.upper() for token in _TOKEN.findall(text)}
     codes = {code for token in words for code in [_code(token)] if code is not None}
-    explanations = [entry for entry, _ in known if entry.code in codes or entry.name.split()[0] in words]
+    explanations = [entry for entry, _ in every_explanation if entry.code in codes or entry.name.split()[0] in words]
     if not explanations:
         lowered = " ".join(text.lower().split())
-        explanations = [entry for entry, texts in known if any(phrase in lowered for phrase in texts)]
+        explanations = [entry for entry, texts in every_explanation if any(phrase in lowered for phrase in texts)]
     if not explanations and len(lowered) > 3:  # part of a name or of a message
         part = lowered.rstrip(".").replace(" ", "_")
         explanations = [
-            e for e, texts in known if part in e.name.lower() or any(lowered.rstrip(".") in t for t in texts)
+            e
+            for e, texts in every_explanation
+            if part in e.name.lower() or any(lowered.rstrip(".") in t for t in texts)
         ]
     if not explanations:
-        raise InputError(_unknown(text.strip(), [entry for entry, _ in known]))
+        raise InputError(_unknown(text.strip(), [entry for entry, _ in every_explanation]))
     return explanations
 
 

@@ -217,7 +217,7 @@ def _replacing(
             if stat_result is not None and sys.platform != "win32":
                 _keep(place, number, stat_result, lost)
             yield file
-        if replaces is not None and ((now := _state(place)) is None or state_of(now) != replaces):
+        if replaces is not None and ((current := _state(place)) is None or state_of(current) != replaces):
             raise OSError("the file has changed since it was read")
         os.replace(temporary, place)  # noqa: PTH105
         ours = False
@@ -281,7 +281,7 @@ def _open_device(path: str, stat_result: os.stat_result) -> Iterator[IO[bytes]]:
         raise OSError("expected a file, a pipe or a character device")
     number = os.open(path, _PRESENT)
     with open(number, "wb") as file:  # noqa: PTH123
-        now = os.fstat(number)
-        if (now.st_dev, now.st_ino) != (stat_result.st_dev, stat_result.st_ino):
+        current = os.fstat(number)
+        if (current.st_dev, current.st_ino) != (stat_result.st_dev, stat_result.st_ino):
             raise OSError("it was replaced since it was opened")
         yield file

@@ -72,9 +72,9 @@ def near_versions(text: str, names: Sequence[str]) -> list[str]:
     within = [name for each, name in pairs if each[: len(key)] == key]
     if within:
         return within
-    alike = [pair for pair in pairs if len(pair[0]) == len(key)] or pairs
-    below = [name for each, name in alike if each < key]
-    above = [name for each, name in alike if each > key]
+    same_length = [pair for pair in pairs if len(pair[0]) == len(key)] or pairs
+    below = [name for each, name in same_length if each < key]
+    above = [name for each, name in same_length if each > key]
     return [*below[-1:], *above[:1]]
 
 

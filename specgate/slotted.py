@@ -67,19 +67,19 @@ def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[AnyClass]
         content["__init__"] = _Init(fields, frozen=frozen, after="__post_init__" in content)
         for name, method in _methods(fields, frozen=frozen).items():
             content.setdefault(name, method)
-        again: Any = type(cls)  # slots must exist when a class is created
-        matching_cls: type[AnyClass] = again(cls.__name__, cls.__bases__, content)
+        new_class: Any = type(cls)  # slots must exist when a class is created
+        matching_cls: type[AnyClass] = new_class(cls.__name__, cls.__bases__, content)
         return matching_cls
 
     return decorate
 
 
-def replace(one: AnyClass, /, **changes: Any) -> AnyClass:
+def replace(instance: AnyClass, /, **changes: Any) -> AnyClass:
     """Return a copy of an object with other values of some fields."""
-    for name in one.__slotted__:  # type: ignore[attr-defined]  # of a slotted class
+    for name in instance.__slotted__:  # type: ignore[attr-defined]  # of a slotted class
         if name not in changes:
-            changes[name] = getattr(one, name)
-    return one.__class__(**changes)
+            changes[name] = getattr(instance, name)
+    return instance.__class__(**changes)
 
 
 def field_of(value: Any) -> _Field:
@@ -97,9 +97,9 @@ class _Init:
     def __set_name__(self, owner: type[Any], _name: str) -> None:
         self.owner: Any = owner
 
-    def __get__(self, one: object, _owner: type[Any]) -> Any:
+    def __get__(self, instance: object, _owner: type[Any]) -> Any:
         result = self.owner.__init__ = _init(self.owner.__name__, self.fields, frozen=self.frozen, after=self.after)
-        return result if one is None else result.__get__(one)
+        return result if instance is None else result.__get__(instance)
 
 
 def _init(owner: str, fields: Mapping[str, _Field], *, frozen: bool, after: bool) -> Any:
@@ -170,7 +170,7 @@ def _refuse(_self: object, name: str, *_value: Any) -> None:
 class _DataclassFields:
     """The fields in the form that `dataclasses` expects, created on demand."""
 
-    def __get__(self, _one: object, owner: Any) -> Any:
+    def __get__(self, _instance: object, owner: Any) -> Any:
         import dataclasses
 
         fields = []

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect as DialectTables
     from specgate.spec.operator_spec import OperatorSpec
 
-# How long things take is not asserted: the machine may be busy. What a test sets itself is added to this.
+# Tests do not assert durations, because the machine may be busy. Settings of a test are added to this.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected, which stays till the end, to no search for garbage, and search rarely.
+    """Exclude collected tests from garbage collection, and collect rarely.
 
-    Twenty thousand tests and the tables are a million objects; to look through all of them again and again takes an
-    eighth of the time. What a test itself searches for with `gc.collect` is found as before.
+    Twenty thousand tests and the tables are a million objects; scanning them repeatedly takes an eighth of the time.
+    Explicit `gc.collect` in a test still works.
     """
     gc.collect()
     gc.freeze()
@@ -39,7 +39,10 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def make_spec() -> Callable[..., OperatorSpec]:
-    """Makes an operator out of compiled tables in memory: levels 1.0, 2.0 and 3.0, DirectML's types, no files."""
+    """Build an operator from compiled tables in memory.
+
+    Levels 1.0, 2.0 and 3.0, with DirectML's types, without files.
+    """
 
     def make(
         fields: dict[str, Any],
@@ -71,7 +74,7 @@ def make_spec() -> Callable[..., OperatorSpec]:
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Iterator[Callable[..., DialectTables]]:
-    """Loads scratch operator files beside the shipped ones, and takes them away afterwards."""
+    """Load scratch operator files next to the shipped ones, and unload them."""
 
     def load(dialect: str = "directml", **files: str) -> DialectTables:
         folder = tmp_path / dialect / "operators"
@@ -88,18 +91,18 @@ def scratch(tmp_path: Path) -> Iterator[Callable[..., DialectTables]]:
 
 @pytest.fixture
 def one_hot() -> dict[str, Any]:
-    """Give a DirectML descriptor that is accepted from 2.0 on."""
+    """Return a DirectML descriptor that is accepted from 2.0 on."""
     return copy.deepcopy(tables.dialect("directml").operator("ONE_HOT").table.examples["example-1"]["descriptor"])
 
 
 @pytest.fixture
 def onnx_one_hot() -> dict[str, Any]:
-    """Give an ONNX node that is accepted from 9 on."""
+    """Return an ONNX node that is accepted from 9 on."""
     return copy.deepcopy(tables.dialect("onnx").operator("OneHot").table.examples["example-own-off-on"]["descriptor"])
 
 
 @pytest.fixture
 def openvino_one_hot() -> dict[str, Any]:
-    """Give an OpenVINO layer of opset1."""
+    """Return an OpenVINO layer of opset1."""
     spec = tables.dialect("openvino").operator("OneHot")
     return copy.deepcopy(spec.table.examples["one-hot-1-example-1"]["descriptor"])

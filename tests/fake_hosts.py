@@ -1,4 +1,4 @@
-"""Hosts in Python that stand for those in C: what is written of each is only how it answers."""
+"""Python hosts that replace those in C; a test only writes how they answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: What every host begins with. `take` reads; `misbehave` does what a word says, if it is one of those.
+#: The start of every host. `take` reads; `misbehave` acts on a word if it is one of those.
 _START: Final = """
 import os, struct, sys, time
 def take(size):
@@ -38,8 +38,8 @@ os.write(1, struct.pack("<4sIII", {MAGIC}, 1, 0, {LEVEL}))
 def write_host(folder: Path, body: str, magic: bytes, level: int, **values: Any) -> list[str]:
     """Write a host into a folder and return its command.
 
-    body: goes on behind the hello of `level`; `turn` in it is how many of these hosts were started. values: what
-    stands for ``{NAME}`` in it.
+    body: code after the hello of `level`; `turn` in it is the number of hosts started. values: replacements for
+    ``{NAME}`` in it.
     """
     text = _START + textwrap.dedent(body)
     word = magic.decode()
@@ -50,6 +50,6 @@ def write_host(folder: Path, body: str, magic: bytes, level: int, **values: Any)
     return [sys.executable, str(path)]
 
 
-def started(folder: Path) -> int:
-    """Return how many of a folder's hosts were started."""
+def start(folder: Path) -> int:
+    """Return the number of started hosts of a folder."""
     return sum(path.stat().st_size for path in folder.glob("*.starts"))

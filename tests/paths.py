@@ -1,4 +1,4 @@
-"""Where the repository's own files lie, for tests."""
+"""Paths of the repository's own files, for tests."""
 
 from __future__ import annotations
 

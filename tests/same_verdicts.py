@@ -1,8 +1,9 @@
-"""Whether a change of tables or engines changed a verdict: `python -m tests.same_verdicts record DIR`, then `compare DIR`.
+"""Compare verdicts before and after a change: `record DIR`, then `compare DIR`.
 
-Record before the change, compare after it. Recorded are descriptors of every operator, its examples and counterexamples
-and random changes of them, with the answer at every level, on every basis and as each implementation has it. What is
-recorded stays valid while tables or engines are rewritten; new examples change only what a new recording holds.
+Run `python -m tests.same_verdicts record DIR` before a change of tables or engines and `compare DIR` after it. The
+recording has descriptors of every operator: examples, counterexamples and random changes, with the verdict at every
+level, on every basis and for each implementation. A recording stays valid when tables or engines are rewritten; new
+examples only affect new recordings.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ if TYPE_CHECKING:
 
     from specgate.spec.operator_spec import OperatorSpec
 
-#: Descriptors of an operator, of them those drawn for one level.
+#: Descriptors per operator, and those drawn per level.
 COUNT: Final = 200
 AT_ONE_LEVEL: Final = 80
 _ANSWERS: Final = {True: "y", False: "n", None: "?"}
 
 
-def drawn(spec: OperatorSpec, count: int) -> Iterator[dict[str, Any]]:
-    """Yield up to `count` different descriptors of an operator as dicts, drawn for several of its levels."""
+def draw_cases(spec: OperatorSpec, count: int) -> Iterator[dict[str, Any]]:
+    """Yield up to `count` distinct descriptors of an operator as dicts, from some levels."""
     rows = [level for level in spec.levels if level in spec.rows]
     levels = list(dict.fromkeys([list(spec.levels)[-1], rows[0], *rows]))
-    made = chain.from_iterable(shown_descriptors(spec, level, AT_ONE_LEVEL, "same") for level in levels)
+    result = chain.from_iterable(shown_descriptors(spec, level, AT_ONE_LEVEL, "same") for level in levels)
     more = chain.from_iterable(shown_descriptors(spec, levels[0], count, str(seed)) for seed in range(10))
     seen = set()
-    for descriptor in chain(made, more):
+    for descriptor in chain(result, more):
         text = json.dumps(write_dict(descriptor), default=str)
         if text not in seen:
             seen.add(text)
@@ -48,7 +49,7 @@ def drawn(spec: OperatorSpec, count: int) -> Iterator[dict[str, Any]]:
 
 
 def answers(spec: OperatorSpec, data: dict[str, Any]) -> str | None:
-    """Return what is answered at every level, a letter each, for each basis and implementation; None: not readable."""
+    """Return a letter per level for each basis and implementation; None: unreadable."""
     try:
         descriptor = read_dict(dict(data), spec.dialect.name)
     except Error:
@@ -63,7 +64,7 @@ def answers(spec: OperatorSpec, data: dict[str, Any]) -> str | None:
 
 
 def record(folder: Path, count: int, only: Iterable[str] = ()) -> int:
-    """Write a file for each dialect; return how many descriptors were recorded."""
+    """Write a file per dialect; return the number of recorded descriptors."""
     folder.mkdir(parents=True, exist_ok=True)
     recorded = 0
     for name in dialect_names():
@@ -73,24 +74,24 @@ def record(folder: Path, count: int, only: Iterable[str] = ()) -> int:
                 if only and operator not in only:
                     continue
                 spec = table.operator(operator)
-                for data in islice(drawn(spec, count), count):
-                    said = answers(spec, data)
-                    if said is not None:
+                for data in islice(draw_cases(spec, count), count):
+                    message = answers(spec, data)
+                    if message is not None:
                         recorded += 1
-                        file.write(json.dumps([operator, data, said]) + "\n")
+                        file.write(json.dumps([operator, data, message]) + "\n")
     return recorded
 
 
 def compare(folder: Path) -> Iterator[str]:
-    """Yield a line for each recorded descriptor whose answers are others now."""
+    """Yield a line for each recorded descriptor whose verdicts changed."""
     for path in sorted(folder.glob("*.jsonl")):
         table = dialect(path.stem)
         with path.open(encoding="utf-8") as file:
             for line in file:
                 operator, data, before = json.loads(line)
-                now = answers(table.operator(operator), data)
-                if now != before:
-                    yield f"{path.stem}/{operator}: {before} was, {now} is: {json.dumps(data)}"
+                current = answers(table.operator(operator), data)
+                if current != before:
+                    yield f"{path.stem}/{operator}: {before} was, {current} is: {json.dumps(data)}"
 
 
 def main() -> int:
@@ -99,11 +100,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=COUNT, help=f"descriptors of each operator (default: {COUNT})")
     parser.add_argument("--operator", action="append", default=[], help="record one of these only")
-    given = parser.parse_args()
-    if given.what == "record":
-        print(f"{record(given.folder, given.count, given.operator)} descriptors recorded")
+    arguments = parser.parse_args()
+    if arguments.what == "record":
+        print(f"{record(arguments.folder, arguments.count, arguments.operator)} descriptors recorded")
         return 0
-    differences = list(compare(given.folder))
+    differences = list(compare(arguments.folder))
     print(*differences, f"{len(differences)} differences", sep="\n")
     return int(bool(differences))
 

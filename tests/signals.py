@@ -1,4 +1,4 @@
-"""What a process of the tests does at a signal, however the tests were started."""
+"""Signals that a test's process handles, however the tests were started."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ __all__ = ["default_signals"]
 
 
 def default_signals() -> None:
-    """Let signals end this process: jobs in a shell's background ignore SIGINT, and those of nohup SIGHUP."""
+    """Reset signals to end this process.
+
+    Background jobs of a shell ignore SIGINT, and those of nohup SIGHUP.
+    """
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)

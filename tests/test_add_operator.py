@@ -1,4 +1,4 @@
-"""Adding an operator takes one YAML file and one kernel function: exactly those the guide shows, and nothing else."""
+"""Adding an operator needs one YAML file and one kernel, exactly as the guide shows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ GOOD = {
 
 
 def block(kind: str) -> str:
-    (found,) = re.findall(rf"<!-- add an operator: {kind} -->\n```\w+\n(.*?)```", GUIDE, re.DOTALL)
-    return str(found)
+    (result,) = re.findall(rf"<!-- add an operator: {kind} -->\n```\w+\n(.*?)```", GUIDE, re.DOTALL)
+    return str(result)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A scratch spec folder and a kernel file, as the guide has them, outside the repository."""
+    """A scratch spec folder and a kernel file from the guide, outside the repository."""
     place = tmp_path_factory.mktemp("invented")
     operators = place / "my_specs" / "onnx" / "operators"
     operators.mkdir(parents=True)
@@ -106,14 +106,14 @@ def test_what_is_wrong_in_a_folder_of_operators(folder, tmp_path, capsys):
 
 
 def test_the_source_of_an_own_operator_is_what_it_says(folder):
-    said = specgate(folder, "rule", "onnx/Mirror/axis-range")
-    assert "  source: invented for this page, docs/pages/write-an-operator.md\n" in said
-    assert "None" not in said
+    message = specgate(folder, "rule", "onnx/Mirror/axis-range")
+    assert "  source: invented for this page, docs/pages/write-an-operator.md\n" in message
+    assert "None" not in message
 
 
 @pytest.mark.slow
 def test_strategies_and_properties(folder):
-    """Every law holds for it, and the strategies reach every rule and row, by the very tests of this repository."""
+    """All laws hold for it, and strategies cover its rules and rows, by existing tests."""
     plugin = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"  # it is ours, and the kernels need it
     script = (
         "import runpy, sys, pytest\n"

@@ -1,4 +1,4 @@
-"""The functions behind `import specgate`."""
+"""The functions of `import specgate`."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_checking_changes_nothing(one_hot) -> None:
 
 
 def test_the_dialect_is_told_from_the_dicts_words(one_hot, onnx_one_hot, openvino_one_hot) -> None:
-    found = [specgate.descriptor(data).dialect for data in (one_hot, onnx_one_hot, openvino_one_hot)]
-    assert found == ["directml", "onnx", "openvino"]
+    texts = [specgate.descriptor(data).dialect for data in (one_hot, onnx_one_hot, openvino_one_hot)]
+    assert texts == ["directml", "onnx", "openvino"]
 
 
 def test_a_descriptor_of_another_dialect(one_hot) -> None:
@@ -195,30 +195,34 @@ def test_a_node_as_data() -> None:
 
 
 def test_what_changes_between_two_targets(capsys: pytest.CaptureFixture[str]) -> None:
-    found = specgate.diff("directml:6.3", "directml:6.4")
-    assert {change.operator for change in found.operators if change.kind == "added"} == {"FOLD", "RESAMPLE3", "UNFOLD"}
+    difference = specgate.diff("directml:6.3", "directml:6.4")
+    assert {change.operator for change in difference.operators if change.kind == "added"} == {
+        "FOLD",
+        "RESAMPLE3",
+        "UNFOLD",
+    }
     assert main(["diff", "directml:6.3", "directml:6.4", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == found.to_dict()
+    assert json.loads(capsys.readouterr().out) == difference.to_dict()
     with pytest.raises(specgate.InputError, match="expected two targets of one dialect"):
         specgate.diff("directml:6.3", "onnx:17")
 
 
 @pytest.mark.parametrize("name", ["directml/ONE_HOT/axis-range", "onnx/model/cycle", "specgate/no-target"])
 def test_a_rule_by_its_id(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = specgate.rule(name)
-    assert found.id == name
-    assert found.says
+    rule = specgate.rule(name)
+    assert rule.id == name
+    assert rule.says
     assert main(["rule", name, "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == found.to_dict()
+    assert json.loads(capsys.readouterr().out) == rule.to_dict()
 
 
 def test_the_pair_of_a_rule_is_accepted_and_rejected() -> None:
-    found = specgate.rule("directml/ONE_HOT/axis-range")
-    assert found.accepted is not None
-    assert found.rejected is not None
-    target = f"directml:{found.rejected['at']}"
-    assert specgate.check(dict(found.accepted), target)
-    assert specgate.check(found.rejected["descriptor"], target).findings[0].id == found.id
+    rule = specgate.rule("directml/ONE_HOT/axis-range")
+    assert rule.accepted is not None
+    assert rule.rejected is not None
+    target = f"directml:{rule.rejected['at']}"
+    assert specgate.check(dict(rule.accepted), target)
+    assert specgate.check(rule.rejected["descriptor"], target).findings[0].id == rule.id
 
 
 def test_a_rule_that_does_not_exist() -> None:
@@ -227,7 +231,7 @@ def test_a_rule_that_does_not_exist() -> None:
 
 
 def test_codes() -> None:
-    assert [found.name for found in specgate.explain("80070057")] == ["E_INVALIDARG"]
+    assert [explanation.name for explanation in specgate.explain("80070057")] == ["E_INVALIDARG"]
 
 
 def test_targets_by_name() -> None:
@@ -239,43 +243,43 @@ def test_targets_by_name() -> None:
 
 
 def test_operators_of_a_target(capsys: pytest.CaptureFixture[str]) -> None:
-    found = specgate.operators("directml:2.0")
-    one_hot = next(entry for entry in found if entry.operator == "ONE_HOT")
+    supports = specgate.operators("directml:2.0")
+    one_hot = next(entry for entry in supports if entry.operator == "ONE_HOT")
     assert (one_hot.support, one_hot.first_level) == ("limited", "2.0")
     assert main(["support", "--target", "directml:2.0", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["operators"] == [entry.to_dict() for entry in found]
+    assert json.loads(capsys.readouterr().out)["operators"] == [entry.to_dict() for entry in supports]
     assert specgate.operators("onnx") == specgate.operators("onnx:latest")
 
 
 @pytest.mark.parametrize(
-    ("dialect", "name", "wanted"),
+    ("dialect", "name", "expected"),
     [
         ("directml", "dml_operator_gemm", "GEMM"), ("directml", "DML_OPERATOR_GEMM", "GEMM"), ("directml", "gemm", "GEMM"),
         ("onnx", "onehot", "OneHot"), ("onnx", "one_hot", "OneHot"), ("openvino", "ONEHOT", "OneHot"),
     ],
 )  # fmt: skip
-def test_spellings_of_an_operator(dialect: str, name: str, wanted: str) -> None:
-    assert specgate.support(dialect, name)["operator"] == wanted
+def test_spellings_of_an_operator(dialect: str, name: str, expected: str) -> None:
+    assert specgate.support(dialect, name)["operator"] == expected
 
 
 def test_the_lowest_opset_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
-    found = specgate.minimum(MODEL)
-    assert isinstance(found, ModelMinimum)
-    assert found
-    assert found.level == str(found) == "9"
+    minimum = specgate.minimum(MODEL)
+    assert isinstance(minimum, ModelMinimum)
+    assert minimum
+    assert minimum.level == str(minimum) == "9"
     assert main(["minimum", str(MODEL), "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == found.to_dict(str(MODEL))
+    assert json.loads(capsys.readouterr().out) == minimum.to_dict(str(MODEL))
 
 
 def test_the_lowest_opset_of_an_ir(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A layer is taken from the opset on that it names, with a table or without one."""
+    """A layer exists from its opset on, with or without a table."""
     text = (DATA / "classifier_openvino.xml").read_text(encoding="utf-8")
     assert text.count('version="opset1"') > 3
     path = tmp_path / "later.xml"
     path.write_text(text.replace('version="opset1"', 'version="opset4"', 1), encoding="utf-8")
     (tmp_path / "later.bin").write_bytes((DATA / "classifier_openvino.bin").read_bytes())
-    found = specgate.minimum(path)
-    assert (found.level, specgate.minimum(DATA / "classifier_openvino.xml").level) == ("4", "1")
+    minimum = specgate.minimum(path)
+    assert (minimum.level, specgate.minimum(DATA / "classifier_openvino.xml").level) == ("4", "1")
     assert main(["minimum", str(path)]) == 0
     assert "openvino: lowest opset 4" in capsys.readouterr().out
     mixed = specgate.minimum(DATA / "onehot16_openvino.xml")

@@ -1,4 +1,4 @@
-"""`.ci/run` makes an environment where there is none, and leaves a contributor's alone."""
+"""`.ci/run` creates an environment if there is none, and keeps a contributor's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no bash")
-#: Prints its name and arguments; asked for an environment it makes one of programs that do the same.
+#: A program that prints its name and arguments; `venv` creates copies of it.
 PROGRAM = """#!/bin/sh
 echo "$(basename "$0") $*" >> "$LOG"
 if [ "$1 $2" = "-m venv" ]; then
@@ -28,7 +28,7 @@ REST = ["ruff format --check .", "ruff check .", "mypy ", "specgate spec check"]
 
 
 def calls(checkout: Path) -> list[str]:
-    """Run the script in a checkout that has it alone, and return the programs that it called."""
+    """Run the script alone in a checkout; return the programs that it called."""
     (checkout / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", checkout / ".ci")
     programs = checkout / "programs"
@@ -45,7 +45,7 @@ def test_a_checkout_without_an_environment_gets_one(tmp_path: Path) -> None:
     assert calls(tmp_path) == ["python3 -m venv .venv", install, "pytest ", *REST]
 
 
-def test_an_environment_that_is_there_is_used_and_not_made_again(tmp_path: Path) -> None:
+def test_an_environment_that_is_there_is_used_and_not_rebuilt(tmp_path: Path) -> None:
     programs = tmp_path / ".venv" / "bin"
     programs.mkdir(parents=True)
     for name in ("python", "pip", "pytest", "ruff", "mypy", "specgate"):

@@ -27,7 +27,7 @@ INVALID = [
 
 @pytest.mark.parametrize("text", INVALID)
 def test_one_code_in_every_spelling(text: str) -> None:
-    assert [(found.code, found.name) for found in explain_codes(text)] == [("0x80070057", "E_INVALIDARG")]
+    assert [(result.code, result.name) for result in explain_codes(text)] == [("0x80070057", "E_INVALIDARG")]
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -42,14 +42,14 @@ def test_every_code_by_its_number(code: str) -> None:
         str(number - 2**32),
         LOG.format(code[2:]),
     ):
-        assert code in [found.code for found in explain_codes(text)], text
+        assert code in [result.code for result in explain_codes(text)], text
 
 
 @pytest.mark.parametrize(("code", "entry"), CODES.items(), ids=CODES)
 def test_every_code_by_its_name_and_message(code: str, entry: dict[str, list[str]]) -> None:
     name = str(entry["name"]).split()[0]
     for text in (name, name.lower(), f"CreateOperator returned {name}.", *entry.get("texts", [])):
-        assert code in [found.code for found in explain_codes(text)], text
+        assert code in [result.code for result in explain_codes(text)], text
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_every_code_by_its_name_and_message(code: str, entry: dict[str, list[str
     ],
 )
 def test_several_codes(text: str, names: list[str]) -> None:
-    assert [found.name for found in explain_codes(text)] == names
+    assert [result.name for result in explain_codes(text)] == names
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 200_000])
@@ -91,7 +91,7 @@ def test_known_codes_are_listed_one_per_line() -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_explained_or_refused(text: str) -> None:
+def test_any_text_is_explained_or_rejected(text: str) -> None:
     try:
         assert explain_codes(text)
     except InputError as error:
@@ -107,5 +107,5 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sources_are_named() -> None:
-    known = {source["name"] for source in dialect("directml").tables.entries["codes"]["sources"]}
-    assert {entry["source"] for entry in CODES.values()} <= known
+    items = {source["name"] for source in dialect("directml").tables.entries["codes"]["sources"]}
+    assert {entry["source"] for entry in CODES.values()} <= items

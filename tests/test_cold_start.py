@@ -16,7 +16,7 @@ HEAVY = (
     "numpy", "pydantic", "yaml", "rich", "jinja2", "pathspec", "platformdirs", "onnx", "openvino", "hypothesis",
     "importlib.metadata", "onnxruntime", "unittest", "asyncio", "argparse", "http", "email", "xml",
 )  # fmt: skip
-#: Modules that `import specgate` may add to what Python itself starts with; 77 today with Python 3.11.
+#: Modules that `import specgate` may add to those of Python's startup; 77 today with Python 3.11.
 MOST_MODULES = 90
 IMPORT = "import specgate\n"
 CHECK = """
@@ -31,7 +31,7 @@ LOWEST = CHECK + "assert specgate.minimum(descriptor) == '2.0'\n"
 
 
 def modules_after(code: str, *arguments: str) -> set[str]:
-    """Run code in a fresh Python and return the modules that it has added to those of the start."""
+    """Run code in a new Python process; return the modules that it imported."""
     script = f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before), sep='\\n')"
     command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{script}", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
@@ -41,7 +41,7 @@ def modules_after(code: str, *arguments: str) -> set[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _fresh_tables() -> None:
-    """Where a YAML file was just changed the first check builds the tables; that is not what is measured here."""
+    """The first check after a change of a YAML file builds the tables, so build before."""
     compiled_tables("directml")
 
 
@@ -53,13 +53,13 @@ def _fresh_tables() -> None:
 def test_nothing_heavy_is_imported(code: str, one_hot: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "one_hot.json"
     path.write_text(json.dumps(one_hot), encoding="utf-8")
-    found = modules_after(code, json.dumps(one_hot), str(path))
-    assert "specgate.api" in found
-    heavy = sorted(name for name in found if name in HEAVY or name.partition(".")[0] in HEAVY)
+    result = modules_after(code, json.dumps(one_hot), str(path))
+    assert "specgate.api" in result
+    heavy = sorted(name for name in result if name in HEAVY or name.partition(".")[0] in HEAVY)
     assert heavy == []
 
 
-#: What takes long to import and is for rarer things: `dataclasses` with `inspect`, near names, archives, other commands.
+#: Slow imports for rare uses: `dataclasses` with `inspect`, near names, archives, other commands.
 RARE = (
     "dataclasses", "inspect", "difflib", "shutil", "lzma", "tomllib", "datetime", "specgate.validate.remedy",
     "specgate.validate.repair", "specgate.cli.command_options", "specgate.cli.command_options", "specgate.linting.config",
@@ -78,40 +78,40 @@ assert main(["check", sys.argv[2], "--target", "directml:4.1"]) == 0
 def test_what_is_for_rarer_things_is_not_imported(code: str, one_hot: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "one_hot.json"
     path.write_text(json.dumps(one_hot), encoding="utf-8")
-    found = modules_after(code, json.dumps(one_hot), str(path), str(tmp_path))
-    assert "specgate.validate.check" in found
-    assert sorted(found.intersection(RARE)) == []
+    result = modules_after(code, json.dumps(one_hot), str(path), str(tmp_path))
+    assert "specgate.validate.check" in result
+    assert sorted(result.intersection(RARE)) == []
 
 
 def test_a_command_has_the_parser_of_itself_alone(monkeypatch) -> None:
     from specgate.cli import parser
 
-    made: list[str] = []
+    texts: list[str] = []
 
-    def noted(name: str, add: Any) -> Any:
+    def record_call(name: str, add: Any) -> Any:
         def adding(commands: Any) -> None:
-            made.append(name)
+            texts.append(name)
             add(commands)
 
         return adding
 
     for name, add in parser._COMMANDS.items():
-        monkeypatch.setitem(parser._COMMANDS, name, noted(name, add))
+        monkeypatch.setitem(parser._COMMANDS, name, record_call(name, add))
     parser._parser.cache_clear()
     assert parser.make_parser(["check", "x.json"]).parse_args(["check", "x.json"]).descriptor == ["x.json"]
-    assert made == ["check"]
+    assert texts == ["check"]
     for words in ([], ["--specs", "check"], ["nonsense"]):
         parser._parser.cache_clear()
-        made.clear()
+        texts.clear()
         parser.make_parser(words)
-        assert made == list(parser._COMMANDS)
+        assert texts == list(parser._COMMANDS)
     parser._parser.cache_clear()
 
 
 def test_few_modules_are_imported(record_property) -> None:
-    found = modules_after(IMPORT)
-    own = sorted(name for name in found if name.partition(".")[0] == "specgate")
-    record_property("modules of import specgate", len(found))
+    names = modules_after(IMPORT)
+    own = sorted(name for name in names if name.partition(".")[0] == "specgate")
+    record_property("modules of import specgate", len(names))
     record_property("own modules of import specgate", own)
-    assert len(found) <= MOST_MODULES, f"{len(found)} modules: {sorted(found)}"
+    assert len(names) <= MOST_MODULES, f"{len(names)} modules: {sorted(names)}"
     assert len(own) <= 35, own

@@ -1,4 +1,7 @@
-"""Writing files: whole or not at all, through links, and a device stays a device. Nothing of the system's is touched."""
+"""Files are written completely or not at all, also through links and devices.
+
+The tests touch no system files.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,14 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="this system has no such
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "out"
-    made.mkdir()
-    return made
+    result = tmp_path / "out"
+    result.mkdir()
+    return result
 
 
 @pytest.fixture
 def device(tmp_path: Path) -> Callable[[str, int], Path]:
-    """Make a node of our own for one of the memory devices: 3 takes everything, 7 is always full."""
+    """Create a node of a memory device: 3 discards everything, 7 is always full."""
 
     def make(name: str, minor: int) -> Path:
         path = tmp_path / name
@@ -73,7 +76,7 @@ def test_a_replaced_file_keeps_its_mode_and_is_another_file(folder: Path) -> Non
     path.chmod(0o604)
     with path.open("rb") as reading:
         write_bytes(path, b"new")
-        assert reading.read() == b"old"  # who reads it meanwhile reads a whole file
+        assert reading.read() == b"old"  # concurrent readers see a complete file
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
     assert names(folder) == ["a"]
@@ -93,11 +96,11 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(folder: Path, error: Bas
 
 
 def test_a_failure_of_the_last_step_leaves_the_old_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def break_all(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     (folder / "a").write_bytes(b"old")
-    monkeypatch.setattr(os, "replace", broken)
+    monkeypatch.setattr(os, "replace", break_all)
     with pytest.raises(InputError, match="a: cannot be written: No space left on device"):
         write_bytes(folder / "a", b"new")
     assert (folder / "a").read_bytes() == b"old"
@@ -125,7 +128,7 @@ def test_what_a_dangling_link_leads_to_is_made(folder: Path, tmp_path: Path) -> 
 
 
 @posix_only
-def test_links_in_a_circle_are_refused(folder: Path) -> None:
+def test_links_in_a_circle_are_rejected(folder: Path) -> None:
     (folder / "a").symlink_to("b")
     (folder / "b").symlink_to("a")
     with pytest.raises(InputError, match="a: cannot be written: Too many levels"):
@@ -136,26 +139,26 @@ def test_links_in_a_circle_are_refused(folder: Path) -> None:
 def test_names_that_could_be_foreseen_are_not_used(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every temporary is made by this process alone, under another name each time, and through no link."""
-    made: list[tuple[str, int]] = []
+    """This process creates every temporary file under a new name, never through a link."""
+    outcome: list[tuple[str, int]] = []
     usual = os.open
 
-    def seen(path: str, flags: int, *more: int) -> int:
+    def record_open(path: str, flags: int, *more: int) -> int:
         if flags & os.O_CREAT:
-            made.append((os.fspath(path), flags))
+            outcome.append((os.fspath(path), flags))
         return usual(path, flags, *more)
 
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
-    monkeypatch.setattr(os, "open", seen)
+    monkeypatch.setattr(os, "open", record_open)
     for old in (f"a.{os.getpid()}.tmp", f".a.{os.getpid()}", "a.tmp"):
         (folder / old).symlink_to(victim)
     write_bytes(folder / "a", b"1")
     write_bytes(folder / "a", b"2")
     assert victim.read_bytes() == b"precious"
-    found = [re.fullmatch(r".*/\.specgate-([0-9a-f]{16})\.tmp", path) for path, _ in made]
-    assert len({match[1] for match in found if match}) == 2
-    for _, flags in made:
+    result = [re.fullmatch(r".*/\.specgate-([0-9a-f]{16})\.tmp", path) for path, _ in outcome]
+    assert len({match[1] for match in result if match}) == 2
+    for _, flags in outcome:
         assert flags & os.O_EXCL
         assert flags & os.O_NOFOLLOW
 
@@ -199,14 +202,14 @@ def test_a_device_stays_one(device: Callable[[str, int], Path], folder: Path) ->
 
 
 @posix_only
-def test_a_full_device_is_told_and_stays(device: Callable[[str, int], Path]) -> None:
+def test_a_full_device_is_reported_and_stays(device: Callable[[str, int], Path]) -> None:
     path = device("full", 7)
     with pytest.raises(InputError, match="full: cannot be written: No space left on device"):
         write_bytes(path, b"much")
     assert stat.S_ISCHR(path.lstat().st_mode)
 
 
-def test_folders_and_names_that_no_file_has_are_refused(folder: Path) -> None:
+def test_folders_and_names_that_no_file_has_are_rejected(folder: Path) -> None:
     cases: list[tuple[str | Path, str]] = [
         (folder, "expected a file, found a directory"),
         (f"{folder}/none/", "expected a file"),
@@ -221,7 +224,7 @@ def test_folders_and_names_that_no_file_has_are_refused(folder: Path) -> None:
 
 
 @posix_only
-def test_a_socket_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_is_rejected(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import socket
 
     monkeypatch.chdir(folder)  # a socket's path is short
@@ -243,7 +246,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(folder: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="such names are Linux's")
 def test_the_name_of_an_open_file_is_that_file(folder: Path) -> None:
-    """As with ``-o /dev/stdout >> log``: what is in the log stays there."""
+    """As with ``-o /dev/stdout >> log``: the log keeps its contents."""
     path = folder / "log"
     path.write_bytes(b"old,")
     with path.open("ab", buffering=0) as file:
@@ -324,12 +327,12 @@ def test_an_owner_is_kept(folder: Path) -> None:
     lost: list[str] = []
     with writing(path, lost=lost) as file:
         file.write(b"new")
-    found = path.stat()
-    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode), lost) == (12345, 12346, 0o640, [])
+    result = path.stat()
+    assert (result.st_uid, result.st_gid, stat.S_IMODE(result.st_mode), lost) == (12345, 12346, 0o640, [])
 
 
 @posix_only
-def test_what_cannot_be_kept_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_kept_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / "model.onnx"
     path.write_bytes(b"old")
     os.link(path, folder / "twin.onnx")

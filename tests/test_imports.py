@@ -1,4 +1,4 @@
-"""No modules import each other in a circle: imports inside functions count, too."""
+"""No import cycles, including imports inside functions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ if TYPE_CHECKING:
 
 
 def modules() -> dict[str, Path]:
-    found = {}
+    paths_by_name = {}
     for file in sorted((ROOT / "specgate").rglob("*.py")):
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
-        found[name.removesuffix(".__init__")] = file
-    return found
+        paths_by_name[name.removesuffix(".__init__")] = file
+    return paths_by_name
 
 
 MODULES: Final = modules()
 
 
-def imported(node: ast.AST, *, inside: bool) -> Iterator[str]:
-    """Yield every module or name that is imported when the module is, or `inside` functions too; not for types alone."""
+def list_imports(node: ast.AST, *, inside: bool) -> Iterator[str]:
+    """Yield every import of a module, or also those `inside` functions.
+
+    Imports for types only are left out.
+    """
     for part in ast.iter_child_nodes(node):
         if isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING":
             if inside:
@@ -39,11 +42,11 @@ def imported(node: ast.AST, *, inside: bool) -> Iterator[str]:
             names = [f"{part.module}.{alias.name}" for alias in part.names]
             yield from (name if name in MODULES else str(part.module) for name in names)
         elif inside or not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from imported(part, inside=inside)
+            yield from list_imports(part, inside=inside)
 
 
 def lazily_imported(statements: list[ast.stmt]) -> Iterator[str]:
-    """Yield the module of each ``name = lazy("module")``, which is imported when a function first uses it."""
+    """Yield the module of each ``name = lazy("module")``, imported on first use."""
     for statement in statements:
         match statement:
             case ast.Assign(value=ast.Call(func=ast.Name(id="lazy"), args=[ast.Constant(value=str(name))])):
@@ -52,12 +55,12 @@ def lazily_imported(statements: list[ast.stmt]) -> Iterator[str]:
 
 def test_lazy_modules_count_as_imported_inside_functions() -> None:
     tree = ast.parse("if TYPE_CHECKING:\n    import a\nelse:\n    a = lazy('a')")
-    assert list(imported(tree, inside=True)) == ["a"]
-    assert list(imported(tree, inside=False)) == []
+    assert list(list_imports(tree, inside=True)) == ["a"]
+    assert list(list_imports(tree, inside=False)) == []
 
 
 def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
-    """Return the modules that reach each other, by what each of them reaches."""
+    """Return modules that import each other, directly or not."""
     reached = {}
     for name in graph:
         seen: set[str] = set()
@@ -71,16 +74,18 @@ def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
 
 
 @cache
-def parsed(file: Path) -> ast.Module:
+def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def graph(*, inside: bool) -> dict[str, set[str]]:
-    found = {}
+    names_by_name = {}
     for name, file in MODULES.items():
-        names = set(imported(parsed(file), inside=inside))
-        found[name.removeprefix("specgate.")] = {n.removeprefix("specgate.") for n in names & set(MODULES) - {name}}
-    return found
+        names = set(list_imports(parse(file), inside=inside))
+        names_by_name[name.removeprefix("specgate.")] = {
+            n.removeprefix("specgate.") for n in names & set(MODULES) - {name}
+        }
+    return names_by_name
 
 
 def test_circles_are_found() -> None:
@@ -89,9 +94,9 @@ def test_circles_are_found() -> None:
 
 @pytest.mark.slow
 def test_no_circle_when_modules_are_imported() -> None:
-    found = graph(inside=False)
-    assert len(found) > 150
-    assert circles(found) == set()
+    result = graph(inside=False)
+    assert len(result) > 150
+    assert circles(result) == set()
 
 
 @pytest.mark.slow

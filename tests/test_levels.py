@@ -1,4 +1,4 @@
-"""Sets of levels: exact algebra, and the ranges they are written as."""
+"""Sets of levels: exact algebra, and their ranges as text."""
 
 from __future__ import annotations
 
@@ -97,6 +97,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(text: Any, message: str) -> None:
+def test_rejected(text: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         dialect("directml").level_set(text)

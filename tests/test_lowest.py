@@ -1,4 +1,4 @@
-"""The lowest level that accepts, and what blocks each level below it."""
+"""The lowest accepting level, and what blocks each lower one."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from specgate.spec.tables import dialect
 
 
 def test_behaves_like_the_level_itself(one_hot) -> None:
-    found = specgate.minimum(one_hot)
-    assert found == "2.0"
-    assert found != "3.0"
-    assert bool(found)
-    assert str(found) == "2.0"
-    assert hash(found) == hash("2.0")
-    assert found == specgate.minimum(specgate.descriptor(one_hot))
-    assert str(found.levels) == "2.0..6.4"
-    assert str(found.undecided) == "none"
+    lowest = specgate.minimum(one_hot)
+    assert lowest == "2.0"
+    assert lowest != "3.0"
+    assert bool(lowest)
+    assert str(lowest) == "2.0"
+    assert hash(lowest) == hash("2.0")
+    assert lowest == specgate.minimum(specgate.descriptor(one_hot))
+    assert str(lowest.levels) == "2.0..6.4"
+    assert str(lowest.undecided) == "none"
 
 
 def test_blockers_stand_for_every_level_below(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["DataType"] = "INT64"
-    found = specgate.minimum(one_hot)
-    assert found == "3.0"
-    assert {level: [f.id for f in blocked] for level, blocked in found.blockers.items()} == {
+    lowest = specgate.minimum(one_hot)
+    assert lowest == "3.0"
+    assert {level: [f.id for f in blocked] for level, blocked in lowest.blockers.items()} == {
         "1.0": ["directml/ONE_HOT/level"],
         "2.0": ["directml/ONE_HOT/IndicesTensor.type"],
         "2.1": ["directml/ONE_HOT/IndicesTensor.type"],
@@ -33,12 +33,12 @@ def test_blockers_stand_for_every_level_below(one_hot) -> None:
 
 def test_no_level(one_hot) -> None:
     one_hot["desc"]["Axis"] = 9
-    found = specgate.minimum(one_hot)
-    assert not found
-    assert found == None  # noqa: E711  # it compares as the level
-    assert str(found) == "none"
-    assert list(found.blockers) == list(dialect("directml").levels)
-    assert all(found.blockers.values())
+    lowest = specgate.minimum(one_hot)
+    assert not lowest
+    assert lowest == None  # noqa: E711  # it compares as the level
+    assert str(lowest) == "none"
+    assert list(lowest.blockers) == list(dialect("directml").levels)
+    assert all(lowest.blockers.values())
 
 
 def test_two_answers_compare_by_all_they_say(one_hot) -> None:

@@ -1,4 +1,4 @@
-"""The constructors' stubs: written from the tables, with the words of enums as types."""
+"""Stubs of constructors: generated from the tables, with enum words as types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.slow
 def test_a_type_checker_reads_the_stubs(tmp_path: Path) -> None:
-    """A copy of the package as a user has it, so that the stubs are those of today's tables."""
+    """A copy of the installed package, whose stubs are generated from today's tables."""
     shutil.copytree(ROOT / "specgate", tmp_path / "specgate", ignore=shutil.ignore_patterns("_specs", "*.pyi"))
     write_stubs(tmp_path / "specgate" / "make")
     (tmp_path / "use.py").write_text(
@@ -49,7 +49,7 @@ def test_a_type_checker_reads_the_stubs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["directml", "onnx"])
 def test_words_are_types(name: str) -> None:
-    """Every field with words has exactly these in the stub, under whatever name they have there."""
+    """Fields with words have exactly these in the stub, under their name there."""
     module = ast.parse(stub_text(name))
     aliases = {
         node.target.id: ast.literal_eval(node.value.slice)
@@ -105,17 +105,17 @@ def test_an_operator_in_an_operator_is_a_descriptor() -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_docstrings_say_what_fields_are_for(name: str) -> None:
-    """In the stub, which editors show, and at run time; each line but for how it is broken."""
-    found = {
+    """In the stub and at run time, except for line breaks."""
+    result = {
         node.name: " ".join((ast.get_docstring(node) or "").split())
         for node in ast.parse(stub_text(name)).body
         if isinstance(node, ast.FunctionDef)
     }
-    said = 0
-    for operator, text in found.items():
+    message = 0
+    for operator, text in result.items():
         doc = inspect.getdoc(getattr(getattr(make, name), operator)) or ""
         assert text == " ".join(doc.replace('"', "'").split())
         spec = dialect(name).operator(operator)
         assert doc.startswith(spec.table.summary)
-        said += sum(f"{field}: {info.doc}" in doc for field, info in spec.fields.items() if info.doc)
-    assert said > 3  # the package says it of few attributes of ONNX
+        message += sum(f"{field}: {info.doc}" in doc for field, info in spec.fields.items() if info.doc)
+    assert message > 3  # the package states it for few attributes of ONNX

@@ -1,4 +1,4 @@
-"""What a wrong name may have meant: operators, levels, releases, dialects, and files that are no input at all."""
+"""Suggestions for wrong names: operators, levels, releases, dialects, files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "expected"),
     [
         ("DML_ACTIVATION_RELU_OPERATOR_DESC", "ACTIVATION_RELU"),
         ("DML_ELEMENT_WISE_ADD_OPERATOR_DESC", "ELEMENT_WISE_ADD"),
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         ("OneHot", "ONE_HOT"),
     ],
 )
-def test_operators_of_directml(name: str, meant: str) -> None:
-    with pytest.raises(specgate.NoTable, match=f"did you mean {meant}[?]"):
+def test_operators_of_directml(name: str, expected: str) -> None:
+    with pytest.raises(specgate.NoTable, match=f"did you mean {expected}[?]"):
         dialect("directml").operator(name)
 
 
@@ -43,7 +43,7 @@ def test_every_name_in_another_spelling_means_its_operator() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "meant"),
+    ("target", "expected"),
     [
         ("onnx:99", "28"),
         ("onnx:0", "1"),
@@ -60,10 +60,10 @@ def test_every_name_in_another_spelling_means_its_operator() -> None:
         ("ort:1.24", "onnxruntime:1.24 or "),
     ],
 )
-def test_targets(target: str, meant: str) -> None:
+def test_targets(target: str, expected: str) -> None:
     newest = {"onnx:99": dialect("onnx"), "openvino:opset99": dialect("openvino"), "directml:7.0": dialect("directml")}
-    meant = newest[target].levels[-1] if target in newest else meant
-    with pytest.raises(specgate.InputError, match=f"did you mean {meant}"):
+    expected = newest[target].levels[-1] if target in newest else expected
+    with pytest.raises(specgate.InputError, match=f"did you mean {expected}"):
         specgate.targets(target)
 
 

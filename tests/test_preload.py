@@ -1,4 +1,4 @@
-"""`specgate.preload`: afterwards no function imports anything more, so that a fork copies no lock of an import."""
+"""After `specgate.preload` no function imports modules, so forks copy no import lock."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def test_nothing_of_specgate_is_imported_after_preload(tmp_path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(model([helper.make_node("Identity", ["x"], ["y"])]).SerializeToString())
 
-    def imported(preload: str) -> list[str]:
+    def list_imports(preload: str) -> list[str]:
         command = [sys.executable, "-c", USES.format(preload=preload), str(path)]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
 
-    assert imported("specgate.preload()") == []
-    assert "specgate.linting.model" in imported("")
+    assert list_imports("specgate.preload()") == []
+    assert "specgate.linting.model" in list_imports("")

@@ -1,4 +1,4 @@
-"""Processes of ours end with the one that started them, also when nothing of it can run any more."""
+"""Subprocesses end with their parent, even if it is killed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PATIENCE = 60  # seconds on a busy machine
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs: one that is dead and not waited for does not."""
+    """Return whether a process runs; zombies do not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in {"Z", "X"}
     except (FileNotFoundError, ProcessLookupError):
         return False
 
 
-def gone(pids: list[int]) -> bool:
+def are_gone(pids: list[int]) -> bool:
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if not any(map(alive, pids)):
@@ -35,21 +35,21 @@ def gone(pids: list[int]) -> bool:
     return False
 
 
-def killed(*command: str) -> list[int]:
-    """Start Python code that prints process ids in one line and waits; kill it, and return the ids."""
+def kill(*command: str) -> list[int]:
+    """Start Python code that prints process ids and waits; kill it, return the ids."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
-            found = [int(word) for word in process.stdout.readline().split()]
-            assert len(found) > 1
-            assert all(map(alive, found))
+            numbers = [int(word) for word in process.stdout.readline().split()]
+            assert len(numbers) > 1
+            assert all(map(alive, numbers))
         finally:
             process.kill()
-    return found
+    return numbers
 
 
-#: Busy without reading anything, in a process and in one that it starts.
+#: Busy without reading, in a process and in its child.
 BUSY = "import subprocess, sys; p = subprocess.Popen(['sleep', '300']); print(p.pid, flush=True)\nwhile True: pass"
 
 
@@ -59,7 +59,7 @@ def test_a_killed_process_takes_its_busy_children_along(group: bool) -> None:
     code = (
         "import sys, threading, time\n"
         "from specgate.workers.processes import start\n"
-        "def begin():\n"  # in a thread that ends: what it started must stay
+        "def begin():\n"  # in a thread that ends: its child must survive
         f"    global p; p = start([sys.executable, '-c', {BUSY!r}], group={group})\n"
         "t = threading.Thread(target=begin); t.start(); t.join()\n"
         "line = b''\n"
@@ -68,9 +68,9 @@ def test_a_killed_process_takes_its_busy_children_along(group: bool) -> None:
         "print(p.pid, int(line), flush=True)\n"
         "time.sleep(300)\n"
     )
-    child, inner = killed("-c", code)
+    child, inner = kill("-c", code)
     try:
-        assert gone([child, inner] if group else [child])
+        assert are_gone([child, inner] if group else [child])
     finally:
         if alive(inner):
             os.kill(inner, signal.SIGKILL)
@@ -86,9 +86,9 @@ def test_a_fork_keeps_nothing_alive() -> None:
         "if fork: print(p.pid, fork, flush=True)\n"
         "time.sleep(300)\n"
     )
-    child, fork = killed("-c", code)
+    child, fork = kill("-c", code)
     try:
-        assert gone([child])
+        assert are_gone([child])
         assert alive(fork)
     finally:
         os.kill(fork, signal.SIGKILL)
@@ -112,7 +112,7 @@ def test_what_cannot_be_started_leaves_no_descriptor() -> None:
 @linux_only
 @pytest.mark.parametrize("tied", [True, False])
 def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path, tied: bool) -> None:
-    """tied: by the system, as on Linux; elsewhere a thread of the worker waits for it."""
+    """tied: by the system, as on Linux; elsewhere by a thread of the worker."""
     script = tmp_path / "script.py"
     script.write_text(
         "import os, time\n"
@@ -130,7 +130,7 @@ def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path, tied: 
         "    time.sleep(300)\n",
         encoding="utf-8",
     )
-    assert gone(killed(str(script)))
+    assert are_gone(kill(str(script)))
 
 
 @linux_only
@@ -143,7 +143,7 @@ def test_elsewhere_a_process_ends_with_its_input() -> None:
         "print(*[child.pid for child in children], flush=True)\n"
         "time.sleep(300)\n"
     )
-    assert gone(killed("-c", code))
+    assert are_gone(kill("-c", code))
 
 
 def test_where_the_system_ties_nothing_no_descriptor_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Target queries: what they stand for, where they may be given, and how reports show many targets as one."""
+"""Target queries: their targets, where they are allowed, and reports."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def names(query):
 
 
 def test_releases_of_a_runtime_from_one_on():
-    found = names("onnxruntime>=1.16")
-    assert found[:3] == ["1.16.3", "1.17.3", "1.18.1"]  # of each minor release the newest patch
-    known = {row["name"] for row in known_targets(["onnx"]) if row["target"].startswith("onnxruntime:")}
-    assert {name.rpartition(".")[0] for name in known} == {name.rpartition(".")[0] for name in found}
+    result = names("onnxruntime>=1.16")
+    assert result[:3] == ["1.16.3", "1.17.3", "1.18.1"]  # of each minor release the newest patch
+    items = {row["name"] for row in known_targets(["onnx"]) if row["target"].startswith("onnxruntime:")}
+    assert {name.rpartition(".")[0] for name in items} == {name.rpartition(".")[0] for name in result}
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,10 @@ def test_what_queries_stand_for(query, targets):
 def test_the_last_ones():
     releases = [row["name"] for row in known_targets(["openvino"]) if row["kind"] == "release"]
     minors = list(dict.fromkeys(".".join(name.split(".")[:2]) for name in releases))
-    found = names("last 2 openvino")
-    assert [".".join(name.split(".")[:2]) for name in found] == minors[-2:]
-    assert found[-1] == releases[-1]
-    assert names("last 2 openvino releases") == names("LAST 2 openvino versions") == found
+    result = names("last 2 openvino")
+    assert [".".join(name.split(".")[:2]) for name in result] == minors[-2:]
+    assert result[-1] == releases[-1]
+    assert names("last 2 openvino releases") == names("LAST 2 openvino versions") == result
     finished = parse_target("openvino:latest").level
     assert names("last 1 openvino opsets") == [finished]  # none in the making
     assert names("last 1 directml") == [parse_target("directml:latest").level]
@@ -77,7 +77,7 @@ def test_no_name_is_a_query():
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("onnxrutime>=1.16", "did you mean onnxruntime"),
         ("last 2 opnvino", "did you mean openvino"),
@@ -95,10 +95,10 @@ def test_no_name_is_a_query():
         ("last two onnx", "expected a query such as"),
     ],
 )
-def test_messages(query, said):
+def test_messages(query, message):
     with pytest.raises(specgate.InputError) as error:
         parse_targets(query)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_where_one_target_is_asked_a_query_must_be_one():
@@ -131,55 +131,60 @@ def model(tmp_path, monkeypatch):
     return tmp_path
 
 
-def said(capsys, *arguments):
+def read_output(capsys, *arguments):
     main(["lint", "m.onnx", *arguments])
     return capsys.readouterr().out
 
 
 def test_what_is_the_same_for_a_query_is_shown_once(model, capsys):
-    text = said(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12")
+    text = read_output(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12")
     assert "targets: onnx:onnxruntime>=1.6,<1.12 (6)" in text
-    assert text.count("onnx/model/opset-import") == 1  # but for the opsets of the releases they are the same
+    assert text.count("onnx/model/opset-import") == 1  # except for the opsets of the releases they are the same
     flat = " ".join(text.split())
     assert "supports up to 13; all 6 nodes exist unchanged at 13 (likewise up to onnx:onnxruntime-1.11)" in flat
     assert "ONNX Runtime 1.6 reads those up to 7 (likewise up to onnx:onnxruntime-1.8)" in flat
-    plain = said(capsys, *(part for target in expand_query("onnx:onnxruntime>=1.6,<1.12") for part in ("-t", target)))
+    plain = read_output(
+        capsys, *(part for target in expand_query("onnx:onnxruntime>=1.6,<1.12") for part in ("-t", target))
+    )
     assert plain.count("onnx/model/opset-import") == 6
     assert plain.splitlines()[-2] == text.splitlines()[-2]  # the counts
 
 
 @pytest.mark.parametrize("chosen", ["text", "github", "html"])
 def test_what_all_targets_of_a_query_have_is_shown_once(model, capsys, chosen):
-    made = models.chain("x", "m", "y", value_info=[models.info("m", (7, 7))])
-    (model / "m.onnx").write_bytes(made.SerializeToString())
-    shown = said(capsys, "-t", "onnx>=17", "--format", chosen)
+    chain = models.chain("x", "m", "y", value_info=[models.info("m", (7, 7))])
+    (model / "m.onnx").write_bytes(chain.SerializeToString())
+    shown = read_output(capsys, "-t", "onnx>=17", "--format", chosen)
     assert shown.count("X has rank 1 and Y has rank 2") == 1
-    found = json.loads(said(capsys, "-t", "onnx>=17", "--format", "json"))  # programs have each target
-    assert found["targets"] == expand_query("onnx>=17")
-    assert {one["target"] for one in found["findings"] if one["id"] == "onnx/Relu/same-rank"} >= {"onnx:17", "onnx:28"}
+    document = json.loads(read_output(capsys, "-t", "onnx>=17", "--format", "json"))  # programs have each target
+    assert document["targets"] == expand_query("onnx>=17")
+    assert {item["target"] for item in document["findings"] if item["id"] == "onnx/Relu/same-rank"} >= {
+        "onnx:17",
+        "onnx:28",
+    }
 
 
 def test_what_differs_by_more_than_levels_stays_apart(model, capsys):
     node = models.helper.make_node("Gelu", ["x"], ["y"])
-    made = models.model(models.graph([node, models.relu("y", "z")], ["x"], ["z"]), opsets=[("", 24)])
-    (model / "m.onnx").write_bytes(made.SerializeToString())
-    text = " ".join(said(capsys, "-t", "onnx>=18,<24").split())
+    new_model = models.model(models.graph([node, models.relu("y", "z")], ["x"], ["z"]), opsets=[("", 24)])
+    (model / "m.onnx").write_bytes(new_model.SerializeToString())
+    text = " ".join(read_output(capsys, "-t", "onnx>=18,<24").split())
     assert "Gelu does not exist at opset 18; it exists from 20 on (likewise at onnx:19)" in text
     assert "1 of 2 nodes exists unchanged at 18 (likewise at onnx:19)" in text
     assert "all 2 nodes exist unchanged at 20 (likewise up to onnx:23)" in text
 
 
-def test_programs_are_told_which_findings_are_one(model, capsys):
-    found = json.loads(said(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12", "-t", "onnx:5", "--format", "json"))
-    marks = {one["fingerprint"]: one for one in found["findings"]}
-    assert [(len(one["targets"]), one["id"]) for one in found["grouped"]] == [
+def test_programs_are_reported_which_findings_are_one(model, capsys):
+    document = json.loads(read_output(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12", "-t", "onnx:5", "--format", "json"))
+    marks = {item["fingerprint"]: item for item in document["findings"]}
+    assert [(len(item["targets"]), item["id"]) for item in document["grouped"]] == [
         (3, "onnx/model/ir-version"), (6, "onnx/model/opset-import"),
     ]  # fmt: skip
-    for group in found["grouped"]:
+    for group in document["grouped"]:
         assert [marks[mark]["target"] for mark in group["fingerprints"]] == group["targets"]
         assert {marks[mark]["id"] for mark in group["fingerprints"]} == {group["id"]}
-    assert problems(json.dumps(found)) == []
-    assert "grouped" not in json.loads(said(capsys, "-t", "onnx:5", "--format", "json"))
+    assert problems(json.dumps(document)) == []
+    assert "grouped" not in json.loads(read_output(capsys, "-t", "onnx:5", "--format", "json"))
     main(
         [
             "check",
@@ -197,25 +202,25 @@ def test_programs_are_told_which_findings_are_one(model, capsys):
 
 @pytest.mark.parametrize("chosen", ["text", "json", "sarif", "github", "junit"])
 def test_the_targets_of_a_query_are_idle_together(model, capsys, chosen):
-    text = said(capsys, "-t", "directml>=5.0", "-t", "onnx:17", "--format", chosen)
+    text = read_output(capsys, "-t", "directml>=5.0", "-t", "onnx:17", "--format", chosen)
     assert text.count("the file has no directml node") == {"junit": 2}.get(chosen, 1)
     if chosen == "json":
-        (found,) = json.loads(text)["findings"]
-        assert (found["id"], found["target"]) == ("specgate/target-idle", "directml>=5.0")
-        assert found["values"] == {"targets": expand_query("directml>=5.0")}
+        (result,) = json.loads(text)["findings"]
+        assert (result["id"], result["target"]) == ("specgate/target-idle", "directml>=5.0")
+        assert result["values"] == {"targets": expand_query("directml>=5.0")}
         assert problems(text) == []
 
 
 def test_queries_in_the_configuration(model, capsys):
     (model / "specgate.toml").write_text('targets = ["onnx>=14,<17"]\n', encoding="utf-8")
-    found = json.loads(said(capsys, "--format", "json"))
-    assert found["targets"] == ["onnx:14", "onnx:15", "onnx:16"]
-    assert {entry["target"] for entry in found["findings"]} == {"onnx:14", "onnx:15", "onnx:16"}
+    document = json.loads(read_output(capsys, "--format", "json"))
+    assert document["targets"] == ["onnx:14", "onnx:15", "onnx:16"]
+    assert {entry["target"] for entry in document["findings"]} == {"onnx:14", "onnx:15", "onnx:16"}
     ignore = '\n[[ignore]]\nrule = "onnx/model/opset-import"\nreason = "r"\ntarget = "onnx<16"\n'
     (model / "specgate.toml").write_text('targets = ["onnx>=14,<17"]\n' + ignore, encoding="utf-8")
-    found = json.loads(said(capsys, "--format", "json"))
-    assert {entry["target"] for entry in found["findings"]} == {"onnx:16"}
-    assert {entry["target"] for entry in found["ignored"]} == {"onnx:14", "onnx:15"}
+    document = json.loads(read_output(capsys, "--format", "json"))
+    assert {entry["target"] for entry in document["findings"]} == {"onnx:16"}
+    assert {entry["target"] for entry in document["ignored"]} == {"onnx:14", "onnx:15"}
     (model / "specgate.toml").write_text('targets = ["onx>=14"]\n', encoding="utf-8")
     assert main(["lint", "m.onnx"]) == 2
     assert "did you mean onnx" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The README and docs/pages show real output: their blocks are run.
+"""The README and docs/pages show real output, because their blocks are run.
 
 ``UPDATE_README=1 pytest tests/test_readme.py`` rewrites them.
 """
@@ -60,7 +60,7 @@ def test_the_example_of_columns_holds():
 
 WITHOUT_ONNX = """
 import sys
-sys.modules["onnx"] = None  # what `pip install .` does not bring
+sys.modules["onnx"] = None  # packages that `pip install .` does not install
 from specgate.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
@@ -70,14 +70,16 @@ def test_the_first_command_ends_clean_with_nothing_undecided():
     (command,) = re.findall(r"<!-- main command -->\n```bash\n(.*?)\n```", TEXT, re.DOTALL)
     steps = [shlex.split(step)[1:] for step in command.split(" && ") if "/specgate " in step]
     assert [step[0] for step in steps] == ["check", "run", "lint"]
-    said = []
+    messages = []
     for step in steps:
         done = subprocess.run(
             [sys.executable, "-c", WITHOUT_ONNX, *step], cwd=ROOT, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, "")
-        said.append(done.stdout)
-    assert re.search(r"^0 findings in [1-9]\d* nodes .*; 0 undecided; 0 nodes without a table", said[2], re.MULTILINE)
+        messages.append(done.stdout)
+    assert re.search(
+        r"^0 findings in [1-9]\d* nodes .*; 0 undecided; 0 nodes without a table", messages[2], re.MULTILINE
+    )
 
 
 def test_ci_runs_exactly_the_test_command():
@@ -108,14 +110,14 @@ def test_the_coverage_of_the_runtime_is_true():
 
     (line,) = [line for line in COVERAGE.splitlines() if line.startswith("| ONNX Runtime |")]
     tables = runtime_tables()
-    made = {
+    items_by_value = {
         provider: {
             name if domain == "ai.onnx" else f"{domain}.{name}" for domain, names in domains.items() for name in names
         }
         for provider, domains in tables["registrations"].items()
     }
-    lowered = made["DirectML"] & set(lowering_tables()["operators"])
+    lowered = items_by_value["DirectML"] & set(lowering_tables()["operators"])
     for info in tables["providers"].values():
         assert "{} to {}".format(*info["releases"].split("..")) in line
-    for count in (len(made["DirectML"]), len(made["CPU"]), len(lowered)):
+    for count in (len(items_by_value["DirectML"]), len(items_by_value["CPU"]), len(lowered)):
         assert str(count) in line.replace(",", " ").replace(";", " ").split()

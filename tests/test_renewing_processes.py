@@ -1,4 +1,4 @@
-"""A process that another takes the place of."""
+"""Replacement of a worker process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Echo(Renewing[PipedProcess]):
         self.started, self.asked = self.started + 1, 0
         return PipedProcess(ECHO)
 
-    def _worn(self, process: PipedProcess) -> bool:
+    def _must_replace(self, process: PipedProcess) -> bool:
         return self.asked >= 2
 
     def ask(self, data: bytes) -> bytes:
@@ -39,8 +39,8 @@ def test_a_worn_process_is_replaced_and_a_closed_one_is_not() -> None:
         echo._retire()
         echo._retire()
         assert (echo.ask(b"b"), echo.started) == (b"b", 4)
-        held = echo._process
-        assert held is not None
-    assert held.process.poll() is not None
+        process = echo._process
+        assert process is not None
+    assert process.process.poll() is not None
     with pytest.raises(InputError, match="the oracle is closed"):
         echo.ask(b"c")

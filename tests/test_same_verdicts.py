@@ -1,4 +1,4 @@
-"""The tool that compares verdicts before and after a change finds one that changed, and nothing where none did."""
+"""The comparison of verdicts finds changed ones, and nothing otherwise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.tables import dialect, in_use
-from tests.same_verdicts import answers, compare, drawn, record
+from tests.same_verdicts import answers, compare, draw_cases, record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,13 +38,13 @@ def test_a_changed_row_is_found(recorded: Path) -> None:
 
 def test_descriptors_differ_and_answers_cover_every_basis() -> None:
     spec = dialect("onnx").operator("OneHot")
-    made = list(drawn(spec, 60))
-    assert len(made) > 60
-    assert len({str(data) for data in made}) == len(made)
-    said = [text for text in (answers(spec, data) for data in made) if text]
-    assert {"both", "documented", "observed", "inference"} <= {part.partition("=")[0] for part in said[0].split()}
-    assert any("y" in text for text in said)
-    assert any("n" in text for text in said)
+    tables = list(draw_cases(spec, 60))
+    assert len(tables) > 60
+    assert len({str(data) for data in tables}) == len(tables)
+    messages = [text for text in (answers(spec, data) for data in tables) if text]
+    assert {"both", "documented", "observed", "inference"} <= {part.partition("=")[0] for part in messages[0].split()}
+    assert any("y" in text for text in messages)
+    assert any("n" in text for text in messages)
 
 
 def test_what_cannot_be_read_has_no_answers() -> None:

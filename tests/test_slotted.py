@@ -1,4 +1,4 @@
-"""Slotted classes beside those of `dataclasses`: the same in all that either is asked."""
+"""Slotted classes behave like those of `dataclasses`."""
 
 from __future__ import annotations
 
@@ -82,21 +82,21 @@ GIVEN: dict[type, list[tuple[Any, ...]]] = {
 }
 
 
-def values(one: Any) -> list[Any]:
-    return [getattr(one, name) for name in one.__match_args__]
+def values(item: Any) -> list[Any]:
+    return [getattr(item, name) for name in item.__match_args__]
 
 
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
 def test_it_is_made_compared_and_shown_as_a_data_class(ours: Any, theirs: Any) -> None:
-    made = [(ours(*given), theirs(*given)) for given in GIVEN[ours]]
-    for one, other in made:
-        assert values(one) == values(other)
-        assert repr(one).replace(ours.__name__, "") == repr(other).replace(theirs.__name__, "")
-        assert one != other
-        for again, again_other in made:
-            assert (one == again) is (other == again_other)
+    result = [(ours(*inputs), theirs(*inputs)) for inputs in GIVEN[ours]]
+    for item, other in result:
+        assert values(item) == values(other)
+        assert repr(item).replace(ours.__name__, "") == repr(other).replace(theirs.__name__, "")
+        assert item != other
+        for repeated, again_other in result:
+            assert (item == repeated) is (other == again_other)
             if ours is Frozen:
-                assert (hash(one) == hash(again)) is (hash(other) == hash(again_other))
+                assert (hash(item) == hash(repeated)) is (hash(other) == hash(again_other))
     assert ours.__match_args__ == theirs.__match_args__
     assert list(inspect.signature(ours).parameters) == list(inspect.signature(theirs).parameters)
     assert ours(name="a", size=5).size == 5
@@ -125,42 +125,42 @@ def test_the_init_of_a_class_is_generated_with_its_first_object() -> None:
 
 
 def test_a_list_is_made_for_each() -> None:
-    one, two = Open("a"), Open("a")
-    one.listed.append(1)
+    open_, two = Open("a"), Open("a")
+    open_.listed.append(1)
     assert two.listed == []
 
 
 def test_nothing_is_assigned_to_a_frozen_one() -> None:
-    for one in (Frozen("a"), Noting("a")):
+    for item in (Frozen("a"), Noting("a")):
         with pytest.raises(dataclasses.FrozenInstanceError):
-            one.name = "b"  # type: ignore[misc]
+            item.name = "b"  # type: ignore[misc]
         with pytest.raises(dataclasses.FrozenInstanceError):
-            del one.name
+            del item.name
     with pytest.raises(AttributeError):
         Open("a").other = 1  # type: ignore[attr-defined]
     with pytest.raises(TypeError):
         hash(Open("a"))
 
 
-@pytest.mark.parametrize("one", [Frozen("a", 4, (1,)), Open("b", [1, 2], 3), Kept("c"), Noting("d")])
-def test_it_is_copied_and_pickled(one: Any) -> None:
-    for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one)), replace(one)):
-        assert made.__class__ is one.__class__
-        assert values(made) == values(one)
-    assert replace(one, name="z").name == "z"
+@pytest.mark.parametrize("item", [Frozen("a", 4, (1,)), Open("b", [1, 2], 3), Kept("c"), Noting("d")])
+def test_it_is_copied_and_pickled(item: Any) -> None:
+    for result in (copy.copy(item), copy.deepcopy(item), pickle.loads(pickle.dumps(item)), replace(item)):
+        assert result.__class__ is item.__class__
+        assert values(result) == values(item)
+    assert replace(item, name="z").name == "z"
     if sys.version_info >= (3, 13):
-        assert copy.replace(one, name="z").name == "z"  # type: ignore[attr-defined, unused-ignore]
+        assert copy.replace(item, name="z").name == "z"  # type: ignore[attr-defined, unused-ignore]
 
 
 def test_dataclasses_takes_it() -> None:
-    one = Frozen("a", 4, (1,))
-    assert dataclasses.is_dataclass(one)
-    assert dataclasses.asdict(one) == {"name": "a", "size": 4, "many": (1,), "hidden": "x"}
-    assert dataclasses.replace(one, size=5) == Frozen("a", 5)
-    found = {f.name: f for f in dataclasses.fields(Open)}
-    assert list(found) == ["name", "listed", "size"]
-    assert found["listed"].default_factory is list
-    assert found["name"].default is dataclasses.MISSING
+    frozen = Frozen("a", 4, (1,))
+    assert dataclasses.is_dataclass(frozen)
+    assert dataclasses.asdict(frozen) == {"name": "a", "size": 4, "many": (1,), "hidden": "x"}
+    assert dataclasses.replace(frozen, size=5) == Frozen("a", 5)
+    fields_by_name = {f.name: f for f in dataclasses.fields(Open)}
+    assert list(fields_by_name) == ["name", "listed", "size"]
+    assert fields_by_name["listed"].default_factory is list
+    assert fields_by_name["name"].default is dataclasses.MISSING
     assert [f.name for f in dataclasses.fields(Finding)] == list(Finding.__match_args__)
     assert dataclasses.asdict(Location("a.onnx"))["file"] == "a.onnx"
     assert dataclasses.replace(Report(), nodes=3).nodes == 3

@@ -1,4 +1,4 @@
-"""Targets: a dialect at a level, by the level or by a release that users know."""
+"""Targets: a dialect at a level, by the level or by a known release."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ LEVELS = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), LEVELS.items(), ids=[repr(text) for text in LEVELS])
-def test_levels(text: str, wanted: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("text", "expected"), LEVELS.items(), ids=[repr(text) for text in LEVELS])
+def test_levels(text: str, expected: tuple[str, str]) -> None:
     target = parse_target(text)
-    assert (target.dialect, target.level, target.alias) == (*wanted, None)
-    assert str(target) == target.described == ":".join(wanted)
+    assert (target.dialect, target.level, target.alias) == (*expected, None)
+    assert str(target) == target.described == ":".join(expected)
 
 
 RELEASES = {
@@ -55,14 +55,14 @@ RELEASES = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), RELEASES.items(), ids=RELEASES.keys())
-def test_releases(text: str, wanted: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("text", "expected"), RELEASES.items(), ids=RELEASES.keys())
+def test_releases(text: str, expected: tuple[str, str]) -> None:
     target = parse_target(text)
-    assert (target.level, target.alias) == wanted
+    assert (target.level, target.alias) == expected
     assert target.environment
-    assert str(target) == f"{target.dialect}:{wanted[1]}"
-    assert target.at_level == at_level(text) == f"{target.dialect}:{wanted[0]}"
-    assert target.described == f"{target} ({dialect(target.dialect).label(wanted[0])})"
+    assert str(target) == f"{target.dialect}:{expected[1]}"
+    assert target.at_level == at_level(text) == f"{target.dialect}:{expected[0]}"
+    assert target.described == f"{target} ({dialect(target.dialect).label(expected[0])})"
 
 
 def test_a_release_says_what_it_reads() -> None:
@@ -96,7 +96,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(text: Any, message: str) -> None:
+def test_rejected(text: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_target(text)
     assert str(caught.value).startswith(message)
@@ -105,7 +105,7 @@ def test_refused(text: Any, message: str) -> None:
 
 
 @given(st.text(max_size=20), st.sampled_from(["", "directml:", "onnx:", "openvino:"]))
-def test_any_text_is_a_target_or_refused(text: str, start: str) -> None:
+def test_any_text_is_a_target_or_rejected(text: str, start: str) -> None:
     try:
         target = parse_target(start + text)
     except InputError as error:
@@ -166,7 +166,7 @@ def test_one_target_is_not_a_list_of_letters() -> None:
     "name", ["windows-10-22h2", "Windows 11 23H2", "win11 25h2", "Windows Server 2022", "server 2025"]
 )
 def test_a_release_of_which_no_source_states_the_level(name: str) -> None:
-    """Nothing is guessed: the message says how to find it."""
+    """Unknown releases are not guessed: the message names the way to look them up."""
     for text in (f"directml:{name}", name):
         with pytest.raises(InputError) as caught:
             parse_target(text)
@@ -177,7 +177,7 @@ def test_a_release_of_which_no_source_states_the_level(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted", "level"),
+    ("name", "expected", "level"),
     [
         ("directml", 5.0, "5.0"), ("directml", 5, "5.0"), ("directml", "5.0", "5.0"), ("directml", 4.1, "4.1"),
         ("onnx", 17, "17"), ("onnx", 17.0, "17"), ("openvino", 13, "opset13"), ("openvino", "13", "opset13"),
@@ -185,8 +185,8 @@ def test_a_release_of_which_no_source_states_the_level(name: str) -> None:
         ("directml", "5", None), ("onnx", float("nan"), None), ("onnx", 10**50, None),
     ],
 )  # fmt: skip
-def test_a_level_by_a_number(name: str, wanted: object, level: str | None) -> None:
-    assert dialect(name).level_named(wanted) == level
+def test_a_level_by_a_number(name: str, expected: object, level: str | None) -> None:
+    assert dialect(name).level_named(expected) == level
 
 
 def test_a_number_too_long_to_print_is_no_level() -> None:
@@ -206,8 +206,8 @@ def test_targets_of_one_implementation() -> None:
     assert rows["openvino-cpu:2026.4"]["level"] == "opset16"
 
 
-@pytest.mark.parametrize("wanted", ["2024.0", "opset16", "none", "2019.1"])
-def test_releases_that_an_implementation_was_not_asked_of(wanted: str) -> None:
+@pytest.mark.parametrize("expected", ["2024.0", "opset16", "none", "2019.1"])
+def test_releases_that_an_implementation_was_not_asked_of(expected: str) -> None:
     with pytest.raises(InputError, match=r"is known of 2026\.4 and 2026\.4\.1; for others: openvino:RELEASE"):
-        parse_target(f"openvino-cpu:{wanted}")
-    assert at_level(f"openvino-cpu:{wanted}") == f"openvino-cpu:{wanted}"
+        parse_target(f"openvino-cpu:{expected}")
+    assert at_level(f"openvino-cpu:{expected}") == f"openvino-cpu:{expected}"

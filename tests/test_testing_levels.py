@@ -1,4 +1,4 @@
-"""Levels as numbers and as texts, wherever `specgate.testing` takes one."""
+"""Levels as numbers and as texts in `specgate.testing`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public API from several threads, from the first use on, and in a fork made while others work."""
+"""The public API from several threads, from the first use on, and in forks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def work():
 """
 
 
-def said(code: str) -> str:
+def read_output(code: str) -> str:
     command = [sys.executable, "-W", "error", "-W", "ignore:This process:DeprecationWarning", "-c", WORK + code]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=250)
     assert (run.returncode, run.stderr) == (0, "")
@@ -67,8 +67,8 @@ def said(code: str) -> str:
 
 
 def test_eight_threads_say_what_one_says() -> None:
-    alone = said("print(work())")
-    together = said(
+    alone = read_output("print(work())")
+    together = read_output(
         "sys.setswitchinterval(1e-5)\n"
         "begin = threading.Barrier(8)\n"
         "def first(_): begin.wait(); return [work(), work()]\n"
@@ -82,8 +82,8 @@ def test_eight_threads_say_what_one_says() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
 def test_a_fork_while_others_work_works_too() -> None:
-    """Three forks while another thread lints and executes. All is imported before: Python's imports have locks too."""
-    found = said(
+    """Three forks while a thread lints and executes; imports, which have locks, are done."""
+    result = read_output(
         "expected, children, enough = work(), [], threading.Event()\n"
         "def go_on():\n"
         "    while not enough.is_set(): work()\n"
@@ -98,7 +98,7 @@ def test_a_fork_while_others_work_works_too() -> None:
         "enough.set(); thread.join()\n"
         "assert work() == expected\n"
     )
-    assert found == f"{[0] * 3}\n"
+    assert result == f"{[0] * 3}\n"
 
 
 class Slow:
@@ -109,7 +109,7 @@ class Slow:
 
     @cached_property
     def value(self) -> list[int]:
-        """What is slow for the first instance."""
+        """Slow work of the first instance."""
         if self.number == 0:
             self.begun.set()
             assert self.go.wait(60)
@@ -130,4 +130,4 @@ def test_a_value_that_one_thread_computes_holds_up_no_other() -> None:
     assert other == [[1]]
     assert first.value is first.value
     assert first.value == [0]
-    assert Slow.value.__doc__ == "What is slow for the first instance."
+    assert Slow.value.__doc__ == "Slow work of the first instance."

@@ -1,4 +1,4 @@
-"""The version is written in one place, ``specgate/__init__.py``; the build reads it there."""
+"""The version is defined in ``specgate/__init__.py`` only; the build reads it there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HOME = "specgate/__init__.py"
 VERSION = re.compile(r"\d+(\.\d+)+([.-]?[a-z]+\d*)*")
-#: What may name the version beside the package; CHANGELOG.md names every released one.
+#: Files that may contain the version as well; CHANGELOG.md has every released one.
 FILES = (
     "pyproject.toml",
     "action.yml",
@@ -27,8 +27,8 @@ FILES = (
 )
 
 
-def stated(source: str) -> Iterator[str]:
-    """Yield the versions that a module assigns to a name such as VERSION or __version__."""
+def state(source: str) -> Iterator[str]:
+    """Yield the versions that a module assigns to names such as VERSION."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Constant):
             continue
@@ -40,8 +40,8 @@ def stated(source: str) -> Iterator[str]:
 
 def test_one_module_states_it() -> None:
     modules = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "specgate").rglob("*.py"))}
-    found = {name: list(stated(path.read_text(encoding="utf-8"))) for name, path in modules.items()}
-    assert {name: versions for name, versions in found.items() if versions} == {HOME: [specgate.__version__]}
+    texts_by_name = {name: list(state(path.read_text(encoding="utf-8"))) for name, path in modules.items()}
+    assert {name: versions for name, versions in texts_by_name.items() if versions} == {HOME: [specgate.__version__]}
 
 
 def test_the_build_reads_it_there() -> None:
@@ -58,9 +58,9 @@ def test_no_other_file_repeats_it() -> None:
 
 
 def test_a_second_place_would_be_found() -> None:
-    assert list(stated('VERSION = "1.2.3"\nversion: str = "0.9.0"\nself.version = "2.0rc1"')) == [
+    assert list(state('VERSION = "1.2.3"\nversion: str = "0.9.0"\nself.version = "2.0rc1"')) == [
         "1.2.3",
         "0.9.0",
         "2.0rc1",
     ]
-    assert list(stated('_READ = {"version": "1.2.3"}\nversion = find()\nversion = "any"')) == []
+    assert list(state('_READ = {"version": "1.2.3"}\nversion = find()\nversion = "any"')) == []

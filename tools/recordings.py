@@ -159,14 +159,14 @@ def read_recording(path: str) -> Recording:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is no JSON: {error!s:.80}", file=path) from None
+        raise InputError(f"is not JSON: {error!s:.80}", file=path) from None
     try:
         header = data["header"]
         if header["format"] != FORMAT:
             raise InputError(f"expected format {FORMAT}, found {header['format']!r:.40}", file=path)
         return Recording(header, list(_read_cases(data["cases"])))
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"is no recording: {error!r:.80}", file=path) from None
+        raise InputError(f"is not a recording: {error!r:.80}", file=path) from None
     except InputError as error:
         raise InputError(error.message, file=path, place=error.place) from None
 

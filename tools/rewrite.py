@@ -143,9 +143,9 @@ def _places(tree: CommentedMap, above: Keys = ()) -> Iterator[tuple[Keys, int, i
 def _comments(node: Any) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each comment in a tree."""
     if isinstance(node, CommentToken):
-        for number, one in enumerate(node.value.lstrip().split("\n")):  # its mark is at the first "#"
-            if one.strip():
-                yield node.start_mark.line + number, one.strip()
+        for number, text in enumerate(node.value.lstrip().split("\n")):  # its mark is at the first "#"
+            if text.strip():
+                yield node.start_mark.line + number, text.strip()
     elif isinstance(node, list) and not isinstance(node, CommentedBase):
         for part in node:
             yield from _comments(part)

@@ -66,10 +66,10 @@ def _whom(name: str) -> tuple[str, str | None]:
 
     The implementation is None unless the name is the prefix of its targets.
     """
-    for known in dialect_names():
-        for implementation, entry in dialect(known).implementations_with_targets.items():
+    for dialect_name in dialect_names():
+        for implementation, entry in dialect(dialect_name).implementations_with_targets.items():
             if entry["target"] == name:
-                return known, implementation
+                return dialect_name, implementation
     return name, None
 
 

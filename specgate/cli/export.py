@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.errors import InputError
 from specgate.export import ExportScope
-from specgate.export import export as write
+from specgate.export import export as export_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +23,7 @@ def export(arguments: argparse.Namespace) -> int:
     output = None if arguments.output == "-" else arguments.output
     operators, levels = _split_words(arguments.operator), _split_words(arguments.level)
     result = ExportScope(tuple(arguments.dialect), operators, output, levels, text=not arguments.no_text)
-    for line in write(arguments.kind or arguments.format or "json", result):
+    for line in export_lines(arguments.kind or arguments.format or "json", result):
         sys.stdout.write(line)
     return 0
 

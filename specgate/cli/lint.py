@@ -165,7 +165,7 @@ def _changing(
 
 
 def _mention(skipped: Sequence[str]) -> None:
-    """Print how many files of the folders are not models."""
+    """Print the number of files in folders that are not models."""
     names = ", ".join(quote_text(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
     what = "1 file is not a model and is" if len(skipped) == 1 else f"{len(skipped)} files are not models and are"
     sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")

@@ -96,8 +96,8 @@ def _check(commands: Any) -> None:
         "check",
         "check",
         "check descriptors",
-        about="Judge single descriptors: files, or a JSON text given as it is. With --format jsonl each verdict is one "
-        "line, written at once; standard input with one descriptor a line is then answered line by line.",
+        about="Check single descriptors: files, or JSON texts. With --format jsonl each verdict is a line, written "
+        "immediately; standard input with one descriptor per line is then answered line by line.",
         epilog=EPILOG,
     )
     check.add_argument(
@@ -117,7 +117,7 @@ def _lint(commands: Any) -> None:
         "lint",
         "lint",
         "check whole models",
-        about="Judge whole models: ONNX, OpenVINO IR, descriptor files; files, directories and globs.",
+        about="Check whole models: ONNX, OpenVINO IR, descriptor files; files, directories and globs.",
         epilog=EPILOG,
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern, or - for standard input")
@@ -172,7 +172,7 @@ def _lint(commands: Any) -> None:
     lint.add_argument(
         "--update-baseline",
         action="store_true",
-        help="write today's findings to the baseline file; what it says of files and targets not linted now is kept",
+        help="write the current findings to the baseline file; its entries for other files and targets stay",
     )
 
 
@@ -316,9 +316,9 @@ def _conform(commands: Any) -> None:
         "conform",
         "conform",
         "compare the tables with real implementations",
-        about="Draw descriptors, valid and broken, and compare our verdicts with those of what is installed: DirectML "
-        "builds (see `specgate oracle`), onnx and ONNX Runtime, OpenVINO. A runtime is asked where it places nodes, "
-        "which is compared with our answer.",
+        about="Draw descriptors, valid and broken, and compare our verdicts with those of installed implementations: "
+        "DirectML builds (see `specgate oracle`), onnx and ONNX Runtime, OpenVINO. For a runtime, the placement of "
+        "nodes is compared.",
         epilog=f"{EPILOG} A finding is a disagreement without an `observed` entry.",
     )
     command_options.add_conform_options(conform)

@@ -61,9 +61,9 @@ def _render_placement(placement: Placement, arguments: argparse.Namespace) -> st
     if arguments.format == "json":
         return as_json(placement.to_dict())
     if arguments.format == "html":
-        from specgate.report.placement.html import render as page
+        from specgate.report.placement.html import render as render_html
 
-        return page(placement)
+        return render_html(placement)
     return render(placement, width(arguments.output), verbose=arguments.verbose)
 
 

@@ -292,7 +292,7 @@ def _load(path: str) -> NDArray[Any]:
         array: NDArray[Any] = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError, MemoryError, SyntaxError) as error:
         # For a file that is not .npy, numpy suggests to allow pickle.
-        reason = "it is not such a file" if "pickle" in str(error) else str(error)[:200]
+        reason = "it is not a .npy file" if "pickle" in str(error) else str(error)[:200]
         raise InputError(f"cannot be read as .npy: {reason}", file=path) from None
     if not isinstance(array, np.ndarray):
         raise InputError("expected one array (.npy), found an archive", file=path)

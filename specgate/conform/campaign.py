@@ -143,7 +143,7 @@ def close_oracles() -> None:
 def run_shard(piece: Shard) -> Counts:
     """Draw, ask and compare.
 
-    Never raises; `problem` of the result contains what cannot be drawn or asked.
+    Never raises; `problem` of the result names parts that cannot be drawn or tested.
     """
     counts = Counts(piece.operator, piece.level)
     try:

@@ -115,11 +115,11 @@ def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descript
         yield with_changes({name: None})
     ranks = {len(tensor.sizes) for tensor in tensors.values() if tensor.sizes}
     for rank in ranks:
-        alike = {name: t for name, t in tensors.items() if t.sizes is not None and len(t.sizes) == rank}
+        same_rank = {name: t for name, t in tensors.items() if t.sizes is not None and len(t.sizes) == rank}
         for axis in range(rank):
-            yield with_changes({name: _drop_axis(tensor, axis) for name, tensor in alike.items()})
+            yield with_changes({name: _drop_axis(tensor, axis) for name, tensor in same_rank.items()})
             for new in (1, 2, 3):
-                yield with_changes({name: _set_size(tensor, axis, new) for name, tensor in alike.items()})
+                yield with_changes({name: _set_size(tensor, axis, new) for name, tensor in same_rank.items()})
     for text in list(types)[:4]:
         for current in {tensor.type for tensor in tensors.values()} - {text}:
             yield with_changes({n: t._replace(type=text, value=None) for n, t in tensors.items() if t.type == current})
@@ -207,7 +207,7 @@ class Pool(NamedTuple):
     numbers: list[int]
 
 
-_known: WeakKeyDictionary[OperatorSpec, dict[Any, Pool]] = WeakKeyDictionary()
+_pools: WeakKeyDictionary[OperatorSpec, dict[Any, Pool]] = WeakKeyDictionary()
 
 
 def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
@@ -219,7 +219,7 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     resolved = spec.resolve(level)
     if resolved is None:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.label(level)}")
-    kept = _known.setdefault(spec, {})
+    kept = _pools.setdefault(spec, {})
     seed = seed.partition("/")[0]
     key = (resolved.key, seed)
     if key not in kept:
@@ -334,12 +334,14 @@ class _Source:
 
     def _valid(self) -> Drawn | None:
         basis = self._pick_item(list(_BASES))
-        known = self.accepted if basis == "both" and self.accepted else self.valid
-        descriptor: Descriptor = self.mover.mutate_descriptor(self._pick_item(known), 1 + self.random.randrange(4))
+        descriptors = self.accepted if basis == "both" and self.accepted else self.valid
+        descriptor: Descriptor = self.mover.mutate_descriptor(
+            self._pick_item(descriptors), 1 + self.random.randrange(4)
+        )
         if not accepts(descriptor, self.level, basis):
             return None
-        if basis == "documented" or known is self.accepted:
-            known[self.random.randrange(len(known))] = descriptor  # so that changes accumulate
+        if basis == "documented" or descriptors is self.accepted:
+            descriptors[self.random.randrange(len(descriptors))] = descriptor  # so that changes accumulate
         return Drawn(descriptor, "valid")
 
     def _draw_broken(self) -> Drawn | None:

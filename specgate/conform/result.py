@@ -26,7 +26,7 @@ KINDS: Final[dict[Kind, str]] = {
 class Tally:
     """One operator at one level for one implementation.
 
-    cases: descriptors on which it gave a verdict. accepted: how many of them it accepted. documented, observed: how
+    cases: descriptors on which it gave a verdict. accepted: the number that it accepted. documented, observed: how
     many verdicts agree with our documented verdict, and with our verdict for known builds and the fields that they
     ignore. words: reply -> count.
     """

@@ -357,8 +357,8 @@ def _declare_outputs(descriptor: Descriptor, spec: OperatorSpec, computed: Mappi
     for info in spec.outputs:
         array, stated = computed.get(info.name), fields.get(info.name)
         if isinstance(array, np.ndarray):
-            known = stated.type if isinstance(stated, TensorDesc) else None
-            fields[info.name] = TensorDesc(known or _type_of(array.dtype, spec), array.shape)
+            type_ = stated.type if isinstance(stated, TensorDesc) else None
+            fields[info.name] = TensorDesc(type_ or _type_of(array.dtype, spec), array.shape)
     return replace(descriptor, fields=fields)
 
 

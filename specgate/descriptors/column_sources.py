@@ -92,8 +92,8 @@ def word_column(raw: Any, spelt: Callable[[Any], Any], ids: dict[Any, int], plac
         which = which.reshape(array.shape)
     numbers = [ids.setdefault(spelt(kind), len(ids)) for kind in kinds]
     codes = np.array(numbers, np.uint8 if len(ids) <= 2**8 else np.int32).take(which)
-    there = {word: number for word, number in ids.items() if number in numbers and (codes == number).any()}
-    return Words(codes, there, ids)
+    used_numbers = {word: number for word, number in ids.items() if number in numbers and (codes == number).any()}
+    return Words(codes, used_numbers, ids)
 
 
 def _split_distinct(array: NDArray[Any], place: str) -> tuple[list[Any], NDArray[Any]]:

@@ -124,8 +124,10 @@ class ColumnReader:
             names = ", ".join(f"{info.name}.{member}" for member in self._members(info))
             raise InputError(f"expected the columns {names}, found {format_value(raw)}", place=path)
         if base == "string" or base.startswith("enum:"):
-            spelt = str if base == "string" else lambda word: self.package.spelt(word, base.removeprefix("enum:"))
-            return self._wordy(raw, spelt, path, many=info.type.endswith("[]"))
+            to_table_word = (
+                str if base == "string" else lambda word: self.package.table_word(word, base.removeprefix("enum:"))
+            )
+            return self._wordy(raw, to_table_word, path, many=info.type.endswith("[]"))
         if base in {"uint", "int", "uint64", "int64", "float", "scalar", "bool"}:
             return self._numeric(info, raw, path)
         return self._objects(info, raw, path)
@@ -141,7 +143,7 @@ class ColumnReader:
             return self._rows(raw, "uint" if whole else "float", path, many=False)
         slot = self.words[member]
         if slot == "type":
-            return self._wordy(raw, lambda word: self.package.spelt(word, None), path, many=False)
+            return self._wordy(raw, lambda word: self.package.table_word(word, None), path, many=False)
         kind = _MEMBERS[slot]
         return self._rows(raw, kind.removesuffix("[]"), path, many=kind.endswith("[]"))
 
@@ -227,29 +229,29 @@ class ColumnReader:
         elif self.count != count:
             raise InputError(f"expected {self.count} rows, as {self.first} has, found {count}", place=path)
 
-    def _wordy(self, raw: Any, spelt: Callable[[Any], Any], path: str, *, many: bool) -> Source:
+    def _wordy(self, raw: Any, to_table_word: Callable[[Any], Any], path: str, *, many: bool) -> Source:
         """Return the source of words, or of lists of words."""
         if isinstance(raw, str | int | np.integer):
             if many:
                 raise InputError(f"expected a list of words, found {format_value(raw)}", place=path)
-            return Same(spelt(int(raw) if isinstance(raw, np.integer) else raw))
+            return Same(to_table_word(int(raw) if isinstance(raw, np.integer) else raw))
         if many and isinstance(raw, list | tuple) and all(isinstance(item, str) for item in raw):
-            return Same([spelt(item) for item in raw])
+            return Same([to_table_word(item) for item in raw])
         if isinstance(raw, list | tuple) and (many or any(item is None for item in raw)):
             self._check_count(len(raw), path)
             for row, item in enumerate(raw) if many else ():
                 if item is not None and not isinstance(item, list | tuple | np.ndarray):
                     raise InputError(f"expected a list of words in row {row}, found {format_value(item)}", place=path)
             keys = [None if item is None else len(item) if many else 1 for item in raw]
-            return Ragged(raw, keys, lambda items: self._read_words(np.array(items, object), spelt, path))
-        source = self._read_words(raw, spelt, path)
+            return Ragged(raw, keys, lambda items: self._read_words(np.array(items, object), to_table_word, path))
+        source = self._read_words(raw, to_table_word, path)
         if (number := source.words.codes.ndim) != 1 + int(many):
             raise InputError(f"expected an array of {1 + int(many)} dimensions, found {number}", place=path)
         self._check_count(len(source.words.codes), path)
         return source
 
-    def _read_words(self, raw: Any, spelt: Callable[[Any], Any], path: str) -> WordRows:
-        return WordRows(word_column(raw, spelt, self.ids, path))
+    def _read_words(self, raw: Any, to_table_word: Callable[[Any], Any], path: str) -> WordRows:
+        return WordRows(word_column(raw, to_table_word, self.ids, path))
 
     def _rows(self, raw: Any, kind: str, path: str, *, many: bool) -> Source:
         """Return the source of numbers of a kind, or of lists of them."""

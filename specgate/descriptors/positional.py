@@ -171,18 +171,18 @@ def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     renamed = read_by_page_names(descriptor, spec)
     entries = descriptor.fields
     fields = {i.vendor_name: entries[i.name] for i in spec.attributes if entries.get(i.name) is not None}
-    odd = {
+    odd_values = {
         named[o.where].vendor_name if o.where in named else o.where: o.value
         for o in descriptor.oddities
         if holds_attribute(o, named)
     }
-    return {name: value for name, value in fields.items() if name not in renamed} | odd
+    return {name: value for name, value in fields.items() if name not in renamed} | odd_values
 
 
 def read_by_page_names(descriptor: Descriptor, spec: OperatorSpec) -> frozenset[str]:
     """Return the attributes given by a name that only the documentation uses."""
-    odd = {oddity.where for oddity in descriptor.oddities}
-    return frozenset(info.vendor_name for info in spec.attributes if not odd.isdisjoint(info.page_names))
+    odd_places = {oddity.where for oddity in descriptor.oddities}
+    return frozenset(info.vendor_name for info in spec.attributes if not odd_places.isdisjoint(info.page_names))
 
 
 def holds_attribute(oddity: Malformed, fields: Mapping[str, FieldInfo]) -> bool:

@@ -30,10 +30,10 @@ def python_values(value: Any) -> Any:
     return _convert_value(value, {}, _MAX_DEPTH)
 
 
-def _convert_value(value: Any, known: dict[int, Any], depth: int) -> Any:
+def _convert_value(value: Any, seen: dict[int, Any], depth: int) -> Any:
     """Return one converted value.
 
-    known: converted objects by identity, because a value may occur repeatedly or contain itself.
+    seen: converted objects by identity, because a value may occur repeatedly or contain itself.
     """
     if value.__class__ in _PLAIN or depth == 0:
         return value
@@ -42,18 +42,18 @@ def _convert_value(value: Any, known: dict[int, Any], depth: int) -> Any:
     is_dict = isinstance(value, dict)
     if not is_dict and value.__class__ not in {list, tuple}:
         return value
-    if id(value) in known:
-        return known[id(value)]
-    known[id(value)] = value
+    if id(value) in seen:
+        return seen[id(value)]
+    seen[id(value)] = value
     if is_dict:
-        changed = {key: _convert_value(item, known, depth - 1) for key, item in value.items()}
+        changed = {key: _convert_value(item, seen, depth - 1) for key, item in value.items()}
         same = all(changed[key] is item for key, item in value.items())
-        known[id(value)] = value if same else changed
+        seen[id(value)] = value if same else changed
     else:
-        items = [_convert_value(item, known, depth - 1) for item in value]
+        items = [_convert_value(item, seen, depth - 1) for item in value]
         same = all(new is old for new, old in zip(items, value, strict=True))
-        known[id(value)] = value if same else value.__class__(items)
-    return known[id(value)]
+        seen[id(value)] = value if same else value.__class__(items)
+    return seen[id(value)]
 
 
 def without_arrays(fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -42,7 +42,7 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
         raise InputError(f"expected a descriptor as an object, found {format_value(data)}", place=place or None)
     name = dialect or dialect_of(data)
     if name is None:
-        *others, last = (one.shape for one in packages())
+        *others, last = (package.shape for package in packages())
         raise InputError(
             f"expected a descriptor of {', '.join(others)} or {last}; found "
             f"{'the keys ' if data else 'no keys'}{', '.join(format_value(key, 40) for key in list(data)[:8])}",

@@ -100,11 +100,11 @@ class Reader:
         """Return whether a dict in a file is meant as one of its descriptors."""
         return self.recognises(item)
 
-    def named(self, operator: str) -> str:
+    def vendor_name(self, operator: str) -> str:
         """Return the tables' name of an operator as its vendor spells it."""
         return operator
 
-    def spelt(self, word: Any, enum: str | None) -> Any:
+    def table_word(self, word: Any, enum: str | None) -> Any:
         """Return the tables' name of an enumerator; InputError if not a word.
 
         enum: None for element types. An unknown word, and a number without a word, are returned unchanged.
@@ -258,7 +258,9 @@ class ModelFixes(ModelFormat):
 
     missing = "models of {name} cannot be modified"
 
-    def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
+    def limit_fixes(
+        self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]
+    ) -> list[Finding]:
         """Return findings with fixes limited to what the target supports.
 
         runtime: the target's.
@@ -269,7 +271,7 @@ class ModelFixes(ModelFormat):
         """Return findings on nodes, with edits for `lint --fix` where safe."""
         raise NotImplementedError
 
-    def edited(self, path: str, edits: Iterable[Edit]) -> Edited:
+    def apply_edits(self, path: str, edits: Iterable[Edit]) -> Edited:
         """Return a file with edits applied; raise InputError."""
         raise NotImplementedError
 
@@ -425,7 +427,7 @@ class Packaged(Shipped, Positional, Backend):
     def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
         return self._reader.attribute_value(info, raw)
 
-    def opened(self, level: str) -> Oracle:
+    def open_oracle(self, level: str) -> Oracle:
         """Return the oracle; all packages are installed."""
         raise NotImplementedError
 
@@ -433,7 +435,7 @@ class Packaged(Shipped, Positional, Backend):
         missing = [name for name in self.implementations if importlib.util.find_spec(name) is None]
         if missing:
             raise InputError(f"{' and '.join(missing)} cannot be imported: pip install 'specgate-ml[oracles]'")
-        return self.opened(level)
+        return self.open_oracle(level)
 
     def values(self, level: str) -> ValuesBackend:
         return self.oracle(level)  # type: ignore[return-value]  # one class implements both protocols

@@ -132,10 +132,10 @@ def _sizes_of_each(tensors: Any, info: FieldInfo) -> list[tuple[int, ...]]:
     numbers = []
     for index, tensor in enumerate(tensors or ()):
         sizes = tensor.sizes if isinstance(tensor, TensorDesc) else None
-        known = tuple(size for size in sizes or () if isinstance(size, int))
-        if sizes is None or len(known) != len(sizes):
+        integers = tuple(size for size in sizes or () if isinstance(size, int))
+        if sizes is None or len(integers) != len(sizes):
             raise InputError("expected a tensor whose sizes are known", place=f"{info.name}[{index}]")
-        numbers.append(known)
+        numbers.append(integers)
     return numbers
 
 

@@ -141,7 +141,7 @@ class Judge:
         outputs: Mapping[str, Any],
         execute: Callable[[Descriptor, Mapping[str, Any]], Mapping[str, Any]],
     ) -> None:
-        """Record how far the values of a node may differ.
+        """Record the tolerance of a node's values.
 
         Nodes of a body count for the enclosing node. execute: computes the node from other arrays.
         """

@@ -237,7 +237,7 @@ def _needs(plan: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
 
 
 def _remaining_budget(plan: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
-    """Return what the kernel's inputs leave of a budget.
+    """Return the budget that remains after the kernel's inputs.
 
     Raises InputError at once where inputs and declared outputs exceed it.
     """
@@ -299,7 +299,7 @@ def _resolve_level(descriptor: Descriptor, spec: OperatorSpec, level: str, basis
     ignoring = builds and spec.dialect.ignores_attributes
     ignored: Collection[str] = ()
     if descriptor.oddities:
-        ignored = spec.layout(own).page_names if basis == "documented" else spec.excused(own)
+        ignored = spec.layout(own).page_names if basis == "documented" else spec.ignored_requirements(own)
     for oddity in descriptor.oddities:
         if oddity.code == "unknown-attribute" and (ignoring or oddity.where in ignored):
             continue
@@ -322,7 +322,7 @@ def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str, basis
 
     With basis both, fields that the default verdict does not require may be missing.
     """
-    excused = spec.excused(level) if basis == "both" else ()
+    excused = spec.ignored_requirements(level) if basis == "both" else ()
     for name, info in spec.fields_at(level).items():
         if f"{name}{REQUIRED}" in excused:
             continue

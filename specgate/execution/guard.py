@@ -154,13 +154,13 @@ def _hold_tensor(
 
 
 def _guards_of(spec: OperatorSpec, level: str) -> _Guards:
-    known = _guards.setdefault(spec, {})
-    if level not in known:
+    guards = _guards.setdefault(spec, {})
+    if level not in guards:
         dialect = spec.dialect
         own = dialect.rules_at(level, [form for form in spec.rule_forms if form.guard], ())
         shared = tuple(form for form in dialect.tensor_rules_at(level, "documented") if form.guard)
-        known[level] = _Guards(own, shared, frozenset(path for form in own for path in form.require.needs), set())
-    return known[level]
+        guards[level] = _Guards(own, shared, frozenset(path for form in own for path in form.require.needs), set())
+    return guards[level]
 
 
 def _fill_sizes(declared: Any, array: Any, *, valued: bool) -> Any:

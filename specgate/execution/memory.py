@@ -1,4 +1,4 @@
-"""Budget of one execution: memory and time; what exceeds it is rejected.
+"""Budget of one execution: memory and time; executions above it are rejected.
 
 A kernel is a numpy function, so neither can be enforced from outside. Memory is estimated from the kernel's needs per
 element (`specgate.execution.kernels.needs_of`) before a kernel is called, and where it allocates an array whose size

@@ -277,7 +277,7 @@ def _entries(spec: OperatorSpec, level: str, basis: str, by: str | None) -> Iter
 
 
 def _own_entries(spec: OperatorSpec, level: str) -> list[OtherValues]:
-    """Return what single target implementations compute.
+    """Return the values of single target implementations.
 
     `what` of each names its implementation.
     """

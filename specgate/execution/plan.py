@@ -142,11 +142,15 @@ def keep(
     kernels may be registered again; where the kernel gets an array that is not an input, since an output may be that
     array; or where `recorded` depends on the arrays.
     """
-    spec, level, there = read
+    spec, level, exists = read
     fields = descriptor.fields
-    places, expected, declared = array_fields(spec, level), _expected_kinds(there, spec), declared_elements(there, spec)
+    places, expected, declared = (
+        array_fields(spec, level),
+        _expected_kinds(exists, spec),
+        declared_elements(exists, spec),
+    )
     outputs = output_fields(spec, level)
-    items = [expected.get(field) for field in places.values() if there.fields.get(field) is not None]
+    items = [expected.get(field) for field in places.values() if exists.fields.get(field) is not None]
     elements = sum(map(memory.elements, arguments.values()))
     item_size = max(map(memory.item_size, arguments.values()), default=0)
     needs = None
@@ -160,7 +164,7 @@ def keep(
     result = Settled(
         spec,
         level,
-        None if there is descriptor else there,
+        None if exists is descriptor else exists,
         texts,
         {name: [*value] if isinstance(value, list) else value for name, value in fields.items()},
         arguments,
@@ -170,15 +174,15 @@ def keep(
         outputs,
         declared,
         expected,
-        asks_arrays(there, spec, level),
+        asks_arrays(exists, spec, level),
         needs,
         recorded.kernel,
         recorded,
         None,
-        _stated_outputs(there, spec, outputs),
+        _stated_outputs(exists, spec, outputs),
     )
     if needs is not None and not result.guards:
-        result = result._replace(direct_inputs=_direct_inputs(there, result))
+        result = result._replace(direct_inputs=_direct_inputs(exists, result))
     if recorded.lasting and not result.elements and not any(map(_is_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # module globals are gone before the last descriptors at exit
         _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), result)

@@ -383,8 +383,8 @@ def _operators(old: ReadDialect, new: ReadDialect) -> Iterator[OperatorChange]:
     for name in sorted({*old.operators, *new.operators}):
         before, after = old.operators.get(name), new.operators.get(name)
         if before is None or after is None:
-            there = before or after
-            levels = str(LevelSet.of(there.order, there.at)) if there is not None else ""
+            existing = before or after
+            levels = str(LevelSet.of(existing.order, existing.at)) if existing is not None else ""
             yield OperatorChange(name, "added" if before is None else "removed", levels)
             continue
         stretches = tuple(_stretches(before, after))

@@ -112,7 +112,7 @@ class RuleKeys:
         for form in forms:
             if form in self._keys:
                 continue
-            count = sum(known.name == form.name for known in self._keys)
+            count = sum(other.name == form.name for other in self._keys)
             key = f"{form.name}~{count + 1}" if count else form.name
             self._keys[form] = key
             self.rules[key] = {"id": f"{prefix}/{form.name}", **rule_data(form)}
@@ -330,8 +330,8 @@ def _folder(entries: dict[str, Any], folder: Path) -> None:
         listed[name] = {**part, "operators": paths}
     write_text(folder / INDEX, _text({**entries, "dialects": listed}))
     write_text(folder / _SCHEMA_FILE, schema_text())
-    now = {path for part in listed.values() for path in part["operators"].values()}
-    for path in before - now:  # of operators that the tables no longer have
+    current = {path for part in listed.values() for path in part["operators"].values()}
+    for path in before - current:  # of operators that the tables no longer have
         (folder / path).unlink(missing_ok=True)
 
 

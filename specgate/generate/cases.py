@@ -67,10 +67,10 @@ def cases_of(dialect: str, operator: str) -> list[Case]:
     matching_cases, before, levels = [], None, list(spec.levels)
     for level in levels:
         resolved, built = spec.resolve(level), spec.resolve(level, "observed")
-        now = (resolved and resolved.key, built and built.key, spec.behaviour(level))
-        if now != before or level == levels[-1]:
+        state = (resolved and resolved.key, built and built.key, spec.behaviour(level))
+        if state != before or level == levels[-1]:
             matching_cases.append(Case(dialect, operator, level))
-        before = now
+        before = state
     return matching_cases
 
 

@@ -352,10 +352,10 @@ class Mutator:
     def _other_items(self, name: str, value: list[Any] | tuple[Any, ...]) -> Any:
         items = list(value)
         index = self.pick(0, len(items) - 1)
-        how = self.pick(0, 5)
-        if how == 4:
+        choice = self.pick(0, 5)
+        if choice == 4:
             items.pop(index)
-        elif how == 5:
+        elif choice == 5:
             items.append(items[index])
         else:
             items[index] = self._other(name, items[index])
@@ -401,14 +401,14 @@ class Mutator:
 
     def laid_out(self, tensor: TensorDesc) -> TensorDesc:
         """Return a tensor with one part of its memory layout changed."""
-        how = self.pick(0, 7)
-        if how == 0:
+        choice = self.pick(0, 7)
+        if choice == 0:
             return tensor._replace(strides=None, size_in_bytes=None)
-        if how <= 3:
+        if choice <= 3:
             return tensor._replace(strides=self._strides(tensor), size_in_bytes=None)
-        if how <= 5:
+        if choice <= 5:
             return tensor._replace(size_in_bytes=self._total(tensor))
-        if how == 6:
+        if choice == 6:
             return tensor._replace(alignment=self._pick_item([None, 0, 1, 4, 8, 16, 32, 256, 3, 2**31]))
         return tensor._replace(flags=self._pick_item([None, 0, 1, 1, 2]))
 
@@ -423,9 +423,9 @@ class Mutator:
             return (*tensor.strides[:axis], self.nearby_number(tensor.strides[axis]), *tensor.strides[axis + 1 :])
         order = list(range(len(sizes)))
         if self.pick(0, 1):
-            for here in range(len(sizes) - 1, 0, -1):
-                there = self.pick(0, here)
-                order[here], order[there] = order[there], order[here]
+            for last in range(len(sizes) - 1, 0, -1):
+                other = self.pick(0, last)
+                order[last], order[other] = order[other], order[last]
         strides, step = [0] * len(sizes), 1
         zeros = self.pick(0, 2) == 2
         for axis in reversed(order):

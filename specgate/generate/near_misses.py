@@ -282,16 +282,16 @@ def _mutate_field(
     place = one_of(pick, list(tensors))
     tensor = tensors[place]
     sizes = tensor.sizes or ()
-    how = pick(0, 5)
-    if how <= 2 and sizes:
+    choice = pick(0, 5)
+    if choice <= 2 and sizes:
         axis = pick(0, len(sizes) - 1)
         size = one_of(pick, [1, 2, 3, 5, 0, sizes[axis] + 1, *WILD])  # type: ignore[operator]
         return replace_tensors(base, {place: resize_dimension(tensor, axis, size)})
-    if how == 3:
+    if choice == 3:
         cell = row.cells.get(name)
         kinds = cell.types if cell is not None and cell.types is not None else tuple(row.spec.dialect.types)
         return retype_tensors(base, [place], one_of(pick, kinds))
-    if how == 4:
+    if choice == 4:
         return add_dimensions(base, [place], one_of(pick, [1, -1]))
     if tensor.value:
         return mover.change_value(base, place)
@@ -306,14 +306,14 @@ def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
         place = one_of(pick, list(tensors))
         tensor = tensors[place]
         sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
-        how = pick(0, 4)
-        if how == 0 and sizes:
+        choice = pick(0, 4)
+        if choice == 0 and sizes:
             axis = pick(0, len(sizes) - 1)
             yield replace_tensors(base, {place: resize_dimension(tensor, axis, one_of(pick, WILD))})
-        elif how == 1:
+        elif choice == 1:
             strides = one_of(pick, [(), (1,), (1,) * (len(sizes) + 1), (0,) * len(sizes), (2**32 - 1,) * len(sizes)])
             yield replace_tensors(base, {place: tensor._replace(strides=strides)})
-        elif how == 2:
+        elif choice == 2:
             yield add_dimensions(base, [place], one_of(pick, [-len(sizes), MAX_RANK - len(sizes)]))
         else:
             yield replace_tensors(base, {place: mover.laid_out(mover.laid_out(tensor))})
@@ -472,8 +472,8 @@ class BrokenDescriptors:
 
     def _make_near_miss(self, aim: Aim, descriptor: Descriptor, failures: list[Failure]) -> NearMiss:
         certain = [failure for failure in failures if not failure.unknown]
-        how = "; ".join(dict.fromkeys(failure.message for failure in certain))
-        return NearMiss(descriptor, aim.id, how, frozenset(self._id(failure) for failure in certain))
+        messages = "; ".join(dict.fromkeys(failure.message for failure in certain))
+        return NearMiss(descriptor, aim.id, messages, frozenset(self._id(failure) for failure in certain))
 
     def _grade(self, aim: Aim, failures: list[Failure]) -> int | None:
         """Return a grade for the additional failures.
@@ -532,12 +532,12 @@ def _odd(descriptor: Descriptor, oddity: Malformed) -> Descriptor | None:
     return new_descriptor if new_descriptor.oddities else None
 
 
-_known: WeakKeyDictionary[OperatorSpec, dict[str, BrokenDescriptors]] = WeakKeyDictionary()
+_broken: WeakKeyDictionary[OperatorSpec, dict[str, BrokenDescriptors]] = WeakKeyDictionary()
 
 
 def broken_descriptors(spec: OperatorSpec, level: str) -> BrokenDescriptors:
     """Return the cached generator of near-valid descriptors of `spec`."""
-    kept = _known.setdefault(spec, {})
+    kept = _broken.setdefault(spec, {})
     if level not in kept:
         resolved = spec.resolve(level)
         if resolved is None:

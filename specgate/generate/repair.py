@@ -181,7 +181,7 @@ def _changes(
     if failure.remedy is not None:
         remedy = failure.remedy
         for repair in remedy.repairs():
-            for choice in range(min(len(repair[-1].tried), _CHOICES)):
+            for choice in range(min(len(repair[-1].values_to_test), _CHOICES)):
                 new_descriptor = remedy.apply_repair(repair, choice)
                 if _sane(new_descriptor):
                     yield _add_required(new_descriptor, rows)

@@ -335,7 +335,7 @@ class Walk:
                 yield descriptor
 
 
-_known: WeakKeyDictionary[OperatorSpec, dict[Any, Walk]] = WeakKeyDictionary()
+_walks: WeakKeyDictionary[OperatorSpec, dict[Any, Walk]] = WeakKeyDictionary()
 
 
 def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented", *, proven: bool = True) -> Walk:
@@ -343,7 +343,7 @@ def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented
 
     proven: raise InputError if it finds none (see `Walk.require`).
     """
-    kept = _known.setdefault(spec, {})
+    kept = _walks.setdefault(spec, {})
     if (level, basis) not in kept:
         kept[level, basis] = Walk(spec, level, basis)
     if proven:

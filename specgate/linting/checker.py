@@ -75,7 +75,7 @@ class Judging:
         self.versions = Versions(target, basis, device)
         #: Everything that affects a result besides the descriptor.
         self._key = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
-        self._known = shelf(_SEEN, self._key, _MOST_SEEN)
+        self._verdicts = shelf(_SEEN, self._key, _MOST_SEEN)
 
     def units(self, units: Units | Sequence[Unit], report: Report) -> None:
         """Check the units of the target's dialect, each kind once."""
@@ -110,10 +110,10 @@ class Judging:
         return result
 
     def _result_of(self, descriptor: Descriptor) -> _Known:
-        pair = self._known.get(id(descriptor))
+        pair = self._verdicts.get(id(descriptor))
         if pair is None:
             result = _JUDGED.of(lambda: (self._key, key_of(descriptor)), lambda: self._check_descriptor(descriptor))
-            pair = self._known[id(descriptor)] = descriptor, result
+            pair = self._verdicts[id(descriptor)] = descriptor, result
         return pair[1]
 
     def _tell(self, unit: Unit, report: Report) -> None:

@@ -82,7 +82,7 @@ def looks_like_model(file: str) -> bool:
     """
     if Path(file).suffix.lower() in _TEXT:
         start = _read_start(Path(file), 64 * 1024)
-        if not any(all(_key(key).search(start) for key in keys) for one in packages() for keys in one.keys):
+        if not any(all(_key(key).search(start) for key in keys) for package in packages() for keys in package.keys):
             return False
         return holds_descriptors(file)
     owner = model_package(file)

@@ -68,9 +68,9 @@ class _Attempt:
         edits = [edit for group in (*self.kept, *groups) for edit in group]
         try:
             edited = (
-                capability(package_of(self.base), ModelFixes, self.base).edited(self.base, edits)
+                capability(package_of(self.base), ModelFixes, self.base).apply_edits(self.base, edits)
                 if isinstance(self.base, str)
-                else self.base.edited(edits)
+                else self.base.apply_edits(edits)
             )
             report = self.lint(edited)
         except Error as error:
@@ -99,16 +99,16 @@ def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]
     echoes = [finding for finding in report.findings if wrong and _may_echo(finding)]
     if not echoes and not any(_changes(edit) for group in groups for edit in group):
         return report
-    tried = try_edits(path, report, groups, lint)
-    accepted = frozenset[_Edits]() if isinstance(tried, str) else tried.accepted
-    left = set() if isinstance(tried, str) else {_key(finding) for finding in tried.report.findings}
+    trial = try_edits(path, report, groups, lint)
+    accepted = frozenset[_Edits]() if isinstance(trial, str) else trial.accepted
+    left = set() if isinstance(trial, str) else {_key(finding) for finding in trial.report.findings}
     report.findings = [
         replace(finding, edits=())
         if finding.edits and (finding.edits not in accepted or _key(finding) in left)
         else finding
         for finding in report.findings
     ]
-    if not isinstance(tried, str):
+    if not isinstance(trial, str):
         causes = {finding.node for finding in report.findings if finding.edits and finding.severity == "error"}
         gone = {id(finding) for finding in echoes if _key(finding) not in left and finding.node not in causes}
         report.findings = [finding for finding in report.findings if id(finding) not in gone]
@@ -136,8 +136,8 @@ def _changes(edit: Edit) -> bool:
 
 def missing(report: Report, other: Report) -> list[Finding]:
     """Return the findings of a report that the other report lacks."""
-    known = {_key(finding) for finding in other.findings}
-    return [finding for finding in report.findings if _key(finding) not in known]
+    keys = {_key(finding) for finding in other.findings}
+    return [finding for finding in report.findings if _key(finding) not in keys]
 
 
 def _key(finding: Finding) -> tuple[str, str | None, str | None, str]:

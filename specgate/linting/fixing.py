@@ -54,11 +54,11 @@ def fix_in_memory(job: Job, report: Report, function: Callable[[Report], list[Fi
 
     for _ in range(_ROUNDS):
         groups = [finding.edits for finding in function(report)]
-        tried = try_edits(path if file is None else file, before, groups, lint) if groups else ""
-        if isinstance(tried, str):
-            problem = f"{job.file}: not changed: {tried}" if tried and file is None else None
+        trial = try_edits(path if file is None else file, before, groups, lint) if groups else ""
+        if isinstance(trial, str):
+            problem = f"{job.file}: not changed: {trial}" if trial and file is None else None
             break
-        file, report = tried.file, tried.report
+        file, report = trial.file, trial.report
     return Fixed(file, report, missing(before, report), problem)
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import Descriptor as Made
+from specgate.descriptors.core import Descriptor
 from specgate.descriptors.files import iterate_placed, read_placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import LINED, lines
@@ -142,8 +142,8 @@ def _of_file(findings: Sequence[Finding], runtimes: Sequence[FileFindings]) -> I
         refusing = [runtime for runtime in runtimes if runtime.refuses(finding)]
         if refusing:
             error = replace(finding, severity="error")
-            alike = len(refusing) == len(runtimes)
-            yield from [error] if alike else (replace(error, target=str(each.target)) for each in refusing)
+            all_refuse = len(refusing) == len(runtimes)
+            yield from [error] if all_refuse else (replace(error, target=str(each.target)) for each in refusing)
         elif runtimes and finding.severity == "error":
             yield runtimes[0].as_warning(finding)
         else:
@@ -166,7 +166,7 @@ def _judge(
     judging.units(graph.units, report)
     owner = capability(graph.dialect, ModelFormat)
     if isinstance(owner, ModelFixes):
-        report.findings[start:] = owner.fitted(graph, target, runtime, report.findings[start:])
+        report.findings[start:] = owner.limit_fixes(graph, target, runtime, report.findings[start:])
     findings = list(owner.target_findings(graph, target, report.files, judging.versions))
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
     report.findings[start:start] = _with_true_levels(findings, unclear=unclear)
@@ -333,7 +333,7 @@ def _descriptors(
     units, parts = [], []
     for name, line, entry in entries:
         place = Location(file, line, name, entry.operator)
-        if isinstance(entry, Made):
+        if isinstance(entry, Descriptor):
             units.append(Unit(place, entry.operator, entry))
         elif entry.model is not None and settings is not None and not holds_text(entry.model):
             pinned = replace(settings, pins={**entry.pins, **settings.pins})

@@ -25,7 +25,7 @@ class Edited(Protocol):
     name: str
     state: State | None
 
-    def edited(self, edits: Iterable[Edit]) -> Edited:
+    def apply_edits(self, edits: Iterable[Edit]) -> Edited:
         """Return it with further edits; raise InputError if one does not apply."""
 
     def graph(self, settings: LintSettings) -> Graph:

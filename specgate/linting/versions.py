@@ -64,7 +64,7 @@ class Versions:
         return level is None or spec.dialect.position[own] > spec.dialect.position[level]
 
     def needs(self, descriptor: Descriptor, verdict: Verdict) -> tuple[Finding, ...]:
-        """Return findings on what the target lacks for a newer node.
+        """Return findings on features that a target lacks for a newer node.
 
         Findings that the node's own version has as well are left out.
         """
@@ -77,14 +77,17 @@ class Versions:
         newer = [name for name in descriptor.fields if level in spec.levels and spec.field_at(name, level) is None]
         plain = [name for name in newer if _says_nothing(spec, descriptor, name, own)]
         fields = {name: value for name, value in descriptor.fields.items() if name not in plain}
-        there = check_at(
+        other_findings = check_at(
             replace(descriptor, version=None, fields=fields), level, self.basis, device=self.device
         ).findings
-        texts = there[0].levels if there else ()
+        texts = other_findings[0].levels if other_findings else ()
         lacking = [_lacking_field(spec, name, own, level, texts) for name in newer if name not in plain]
         if lacking:  # other findings are consequences, except for types and ranks of other fields
-            there = (*lacking, *(finding for finding in there if finding.id.endswith((".type", ".rank"))))
-        return tuple(finding for finding in there if (finding.id, finding.where) not in message)
+            other_findings = (
+                *lacking,
+                *(finding for finding in other_findings if finding.id.endswith((".type", ".rank"))),
+            )
+        return tuple(finding for finding in other_findings if (finding.id, finding.where) not in message)
 
     def count(self, descriptor: Descriptor, *, alike: bool, nodes: int) -> None:
         """Count nodes of an import above the target."""
@@ -167,8 +170,8 @@ def _vendor_names(of: str, operator: str, fields: Iterable[str]) -> list[str]:
 
     Two fields may share a name in different versions.
     """
-    known = dialect(of).operator(operator).fields
-    return list(dict.fromkeys(known[name].vendor_name if name in known else name for name in fields))
+    infos = dialect(of).operator(operator).fields
+    return list(dict.fromkeys(infos[name].vendor_name if name in infos else name for name in fields))
 
 
 def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: str) -> bool:

@@ -250,13 +250,13 @@ def _causes_text(
 def _moved_lines(moved: list[Moved], version: str | None, width: int) -> Iterator[str]:
     """Yield operators with another version, with known differences."""
     by_kind: dict[tuple[str, str, str, tuple[str, ...]], int] = {}
-    for one in moved:
-        kind = (clean(one.location.operator or ""), one.written, one.there, one.behaviour)
+    for change in moved:
+        kind = (clean(change.location.operator or ""), change.written, change.there, change.behaviour)
         by_kind[kind] = by_kind.get(kind, 0) + 1
-    for (operator, written, there, behaviour), count in by_kind.items():
+    for (operator, written, newer, behaviour), count in by_kind.items():
         suffix = f"; different results: {', '.join(behaviour)}" if behaviour else ""
         text = (
-            f"at opset {version}, {operator} is version {there}; the model uses version {written} "
+            f"at opset {version}, {operator} is version {newer}; the model uses version {written} "
             f"({plural(count, 'node')}){suffix}"
         )
         yield from wrap_text(text, width, first="  ", hang="    ")

@@ -112,8 +112,8 @@ def inputs_of(descriptor: Descriptor) -> Iterator[tuple[str, Any]]:
             yield info.name, value
 
 
-def _map_tensors(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
-    return one(value) if isinstance(value, TensorDesc) else [one(each) for each in value]
+def _map_tensors(value: Any, convert: Callable[[TensorDesc], Any]) -> Any:
+    return convert(value) if isinstance(value, TensorDesc) else [convert(each) for each in value]
 
 
 def _palette(tables: Dialect, tensor: TensorDesc, near: set[int], *, summed: bool) -> NDArray[Any]:

@@ -32,8 +32,8 @@ class Reply(NamedTuple):
 
         A crash counts as a rejection.
         """
-        known = {"accepted": True, "no kernel": True, "rejected": False, "crashed": False}
-        return known.get(self.word)
+        answers = {"accepted": True, "no kernel": True, "rejected": False, "crashed": False}
+        return answers.get(self.word)
 
 
 class Values(NamedTuple):

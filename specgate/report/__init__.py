@@ -49,8 +49,8 @@ def render(report: Report, format: str, *, options: RenderOptions) -> str:  # no
     except KeyError:
         from specgate.errors import InputError
 
-        known = ", ".join(FORMATS)
-        raise InputError(f"expected one of {known}, found {format[:40]!r}", place="format") from None
+        formats = ", ".join(FORMATS)
+        raise InputError(f"expected one of {formats}, found {format[:40]!r}", place="format") from None
     renderer = cast("Callable[[Report, RenderOptions], str]", getattr(import_module(module), function))
     return renderer(report, options)
 

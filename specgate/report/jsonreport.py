@@ -87,11 +87,11 @@ def _group_findings(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, 
     return [
         {
             "query": well_formed(query),
-            "id": well_formed(alike[0].id),
-            "targets": [well_formed(finding.target or "") for finding in alike],
-            "fingerprints": [marks[id(finding)] for finding in alike],
+            "id": well_formed(findings[0].id),
+            "targets": [well_formed(finding.target or "") for finding in findings],
+            "fingerprints": [marks[id(finding)] for finding in findings],
         }
-        for query, alike in merging.group_findings([finding for finding, _ in pairs], queries)
+        for query, findings in merging.group_findings([finding for finding, _ in pairs], queries)
         if query is not None
     ]
 

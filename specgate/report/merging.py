@@ -43,14 +43,14 @@ def group_findings(
     the first finding of each group.
     """
     of = {target: query for query, targets in queries.items() for target in targets}
-    alike: dict[object, list[Finding]] = {}
+    findings_by_key: dict[object, list[Finding]] = {}
     for finding in findings:
         query = of.get(finding.target or "")
-        alike.setdefault(
+        findings_by_key.setdefault(
             id(finding) if query is None else _key(finding, query, finding.message, finding.fix), []
         ).append(finding)
     by_level: dict[object, list[Finding]] = {}
-    for known_findings in alike.values():
+    for known_findings in findings_by_key.values():
         query = of.get(known_findings[0].target or "")
         texts = {
             (_strip_target(f.message, f), _strip_target(f.fix or "", f)) for f in known_findings if query is not None

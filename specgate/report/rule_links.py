@@ -61,10 +61,10 @@ def rule_address(rule_id: str) -> str | None:
     if rulebook.file_rule(rule_id) is None:
         dialect, _, rest = rule_id.partition("/")
         try:
-            known = dialect in SHIPPED and _is_shipped(dialect, rest.partition("/")[0])
+            shipped = dialect in SHIPPED and _is_shipped(dialect, rest.partition("/")[0])
         except Error:
-            known = False
-        if not known:
+            shipped = False
+        if not shipped:
             return None
     return SITE + quote(rule_page(rule_id))
 

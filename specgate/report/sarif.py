@@ -87,14 +87,14 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _rule(rule: str, level: str) -> dict[str, Any]:
-    known = describe_rule(rule)
+    description = describe_rule(rule)
     shown = clean(rule)
-    lines = [clean(line, _MESSAGE_LIMIT) for line in known.lines]
-    help_lines = [clean(known.says, _MESSAGE_LIMIT), *lines]
+    lines = [clean(line, _MESSAGE_LIMIT) for line in description.lines]
+    help_lines = [clean(description.says, _MESSAGE_LIMIT), *lines]
     entry: dict[str, Any] = {
         "id": shown,
-        "shortDescription": _message(clean(known.says, 1000)),
-        "fullDescription": _message(clean(known.says, 1000)),
+        "shortDescription": _message(clean(description.says, 1000)),
+        "fullDescription": _message(clean(description.says, 1000)),
         "help": _message("\n".join(help_lines)),
         "defaultConfiguration": {"level": level},
         "properties": {
@@ -102,7 +102,7 @@ def _rule(rule: str, level: str) -> dict[str, Any]:
             "problem.severity": _KINDS[level],
         },
     }
-    address = rule_address(rule) or known.url
+    address = rule_address(rule) or description.url
     if address is not None:
         entry["helpUri"] = address
     return entry

@@ -75,10 +75,10 @@ class _Writer:
                 self.put(file, style="file")
             for place, in_node in groupby(in_file, lambda pair: pair[0].location):
                 self.node(place, report)
-                for finding, alike in in_node:
+                for finding, similar in in_node:
                     self.finding(finding)
-                    if alike:
-                        self.put(_format_remainder(alike), first="    ", hang="      ")
+                    if similar:
+                        self.put(_format_remainder(similar), first="    ", hang="      ")
             self.lines.append("")
 
     def node(self, place: Location | None, report: Report) -> None:

@@ -292,8 +292,10 @@ def choose(mask: NDArray[np.bool_], left: Any, right: Any) -> Any:
         return left
     words = next((value for value in (left, right) if value.__class__ is Words), None)
     if words is not None:
-        one, other = (_to_words(value, words.ids) for value in (left, right))
-        return Words(np.where(mask, one.codes, other.codes), one.words | other.words, words.ids)
+        left_words, right_words = (_to_words(value, words.ids) for value in (left, right))
+        return Words(
+            np.where(mask, left_words.codes, right_words.codes), left_words.words | right_words.words, words.ids
+        )
     if isinstance(left, bool | np.ndarray) and isinstance(right, bool | np.ndarray):
         return np.where(mask, left, right)
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):

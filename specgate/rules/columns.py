@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.rules import column_values as values
+from specgate.rules import column_values
 from specgate.rules.column_values import Column, Open, Words, both, choose, either, is_column, negation
 from specgate.rules.compile import Builder, Translator, answer, call, check_of, load
 from specgate.rules.functions import FUNCTIONS, LOOP_LIMIT, NEST_LIMIT, bounded_range, power_of_two
@@ -167,7 +167,7 @@ class Rows:
 
         def link(kind: str, part: Callable[[], Any]) -> Truth:
             before.append(part())
-            return values.compare(kind, *before[-2:])
+            return column_values.compare(kind, *before[-2:])
 
         return self.chain(False, *(partial(link, *each) for each in links))
 
@@ -182,7 +182,7 @@ class Rows:
             zero = right.data == 0
             self.refuse(zero)
             right = Column(np.where(zero, right.data.dtype.type(1), right.data), min(right.low, 1), max(right.high, 1))
-        return values.arithmetic(kind, left, right)
+        return column_values.arithmetic(kind, left, right)
 
     def at(self, sequence: Any, index: Any) -> Any:
         """Return an element of a sequence, per row where the index is a column."""
@@ -254,7 +254,7 @@ class Rows:
             if value is None:
                 value = item
             else:
-                better = both(kept, either(negation(present), values.compare(kind, item, value)))
+                better = both(kept, either(negation(present), column_values.compare(kind, item, value)))
                 value = item if better is True else value if better is False else choose(better, item, value)
             present = either(present, kept)
         if value is None:
@@ -302,7 +302,7 @@ def _length(several: Any) -> Any:
     return (
         len(several)
         if not isinstance(several, Collected)
-        else values.total(_kept_values(Collected((1, kept) for _, kept in several), 0))
+        else column_values.total(_kept_values(Collected((1, kept) for _, kept in several), 0))
     )
 
 
@@ -342,9 +342,9 @@ def _is_whole(value: Any) -> bool:
 def _absolute(value: Any) -> Any:
     if not is_column(value):
         return abs(value)
-    negative = values.arithmetic("Sub", 0, value)
+    negative = column_values.arithmetic("Sub", 0, value)
     if _is_whole(value):
-        return choose(values.compare("Lt", value, 0), negative, value)
+        return choose(column_values.compare("Lt", value, 0), negative, value)
     return Column(np.abs(value.data))
 
 
@@ -356,8 +356,8 @@ def _power_of_two(value: Any) -> Truth:
 
 #: Columnar functions.
 FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "product": lambda several: values.product(_kept_values(several, 1)),
-    "sum": lambda several: values.total(_kept_values(several, 0)),
+    "product": lambda several: column_values.product(_kept_values(several, 1)),
+    "sum": lambda several: column_values.total(_kept_values(several, 0)),
     "len": _length,
     "abs": _absolute,
     "int": lambda value: value if _is_whole(value) else _plainly(int, value),
@@ -368,10 +368,10 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_numbers": _numbers,
     "_single": _single,
     "_items": items,
-    "_among": values.among,
-    "_within": values.within,
-    "_arithmetic": values.arithmetic,
-    "_compare": values.compare,
+    "_among": column_values.among,
+    "_within": column_values.within,
+    "_arithmetic": column_values.arithmetic,
+    "_compare": column_values.compare,
     "_not": lambda value: negation(_truth(value)),
     **{f"_{name}": form for name, form in FORMS.items()},
 }

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.descriptors.core import RECORDS, TensorDesc
-from specgate.rules import functions as primitives
+from specgate.rules import functions as rule_functions
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import ATTRIBUTES, LAYOUT_FUNCTIONS, NUMBERS, WORDS
 from specgate.rules.walk import walk
@@ -356,7 +356,7 @@ def _present_value(value: Any) -> Any:
 
 _GLOBALS: Final[Mapping[str, Any]] = {
     "_at": _index_safely,
-    "_few": primitives.few,
+    "_few": rule_functions.few,
     "_single": _single,
     "_numbers": _numbers,
     "_given": _present_value,

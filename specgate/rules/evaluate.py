@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, format_value
-from specgate.rules import functions as primitives
+from specgate.rules import functions
 from specgate.rules.functions import FUNCTIONS, TURN_LIMIT
 from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, member, number, size_or_unknown
 
@@ -115,7 +115,7 @@ def _indexed_parts(parts: Sequence[ast.AST], own: str) -> Iterator[str]:
 
 
 def decide(values: Iterable[Any], *, decisive: bool) -> Any:
-    """Return `decisive` if any value is, UNKNOWN if one may be, else not it."""
+    """Return `decisive` if a value equals it, UNKNOWN if one may, else its negation."""
     unknown = False
     try:
         for value in values:
@@ -398,12 +398,12 @@ _MAKERS: Final[Mapping[type[ast.AST], Callable[[Any], Part]]] = {
 def count_turns(state: State, turns: int) -> None:
     """Count loop iterations; raise Undefined above the limit."""
     state.turns += turns
-    if state.turns > primitives.TURN_LIMIT:
-        raise Undefined(f"its loops have more than {primitives.TURN_LIMIT} iterations")
+    if state.turns > functions.TURN_LIMIT:
+        raise Undefined(f"its loops have more than {functions.TURN_LIMIT} iterations")
 
 
 def is_element(node: ast.expr) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a test whether a value is the tensor of an array.
+    """Return a function that is true if a value is an array's tensor.
 
     Absent members of such a tensor are not checked before the rule.
     """
@@ -431,7 +431,7 @@ def part_of_call(node: ast.Call, part_of: Maker) -> Part:
         return _operator(argument, part_of)
     if name in LAYOUT_FUNCTIONS:
         return _of_tensor(
-            lambda tensor, context: primitives.of_layout(name, tensor, context), _argument(argument, part_of)
+            lambda tensor, context: functions.of_layout(name, tensor, context), _argument(argument, part_of)
         )
     function = FUNCTIONS[name]
     if function.of_texts:

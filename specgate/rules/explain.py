@@ -325,5 +325,5 @@ def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
     return ast.Subscript(iterated, ast.Constant(turn.place), ast.Load())
 
 
-def _is_same_value(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) and bool(one == other))
+def _is_same_value(value: Any, other: Any) -> bool:
+    return value is other or (type(value) is type(other) and bool(value == other))

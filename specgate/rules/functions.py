@@ -169,8 +169,8 @@ def _labeled_sizes(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: 
         if tensor.sizes is None:
             return UNKNOWN
         ahead = len(_letters(text.split(_REST)[0]))
-        behind = len(tensor.sizes) - len(names)
-        places = [n if n < ahead else n + behind for n, name in enumerate(names) if name == letter]
+        extra = len(tensor.sizes) - len(names)
+        places = [n if n < ahead else n + extra for n, name in enumerate(names) if name == letter]
         items += [size_or_unknown(tensor.sizes[_not_negative(place)]) for place in places]
     return tuple(items)
 

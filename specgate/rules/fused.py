@@ -52,7 +52,7 @@ class Fusible:
         self.dialect = dialect
         self.level = level
         self.allowed = allowed
-        self._known: dict[str, _Parts | None] = {}
+        self._parts_by_name: dict[str, _Parts | None] = {}
 
     def fits(self, value: Any) -> bool:
         """Return whether `flaws` is empty, in a third of the time."""
@@ -81,9 +81,9 @@ class Fusible:
         if not isinstance(value, Descriptor) or value.dialect != self.dialect.name:
             yield Flaw(f"is {format_value(value)}, but an operator of {self.dialect.name} is expected", structural=True)
             return
-        here = self.dialect.label(self.level)
+        level_label = self.dialect.label(self.level)
         if not self.takes(value.operator):
-            lacking = "" if self.allowed is not None else f", which {here} does not have"
+            lacking = "" if self.allowed is not None else f", which {level_label} does not have"
             yield Flaw(f"is {_name(value.operator)}{lacking}", listed=self.allowed is not None)
         for oddity in value.oddities:
             yield Flaw(f"has an invalid field: {oddity.message}", _name(oddity.where), structural=True)
@@ -96,7 +96,7 @@ class Fusible:
                 message = f"states {name}, but a fused operator has no separate tensors"
                 yield Flaw(message, name, "leave out")
             elif name not in parts.attributes:
-                message = f"states {_name(name)}, which is not an attribute of {value.operator} at {here}"
+                message = f"states {_name(name)}, which is not an attribute of {value.operator} at {level_label}"
                 yield Flaw(message, _name(name), "leave out", structural=True)
         for name in sorted(parts.required.difference(stated)):
             message = f"does not state {name}, which {value.operator} requires"
@@ -107,7 +107,7 @@ class Fusible:
 
         None where it does not have a table.
         """
-        if operator not in self._known:
+        if operator not in self._parts_by_name:
             try:
                 spec = self.dialect.operator(operator)
             except NoTable:
@@ -115,5 +115,5 @@ class Fusible:
             infos = [f for f in spec.attributes if self.dialect.holds(self.level, f.since, f.until)]
             required = frozenset(f.name for f in infos if not f.optional and f.default is None)
             tensors = frozenset(f.name for f in (*spec.inputs, *spec.outputs))
-            self._known[operator] = _Parts(frozenset(f.name for f in infos), required, tensors)
-        return self._known[operator]
+            self._parts_by_name[operator] = _Parts(frozenset(f.name for f in infos), required, tensors)
+        return self._parts_by_name[operator]

@@ -82,8 +82,8 @@ class Shorthand:
     def conditions(self, text: str) -> list[str]:
         """Return the conditions of ``same_type(A, B, …)``, or the text alone.
 
-        Required tensors are compared in one condition, and each optional one in a condition of its own, which does not
-        apply where the tensor is absent.
+        Required tensors are compared in one condition, and each optional one in a separate condition, which does
+        not apply if the tensor is absent.
         """
         match _tree(text) if SAME_TYPE in text else None:
             case ast.Call(func=ast.Name(id="same_type"), args=[_, _, *_] as tensors, keywords=[]):
@@ -290,7 +290,7 @@ class _Plain(ast.NodeTransformer):
         if not node.args or node.keywords or any(shown_tree(field) not in self.optional for field in node.args):
             raise ShorthandError(f"expected optional fields in {shown_tree(node)}")
         ones = (ast.IfExp(_presence(field), ast.Constant(1), ast.Constant(0)) for field in node.args)
-        return reduce(lambda count, one: ast.BinOp(count, ast.Add(), one), ones)  # type: ignore[arg-type, return-value]
+        return reduce(lambda count, term: ast.BinOp(count, ast.Add(), term), ones)  # type: ignore[arg-type, return-value]
 
 
 def _presence(field: ast.expr) -> ast.Call:

@@ -180,10 +180,10 @@ class _Writer:
                 pass
             case _:
                 return None
-        one, other = self.is_composed(left), self.is_composed(right)
-        if one == other:
+        left_composed, right_composed = self.is_composed(left), self.is_composed(right)
+        if left_composed == right_composed:
             return None
-        tree, computed = (right, left) if one else (left, right)
+        tree, computed = (right, left) if left_composed else (left, right)
         value = value_of(computed, self.context)
         facts = list(self.facts(tree))
         if value is None or value is UNKNOWN or isinstance(value, bool) or len(facts) != 1:
@@ -345,7 +345,7 @@ class _Writer:
     def dimension_label(self, node: ast.Call) -> str:
         """Return how a term labels dimensions: by a letter, or by an ellipsis."""
         if isinstance(node.func, ast.Name) and node.func.id == "covered":
-            return "that points stand for"
+            return "covered by an ellipsis"
         return f"called {spell_value(value_of(node.args[-1], self.context))}"
 
     def of_group(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:

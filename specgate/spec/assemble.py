@@ -300,9 +300,9 @@ def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
     for kind, scalars in names.items():
         whole = "a whole number" if len(scalars) == 1 else "whole numbers"
         for word, info in tables.get("types", {}).get("types", {}).items():
-            signed, bits = word.startswith("INT"), info.get("bits") or 0
-            if bits >= 8 and (signed or word.startswith("UINT")):
-                low, high = integer_limits(bits, signed=signed)
+            bits, array_type = info.get("bits") or 0, str(info.get("numpy"))
+            if bits >= 8 and array_type.startswith(("int", "uint")):
+                low, high = integer_limits(bits, signed=array_type.startswith("int"))
                 forms.append(
                     {
                         "require": " and ".join(f"{low} <= {name} <= {high} and {name} % 1 == 0" for name in scalars),
@@ -338,11 +338,11 @@ def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
     While a dialect lacks tables, names that its tables would have are used. An unknown name is kept, and
     `check_references` reports it for a complete dialect.
     """
-    dialect, known = tables.get("dialect", {}), tables["operators"]
+    dialect, operators = tables.get("dialect", {}), tables["operators"]
     prefixes = ("", *dialect.get("short_names", ()))
 
     def full(name: str) -> str:
-        result = next((prefix + name for prefix in prefixes if prefix + name in known), None)
+        result = next((prefix + name for prefix in prefixes if prefix + name in operators), None)
         if result is not None or dialect.get("complete") or name.startswith(prefixes[1:]):
             return result or name
         return prefixes[1] + name if len(prefixes) > 1 else name

@@ -54,10 +54,10 @@ def steps(spec: OperatorSpec) -> dict[str, Step]:
     texts_by_name: dict[str, Step] = {}
     before: Resolved | None = None
     for level in spec.levels:
-        here = spec.resolve(level)
-        if here is not None and (before is None or not _is_same_version(before, here)):
+        resolved = spec.resolve(level)
+        if resolved is not None and (before is None or not _is_same_version(before, resolved)):
             texts_by_name[level] = "new" if before is None else "changed"
-        before = here
+        before = resolved
     return texts_by_name
 
 
@@ -71,10 +71,10 @@ def more_from(spec: OperatorSpec, level: str) -> list[str]:
     position = spec.dialect.position
     for later in spec.levels if before is not None else ():
         if position[later] > position[level]:
-            here = spec.resolve(later)
-            if before is not None and here is not None and _takes_more(before, here):
+            resolved = spec.resolve(later)
+            if before is not None and resolved is not None and _takes_more(before, resolved):
                 texts.append(later)
-            before = here
+            before = resolved
     return texts
 
 
@@ -196,8 +196,8 @@ def changes(table: Dialect, before: str, after: str) -> list[Change]:
     matching_changes: list[Change] = []
     for name in table.operators:
         spec = table.operator(name)
-        one, other = spec.level_for(before), spec.level_for(after)
-        old, new = (spec.resolve(level) if level is not None else None for level in (one, other))
+        first, second = spec.level_for(before), spec.level_for(after)
+        old, new = (spec.resolve(level) if level is not None else None for level in (first, second))
         if old is None and new is None:
             continue
         if old is None or new is None:

@@ -203,7 +203,7 @@ class CellCheck:
         if value is None:
             return True
         if isinstance(value, list) or value.__class__ is tuple:
-            answers = [self.tensor(one) if one.__class__ is TensorDesc else self.value(one) for one in value]
+            answers = [self.tensor(item) if item.__class__ is TensorDesc else self.value(item) for item in value]
             return False if False in answers else UNKNOWN if UNKNOWN in answers else True
         return self.value(value)
 

@@ -91,7 +91,7 @@ class Cell(_File):
     )
 
     @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _keep_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Keep null, which removes a part of the previous row."""
         entries = {name: None for name in type(self).model_fields if name in self.model_fields_set}
         return {**entries, **handler(self)}
@@ -178,8 +178,8 @@ class OtherValues(BaseModel):
     )
     undefined: bool = Field(
         default=False,
-        description="the values of builds depend on memory or chance, so that all elements are masked where the values "
-        "of builds are asked for",
+        description="builds leave the outputs undefined, such as uninitialized memory; with basis observed all "
+        "elements are masked",
     )
     all_builds: bool = Field(
         default=False,
@@ -193,7 +193,7 @@ class OtherValues(BaseModel):
         return bool(self.arguments or self.kernel or self.fields or self.types or self.undefined)
 
     @model_validator(mode="after")
-    def _followed(self) -> OtherValues:
+    def _check_all_builds(self) -> OtherValues:
         if self.all_builds and not self.computed:
             raise ValueError(
                 "expected arguments, kernel, fields or types: values can follow all builds only with one of them"
@@ -288,7 +288,7 @@ class LongRule(_File):
     when: Expression | None = Field(default=None, description="the rule applies only if this is true")
     since: Level | None = None
     until: Level | None = Field(default=None, description="the first level at which it no longer applies")
-    because: str | None = Field(default=None, description="what the documentation says, in our words")
+    because: str | None = Field(default=None, description="the requirement of the documentation, in our words")
     fix: str | None = Field(default=None, description="what to change, in one phrase")
     after: list[str] | None = Field(
         default=None,
@@ -306,7 +306,7 @@ class LongRule(_File):
     crashes: bool = Field(default=False, description="a build crashed on a violation, and no build accepts one")
 
     @model_validator(mode="after")
-    def _refused(self) -> LongRule:
+    def _check_guard(self) -> LongRule:
         if self.guard and not self.structural:
             raise ValueError("a rule that the executor checks is structural")
         return self
@@ -568,11 +568,11 @@ class DialectFile(_File):
     )
     domains: list[str] = Field(
         default=[],
-        description="domains with versions of their own: operators of them are called DOMAIN.NAME, and each level says "
-        "which version of a domain belongs to it",
+        description="domains with separate versions; their operators are named DOMAIN.NAME, and each level states the "
+        "version of each domain",
     )
     foreign: dict[str, str] = Field(
-        default={}, description="of these domains, those that another project defines, with its name"
+        default={}, description="domains of these that the dialect does not define, and who defines them"
     )
     stand_ins: dict[str, str] = Field(
         default={},

@@ -190,7 +190,7 @@ def _content(path: Path, _changed: int) -> Any:
 
 
 def _stated_part(key: str, part: Any) -> Any:
-    """Return what a file with `like` states itself.
+    """Return the facts that a file with `like` states itself.
 
     {} and null state nothing.
     """
@@ -319,9 +319,9 @@ def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[s
 def _file(spec: OperatorSpec, problem: str, *, whole: bool) -> str:
     """Return the file of a problem: the operator's, or that of its examples."""
     file = spec.dialect.tables.files.get(spec.name, spec.name)
-    apart = examples_file(file)
-    if problem.startswith(("examples.", "counterexamples.")) and (_folder(spec.dialect) / apart).is_file():
-        file = apart
+    examples = examples_file(file)
+    if problem.startswith(("examples.", "counterexamples.")) and (_folder(spec.dialect) / examples).is_file():
+        file = examples
     return f"{spec.dialect.name}/{file}" if whole else file
 
 

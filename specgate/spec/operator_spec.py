@@ -306,7 +306,7 @@ class OperatorSpec:
             }
             if len(resolved_by_side) == 2:
                 resolved_by_side["documented"] = self._following(
-                    resolved_by_side["documented"], resolved_by_side["observed"], self.excused(level)
+                    resolved_by_side["documented"], resolved_by_side["observed"], self.ignored_requirements(level)
                 )
             if len(resolved_by_side) == 2 and resolved_by_side["documented"].key == resolved_by_side["observed"].key:
                 del resolved_by_side["observed"]
@@ -358,9 +358,9 @@ class OperatorSpec:
 
     def follows_builds(self, level: str) -> bool:
         """Return whether the default verdict follows builds somewhere at `level`."""
-        return bool(self.excused(level))
+        return bool(self.ignored_requirements(level))
 
-    def excused(self, level: str) -> frozenset[str]:
+    def ignored_requirements(self, level: str) -> frozenset[str]:
         """Return documented requirements that the default verdict ignores.
 
         They are names of rules, parts of cells, and attributes.

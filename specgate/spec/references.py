@@ -41,7 +41,7 @@ def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iter
     A member must be an attribute of some operator, with the same type.
     """
     if info.get("members") and info.get("type") != "operator":
-        yield path, "expected it of an operator only"
+        yield path, "expected a field of type operator"
     elif dialect.tables.about.get("complete"):
         members = {(n, f.get("type")) for raw in dialect.tables.operators.values() for (_, n, *_), f in forms_of(raw)}
         for name, type_ in info.get("members", {}).items():
@@ -64,20 +64,22 @@ def field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
             yield (*path, "type"), f"unknown type of fields {type_!r:.80}"
         scalar = type_ == "scalar"
         if scalar and named is None:
-            yield (*path, "type_from"), "expected the attribute that says which type the scalar has"
+            yield (*path, "type_from"), "expected the attribute with the scalar's type"
         elif named is not None and not scalar:
-            yield (*path, "type_from"), "expected it of a scalar only"
+            yield (*path, "type_from"), "expected a scalar"
         elif named is not None and named not in enums:
             yield (*path, "type_from"), f"expected an attribute of an enum's type, found {named!r:.80}"
         if ("min_count" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
             yield path, "expected min_count and heterogeneous of an array of tensors only"
         if "enum" in info and (info["kind"] != "attribute" or info.get("type") not in {"int", "int[]"}):
-            yield (*path, "enum"), "expected it of an attribute that holds integers only"
+            yield (*path, "enum"), "expected an attribute that contains only integers"
         elif "enum" in info and not dialect.numbers(info["enum"]):
             yield (*path, "enum"), "types.yaml has no numbers"
         if "became" in info and (info["became"], info.get("until")) not in starts:
             yield (*path, "became"), f"expected an input since {info.get('until')!r:.40}, found {info['became']!r:.80}"
-        yield from (((*path, "counts"), f"{n!r:.80} is no array") for n in info.get("counts") or () if n not in arrays)
+        yield from (
+            ((*path, "counts"), f"{n!r:.80} is not an array") for n in info.get("counts") or () if n not in arrays
+        )
     for name, forms in raw["fields"].items():
         if isinstance(forms, list):
             yield from _order_problems(("fields", name), forms, dialect)
@@ -92,7 +94,7 @@ def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -
     for index, (before, after) in enumerate(pairwise(forms), start=1):
         end, start = (dialect.position.get(level or "") for level in (before.get("until"), after.get("since")))
         if end is None or start is None or end > start:
-            yield (*path, index, "since"), "expected it no lower than the `until` of the form before"
+            yield (*path, index, "since"), "expected a level from the `until` of the previous form on"
 
 
 def support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
@@ -106,7 +108,7 @@ def support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]
         if not levels or rows != sorted(rows):
             yield path, "expected at least one row, rows in the order of the levels"
         if index is not None and seen.setdefault(case["when"], index) != index:
-            yield (*path, "when"), f"support.{seen[case['when']]} says the same"
+            yield (*path, "when"), f"support.{seen[case['when']]} has the same condition"
     if not cases:
         yield ("support",), "expected at least one case"
     before: dict[Keys, dict[str, Any]] = {}
@@ -132,7 +134,7 @@ def cell_problems(
         unknown = [n for n in cell.get("operators", ()) if n not in dialect.tables.operators]
         yield from (((*path, "operators"), f"unknown operator {n!r:.80}") for n in unknown)
     if "when" in cell and cell["when"] not in _conditions(raw):
-        yield (*path, "when"), "expected the condition of one of the operator's cases, as it stands there"
+        yield (*path, "when"), "expected the condition of one of the operator's cases, spelled as there"
     types = cell.get("types")
     if types != "any":
         yield from (((*path, "types"), f"unknown type {t!r:.80}") for t in types or () if not dialect.knows_type(t))
@@ -386,14 +388,14 @@ def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> It
         named = recipe.get(part, [])
         entries = named.values() if isinstance(named, dict) else named
         names = [name for entry in entries for name in (entry if isinstance(entry, list) else [entry])]
-        known = fields | numbers if part == "output_type" else fields
-        yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in known)
+        names_allowed = fields | numbers if part == "output_type" else fields
+        yield from ((("execute", part), f"{n!r} is not a tensor field") for n in names if n not in names_allowed)
     outputs = {name for entry in recipe.get("outputs", []) for name in (entry if isinstance(entry, list) else [entry])}
     unknown = [name for name in recipe.get("sized_by_values", []) if name not in outputs]
-    yield from ((("execute", "sized_by_values"), f"{name!r} is none of the outputs") for name in unknown)
+    yield from ((("execute", "sized_by_values"), f"{name!r} is not an output") for name in unknown)
     for name, types in recipe.get("unsupported_types", {}).items():
         if name not in fields:
-            yield ("execute", "unsupported_types"), f"{name!r} is no tensor field"
+            yield ("execute", "unsupported_types"), f"{name!r} is not a tensor field"
         yield from (
             (("execute", "unsupported_types", name), f"unknown type {t!r:.40}") for t in types if t not in dialect.types
         )

@@ -58,7 +58,7 @@ def rules_of_group(group: str) -> Rules:
 
 
 def model_rule_reference(rule_id: str) -> dict[str, Any] | None:
-    """Return what `specgate rule` prints of such an id, else None."""
+    """Return the text of `specgate rule` for such an id, else None."""
     group, _, name = rule_id.rpartition("/")
     rule = rules_of_group(group).get(name)
     if rule is None:
@@ -111,8 +111,8 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
     parts = rule_id.split("/")
     if len(parts) == 2 and is_dialect(parts[0]) and parts[1] in dialect(parts[0]).tables.operators:
         forms = dialect(parts[0]).operator(parts[1]).rule_forms
-        known = ", ".join(dict.fromkeys(form.name for form in forms)) or "level"
-        raise InputError(f"expected a rule of {parts[1]} behind a slash, one of {known}")
+        rule_names = ", ".join(dict.fromkeys(form.name for form in forms)) or "level"
+        raise InputError(f"expected a rule of {parts[1]} after a slash, one of {rule_names}")
     if len(parts) != 3 or not is_dialect(parts[0]):
         raise InputError(f"expected a rule id such as directml/ONE_HOT/axis-range, found {rule_id!r:.100}")
     table = dialect(parts[0])
@@ -202,10 +202,10 @@ def _reference(
 ) -> dict[str, Any]:
     mine = [stated.form for stated in every if stated.form.name == name]
     if not mine:
-        known = list(dict.fromkeys(stated.form.name for stated in every))
-        near = difflib.get_close_matches(name, known, 1)
+        names = list(dict.fromkeys(stated.form.name for stated in every))
+        near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {rule_id.rpartition('/')[0]}/{near[0]}? " if near else ""
-        raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(known) or 'none'}")
+        raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(names) or 'none'}")
     tables = [_level_data(stated, table) for stated in every if stated.form.name == name]
     entry = written.counterexamples.get(name)
     reference: dict[str, Any] = {

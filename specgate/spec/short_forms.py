@@ -109,11 +109,11 @@ def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str
     problems: list[Problem] = []
     new_entries: dict[str, dict[str, list[str]]] = {}
     for kind in KINDS:
-        known = new_entries[kind] = {}
+        sets = new_entries[kind] = {}
         for name, entries in content.get(kind, {}).items():
-            texts, wrong = expand_sets(entries, known, kind)
+            texts, wrong = expand_sets(entries, sets, kind)
             problems += [((kind, name), text) for text in wrong]
-            known[name] = texts
+            sets[name] = texts
     return new_entries, problems
 
 
@@ -180,8 +180,8 @@ def expand_sets(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str
     for entry in entries:
         name = entry.removeprefix(MARK)
         if entry.startswith(MARK) and name not in sets:
-            known = ", ".join(MARK + other for other in sets) or "none"
-            problems.append(f"unknown set {entry!r:.80} of {kind}; known here: {known}")
+            names = ", ".join(MARK + other for other in sets) or "none"
+            problems.append(f"unknown set {entry!r:.80} of {kind}; known here: {names}")
             continue
         for item in sets[name] if entry.startswith(MARK) else [entry]:
             if item in texts_by_name:
@@ -240,7 +240,7 @@ def whole_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys
     return whole, problems
 
 
-_NOTHING: Final = "null takes away what the row before says, and it says nothing of it"
+_NOTHING: Final = "null removes a part of the previous row, which does not have it"
 
 
 def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:

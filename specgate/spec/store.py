@@ -194,15 +194,15 @@ def _look(folder: str, under: str, items: list[list[Any]]) -> None:
 
 def _fresh(name: str, folder: str, build: Callable[[pathlib.Path], dict[str, Any]]) -> dict[str, Any]:
     path = _kept_at(name)
-    now = stamp(folder)
+    current = stamp(folder)
     try:
         kept = kept_tables(path)
-        if kept["stamp"] == now:
+        if kept["stamp"] == current:
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     tables = build_with_digest(build, pathlib.Path(folder))
-    write_tables(path, now, tables)
+    write_tables(path, current, tables)
     return tables
 
 

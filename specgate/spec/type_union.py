@@ -68,7 +68,7 @@ class SupportUnion:
                     raise InputError(message, place=where)
 
     def loose(self, name: str, aspect: str, item: Any) -> bool:
-        """Return whether a kernel may compute what a level's row rejects.
+        """Return whether a kernel may compute values that a level's row rejects.
 
         The dialect must allow it, and some row must support the item. aspect: ``type``, ``rank`` or ``value``; item:
         the tensor, or the value.

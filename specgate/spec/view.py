@@ -120,7 +120,7 @@ def field_facts(info: FieldInfo, *more: str) -> dict[str, Any]:
     Empty facts are left out. more: names of further facts.
     """
     further = {name: getattr(info, name) for name in more}
-    known = {
+    facts = {
         "values": list(info.words) if info.words else None,
         "type_from": info.type_from,
         "optional": info.optional or None,
@@ -129,7 +129,7 @@ def field_facts(info: FieldInfo, *more: str) -> dict[str, Any]:
         **{name: None if value is False else value for name, value in further.items()},
         "doc": info.doc,
     }
-    return {key: value for key, value in known.items() if value is not None}
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 def shown_cell(resolved: Resolved, name: str) -> dict[str, Any]:

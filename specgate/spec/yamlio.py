@@ -24,7 +24,7 @@ Keys = tuple[str | int, ...]
 Lines = dict[Keys, int]
 
 #: The end of the message about a duplicate key.
-TWICE: Final = "stands here twice"
+TWICE: Final = "is duplicated"
 MAX_DEPTH: Final = 64
 MAX_EVENTS: Final = 500_000
 MAX_DIGITS: Final = 400
@@ -39,11 +39,11 @@ def format_problem(name: str, lines: Lines, path: Keys, message: str) -> str:
 
     A value without a line uses the line of its container.
     """
-    known = path
-    while known and known not in lines:
-        known = known[:-1]
+    prefix = path
+    while prefix and prefix not in lines:
+        prefix = prefix[:-1]
     words = (str(part) if str(part).isprintable() and len(str(part)) <= 80 else format_value(part) for part in path)
-    return ": ".join(filter(None, (f"{name}:{lines.get(known, 1)}", ".".join(words), message)))
+    return ": ".join(filter(None, (f"{name}:{lines.get(prefix, 1)}", ".".join(words), message)))
 
 
 def load_yaml(text: str, name: str) -> tuple[Any, Lines]:

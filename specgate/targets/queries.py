@@ -91,7 +91,7 @@ def _last(count: int, name: str, what: str) -> list[_Named]:
         raise InputError(f"expected last 1 {name} or more, found last 0")
     if what and what not in {*_RELEASES, word, f"{word}s"}:
         kinds = "releases" + (f" or {word}s" if word else "")
-        raise InputError(f"expected {kinds} behind 'last {count} {name}', found {what!r:.40}")
+        raise InputError(f"expected {kinds} after 'last {count} {name}', found {what!r:.40}")
     by_level = what in {word, f"{word}s"} or not family.releases or (not what and not _has_releases(name))
     return list(family.levels[-count:]) if by_level and family.levels else _newest_patches(family.releases)[-count:]
 

@@ -33,8 +33,8 @@ def changed_behaviour(spec: OperatorSpec, descriptor: Descriptor, before: str, a
     )
 
 
-def _is_same_value(one: Any, other: Any) -> bool:
-    return one is not UNKNOWN and other is not UNKNOWN and type(one) is type(other) and bool(one == other)
+def _is_same_value(value: Any, other: Any) -> bool:
+    return value is not UNKNOWN and other is not UNKNOWN and type(value) is type(other) and bool(value == other)
 
 
 def _value(spec: OperatorSpec, descriptor: Descriptor, level: str, constant: Any) -> Any:

@@ -228,7 +228,7 @@ def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verd
 def spelt_for(verdict: Verdict, target: str) -> Verdict:
     """Return a verdict that spells its target as the user did."""
 
-    def spelt() -> Verdict:
+    def spell_target() -> Verdict:
         return replace(
             verdict,
             target=target,
@@ -239,9 +239,9 @@ def spelt_for(verdict: Verdict, target: str) -> Verdict:
     if not verdict.accepted:
         may_note = getattr(verdict, "may_note", True)  # a verdict made together with its findings already has them
         return Verdict.unread(
-            target, verdict.operator, verdict.basis, spelt, accepted=verdict.accepted, may_note=may_note
+            target, verdict.operator, verdict.basis, spell_target, accepted=verdict.accepted, may_note=may_note
         )
-    return spelt()
+    return spell_target()
 
 
 def _compile(

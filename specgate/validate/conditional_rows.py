@@ -31,8 +31,8 @@ def compile_cases(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
         return checks[0]
 
     def check(fields: Mapping[str, Any]) -> bool:
-        for one in checks:  # noqa: SIM110  # a generator costs more than the loop
-            if one(fields):
+        for check_row in checks:  # noqa: SIM110  # a generator costs more than the loop
+            if check_row(fields):
                 return True
         return False
 

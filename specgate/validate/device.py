@@ -30,13 +30,13 @@ __all__ = [
 #: The name of the finding on a type that a device does not support.
 DEVICE_RULE: Final = "device-capability"
 _WORDS: Final = {"all", "none"}
-_known: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+_capabilities: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
 
 
 @on_change
 def _forget() -> None:
-    """Clear what was read from replaced tables."""
-    _known.clear()
+    """Clear facts of replaced tables."""
+    _capabilities.clear()
 
 
 def required_capabilities(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
@@ -44,10 +44,10 @@ def required_capabilities(dialect: str, level: str) -> Mapping[str, tuple[str, .
 
     A device needs one of the listed capabilities to support the type.
     """
-    texts_by_name = _known.get((dialect, level))
+    texts_by_name = _capabilities.get((dialect, level))
     if texts_by_name is None:
         table = tables(dialect)
-        texts_by_name = _known[dialect, level] = {
+        texts_by_name = _capabilities[dialect, level] = {
             name: tuple(gate["any"])
             for name, info in table.types.items()
             for gate in info.get("capability") or ()
@@ -72,15 +72,17 @@ def device_of(device: str | Iterable[str] | None, dialect: str | None = None) ->
     """
     if device is None:
         return None
-    known = capabilities(dialect or next(one.name for one in packages() if one.has_devices))
+    types_by_option = capabilities(dialect or next(package.name for package in packages() if package.has_devices))
     if not isinstance(device, Iterable):
         raise InputError(f"expected a device as text or several texts, found {format_value(device)}")
     texts = [device] if isinstance(device, str) else list(device)
     names = {part.strip() for text in texts for part in str(text).split(",")} - {""}
-    strange = sorted(names - set(known) - _WORDS)
+    strange = sorted(names - set(types_by_option) - _WORDS)
     if strange or not names:
-        raise InputError(f"expected a device as {', '.join(known)}, all or none, found {', '.join(strange)[:60]!r}")
-    return frozenset(known) if "all" in names else frozenset(names - _WORDS)
+        raise InputError(
+            f"expected a device as {', '.join(types_by_option)}, all or none, found {', '.join(strange)[:60]!r}"
+        )
+    return frozenset(types_by_option) if "all" in names else frozenset(names - _WORDS)
 
 
 def unsupported_types(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[tuple[str, str]]:

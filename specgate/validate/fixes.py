@@ -84,7 +84,7 @@ def exact_up_to(text: str, other: str, dialect: Dialect) -> str | None:
 
 
 def describe_loss(text: str, other: str, dialect: Dialect) -> str:
-    """Return a description of what a cast loses, "" for no known loss."""
+    """Return a description of a cast's loss, "" for no known loss."""
     if text == other or lossless(text, other, dialect):
         return ""
     exact = exact_up_to(text, other, dialect)
@@ -95,14 +95,14 @@ def describe_loss(text: str, other: str, dialect: Dialect) -> str:
         bits = bits_of(other, dialect)
         low, high = (f"-2**{bits - 1}", f"2**{bits - 1} - 1") if theirs == "i" else ("0", f"2**{bits} - 1")
         return f"exact from {low} to {high}"
-    one, two = _format(text, dialect), _format(other, dialect)
-    if one is None or two is None:
+    left, right = _format(text, dialect), _format(other, dialect)
+    if left is None or right is None:
         return ""
     parts = []
-    if two.significand < one.significand:
-        parts.append(f"{two.significand} of {one.significand} significant bits are kept")
-    if two.most < one.most:
-        parts.append(f"numbers from 2**{two.most + 1} on overflow")
+    if right.significand < left.significand:
+        parts.append(f"{right.significand} of {left.significand} significant bits are kept")
+    if right.most < left.most:
+        parts.append(f"numbers from 2**{right.most + 1} on overflow")
     return ", ".join(parts)
 
 
@@ -113,10 +113,10 @@ def lossless(text: str, other: str, dialect: Dialect) -> bool:
     if mine == "b" and theirs in "iuf":
         return True
     if mine == "f" and theirs == "f":
-        one, two = _format(text, dialect), _format(other, dialect)
-        if one is None or two is None:
+        left, right = _format(text, dialect), _format(other, dialect)
+        if left is None or right is None:
             return text == other
-        return two.least <= one.least and two.most >= one.most and two.significand >= one.significand
+        return right.least <= left.least and right.most >= left.most and right.significand >= left.significand
     if mine == theirs:
         return width >= 0 and mine in "iuc"
     if mine in "iu" and theirs == "f":
@@ -178,7 +178,7 @@ def _type(failure: Failure, spec: OperatorSpec) -> str:
 
 
 def cast_fix(where: str, text: str, allowed: Sequence[str], spec: OperatorSpec) -> str:
-    """Return which allowed type to cast a tensor to, and what the cast loses."""
+    """Return the allowed type to cast a tensor to, and the cast's loss."""
     near = nearest(text, allowed, spec.dialect)
     if near is None:
         return f"give {where} {_one_of('the type', tuple(allowed), 'those types')}"

@@ -28,14 +28,13 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
-    from specgate.validate import accepting_levels as validate_reach
-    from specgate.validate import row as explain
+    from specgate.validate import accepting_levels, row
     from specgate.validate.accepting_levels import Reach
     from specgate.validate.failures import Failure
     from specgate.verdict import Basis
 else:
-    explain = lazy("specgate.validate.row")  # only the explaining path needs it
-    validate_reach = lazy("specgate.validate.accepting_levels")  # few targets are that old
+    row = lazy("specgate.validate.row")  # only the explaining path needs it
+    accepting_levels = lazy("specgate.validate.accepting_levels")  # few targets are that old
 
 __all__ = ["answer", "domainless", "verdict_with_reasons"]
 
@@ -48,8 +47,7 @@ def _failures_at(
     `level` must define the operator, and the descriptor must be as that level reads it.
     """
     return {
-        side: explain.explain_at(descriptor, resolved, facts)
-        for side, resolved in spec.sides_at(level, basis, by).items()
+        side: row.explain_at(descriptor, resolved, facts) for side, resolved in spec.sides_at(level, basis, by).items()
     }
 
 
@@ -82,7 +80,7 @@ def accepts_at(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool
 
 
 def _accepts_slowly(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
-    failures = explain.explain_at(descriptor, resolved, facts, bare=True)
+    failures = row.explain_at(descriptor, resolved, facts, bare=True)
     if any(not failure.unknown for failure in failures):
         return False
     return None if failures else True
@@ -92,7 +90,7 @@ def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: fro
     """Return the verdict for a target without the operator's domain."""
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     matching_finding = missing_domain(
-        spec, target, validate_reach.Reach(descriptor, spec, basis, device=device).accepting()
+        spec, target, accepting_levels.Reach(descriptor, spec, basis, device=device).accepting()
     )
     return Verdict(accepted=False, target=str(target), operator=spec.name, basis=basis, findings=(matching_finding,))
 
@@ -133,7 +131,7 @@ def verdict_with_reasons(
     facts.takes = takes
     failures = {} if missing else _failures_at(descriptor, spec, judged_at, basis, by, facts=facts)
     certain = frozenset(f.rule for matching_failures in failures.values() for f in matching_failures if not f.unknown)
-    reach = validate_reach.Reach(descriptor, spec, basis, by, device, facts, certain)
+    reach = accepting_levels.Reach(descriptor, spec, basis, by, device, facts, certain)
     result = reach.accepting() if certain or late or missing else dialect.level_set([])
     findings: list[Finding] = []
     if not spec.is_written_for(descriptor.version):
@@ -163,8 +161,8 @@ def _excused_notes(
     page = reach.spec.resolve(level, "documented")
     if page is None:
         return []
-    known = {failure.key for matching_failures in failures.values() for failure in matching_failures}
-    by_page = [failure for failure in explain.explain_at(descriptor, page, reach.facts) if failure.key not in known]
+    keys = {failure.key for matching_failures in failures.values() for failure in matching_failures}
+    by_page = [failure for failure in row.explain_at(descriptor, page, reach.facts) if failure.key not in keys]
     return [builds_note(failure, reach.spec, page.row, target) for failure in by_page if not failure.unknown]
 
 
@@ -190,8 +188,8 @@ def _rest(
     target: str,
 ) -> list[Finding]:
     """Return the failures besides the missing operator, at a level with it."""
-    there = reordered_for(replace(descriptor, version=None), spec, level)
-    failures = _failures_at(there, spec, level, basis, by, facts=Facts())
+    reordered = reordered_for(replace(descriptor, version=None), spec, level)
+    failures = _failures_at(reordered, spec, level, basis, by, facts=Facts())
     return [
         new_finding
         for new_finding in _findings(failures, reach, result, level, target)

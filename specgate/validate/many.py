@@ -51,7 +51,7 @@ def accepted_rows(
     """Return which rows `target` accepts; see `specgate.accepts_many`."""
     if not isinstance(operator, str):
         raise InputError(f"expected the name of an operator, found {format_value(operator)}")
-    spec = tables(target.dialect).operator(package(target.dialect).named(operator))
+    spec = tables(target.dialect).operator(package(target.dialect).vendor_name(operator))
     level = spec.level_for(target.level)
     reader = ColumnReader(spec, level)
     fields = reader.fields(columns)
@@ -97,7 +97,7 @@ class _Judge:
         self.basis = basis
         self.by = target.by
         home = tables(target.dialect)
-        self.known: Callable[[Any], bool] = lambda word: word in home.types or home.knows_type(str(word))
+        self.is_known: Callable[[Any], bool] = lambda word: word in home.types or home.knows_type(str(word))
         self.checks = checks
         refused = (
             set()
@@ -157,7 +157,7 @@ class _Judge:
         return result
 
     def _not_taken(self, word: Any) -> bool:
-        return word in self.refused or not self.known(word)
+        return word in self.refused or not self.is_known(word)
 
 
 def _test_missing(kind: Any, test: Callable[[Any], bool]) -> Any:

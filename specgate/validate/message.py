@@ -173,13 +173,15 @@ def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
     """
     dialect = spec.dialect
     at = dialect.position[level]
-    having = [one for one in spec.levels if spec.field_at(name, one) is not None]
-    later = [one for one in having if dialect.position[one] > at]
+    having = [each for each in spec.levels if spec.field_at(name, each) is not None]
+    later = [each for each in having if dialect.position[each] > at]
     info = spec.field_at(name, (later or having)[0 if later else -1]) or spec.fields[name]
     if later:
-        after = [one for one in spec.levels if dialect.position[one] > dialect.position[later[0]] and one not in later]
+        after = [
+            each for each in spec.levels if dialect.position[each] > dialect.position[later[0]] and each not in later
+        ]
         last = next(
-            (one for one in reversed(later) if after and dialect.position[one] < dialect.position[after[0]]), ""
+            (each for each in reversed(later) if after and dialect.position[each] < dialect.position[after[0]]), ""
         )
         span = f"from {dialect.label(later[0])} {f'to {last}' if last else 'on'}"
     else:

@@ -137,11 +137,11 @@ def _tensor(value: Any, name: str, sizes: tuple[int, ...], fields: Mapping[str, 
     """Return an attribute's value as the tensor of the input `name`."""
     several = isinstance(value, list | tuple)
     values = list(value) if several else [value]
-    known = value is not UNKNOWN
+    decided = value is not UNKNOWN
     kind = type_for(values, name, fields, resolved)
-    if several or not known:
+    if several or not decided:
         sizes = (len(values),) if several else sizes
-    elements = None if kind is None or not known else _exact(values, kind, resolved.spec)
+    elements = None if kind is None or not decided else _exact(values, kind, resolved.spec)
     return TensorDesc(kind, sizes, value=None if elements is None else tuple(elements))
 
 
@@ -166,7 +166,7 @@ def type_for(values: Sequence[Any], name: str, fields: Mapping[str, Any], resolv
 
 
 def _distance(name: str, *, whole: bool, spec: OperatorSpec) -> tuple[bool, int]:
-    """Return how far a type is from an attribute's type.
+    """Return the distance of a type from an attribute's type.
 
     Attributes hold 64-bit integers and 32-bit floats.
     """

@@ -21,13 +21,13 @@ __all__ = ["RELEASE_RULE", "newer_than", "newer_types", "places_of", "with_relea
 
 #: The name of the finding on a type that a release does not support.
 RELEASE_RULE: Final = "type-release"
-_known: dict[tuple[str, str], dict[str, str]] = {}
+_releases: dict[tuple[str, str], dict[str, str]] = {}
 
 
 @on_change
 def _forget() -> None:
-    """Clear what was read from replaced tables."""
-    _known.clear()
+    """Clear facts of replaced tables."""
+    _releases.clear()
 
 
 def newer_types(target: Target) -> Mapping[str, str]:
@@ -42,14 +42,14 @@ def newer_types(target: Target) -> Mapping[str, str]:
 
 def newer_than(dialect: str, release: str) -> Mapping[str, str]:
     """Return types newer than a release's title, with their first release."""
-    texts_by_name = _known.get((dialect, release))
+    texts_by_name = _releases.get((dialect, release))
     if texts_by_name is None:
         table = tables(dialect)
         places = {str(entry["name"]): at for at, entry in enumerate(table.environments)}
         own = next(at for at, entry in enumerate(table.environments) if entry["title"] == release)
         firsts = {name: info["release"] for name, info in table.types.items() if info.get("release")}
         newer = {name: str(first) for name, first in firsts.items() if places[str(first)] > own}
-        texts_by_name = _known[dialect, release] = newer
+        texts_by_name = _releases[dialect, release] = newer
     return texts_by_name
 
 
@@ -66,7 +66,7 @@ def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Targ
 
 
 def places_of(newer: Mapping[str, str], descriptor: Descriptor) -> list[tuple[str, str]]:
-    """Return the tensors of a descriptor whose type is in `newer`, with it."""
+    """Return a descriptor's tensors with a type in `newer`, and that type."""
     if not newer:
         return []
     return [(place, str(tensor.type)) for place, tensor in descriptor.tensors() if tensor.type in newer]

@@ -56,14 +56,14 @@ def advice(
 ) -> str | None:
     """Return a repair as one phrase, None where it would not help a reader.
 
-    fields: by the names in the repair. names: display names where they differ. lost: describes what a cast loses.
+    fields: by the names in the repair. names: display names where they differ. lost: describes the loss of a cast.
     """
     phrases: list[str] = []
     groups: dict[tuple[Any, ...], list[Step]] = {}
     for step in repair:
         kind = step.place.kind
-        alike = (kind, step.place.label, step.values, step.span) if kind in _TOGETHER else step
-        groups.setdefault((*alike,), []).append(step)
+        key = (kind, step.place.label, step.values, step.span) if kind in _TOGETHER else step
+        groups.setdefault((*key,), []).append(step)
     for steps in groups.values():
         places = [step.place for step in steps]
         losses = list(dict.fromkeys(filter(None, map(lost, steps)))) if lost is not None else []
@@ -122,7 +122,7 @@ _TENSOR: Final = "tensor"
 class Remedy:
     """Search for a change after which a rule holds.
 
-    context: what the rule was evaluated on. where: the tensor of a tensor rule, "" for others. facts: cached facts
+    context: the values of the rule. where: the tensor of a tensor rule, "" for others. facts: cached facts
     about the descriptor. failures: lists the failures of a descriptor at the level.
     """
 
@@ -144,7 +144,7 @@ class Remedy:
         )
 
     def _describe_loss(self, step: Step) -> str:
-        """Return what casting an input loses."""
+        """Return the loss of casting an input."""
         info = self._infos().get(step.place.field)
         if step.place.kind != "type" or info is None or info.kind == "output":
             return ""
@@ -180,11 +180,13 @@ class Remedy:
         first = None
         for repair in islice(self.repairs(), _TRIED):
             *rest, last = repair
-            clean = [at for at in range(min(len(last.tried), _CHOICES)) if not self._spoils(repair, at, before)]
-            if len(clean) == len(last.tried):
+            clean = [
+                at for at in range(min(len(last.values_to_test), _CHOICES)) if not self._spoils(repair, at, before)
+            ]
+            if len(clean) == len(last.values_to_test):
                 return repair
             if clean:
-                return (*rest, last._replace(values=tuple(last.tried[at] for at in clean), span=False))
+                return (*rest, last._replace(values=tuple(last.values_to_test[at] for at in clean), span=False))
             first = first or repair
         return first
 
@@ -234,7 +236,7 @@ class Remedy:
         """Return the repaired descriptor, with value `choice` of the last part."""
         fields: Mapping[str, Any] = self.context.fields
         for step in repair:
-            value = step.tried[choice if step is repair[-1] else 0]
+            value = step.values_to_test[choice if step is repair[-1] else 0]
             fields = change_part(step.place, value, fields)
         entries = {name: value for name, value in fields.items() if value is not self.context.fields.get(name)}
         if self.where:

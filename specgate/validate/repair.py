@@ -230,9 +230,9 @@ def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
 
 def _nearest(leaf: Leaf, place: Place, value: int, context: Context) -> int | None:
     for step in (*_NEAR, *_FAR):
-        for tried in (value - step, value + step):
-            if _holds(leaf, place, tried, context):
-                return _closest(leaf, place, value, tried, context)
+        for candidate in (value - step, value + step):
+            if _holds(leaf, place, candidate, context):
+                return _closest(leaf, place, value, candidate, context)
     return None
 
 
@@ -280,7 +280,7 @@ class Step(NamedTuple):
     span: bool = False
 
     @property
-    def tried(self) -> tuple[Any, ...]:
+    def values_to_test(self) -> tuple[Any, ...]:
         """The values to test."""
         if not self.span:
             return self.values
@@ -354,13 +354,15 @@ class _Search:
             helping = self._helping(done, expected_steps)
             if helping is not None:
                 return (*steps, *helping)
-            if not all(step.tried and self.possible(step.place, step.tried[0]) for step in expected_steps):
+            if not all(
+                step.values_to_test and self.possible(step.place, step.values_to_test[0]) for step in expected_steps
+            ):
                 return None
-            done += [(step.place, step.tried[0]) for step in expected_steps]
-            steps += [step._replace(values=step.tried[:1], span=False) for step in expected_steps]
+            done += [(step.place, step.values_to_test[0]) for step in expected_steps]
+            steps += [step._replace(values=step.values_to_test[:1], span=False) for step in expected_steps]
             touched = {place for place, _ in done}
-            then = self.context_after(done)
-            options = self.options(decisive(self.form.require, then), then)
+            context = self.context_after(done)
+            options = self.options(decisive(self.form.require, context), context)
             following = [repair for repair in options if not touched & {step.place for step in repair}]
             owner = option[0].place.owner
             expected_steps = min(following, key=lambda repair: repair[0].place.owner != owner, default=None)
@@ -369,16 +371,20 @@ class _Search:
     def _helping(self, done: list[tuple[Place, Any]], option: Repair) -> Repair | None:
         """Return the option with only its working values, None without any."""
         *rest, last = option
-        if not all(self.possible(step.place, value) for step in option for value in step.tried):
-            last = last._replace(values=tuple(v for v in last.tried if self.possible(last.place, v)), span=False)
-        if not all(self.possible(step.place, step.tried[0]) for step in rest):
+        if not all(self.possible(step.place, value) for step in option for value in step.values_to_test):
+            last = last._replace(
+                values=tuple(v for v in last.values_to_test if self.possible(last.place, v)), span=False
+            )
+        if not all(self.possible(step.place, step.values_to_test[0]) for step in rest):
             return None
-        fixed = [(step.place, step.tried[0]) for step in rest]
-        good = [v for v in last.tried if self.answer(self.context_after([*done, *fixed, (last.place, v)])) is True]
+        fixed = [(step.place, step.values_to_test[0]) for step in rest]
+        good = [
+            v for v in last.values_to_test if self.answer(self.context_after([*done, *fixed, (last.place, v)])) is True
+        ]
         if not good:
             return None
-        steps = [step._replace(values=step.tried[:1], span=False) for step in rest]
-        if last.span and len(good) == len(last.tried):
+        steps = [step._replace(values=step.values_to_test[:1], span=False) for step in rest]
+        if last.span and len(good) == len(last.values_to_test):
             return (*steps, last)
         return (*steps, last._replace(values=tuple(good), span=False))
 
@@ -401,8 +407,8 @@ class _Search:
             direct = list(_of_leaf(leaf, context)) or list(_repair_parts(leaf, context))
             for repair in map(self.fill_choices, direct):
                 key = tuple(step.place for step in repair)
-                known = merged.get(key)
-                merged[key] = repair if known is None else _merge_choices(known, repair)
+                earlier = merged.get(key)
+                merged[key] = repair if earlier is None else _merge_choices(earlier, repair)
         return sorted(merged.values(), key=lambda repair: max(self.cost(step, context) for step in repair))
 
     def fill_choices(self, repair: Repair) -> Repair:
@@ -439,14 +445,14 @@ def _type_of(place: Place) -> ast.expr:
     return ast.parse(f"type({place.owner})", mode="eval").body
 
 
-def _merge_choices(one: Repair, other: Repair) -> Repair:
+def _merge_choices(repair: Repair, other: Repair) -> Repair:
     """Return a repair whose only step allows the values of both.
 
     Repairs with several steps are not merged; the first is returned.
     """
-    if len(one) > 1 or one[0].span or other[0].span:
-        return one
-    return (one[0]._replace(values=tuple(dict.fromkeys([*one[0].values, *other[0].values]))),)
+    if len(repair) > 1 or repair[0].span or other[0].span:
+        return repair
+    return (repair[0]._replace(values=tuple(dict.fromkeys([*repair[0].values, *other[0].values]))),)
 
 
 def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:

@@ -26,7 +26,7 @@ def successor(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, A
 
 
 def advice(spec: OperatorSpec, level: str) -> str | None:
-    """Return what to use instead of an operator removed before `level`.
+    """Return the replacement of an operator removed before `level`.
 
     None where no table names a replacement.
     """

@@ -88,7 +88,7 @@ class _Explaining:
         return (failure.rule.partition(".")[0], failure.aspect + "s") in self.hidden
 
     def oddities(self) -> Iterator[Failure]:
-        """Yield failures of what the reader reported as odd."""
+        """Yield failures of parts that the reader reported as odd."""
         for oddity in self.judged.descriptor.oddities:
             if is_excused(oddity, self.judged.resolved):
                 continue
@@ -267,8 +267,8 @@ def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec
 
 def _words(info: FieldInfo, values: tuple[Any, ...], spec: OperatorSpec) -> tuple[str, ...]:
     """Return the allowed values of a field as words for a message."""
-    known = (spec.dialect.words_of_numbers(info, value) for value in values)
-    return tuple(value.word if isinstance(value, Numbered) else str(value) for value in known)
+    words = (spec.dialect.words_of_numbers(info, value) for value in values)
+    return tuple(value.word if isinstance(value, Numbered) else str(value) for value in words)
 
 
 def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[str, ...] | None) -> Iterator[Failure]:

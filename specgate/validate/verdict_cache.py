@@ -36,7 +36,7 @@ def key_of(value: Any, most: int = _MOST_ELEMENTS) -> Hashable:
             return value is UNSTATED, value  # a tensor without a type is compared by identity
         return _key_of_constant(value, value.value, most)
     if kind is list or kind is tuple:
-        return kind, *[key_of(one, most) for one in value]
+        return kind, *[key_of(item, most) for item in value]
     if kind is float:
         return kind, repr(value)
     if kind in _PLAIN or value is None or value is UNKNOWN:
@@ -76,8 +76,8 @@ class Memo(Generic[Item]):
     """Cached answers by key, cleared when the tables change or it is full."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, Item | object] = {}
-        on_change(self._known.clear)
+        self._items: dict[Hashable, Item | object] = {}
+        on_change(self._items.clear)
 
     def of(self, key: Callable[[], Hashable], make: Callable[[], Item]) -> Item:
         """Return the cached answer of `make`; compute it without a key."""
@@ -85,7 +85,7 @@ class Memo(Generic[Item]):
             hashable = key()
         except NoKey:
             return make()
-        result = self._known.get(hashable, _MISSING)
+        result = self._items.get(hashable, _MISSING)
         if result is _MISSING:
-            result = keep(self._known, hashable, make(), _MOST)
+            result = keep(self._items, hashable, make(), _MOST)
         return result  # type: ignore[return-value]  # not the missing marker

@@ -56,7 +56,9 @@ def _with_size(value: Any, size: int) -> Any:
     if isinstance(value, TensorDesc):
         if value.sizes is None or value.concrete:
             return value
-        return value._replace(sizes=tuple([one if isinstance(one, int) else size for one in value.sizes]))
+        return value._replace(
+            sizes=tuple([old_size if isinstance(old_size, int) else size for old_size in value.sizes])
+        )
     if value.__class__ is list or value.__class__ is tuple:
         return [_with_size(item, size) for item in value]
     return value

@@ -144,7 +144,7 @@ class Renewing(ABC, Closing, Generic[Process]):
         """Return a new process; raise InputError if it does not start."""
 
     @abstractmethod
-    def _worn(self, process: Process) -> bool:
+    def _must_replace(self, process: Process) -> bool:
         """Return whether a process has answered enough questions."""
 
     def _hold_open(self) -> None:
@@ -158,7 +158,7 @@ class Renewing(ABC, Closing, Generic[Process]):
         Raises InputError after `close`.
         """
         self._hold_open()
-        if self._process is not None and self._worn(self._process):
+        if self._process is not None and self._must_replace(self._process):
             self._retire()
         if self._process is None:
             self._process = self._start()

@@ -35,7 +35,7 @@ class Closing:
     """A context that calls `close` at its end."""
 
     def close(self) -> None:
-        """Release what is held."""
+        """Release resources."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Ratios against peers, measured in one run: ``python -m tests.benchmarks [WHAT …]``."""
+"""Measure speed as ratios to peers: ``python -m tests.benchmarks [GROUP …]``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: How many threads numpy's products take: one, since ONNX Runtime gets one. What the caller sets stays.
+#: Threads for numpy's matrix products: one, as for ONNX Runtime. Values set by the caller are kept.
 _THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the ratios of the groups; a ratio is the peer's time over ours, so above 1 specgate is faster."""
-    for name in _THREADS:  # read once, when numpy is loaded
+    """Print the ratios of the groups.
+
+    A ratio is the peer's time divided by specgate's; above 1, specgate is faster.
+    """
+    for name in _THREADS:  # numpy reads them when it is imported
         os.environ.setdefault(name, "1")
     from tests.benchmarks.groups import GROUPS
 
@@ -78,8 +81,8 @@ def _text(group: Group, remarks: list[tuple[str, str]]) -> str:
         ratios = [f"{contender.typical / c.typical:.2f}x" for c in own if c.typical]
         rate = [f"{group.work / contender.typical:,.0f}"] if group.work else []
         rows.append([contender.name, _time(contender.typical), _time(min(contender.seconds)), *rate, *ratios])
-    said = "".join(f"  {name}: {value}\n" for name, value in remarks)
-    return f"{group.title}\n{text_table(rows, indent='  ')}{said}\n"
+    message = "".join(f"  {name}: {value}\n" for name, value in remarks)
+    return f"{group.title}\n{text_table(rows, indent='  ')}{message}\n"
 
 
 def _short(contender: Contender) -> str:

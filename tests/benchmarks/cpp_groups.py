@@ -1,4 +1,4 @@
-"""The C++ header in one process with a DirectML library, and what it costs to compile."""
+"""Speed of the C++ header next to a DirectML library, and compile time."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["cpp_groups"]
 
 LEVEL: Final = "6.2"
-CHANGES: Final = 4  # of each operator's examples, beside the examples and counterexamples themselves
-OPERATORS: Final[Sequence[str] | None] = None  # None: all that the level has
-#: How the program that is timed is compiled, and the file whose compiling is.
+CHANGES: Final = 4  # per example of an operator, in addition to the examples and counterexamples
+OPERATORS: Final[Sequence[str] | None] = None  # None: all operators of the level
+#: Compiler options of the timed program, and the file whose compilation is timed.
 ASKED: Final = "-O2"
 COMPILED: Final = "-O1"
 _ROUNDS: Final = 3
@@ -44,14 +44,17 @@ _EMPTY: Final = "#include <string>\n#include <vector>\nint main() {}\n"
 
 
 def cpp_groups() -> Iterator[Group]:
-    """Checks beside CreateOperator of the same descriptions, then the compiler's time and the size of the header."""
+    """Yield the groups: checks, compile time and header size.
+
+    Checks are timed next to CreateOperator on the same descriptions.
+    """
     with tempfile.TemporaryDirectory(prefix="specgate-bench-") as folder:
         yield _checking(Path(folder))
         yield _compiling(Path(folder))
 
 
 class _Runs:
-    """Times of every operator's descriptions, all of one run, which is made anew when one is asked for again."""
+    """Times of the descriptions of every operator, measured again on every use."""
 
     def __init__(self, folder: Path) -> None:
         self.beside = Beside(folder, LEVEL, operators=OPERATORS, flags=[ASKED])
@@ -65,18 +68,18 @@ class _Runs:
             self.asked = set()
             self.last = self._run()
         self.asked.add(member)
-        return median(_typical(times, member) for times in self.last.values() if _given(times, member)) * 1e-9
+        return median(_typical(times, member) for times in self.last.values() if _convert(times, member)) * 1e-9
 
     def _run(self) -> Mapping[str, list[Times]]:
-        found: dict[str, list[Times]] = defaultdict(list)
-        times = self.beside.times([made for _, made in self.images], _ROUNDS)
+        times_by_name: dict[str, list[Times]] = defaultdict(list)
+        times = self.beside.times([result for _, result in self.images], _ROUNDS)
         for (name, _), measured in zip(self.images, times, strict=True):
-            found[name].append(measured)
-        return {name: measured for name, measured in found.items() if _given(measured, "creating")}
+            times_by_name[name].append(measured)
+        return {name: measured for name, measured in times_by_name.items() if _convert(measured, "creating")}
 
     def remarks(self) -> list[tuple[str, str]]:
-        """Return ratios to CreateOperator, by operators and of single descriptions."""
-        said = []
+        """Return ratios to CreateOperator, per operator and per description."""
+        messages = []
         for title, member in (
             ("accepted", "checking"),
             ("refused, with text,", "telling"),
@@ -84,40 +87,42 @@ class _Runs:
         ):
             typical, single = [], []
             for name, times in self.last.items():
-                if _given(times, member):
+                if _convert(times, member):
                     create = _typical(times, "creating")
                     typical.append((_typical(times, member) / create, name))
                     single += [
-                        (getattr(one, member) / (one.creating or create), name) for one in times if getattr(one, member)
+                        (getattr(item, member) / (item.creating or create), name)
+                        for item in times
+                        if getattr(item, member)
                     ]
             middle = median(ratio for ratio, _ in typical)
             worst = " and ".join(f"{ratio:.2f} ({name})" for ratio, name in (max(typical), max(single)))
-            said.append(
+            messages.append(
                 (
                     f"a check that is {title} to CreateOperator of the same operator",
                     f"{middle:.2f}; at worst, of an operator and of one description: {worst}",
                 )
             )
-        return said
+        return messages
 
 
-def _given(times: Sequence[Times], member: str) -> bool:
-    return any(getattr(one, member) for one in times)
+def _convert(times: Sequence[Times], member: str) -> bool:
+    return any(getattr(item, member) for item in times)
 
 
 def _typical(times: Sequence[Times], member: str) -> float:
-    found: list[float] = [getattr(one, member) for one in times if getattr(one, member)]
-    return median(found)
+    numbers: list[float] = [getattr(item, member) for item in times if getattr(item, member)]
+    return median(numbers)
 
 
 def _images() -> Iterator[tuple[str, Image]]:
     table = dialect("directml")
     for name in OPERATORS or table.operators:
         spec = table.operator(name)
-        for made in shown_descriptors(spec, LEVEL, CHANGES) if LEVEL in spec.levels else ():
+        for descriptor in shown_descriptors(spec, LEVEL, CHANGES) if LEVEL in spec.levels else ():
             try:
-                yield name, image(made)
-            except Error:  # structures cannot hold it
+                yield name, image(descriptor)
+            except Error:  # the structures cannot represent it
                 continue
 
 
@@ -155,8 +160,8 @@ def _compiling(folder: Path) -> Group:
         contenders.append(Contender(name, call, own=number == 0, missing="no C++ compiler is installed"))
     size = header.stat().st_size
     title = f"compiling with {compiler.name if compiler else 'a C++ compiler'}, {COMPILED}"
-    said = [("the header", f"{size / 1e6:.2f} MB")]
-    return Group(title, contenders, 0.0, clock=ended_time, remarks=lambda: said)
+    messages = [("the header", f"{size / 1e6:.2f} MB")]
+    return Group(title, contenders, 0.0, clock=ended_time, remarks=lambda: messages)
 
 
 def _compile(compiler: Compiler, source: Path) -> None:

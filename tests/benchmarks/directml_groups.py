@@ -1,4 +1,4 @@
-"""The DirectML tables: how soon they are there, and how fast every operator is judged."""
+"""Load time of the DirectML tables, and speed of checks per operator."""
 
 from __future__ import annotations
 
@@ -26,19 +26,22 @@ if TYPE_CHECKING:
 
 __all__ = ["directml_groups"]
 
-CHANGES = 12  # of each operator's examples, beside the examples and counterexamples themselves
-_LOOPS = 10  # of one accepted descriptor; the fastest of three rounds counts
+CHANGES = 12  # per example of an operator, in addition to the examples and counterexamples
+_LOOPS = 10  # per accepted descriptor; the fastest of three rounds counts
 _MOST_REJECTED = 200  # a rejection is explained, which takes as long as hundreds of acceptances
 _EVERY = "table = dialect('directml'); [table.operator(name) for name in table.operators]"
 
 
 def directml_groups() -> Iterator[Group]:
-    """A fresh process' first check, loading every table, checking descriptors of every operator, and ONNX nodes."""
-    compiled_tables("directml")  # so that none of the processes has to make them
+    """Yield the groups: first check, loading of tables, checks per operator.
+
+    ONNX nodes have a separate group.
+    """
+    compiled_tables("directml")  # so that no process has to build them
     yield _first()
     yield _loading()
     yield _checking()
-    yield _undecided()
+    yield _make_undecided()
 
 
 def _first() -> Group:
@@ -75,19 +78,22 @@ def _checking() -> Group:
     drawn: list[Descriptor] = []
     for name in table.operators:
         drawn += shown_descriptors(table.operator(name), newest, CHANGES)
-    good = [made for made in drawn if accepts(made, newest, "both")]
-    bad = [made for made in drawn if accepts(made, newest, "both") is False]
+    good = [descriptor for descriptor in drawn if accepts(descriptor, newest, "both")]
+    bad = [descriptor for descriptor in drawn if accepts(descriptor, newest, "both") is False]
     bad = bad[:: -(-len(bad) // _MOST_REJECTED) or 1]
     target = f"directml:{newest}"
     return Group(
         f"one check, the median over {len(good)} accepted and {len(bad)} other examples and changed examples of all "
         f"{len(table.operators)} operators",
         [
-            _typical("specgate.check, accepted", good, lambda made: specgate.check(made, target), _LOOPS),
-            _typical("accepts, the answer alone", good, lambda made: accepts(made, newest, "both"), _LOOPS),
-            _typical("specgate.check, rejected", bad, lambda made: specgate.check(made, target), _LOOPS),
+            _typical("specgate.check, accepted", good, lambda descriptor: specgate.check(descriptor, target), _LOOPS),
+            _typical("accepts, the answer alone", good, lambda descriptor: accepts(descriptor, newest, "both"), _LOOPS),
+            _typical("specgate.check, rejected", bad, lambda descriptor: specgate.check(descriptor, target), _LOOPS),
             _typical(
-                "specgate.check, rejected, findings read", bad, lambda made: specgate.check(made, target).findings, 1
+                "specgate.check, rejected, findings read",
+                bad,
+                lambda descriptor: specgate.check(descriptor, target).findings,
+                1,
             ),
             peer("openvino opset1.one_hot, node constructed", openvino_construct),
             peer("onnx.checker.check_node", onnx_check),
@@ -95,36 +101,43 @@ def _checking() -> Group:
     )
 
 
-def _undecided() -> Group:
-    """ONNX nodes, whose sizes may be unknown; DirectML's are always stated."""
+def _make_undecided() -> Group:
+    """ONNX nodes, whose sizes may be unknown; DirectML's never are."""
     table = dialect("onnx")
     newest = table.levels[-1]
     target = f"onnx:{newest}"
-    known, unknown = [], []
+    descriptors, unknown = [], []
     for spec in map(table.operator, table.operators):
-        for made in islice(shown_descriptors(spec, newest, 0), 1) if spec.level_for(newest) == newest else ():
-            unsized = _unsized(made)
-            if accepts(made, newest, "both") and accepts(unsized, newest, "both") is None:
-                known.append(made)
+        for descriptor in islice(shown_descriptors(spec, newest, 0), 1) if spec.level_for(newest) == newest else ():
+            unsized = _remove_sizes(descriptor)
+            if accepts(descriptor, newest, "both") and accepts(unsized, newest, "both") is None:
+                descriptors.append(descriptor)
                 unknown.append(unsized)
     return Group(
-        f"one check, the median over {len(known)} ONNX nodes, and over the same without sizes",
+        f"one check, the median over {len(descriptors)} ONNX nodes, and over the same without sizes",
         [
-            _typical("specgate.check, accepted", known, lambda made: specgate.check(made, target), _LOOPS),
-            _typical("specgate.check, undecided", unknown, lambda made: specgate.check(made, target), _LOOPS),
             _typical(
-                "specgate.check, undecided, read", unknown, lambda made: specgate.check(made, target).undecided, 1
+                "specgate.check, accepted", descriptors, lambda descriptor: specgate.check(descriptor, target), _LOOPS
+            ),
+            _typical(
+                "specgate.check, undecided", unknown, lambda descriptor: specgate.check(descriptor, target), _LOOPS
+            ),
+            _typical(
+                "specgate.check, undecided, read",
+                unknown,
+                lambda descriptor: specgate.check(descriptor, target).undecided,
+                1,
             ),
         ],
     )
 
 
-def _unsized(made: Descriptor) -> Descriptor:
+def _remove_sizes(descriptor: Descriptor) -> Descriptor:
     fields = {
         name: value._replace(sizes=None) if isinstance(value, TensorDesc) and value.value is None else value
-        for name, value in made.fields.items()
+        for name, value in descriptor.fields.items()
     }
-    return replace(made, fields=fields, plain=False)
+    return replace(descriptor, fields=fields, plain=False)
 
 
 def _typical(name: str, descriptors: Sequence[Descriptor], call: Callable[[Descriptor], Any], loops: int) -> Contender:
@@ -132,11 +145,11 @@ def _typical(name: str, descriptors: Sequence[Descriptor], call: Callable[[Descr
     return Contender(name, lambda: median(map(seconds, descriptors)), own=True, reports=True)
 
 
-def _seconds(made: Descriptor, call: Callable[[Descriptor], Any], loops: int) -> float:
+def _seconds(descriptor: Descriptor, call: Callable[[Descriptor], Any], loops: int) -> float:
     rounds = []
     for _ in range(3):
         start = process_time()
         for _ in range(loops):
-            call(made)
+            call(descriptor)
         rounds.append((process_time() - start) / loops)
     return min(rounds)

@@ -1,4 +1,4 @@
-"""Nodes as real models have them: what `python -m tests.benchmarks execute` measures. Shapes are of image and language models."""
+"""Nodes of real image and language models for ``tests.benchmarks execute``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _SPEC: Final = re.compile(r"(\w+)(?: \[(-?\d+)\.\.(-?\d+)\])?(?: ([\dx]+))?(?: =
 
 
 class Case(NamedTuple):
-    """A node. inputs: as `arrays_of` reads them, "" for one that is left out. outputs: how many it has."""
+    """A node.
+
+    inputs: texts for `arrays_of`, "" for an omitted one. outputs: their number.
+    """
 
     operator: str
     inputs: tuple[str, ...]
@@ -31,16 +34,16 @@ class Case(NamedTuple):
 def arrays_of(case: Case, seed: int = 0) -> dict[str, NDArray[Any]]:
     """Return a case's arrays by the names x0, x1 and so on.
 
-    An input is written ``float 1x64x56x56``, normal numbers; ``int64 [0..9] 3``, whole numbers of a range; or
-    ``int64 = 1, 2``, these.
+    An input is written as ``float 1x64x56x56`` (normal distribution), ``int64 [0..9] 3`` (integers of a range) or
+    ``int64 = 1, 2`` (these values).
     """
     random = np.random.default_rng(seed)
-    found = {}
+    arrays_by_name = {}
     for index, text in enumerate(case.inputs):
         if not text:
             continue
         match = _SPEC.fullmatch(text)
-        assert match is not None, text  # a case below is written wrongly
+        assert match is not None, text  # malformed case
         word, low, high, sizes, values = match.groups()
         dtype = np.dtype("float32" if word == "float" else word)
         shape = tuple(map(int, sizes.split("x"))) if sizes else ()
@@ -51,8 +54,8 @@ def arrays_of(case: Case, seed: int = 0) -> dict[str, NDArray[Any]]:
             array = random.integers(int(low), int(high), shape, endpoint=True).astype(dtype)
         else:
             array = random.normal(size=shape).astype(dtype)
-        found[f"x{index}"] = array
-    return found
+        arrays_by_name[f"x{index}"] = array
+    return arrays_by_name
 
 
 def _plain(*operators: str) -> list[Case]:

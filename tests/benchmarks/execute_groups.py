@@ -1,9 +1,9 @@
-"""Nodes at sizes of real models, executed by specgate, by ONNX Runtime on one thread and by onnx.reference.
+"""Execution of nodes of real models by specgate, ONNX Runtime and onnx.reference.
 
-All three get arrays and give arrays of their own. Sessions and evaluators are made before, and so is the descriptor;
-specgate's time has its checks of the arrays and its budget in it. Times are the processor's: all run on one thread, and
-what else the machine does must not count. What onnx.reference gives as a view of its input is copied, as both others
-do. A peer that takes more than a second for a call is called once, and given up after ten.
+ONNX Runtime uses one thread. All three read arrays and return new ones. Sessions, evaluators and the descriptor are
+created before; specgate's time includes its checks of the arrays and its memory budget. Times are processor times, so
+that other processes do not count. Views that onnx.reference returns are copied, because both others copy. A peer that
+needs more than a second for a call is called once, and stopped after ten seconds.
 """
 
 from __future__ import annotations
@@ -33,29 +33,32 @@ __all__ = ["execute_groups"]
 
 RUNTIME: Final = "onnxruntime, one thread"
 REFERENCE: Final = "onnx.reference"
-#: A contender that has run for so long runs no further rounds.
+#: A contender that has run for this many seconds gets no further rounds.
 MOST_SECONDS: Final = 1.0
-#: After so many seconds of one call a peer is given up: loops of Python over each element take minutes.
+#: A peer is stopped after this many seconds in one call: Python loops over elements take minutes.
 GIVEN_UP: Final = 10
 
 
 def execute_groups() -> Iterator[Group]:
-    """Yield a group for each case, and one that counts their ratios."""
+    """Yield a group per case, then one that summarizes their ratios."""
     ratios: dict[str, dict[str, float]] = {RUNTIME: {}, REFERENCE: {}}
     for case in CASES:
         name = f"{case.operator} {case.what}".strip()
         yield _group(name, case, ratios)
-    yield Group(f"{len(CASES)} nodes", [], remarks=lambda: list(_counted(ratios)))
+    yield Group(f"{len(CASES)} nodes", [], remarks=lambda: list(_count_call(ratios)))
 
 
-def _counted(ratios: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
-    """Yield how often the time of each peer specgate takes: in the middle, at worst, and where it is above 1."""
-    for name, found in ratios.items():
-        if found:
-            worst = sorted(found, key=lambda each: -found[each])[:5]
-            yield f"against {name}, median", f"{median(found.values()):.2f} times its time"
-            yield f"against {name}, most", ", ".join(f"{each} {found[each]:.1f}" for each in worst)
-            yield f"against {name}, slower for", f"{sum(ratio > 1 for ratio in found.values())} of {len(found)}"
+def _count_call(ratios: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
+    """Yield per peer the median and worst ratio, and the number above 1."""
+    for name, numbers_by_name in ratios.items():
+        if numbers_by_name:
+            worst = sorted(numbers_by_name, key=lambda each: -numbers_by_name[each])[:5]
+            yield f"against {name}, median", f"{median(numbers_by_name.values()):.2f} times its time"
+            yield f"against {name}, most", ", ".join(f"{each} {numbers_by_name[each]:.1f}" for each in worst)
+            yield (
+                f"against {name}, slower for",
+                f"{sum(ratio > 1 for ratio in numbers_by_name.values())} of {len(numbers_by_name)}",
+            )
 
 
 def _group(name: str, case: Case, ratios: dict[str, dict[str, float]]) -> Group:
@@ -74,24 +77,27 @@ def _group(name: str, case: Case, ratios: dict[str, dict[str, float]]) -> Group:
     built = specgate.descriptor(node)
     by_field = _by_field(built, arrays, len(case.inputs))
     own = Contender("specgate.execute", lambda: specgate.execute(built, by_field), own=True)
-    said: list[tuple[str, str]] = []
+    messages: list[tuple[str, str]] = []
     contenders = [
         own,
-        _able(peer(RUNTIME, lambda: _runtime(model, arrays)), said),
-        _able(peer(REFERENCE, lambda: _reference(model, arrays, said)), said),
+        _able(peer(RUNTIME, lambda: _runtime(model, arrays)), messages),
+        _able(peer(REFERENCE, lambda: _reference(model, arrays, messages)), messages),
     ]
 
     def remarks() -> list[tuple[str, str]]:
         for contender in contenders[1:]:
             if contender.typical and own.typical:
                 ratios[contender.name][name] = own.typical / contender.typical
-        return said
+        return messages
 
     return Group(name, contenders, 0.02, remarks=remarks, clock=process_time, most_seconds=MOST_SECONDS)
 
 
-def _able(contender: Contender, said: list[tuple[str, str]]) -> Contender:
-    """Return a peer, or one that is not timed any more: it fails at its node, or takes so long that once is enough."""
+def _able(contender: Contender, messages: list[tuple[str, str]]) -> Contender:
+    """Return a peer; without a function if it fails at its node or is slow.
+
+    A peer is slow if one call is enough to measure it.
+    """
     if contender.call is None:
         return contender
     begin = perf_counter()
@@ -100,18 +106,21 @@ def _able(contender: Contender, said: list[tuple[str, str]]) -> Contender:
             contender.call()
     except TimeoutError:
         return Contender(contender.name, None, missing=f"given up after {GIVEN_UP} s")
-    except Exception as error:  # whatever a peer raises
+    except Exception as error:  # peers may raise anything
         return Contender(contender.name, None, missing=f"fails ({type(error).__name__})")
-    taken = perf_counter() - begin
-    if taken <= MOST_SECONDS:
+    count = perf_counter() - begin
+    if count <= MOST_SECONDS:
         return contender
-    said.append((contender.name, f"called once, as it takes more than {MOST_SECONDS:g} s"))
-    return Contender(contender.name, None, seconds=[taken])
+    messages.append((contender.name, f"called once, as it takes more than {MOST_SECONDS:g} s"))
+    return Contender(contender.name, None, seconds=[count])
 
 
 @contextmanager
 def _at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError within code that takes longer, where signals can do that: not in threads, not on Windows."""
+    """Raise TimeoutError in code that runs too long.
+
+    Needs signals: it has no effect in threads and on Windows.
+    """
 
     def late(*_: object) -> None:
         raise TimeoutError
@@ -141,7 +150,7 @@ def _by_field(built: Any, arrays: Mapping[str, NDArray[Any]], count: int) -> dic
 
 
 def _model(case: Case, arrays: Mapping[str, NDArray[Any]]) -> Callable[[], Any]:
-    def made() -> Any:
+    def make() -> Any:
         import onnx
         from onnx import helper
 
@@ -155,7 +164,7 @@ def _model(case: Case, arrays: Mapping[str, NDArray[Any]]) -> Callable[[], Any]:
         graph = helper.make_graph([node], "node", inputs, [onnx.ValueInfoProto(name=name) for name in outputs])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=10)
 
-    return made
+    return make
 
 
 def _runtime(model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]]) -> Callable[[], object]:
@@ -169,20 +178,20 @@ def _runtime(model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]]) -> Ca
 
 
 def _reference(
-    model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]], said: list[tuple[str, str]]
+    model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]], messages: list[tuple[str, str]]
 ) -> Callable[[], object]:
     from onnx.reference import ReferenceEvaluator
 
     evaluator = ReferenceEvaluator(model())
-    views: bool | None = None  # till the first run
+    views: bool | None = None  # until the first run
 
     def run() -> object:
         nonlocal views
-        made = evaluator.run(None, dict(arrays))
+        outputs = evaluator.run(None, dict(arrays))
         if views is None:
-            views = any(np.may_share_memory(one, given) for one in made for given in arrays.values())
+            views = any(np.may_share_memory(item, array) for item in outputs for array in arrays.values())
             if views:
-                said.append((REFERENCE, "gives a view of its input, which is copied here as the others do"))
-        return [np.array(one, order="C") for one in made] if views else made
+                messages.append((REFERENCE, "gives a view of its input, which is copied here as the others do"))
+        return [np.array(item, order="C") for item in outputs] if views else outputs
 
     return run

@@ -1,4 +1,7 @@
-"""What is measured, against whom. The examples come from the tables; nothing is timed that is not also checked."""
+"""The benchmark groups.
+
+Examples come from the tables, and every timed result is also checked.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ ROWS, COLUMNS, DEPTH = 1024, 1024, 64
 
 
 def check_group() -> Iterator[Group]:
-    """A descriptor and a dict against constructing OpenVINO's node and against onnx.checker; then columns of many."""
+    """Single checks against OpenVINO's constructor and onnx.checker; columns."""
     data = _example("directml", "ONE_HOT")
     built = specgate.descriptor(data)
     target = f"directml:{LEVEL}"
@@ -50,7 +53,7 @@ def check_group() -> Iterator[Group]:
 
 
 def execute_group() -> Iterator[Group]:
-    """The executor against numpy.full of the same output and against three runtimes, then nodes of real models."""
+    """The executor against numpy.full and three runtimes; nodes of real models."""
     rng = np.random.default_rng(0)
     indices = rng.integers(0, DEPTH, (ROWS, COLUMNS), dtype=np.int64)
     values = np.array([0, 1], np.float32)
@@ -78,7 +81,7 @@ def execute_group() -> Iterator[Group]:
 
 
 def cold_group() -> Iterator[Group]:
-    """The whole process of one check against a Python that only imports numpy and pydantic."""
+    """The process of one check against a Python that imports numpy and pydantic."""
     with tempfile.TemporaryDirectory(prefix="specgate-bench-") as folder:
         file = Path(folder, "descriptor.json")
         file.write_text(json.dumps(_example("directml", "ONE_HOT")), encoding="utf-8")
@@ -96,7 +99,7 @@ def cold_group() -> Iterator[Group]:
         )
 
 
-#: Each yields its groups one after the other, and each of them is measured before the next is made.
+#: Each yields its groups in turn; a group is measured before the next one is built.
 GROUPS: dict[str, Callable[[], Iterable[Group]]] = {
     "check": check_group,
     "execute": execute_group,

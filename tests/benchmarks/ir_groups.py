@@ -1,4 +1,4 @@
-"""Linting OpenVINO IRs against what `openvino.Core().read_model` takes for the same file."""
+"""Linting OpenVINO IRs, against the time of `openvino.Core().read_model`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TARGET = "openvino:opset16"
 
 
 def ir_groups() -> Iterator[Group]:
-    """One group for each model, which is on disk, with its weights, as long as it is measured."""
+    """Yield a group per model; the model and its weights exist on disk meanwhile."""
     try:
         import openvino
 
@@ -46,7 +46,7 @@ def _group(name: str, path: str) -> Group:
     reading = Contender("openvino.Core().read_model", lambda: core.read_model(path))
 
     def remarks() -> list[tuple[str, str]]:
-        assert lint.typical is not None  # both were measured
+        assert lint.typical is not None  # both sides ran
         assert reading.typical is not None
         return [("lint's CPU time", f"{lint.typical / reading.typical:.2f}x read_model"), *_memory(path)]
 
@@ -56,17 +56,17 @@ def _group(name: str, path: str) -> Group:
 
 
 def _memory(path: str) -> list[tuple[str, str]]:
-    """What Python holds at most meanwhile; compiled rules and tables are there already, as they are for the time."""
+    """Return Python's peak memory, with compiled rules and tables already loaded."""
     calls: dict[str, Callable[[], object]] = {
         "specgate's reader": lambda: read_ir(path),
         "specgate.lint": lambda: specgate.lint(path, targets=[TARGET]),
     }
-    file, said = Path(path).stat().st_size, []
+    file, messages = Path(path).stat().st_size, []
     for name, call in calls.items():
         tracemalloc.start()
         kept = call()
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         del kept
-        said.append((f"peak memory of {name}", f"{peak / 2**20:.1f} MiB, {peak / file:.1f}x the XML"))
-    return said
+        messages.append((f"peak memory of {name}", f"{peak / 2**20:.1f} MiB, {peak / file:.1f}x the XML"))
+    return messages

@@ -1,4 +1,4 @@
-"""Linting generated models: ONNX models of growing size against the onnx package, and IRs against OpenVINO's reader."""
+"""Linting generated models: ONNX against the onnx package, IRs against OpenVINO."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["lint_groups"]
 
 
-# Peak memory of one call in a process that has imported and warmed up everything; only Linux reports it exactly.
+# Peak memory of one call in a process with all imports done; exact on Linux only.
 _PEAK = """
 import sys
 def status(name):
@@ -39,14 +39,14 @@ print(status("VmHWM") - before)
 
 
 def lint_groups() -> Iterator[Group]:
-    """The groups of both formats: generated models, exported ones, many files, and IRs."""
+    """Yield the groups of both formats: generated and exported models, many files."""
     yield from _onnx_groups()
     yield from real_groups()
     yield from ir_groups()
 
 
 def _onnx_groups() -> Iterator[Group]:
-    """One group for each size, the models being on disk as long as they are measured."""
+    """Yield a group per size; the models exist on disk meanwhile."""
     try:
         import onnx
     except ImportError:
@@ -68,14 +68,14 @@ def _group(size: int, path: str, small: str, per_node: dict[int, float]) -> Grou
     lint = Contender("specgate.lint", lambda: specgate.lint(path, targets=[f"onnx:{OPSET}"]), own=True)
 
     def remarks() -> list[tuple[str, str]]:
-        assert lint.typical is not None  # it was measured
+        assert lint.typical is not None  # it ran
         per_node[size] = lint.typical / size
-        before = [known for known in per_node if known < size]
-        said = [
+        before = [number for number in per_node if number < size]
+        messages = [
             (f"time per node against the model of {other:,} nodes", f"{per_node[size] / per_node[other]:.2f}x")
             for other in before
         ]
-        return said + (_memory(path, small) if size == SIZES[-1] else [])
+        return messages + (_memory(path, small) if size == SIZES[-1] else [])
 
     contenders = [
         lint,
@@ -87,7 +87,7 @@ def _group(size: int, path: str, small: str, per_node: dict[int, float]) -> Grou
 
 
 def _memory(path: str, small: str) -> list[tuple[str, str]]:
-    """Peak memory in processes of their own, as ratios to what the loaded graph takes and to the file."""
+    """Peak memory in subprocesses, as ratios to the loaded graph and to the file."""
     if not sys.platform.startswith("linux"):
         return [("peak memory", "measured on Linux only")]
     calls = {

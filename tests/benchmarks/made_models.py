@@ -1,4 +1,4 @@
-"""Models that are generated: chains of any length, and an encoder with computed shapes."""
+"""Generated models: chains of any length, and an encoder with computed shapes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 __all__ = ["OPSET", "SIZES", "chain", "encoder"]
 
-#: Of nodes in chains.
+#: Operators of the chains.
 SIZES: Final = (100, 5_000, 50_000)
 OPSET: Final = 17
 _ROWS, _COLUMNS = 4, 8
@@ -14,16 +14,21 @@ _HEADS, _WIDTH, _LENGTH = 4, 32, 16
 
 
 def chain(nodes: int) -> Any:
-    """Return a model of `nodes` common operators, one after the other, with shapes and shared initializers."""
+    """Return a chain of `nodes` common operators with shared initializers.
+
+    Shapes are stated.
+    """
     import onnx
     from onnx import TensorProto, helper
 
     floats = helper.make_tensor_value_info("x", TensorProto.FLOAT, [_ROWS, _COLUMNS])
-    made, infos, last = [], [], "x"
+    protos, infos, last = [], [], "x"
     for number in range(nodes):
         operator, inputs, attributes = _STEPS[number % len(_STEPS)]
         output = f"{operator}_{number}_output"
-        made.append(helper.make_node(operator, [last, *inputs], [output], f"/block.{number}/{operator}", **attributes))
+        protos.append(
+            helper.make_node(operator, [last, *inputs], [output], f"/block.{number}/{operator}", **attributes)
+        )
         infos.append(helper.make_tensor_value_info(output, TensorProto.FLOAT, [_ROWS, _COLUMNS]))
         last = output
     initializers = [
@@ -33,7 +38,7 @@ def chain(nodes: int) -> Any:
         helper.make_tensor("low", TensorProto.FLOAT, [], [-1.0]),
         helper.make_tensor("high", TensorProto.FLOAT, [], [1.0]),
     ]
-    graph = helper.make_graph(made, "chain", [floats], infos[-1:], initializers, value_info=infos[:-1])
+    graph = helper.make_graph(protos, "chain", [floats], infos[-1:], initializers, value_info=infos[:-1])
     return helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=onnx.IR_VERSION_2021_7_30
     )
@@ -54,7 +59,10 @@ _STEPS: tuple[tuple[str, list[str], dict[str, Any]], ...] = (
 
 
 def encoder(layers: int) -> Any:
-    """Return a transformer's encoder without norms of its own: attention with shapes computed, and two products."""
+    """Return a transformer encoder without normalization.
+
+    Attention with computed shapes, and two matrix products.
+    """
     import onnx
     from onnx import TensorProto, helper
 
@@ -67,10 +75,10 @@ def encoder(layers: int) -> Any:
     for number in range(layers):
         at = f"layer.{number}/"
         batch = add("Gather", [add("Shape", [last], f"{at}shape"), "zero"], f"{at}batch")
-        wanted = add("Concat", [add("Unsqueeze", [batch, "axis"], f"{at}first"), "heads"], f"{at}sizes", axis=0)
+        expected = add("Concat", [add("Unsqueeze", [batch, "axis"], f"{at}first"), "heads"], f"{at}sizes", axis=0)
         parts = []
         for part in ("query", "key", "value"):
-            split = add("Reshape", [add("MatMul", [last, "square"], f"{at}{part}"), wanted], f"{at}{part}/heads")
+            split = add("Reshape", [add("MatMul", [last, "square"], f"{at}{part}"), expected], f"{at}{part}/heads")
             turned = [0, 2, 3, 1] if part == "key" else [0, 2, 1, 3]
             parts.append(add("Transpose", [split], f"{at}{part}/turned", perm=turned))
         scores = add("Softmax", [add("MatMul", parts[:2], f"{at}scores")], f"{at}weights", axis=-1)

@@ -1,4 +1,4 @@
-"""Many descriptors of one operator at once, as columns, against one by one."""
+"""Many descriptors of one operator as columns, against checks in a loop."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ __all__ = ["many_contenders", "many_groups"]
 LEVEL: Final = "6.2"
 OPERATORS: Final = ("ONE_HOT", "GEMM", "CONVOLUTION")
 ROWS: Final = 200_000
-CHANGES: Final = 2_000  # of examples; the rows are those among them that are accepted and alike
+CHANGES: Final = 2_000  # per operator; rows are the accepted changes of examples with the same structure
 SINGLE: Final = 1_000
 
 
 def many_groups() -> Iterator[Group]:
-    """Time for each descriptor: of columns, and one by one."""
+    """Time per descriptor, as columns and in a loop."""
     for operator in OPERATORS:
-        alike = alike_of(operator)
-        with directml_creates(alike[0], LEVEL) as created:
-            contenders = [*many_contenders(operator, alike), created]
+        descriptors = alike_of(operator)
+        with directml_creates(descriptors[0], LEVEL) as created:
+            contenders = [*many_contenders(operator, descriptors), created]
             yield Group(f"one of {ROWS} descriptors of {operator}, as columns", contenders)
 
 
-def many_contenders(operator: str, alike: Sequence[Descriptor]) -> list[Contender]:
-    """Return what judges these accepted descriptors of an operator; each says the seconds of one."""
-    columns = {name: _repeated(values) for name, values in columns_of(alike).items()}
+def many_contenders(operator: str, descriptors: Sequence[Descriptor]) -> list[Contender]:
+    """Return a function that checks accepted descriptors and returns seconds each."""
+    columns = {name: _repeat(values) for name, values in columns_of(descriptors).items()}
     if not specgate.accepts_many(operator, columns, f"directml:{LEVEL}").all():
         raise specgate.Error(f"columns of accepted descriptors of {operator} are rejected: timing means nothing")
-    rows = [alike[row % len(alike)] for row in range(SINGLE)]
+    rows = [descriptors[row % len(descriptors)] for row in range(SINGLE)]
     return [
         Contender("specgate.accepts_many", partial(_many, operator, columns), own=True, reports=True),
         Contender("accepts, one by one", partial(_single, rows), own=True, reports=True),
@@ -54,13 +54,18 @@ def many_contenders(operator: str, alike: Sequence[Descriptor]) -> list[Contende
 
 
 def alike_of(operator: str) -> Sequence[Descriptor]:
-    """Return the accepted changes of examples that have the same fields, ranks and lengths of arrays, the most."""
-    found: dict[tuple[Any, ...], list[Descriptor]] = defaultdict(list)
-    for made in shown_descriptors(dialect("directml").operator(operator), LEVEL, CHANGES):
-        fused = any(isinstance(value, Descriptor) for value in made.fields.values())
-        if not fused and accepts(made, LEVEL) and accepts(made, LEVEL, "observed"):
-            found[tuple((name, _shape(value)) for name, value in made.fields.items())].append(made)
-    return max(found.values(), key=len)
+    """Return the largest set of accepted changes with the same structure.
+
+    Fields, ranks and lengths of arrays are the same.
+    """
+    descriptors_by_items: dict[tuple[Any, ...], list[Descriptor]] = defaultdict(list)
+    for descriptor in shown_descriptors(dialect("directml").operator(operator), LEVEL, CHANGES):
+        fused = any(isinstance(value, Descriptor) for value in descriptor.fields.values())
+        if not fused and accepts(descriptor, LEVEL) and accepts(descriptor, LEVEL, "observed"):
+            descriptors_by_items[tuple((name, _shape(value)) for name, value in descriptor.fields.items())].append(
+                descriptor
+            )
+    return max(descriptors_by_items.values(), key=len)
 
 
 def _shape(value: Any) -> Any:
@@ -69,8 +74,8 @@ def _shape(value: Any) -> Any:
     return len(value) if isinstance(value, list) else None
 
 
-def _repeated(values: Sequence[Any]) -> Any:
-    """Return a column of ROWS rows, words as categories."""
+def _repeat(values: Sequence[Any]) -> Any:
+    """Return a column of ROWS rows, with words as categories."""
     picks = np.arange(ROWS) % len(values)
     if all(isinstance(value, str) for value in values):
         kinds = sorted(set(values))
@@ -87,6 +92,6 @@ def _many(operator: str, columns: dict[str, Any]) -> float:
 
 def _single(rows: Sequence[Descriptor]) -> float:
     start = process_time()
-    for made in rows:
-        accepts(made, LEVEL)
+    for descriptor in rows:
+        accepts(descriptor, LEVEL)
     return (process_time() - start) / len(rows)

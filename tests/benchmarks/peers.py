@@ -1,4 +1,4 @@
-"""What several benchmarks hold themselves against, and processes of their own for what must be fresh."""
+"""Peers of several benchmarks, and subprocesses for cold starts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["directml_creates", "fresh", "onnx_check", "openvino_construct", "pee
 
 
 def peer(name: str, prepare: Callable[[], Callable[[], object]]) -> Contender:
-    """Prepare a peer, or say that it is not installed."""
+    """Return a peer, or an entry that says it is not installed."""
     try:
         return Contender(name, prepare())
     except ImportError as error:
@@ -29,7 +29,7 @@ def peer(name: str, prepare: Callable[[], Callable[[], object]]) -> Contender:
 
 @contextmanager
 def directml_creates(descriptor: Descriptor, level: str) -> Iterator[Contender]:
-    """The real DirectML of a level: how long CreateOperator takes in its process, where it is installed."""
+    """The DirectML build of a level: the time of CreateOperator in its process."""
     from specgate.dialects.directml.oracle.oracle import DirectMLOracle
 
     name = f"CreateOperator of DirectML {level}, and Release"
@@ -46,13 +46,13 @@ def directml_creates(descriptor: Descriptor, level: str) -> Iterator[Contender]:
 
 def run(command: Sequence[str], folder: str | None = None) -> str:
     """Run a process, in a folder, and return what it prints."""
-    # Both sides may keep their bytecode, whatever the caller's environment says: that is how they are installed.
+    # Both sides may store bytecode whatever the environment says, as installed packages do.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(command, check=True, capture_output=True, env=environment, text=True, cwd=folder).stdout
 
 
 def fresh(name: str, timed: str, before: str = "", *, own: bool = False) -> Contender:
-    """Time one line of code in a process of its own, after the line `before`."""
+    """Time a line of code in a subprocess, after the line `before`."""
     code = f"import time\n{before}\nstart = time.perf_counter()\n{timed}\nprint(time.perf_counter() - start)"
     return Contender(name, lambda: float(run([sys.executable, "-c", code])), own=own, reports=True)
 
@@ -70,7 +70,7 @@ def openvino_construct() -> Callable[[], object]:
 
 
 def onnx_check() -> Callable[[], object]:
-    """The checker of onnx on a OneHot node."""
+    """onnx.checker on a OneHot node."""
     import onnx
 
     node = onnx.helper.make_node("OneHot", ["indices", "depth", "values"], ["output"], axis=-1)

@@ -20,7 +20,10 @@ LAYERS: Final = 12
 
 
 def place_groups() -> Iterator[Group]:
-    """Yield a group for each size of a chain, and one for an encoder; the processor's time of all processes counts."""
+    """Yield a group per chain size, and one for an encoder.
+
+    Processor time of all processes counts.
+    """
     try:
         import onnx
     except ImportError:
@@ -33,9 +36,9 @@ def place_groups() -> Iterator[Group]:
             onnx.save(chain(size), path)
             yield _group(f"placing a model of {size:,} nodes", size, str(path), per_node)
         path = Path(folder, "encoder.onnx")
-        made = encoder(LAYERS)
-        onnx.save(made, path)
-        yield _group(f"placing an encoder of {LAYERS} layers", len(made.graph.node), str(path), {})
+        result = encoder(LAYERS)
+        onnx.save(result, path)
+        yield _group(f"placing an encoder of {LAYERS} layers", len(result.graph.node), str(path), {})
 
 
 def _group(title: str, size: int, path: str, per_node: dict[int, float]) -> Group:
@@ -49,10 +52,10 @@ def _remarks(
     place: Contender, lint: Contender, size: int, per_node: dict[int, float]
 ) -> Callable[[], list[tuple[str, str]]]:
     def remarks() -> list[tuple[str, str]]:
-        assert place.typical is not None and lint.typical is not None  # noqa: PT018  # both were measured
-        said = [("placing against linting", f"{place.typical / lint.typical:.2f}x")]
+        assert place.typical is not None and lint.typical is not None  # noqa: PT018  # both sides ran
+        messages = [("placing against linting", f"{place.typical / lint.typical:.2f}x")]
         per_node[size] = place.typical / size
-        return said + [
+        return messages + [
             (f"time per node against the model of {other:,} nodes", f"{per_node[size] / per_node[other]:.2f}x")
             for other in per_node
             if other < size

@@ -1,4 +1,7 @@
-"""Linting exported models, cold and warm, and many small files: the processor's time of all processes counts."""
+"""Linting exported models, cold and warm, and many small files.
+
+Processor time of all processes counts.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _COLD_RUNS: Final = 3
 
 
 def real_groups() -> Iterator[Group]:
-    """Yield two groups for each model, a command alone and calls in one process, then those of many files."""
+    """Yield groups: per model the command and calls in one process, then many files."""
     try:
         import onnx
     except ImportError:
@@ -51,14 +54,14 @@ def real_groups() -> Iterator[Group]:
 
 
 class _Ratios:
-    """The ratios of several groups; the middle one and the worst are said."""
+    """Ratios of several groups, summarized by their median and the worst."""
 
     def __init__(self) -> None:
         self.found: list[float] = []
 
     def said(self, own: Contender, other: Contender) -> list[tuple[str, str]]:
-        """Add the ratio of one group; say it, and what all so far come to."""
-        assert own.typical is not None and other.typical is not None  # noqa: PT018  # both were measured
+        """Add the ratio of a group, and print it with the summary so far."""
+        assert own.typical is not None and other.typical is not None  # noqa: PT018  # both sides ran
         self.found.append(own.typical / other.typical)
         so_far = f"median {median(self.found):.2f}x, worst {max(self.found):.2f}x of {len(self.found)}"
         return [("linting against checking", f"{self.found[-1]:.2f}x"), ("so far", so_far)]
@@ -94,8 +97,11 @@ def _many(files: Sequence[str]) -> Group:
 
 
 def _command(command: Sequence[str]) -> Callable[[], float]:
-    """Return what gives the processor's seconds of a command with all that it starts: the least of a few runs."""
-    # Both sides may keep their bytecode: that is how they are installed.
+    """Return a function that measures the processor seconds of a command.
+
+    Includes subprocesses; the minimum of a few runs.
+    """
+    # Both sides may store bytecode, as installed packages do.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def once() -> float:

@@ -1,6 +1,7 @@
-"""Models as users export them, made with torch, scikit-learn and ONNX Runtime's quantizer where these are installed.
+"""Models exported with torch, scikit-learn and ONNX Runtime's quantizer.
 
-All are small in bytes and as large in nodes as real ones: what is measured of them is read, not computed.
+Packages that are missing are skipped. The files are small, but have as many nodes as real models, because benchmarks
+read them and do not compute them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _CHANNELS, _SIDE = 8, 32
 
 
 def _resnet() -> tuple[Any, Any]:
-    """Return a ResNet of 18 layers with few channels, and an image for it."""
+    """Return a ResNet-18 with few channels, and an image."""
     import torch
     from torch import nn
 
@@ -52,7 +53,10 @@ def _resnet() -> tuple[Any, Any]:
 
 
 def _transformer() -> tuple[Any, Any]:
-    """Return an encoder of 12 layers, and what it encodes; its attention is written out, for opsets of before 14."""
+    """Return a 12-layer encoder and its input.
+
+    Attention is spelled out, for opsets below 14.
+    """
     import torch
     from torch import nn
 
@@ -75,7 +79,7 @@ def _transformer() -> tuple[Any, Any]:
     return nn.Sequential(*(Layer() for _ in range(_LAYERS))), torch.randn(1, _LENGTH, _WIDTH)
 
 
-def _exported(make: Callable[[], tuple[Any, Any]], opset: int, *, dynamic: bool) -> Callable[[Path], None]:
+def _export(make: Callable[[], tuple[Any, Any]], opset: int, *, dynamic: bool) -> Callable[[Path], None]:
     def save(path: Path) -> None:
         import torch
 
@@ -91,12 +95,12 @@ def _exported(make: Callable[[], tuple[Any, Any]], opset: int, *, dynamic: bool)
     return save
 
 
-def _quantized(path: Path) -> None:
+def _quantize(path: Path) -> None:
     from onnxruntime.quantization import quantize_dynamic
 
     whole = path.with_name("whole.onnx")
-    _exported(_transformer, 17, dynamic=False)(whole)
-    logging.disable(logging.WARNING)  # that it is not prepared, which makes no other nodes
+    _export(_transformer, 17, dynamic=False)(whole)
+    logging.disable(logging.WARNING)  # a warning that the model is not preprocessed, which does not change the nodes
     try:
         quantize_dynamic(str(whole), str(path))
     finally:
@@ -114,14 +118,14 @@ def _forest(path: Path) -> None:
     path.write_bytes(to_onnx(forest, features[:1], target_opset=17).SerializeToString())
 
 
-#: By what it is, what writes the model to a path; it raises ImportError where a package is missing.
+#: Functions that write a model to a path, by kind; ImportError if a package is missing.
 REAL_MODELS: Final[dict[str, Callable[[Path], None]]] = {
-    "ResNet of 18 layers, opset 13": _exported(_resnet, 13, dynamic=False),
-    "ResNet of 18 layers, opset 17": _exported(_resnet, 17, dynamic=False),
-    "ResNet of 18 layers, opset 17, any batch": _exported(_resnet, 17, dynamic=True),
-    "encoder of 12 layers, opset 13": _exported(_transformer, 13, dynamic=False),
-    "encoder of 12 layers, opset 17": _exported(_transformer, 17, dynamic=False),
-    "encoder of 12 layers, opset 17, any batch and length": _exported(_transformer, 17, dynamic=True),
-    "encoder of 12 layers, quantized": _quantized,
+    "ResNet of 18 layers, opset 13": _export(_resnet, 13, dynamic=False),
+    "ResNet of 18 layers, opset 17": _export(_resnet, 17, dynamic=False),
+    "ResNet of 18 layers, opset 17, any batch": _export(_resnet, 17, dynamic=True),
+    "encoder of 12 layers, opset 13": _export(_transformer, 13, dynamic=False),
+    "encoder of 12 layers, opset 17": _export(_transformer, 17, dynamic=False),
+    "encoder of 12 layers, opset 17, any batch and length": _export(_transformer, 17, dynamic=True),
+    "encoder of 12 layers, quantized": _quantize,
     "forest of 20 trees": _forest,
 }

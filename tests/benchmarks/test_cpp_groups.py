@@ -1,4 +1,4 @@
-"""The benchmark of the C++ header: figures where a compiler and a library are there, and why not where one is not."""
+"""The C++ benchmark: figures with a compiler and a library, else the reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from specgate.dialects.directml.cpp import beside
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.errors import InputError
-from tests.benchmarks import cpp_groups as bench
+from tests.benchmarks import cpp_groups
 from tests.benchmarks.__main__ import main
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "OPERATORS", ("ONE_HOT",))
-    monkeypatch.setattr(bench, "CHANGES", 1)
-    monkeypatch.setattr(bench, "ASKED", "-O0")
-    monkeypatch.setattr(bench, "COMPILED", "-O0")
+    monkeypatch.setattr(cpp_groups, "OPERATORS", ("ONE_HOT",))
+    monkeypatch.setattr(cpp_groups, "CHANGES", 1)
+    monkeypatch.setattr(cpp_groups, "ASKED", "-O0")
+    monkeypatch.setattr(cpp_groups, "COMPILED", "-O0")
 
 
-def measured(capsys: pytest.CaptureFixture[str]) -> list[dict]:
+def measure(capsys: pytest.CaptureFixture[str]) -> list[dict]:
     assert main(["cpp", "--repeat", "1", "--format", "json"]) == 0
     groups: list[dict] = json.loads(capsys.readouterr().out)["groups"]
     return groups
@@ -37,7 +37,7 @@ def test_without_a_library_it_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
-    checking, compiling = measured(capsys)
+    checking, compiling = measure(capsys)
     assert all("is not installed" in contender["missing"] for contender in checking["contenders"])
     assert compiling["remarks"]["the header"].endswith(" MB")
     timed = [contender for contender in compiling["contenders"] if contender["median_seconds"]]
@@ -46,21 +46,21 @@ def test_without_a_library_it_says_so(
 
 def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("specgate.dialects.directml.cpp.compilers.COMPILERS", {"absent": ("no-such-compiler",)})
-    _, compiling = measured(capsys)
+    _, compiling = measure(capsys)
     assert [contender["missing"] for contender in compiling["contenders"]] == ["no C++ compiler is installed"] * 2
 
 
 @pytest.mark.oracle
 def test_ratios_are_of_one_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The compiler is timed in the test without a library."""
+    """Compilation is timed in the test without a library."""
     if next(compilers(), None) is None:
         pytest.skip("NO C++ COMPILER is installed: nothing is measured")
     try:
-        beside._installed_build(bench.LEVEL)
+        beside._installed_build(cpp_groups.LEVEL)
     except InputError as error:
-        pytest.skip(f"NO REAL DIRECTML IS ASKED: {error}")
-    monkeypatch.setattr(bench, "_compile", lambda *_: None)
-    checking, _ = measured(capsys)
+        pytest.skip(f"NO DIRECTML BUILD IS TESTED: {error}")
+    monkeypatch.setattr(cpp_groups, "_compile", lambda *_: None)
+    checking, _ = measure(capsys)
     assert all(contender["median_seconds"] > 0 for contender in checking["contenders"])
     assert len(checking["remarks"]) == 3
-    assert all("at worst" in said for said in checking["remarks"].values())
+    assert all("at worst" in message for message in checking["remarks"].values())

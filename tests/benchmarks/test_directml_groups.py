@@ -1,4 +1,4 @@
-"""The benchmark of the DirectML tables: it measures in fresh processes, and over every operator."""
+"""The benchmark of the DirectML tables measures new processes and all operators."""
 
 from __future__ import annotations
 

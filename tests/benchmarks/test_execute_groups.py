@@ -1,4 +1,4 @@
-"""The benchmark of kernels: its nodes are executed by us and by peers, and what a peer cannot do does not end it."""
+"""The benchmark of kernels continues if a peer cannot execute a node."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def test_each_node_is_timed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None
     few = tuple(case for case in execute_cases.CASES if case.operator in {"Add", "NonMaxSuppression", "GatherElements"})
     assert len(few) == 3
     monkeypatch.setattr(execute_groups, "CASES", few)
-    made = list(execute_groups.execute_groups())
-    for group in made:
+    result = list(execute_groups.execute_groups())
+    for group in result:
         group.least_seconds = 0.0
         measure(group, 1)
         group.remarks()
-    assert [group.title for group in made] == [*(case.operator for case in few), "3 nodes"]
-    assert all(group.contenders[0].typical for group in made[:-1])
+    assert [group.title for group in result] == [*(case.operator for case in few), "3 nodes"]
+    assert all(group.contenders[0].typical for group in result[:-1])
 
 
 def test_the_group_execute_has_the_nodes() -> None:
@@ -36,29 +36,29 @@ def test_a_peer_that_fails_at_its_node_is_missing() -> None:
     def fails() -> object:
         raise ValueError("no such thing")
 
-    found = execute_groups._able(Contender("peer", fails), [])
-    assert found.call is None
-    assert "ValueError" in found.missing
+    contender = execute_groups._able(Contender("peer", fails), [])
+    assert contender.call is None
+    assert "ValueError" in contender.missing
     works = Contender("peer", lambda: None)
     assert execute_groups._able(works, []) is works
 
 
 def test_a_peer_that_takes_long_is_called_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([1.0, 4.0])
-    monkeypatch.setattr(execute_groups, "perf_counter", lambda: next(now))
+    current = iter([1.0, 4.0])
+    monkeypatch.setattr(execute_groups, "perf_counter", lambda: next(current))
     calls: list[int] = []
-    said: list[tuple[str, str]] = []
-    found = execute_groups._able(Contender("peer", lambda: calls.append(1)), said)
-    measure(Group("", [found]), 5)
-    assert (calls, found.seconds, found.typical) == ([1], [3.0], 3.0)
-    assert said == [("peer", "called once, as it takes more than 1 s")]
+    messages: list[tuple[str, str]] = []
+    contender = execute_groups._able(Contender("peer", lambda: calls.append(1)), messages)
+    measure(Group("", [contender]), 5)
+    assert (calls, contender.seconds, contender.typical) == ([1], [3.0], 3.0)
+    assert messages == [("peer", "called once, as it takes more than 1 s")]
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no signal ends a call on this system")
 def test_a_peer_that_takes_much_longer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute_groups, "GIVEN_UP", 1)
-    found = execute_groups._able(Contender("peer", lambda: [None for _ in iter(int, 1)]), [])
-    assert (found.call, found.seconds, found.missing) == (None, [], "given up after 1 s")
+    result = execute_groups._able(Contender("peer", lambda: [None for _ in iter(int, 1)]), [])
+    assert (result.call, result.seconds, result.missing) == (None, [], "given up after 1 s")
 
 
 @pytest.mark.parametrize(("operator", "views"), [("Transpose", True), ("Abs", False)])
@@ -66,16 +66,16 @@ def test_views_that_the_reference_gives_are_copied(operator: str, views: bool) -
     pytest.importorskip("onnx")
     case = next(case for case in execute_cases.CASES if case.operator == operator)
     arrays = execute_cases.arrays_of(case)
-    said: list[tuple[str, str]] = []
-    run: Any = execute_groups._reference(execute_groups._model(case, arrays), arrays, said)
-    (made,) = run()
-    assert not np.may_share_memory(made, arrays["x0"])
-    assert made.flags.c_contiguous
-    assert bool(said) == views
+    message: list[tuple[str, str]] = []
+    run: Any = execute_groups._reference(execute_groups._model(case, arrays), arrays, message)
+    (result,) = run()
+    assert not np.may_share_memory(result, arrays["x0"])
+    assert result.flags.c_contiguous
+    assert bool(message) == views
 
 
 def test_a_contender_that_has_run_for_long_runs_no_further_rounds() -> None:
-    now = iter(np.arange(0, 1000, 2.0))
-    group = Group("", [Contender("slow", lambda: None, own=True)], 0.0, clock=lambda: next(now), most_seconds=5.0)
+    current = iter(np.arange(0, 1000, 2.0))
+    group = Group("", [Contender("slow", lambda: None, own=True)], 0.0, clock=lambda: next(current), most_seconds=5.0)
     measure(group, 9)
     assert len(group.contenders[0].seconds) == 3

@@ -1,4 +1,4 @@
-"""The lint benchmark on small models: its models are sound, and every figure that is promised is there."""
+"""The lint benchmark on small models: valid models, and every promised figure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pytest
 import specgate
 from specgate.dialects.onnx.file.model import read_model
 from specgate.dialects.openvino.ir import read_ir
-from tests.benchmarks import ir_groups, made_models
-from tests.benchmarks import lint_groups as lint_bench
+from tests.benchmarks import ir_groups, lint_groups, made_models
 from tests.benchmarks.__main__ import main
 
 if TYPE_CHECKING:
@@ -33,29 +32,31 @@ def test_the_models_are_sound(tmp_path: Path) -> None:
     assert specgate.lint(str(path), targets=["onnx:17"]).clean
 
 
-def test_rates_growth_and_memory_are_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(lint_bench, "SIZES", (20, 200))
-    monkeypatch.setattr(lint_bench, "ir_groups", lambda: iter(()))
-    monkeypatch.setattr(lint_bench, "real_groups", lambda: iter(()))
+def test_rates_growth_and_memory_are_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lint_groups, "SIZES", (20, 200))
+    monkeypatch.setattr(lint_groups, "ir_groups", lambda: iter(()))
+    monkeypatch.setattr(lint_groups, "real_groups", lambda: iter(()))
     assert main(["lint", "--repeat", "1", "--format", "json"]) == 0
     groups = json.loads(capsys.readouterr().out)["groups"]
     assert [(group["work"], group["unit"]) for group in groups] == [(20, "nodes"), (200, "nodes")]
     names = ["specgate.lint", "specgate's reader alone", "onnx.checker.check_model, full_check", "onnx.load"]
-    assert [one["name"] for one in groups[1]["contenders"]] == names
+    assert [item["name"] for item in groups[1]["contenders"]] == names
     assert "time per node against the model of 20 nodes" in groups[1]["remarks"]
     if sys.platform.startswith("linux"):
         assert "x the graph as onnx.load holds it" in groups[1]["remarks"]["peak memory of specgate.lint"]
 
 
 def test_the_table_has_a_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(lint_bench, "SIZES", (20,))
-    monkeypatch.setattr(lint_bench, "ir_groups", lambda: iter(()))
-    monkeypatch.setattr(lint_bench, "real_groups", lambda: iter(()))
-    monkeypatch.setattr(lint_bench, "_memory", lambda *_: [("peak memory", "not asked for")])
+    monkeypatch.setattr(lint_groups, "SIZES", (20,))
+    monkeypatch.setattr(lint_groups, "ir_groups", lambda: iter(()))
+    monkeypatch.setattr(lint_groups, "real_groups", lambda: iter(()))
+    monkeypatch.setattr(lint_groups, "_memory", lambda *_: [("peak memory", "not asked for")])
     assert main(["lint", "--repeat", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "nodes/s" in said.splitlines()[1]
-    assert said.endswith("peak memory: not asked for\n\n")
+    message = capsys.readouterr().out
+    assert "nodes/s" in message.splitlines()[1]
+    assert message.endswith("peak memory: not asked for\n\n")
 
 
 def test_reading_takes_little_memory_per_node(tmp_path: Path) -> None:
@@ -64,24 +65,24 @@ def test_reading_takes_little_memory_per_node(tmp_path: Path) -> None:
     read_model(path)
     tracemalloc.start()
     model = read_model(path)
-    held, peak = tracemalloc.get_traced_memory()
+    number, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(model.graph.nodes) == 5_000
-    assert peak < 1.5 * held  # nothing but the structure itself, and a block of the file
-    assert held < 2_500 * 5_000
+    assert peak < 1.5 * number  # only the structure itself, and a block of the file
+    assert number < 2_500 * 5_000
 
 
 @pytest.fixture(scope="module")
 def irs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The IRs of the benchmark by the number of their layers."""
+    """The IRs of the benchmark, by number of layers."""
     openvino = pytest.importorskip("openvino", reason="the openvino package makes the IRs and is the peer")
     from tests.benchmarks.openvino_models import resnet, transformer
 
-    made = {}
+    result = {}
     for make in (resnet, transformer):
-        made[make.__name__] = tmp_path_factory.mktemp("irs") / f"{make.__name__}.xml"
-        openvino.save_model(make(), made[make.__name__])
-    return made
+        result[make.__name__] = tmp_path_factory.mktemp("irs") / f"{make.__name__}.xml"
+        openvino.save_model(make(), result[make.__name__])
+    return result
 
 
 def test_the_irs_are_sound_and_as_large_as_real_ones(irs: dict[str, Path]) -> None:
@@ -106,11 +107,11 @@ def test_the_structure_of_an_ir_takes_little_memory(irs: dict[str, Path], name: 
     read_ir(irs[name])
     tracemalloc.start()
     model = read_ir(irs[name])
-    held, peak = tracemalloc.get_traced_memory()
+    value, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert model.net.layers
-    assert held < 2 * size
-    assert peak < 2.3 * size  # and the window of the file that is looked at, beside tables of ids
+    assert value < 2 * size
+    assert peak < 2.3 * size  # and the window of the file that is read, next to tables of ids
 
 
 def test_irs_are_compared_with_read_model(irs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,17 +121,19 @@ def test_irs_are_compared_with_read_model(irs: dict[str, Path], monkeypatch: pyt
     monkeypatch.setattr(openvino_models, "NETWORKS", {"a ResNet-50": openvino_models.resnet})
     for group in ir_groups.ir_groups():
         measure(group, 1)
-        said = dict(group.remarks())
-    assert [one.name for one in group.contenders if one.typical] == [
+        texts_by_name = dict(group.remarks())
+    assert [contender.name for contender in group.contenders if contender.typical] == [
         "specgate.lint",
         "specgate's reader alone",
         "openvino.Core().read_model",
     ]
-    assert said["lint's CPU time"].endswith("x read_model")
-    assert said["peak memory of specgate's reader"].endswith("x the XML")
+    assert texts_by_name["lint's CPU time"].endswith("x read_model")
+    assert texts_by_name["peak memory of specgate's reader"].endswith("x the XML")
 
 
 def test_without_openvino_the_irs_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openvino", None)
     [group] = ir_groups.ir_groups()
-    assert [one.missing for one in group.contenders] == ["not installed (openvino), which the IRs are made with"]
+    assert [contender.missing for contender in group.contenders] == [
+        "not installed (openvino), which the IRs are made with"
+    ]

@@ -1,4 +1,4 @@
-"""The command of the benchmarks: it lists its groups and rejects what is none of them."""
+"""The benchmark command lists its groups and rejects unknown ones."""
 
 from __future__ import annotations
 

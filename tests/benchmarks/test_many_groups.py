@@ -1,4 +1,4 @@
-"""The benchmark of columns: its rows are accepted ones, and differ within their columns."""
+"""The benchmark of columns: rows are accepted and differ within columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_every_contender_reports_one_descriptor(monkeypatch: pytest.MonkeyPatch)
         titles.append(group.title.split()[5])
         *own, build = group.contenders
         assert len(own) == 2
-        for contender in [*own, build] if build.call else own:  # while the group is there, the build can be asked
+        for contender in [*own, build] if build.call else own:  # the build can be queried while the group exists
             assert contender.call is not None
             assert 0 < float(str(contender.call())) < 1
         assert build.call or "not installed" in build.missing
@@ -28,5 +28,5 @@ def test_every_contender_reports_one_descriptor(monkeypatch: pytest.MonkeyPatch)
 def test_rows_are_alike_and_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_groups, "CHANGES", 200)
     rows = many_groups.alike_of("ONE_HOT")
-    assert len({str(made.fields) for made in rows}) > 5
-    assert len({tuple(made.fields) for made in rows}) == 1
+    assert len({str(descriptor.fields) for descriptor in rows}) > 5
+    assert len({tuple(descriptor.fields) for descriptor in rows}) == 1

@@ -1,4 +1,4 @@
-"""The benchmark of placing on small models: they are sound and placed, and every figure that is promised is there."""
+"""The placement benchmark on small models: valid models, every promised figure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import specgate
-from tests.benchmarks import place_groups as bench
+from tests.benchmarks import place_groups
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.made_models import encoder
 
@@ -24,14 +24,14 @@ def test_the_encoder_is_sound_and_has_a_shape_subgraph(tmp_path: Path) -> None:
     onnx.save(encoder(2), path)
     onnx.checker.check_model(str(path), full_check=True)
     assert specgate.lint(path, targets=["onnx:17"]).clean
-    placed = specgate.place(path, bench.TARGET)
+    placed = specgate.place(path, place_groups.TARGET)
     assert placed.session == "created"
     assert {node.operator for node in placed if node.provider == "CPU"} == {"Gather", "Unsqueeze", "Concat"}
 
 
-def test_ratios_and_growth_are_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(bench, "SIZES", (20, 200))
-    monkeypatch.setattr(bench, "LAYERS", 1)
+def test_ratios_and_growth_are_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(place_groups, "SIZES", (20, 200))
+    monkeypatch.setattr(place_groups, "LAYERS", 1)
     assert main(["place", "--repeat", "1", "--format", "json"]) == 0
     groups = json.loads(capsys.readouterr().out)["groups"]
     assert [group["work"] for group in groups] == [20, 200, len(encoder(1).graph.node)]

@@ -1,4 +1,4 @@
-"""The benchmark of exported models: what is missing is said, and ratios, also so far, are there."""
+"""The benchmark of exported models: missing packages, ratios, summaries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_models_are_linted_cold_and_warm_and_many_in_a_run(
     assert main(["lint", "--repeat", "1", "--format", "json"]) == 0
     cold, warm, missing, many = json.loads(capsys.readouterr().out)["groups"]
     assert (cold["title"], cold["work"], warm["title"]) == ("cold: a chain", 7, "warm: a chain")
-    assert all(one["median_seconds"] > 0 for group in (cold, warm, many) for one in group["contenders"])
+    assert all(item["median_seconds"] > 0 for group in (cold, warm, many) for item in group["contenders"])
     assert "worst" in warm["remarks"]["so far"]
-    assert [one["missing"] for one in missing["contenders"]] == ["not installed (torch)"]
-    assert [one["name"] for one in many["contenders"]][:2] == ["specgate lint --jobs 1", "specgate lint --jobs 2"]
+    assert [item["missing"] for item in missing["contenders"]] == ["not installed (torch)"]
+    assert [item["name"] for item in many["contenders"]][:2] == ["specgate lint --jobs 1", "specgate lint --jobs 2"]

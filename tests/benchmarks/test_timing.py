@@ -12,6 +12,6 @@ from tests.benchmarks import timing
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
 def test_threads_and_processes_that_end_meanwhile_count_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert timing._used("0") == 0  # there is no such process
+    assert timing._used_seconds("0") == 0  # there is no such process
     monkeypatch.setattr(Path, "glob", lambda *_: iter([Path("/proc/self/task/0/children")]))
     assert timing.processes_time() > 0

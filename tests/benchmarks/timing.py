@@ -1,4 +1,4 @@
-"""Time contenders in turn, so that a machine that changes its speed changes it for all of them."""
+"""Time contenders in turn, so that changes of machine speed affect all of them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ __all__ = ["Contender", "Group", "ended_time", "measure", "processes_time"]
 
 @dataclass
 class Contender:
-    """One thing to time. call: run once; None when its peer is not installed (missing says what).
+    """A contender.
 
-    reports: the call gives the seconds itself, because only a part of what it does counts.
+    call: runs once; None if its peer is not installed (missing: the reason). reports: the call returns the seconds
+    itself, because only a part of its work counts.
     """
 
     name: str
@@ -33,17 +34,17 @@ class Contender:
 
     @property
     def typical(self) -> float | None:
-        """Median seconds of one call, None when it was not measured."""
+        """Median seconds of one call, None if not measured."""
         return median(self.seconds) if self.seconds else None
 
 
 @dataclass
 class Group:
-    """Contenders that do the same work, and what the ratios are against.
+    """Contenders that do the same work, with the base of the ratios.
 
-    work: how many of `unit` (nodes, say) one call does, for a rate. remarks: asked once all is measured, for what is no
-    time: lines of a name and a value. clock: what gives the time, of the wall or of the processor. most_seconds: a
-    contender that has run for so long runs no further rounds.
+    work: number of `unit` (such as nodes) per call, for a rate. remarks: called after all measurements for lines of
+    name and value that are not times. clock: the source of time, wall or processor. most_seconds: a contender that has
+    run for this long gets no further rounds.
     """
 
     title: str
@@ -57,31 +58,31 @@ class Group:
 
 
 def measure(group: Group, repeat: int) -> None:
-    """Run `repeat` rounds; in each, every contender runs for at least `least_seconds`, one after the other."""
+    """Run `repeat` rounds, in each every contender for at least `least_seconds`."""
     live = [c for c in group.contenders if c.call is not None]
     loops = {c.name: _loops(c, group.least_seconds, group.clock) for c in live}
     for _ in range(repeat):
         for contender in live:
             count = loops[contender.name]
             if sum(contender.seconds) * count <= group.most_seconds:
-                contender.seconds.append(_timed(contender, count, group.clock))
+                contender.seconds.append(_time_calls(contender, count, group.clock))
 
 
 def _loops(contender: Contender, least: float, clock: Callable[[], float]) -> int:
-    """How many calls fill `least` seconds; the first calls also warm everything up."""
+    """Return the number of calls that fill `least` seconds, after warming up."""
     if contender.reports:
         return 1
     count = 1
     while True:
-        spent = _timed(contender, count, clock) * count
+        spent = _time_calls(contender, count, clock) * count
         if spent >= least or count >= 1_000_000:
             return count
         count = min(1_000_000, max(count * 2, int(count * least / max(spent, 1e-9))))
 
 
-def _timed(contender: Contender, count: int, clock: Callable[[], float]) -> float:
+def _time_calls(contender: Contender, count: int, clock: Callable[[], float]) -> float:
     call = contender.call
-    assert call is not None  # `measure` asks only those that can run
+    assert call is not None  # `measure` only calls installed contenders
     if contender.reports:
         return median(cast("float", call()) for _ in range(count))
     start = clock()
@@ -91,7 +92,7 @@ def _timed(contender: Contender, count: int, clock: Callable[[], float]) -> floa
 
 
 def ended_time() -> float:
-    """Return the processor's seconds of processes that ended, with those that they waited for."""
+    """Return the processor seconds of ended processes and their children."""
     try:
         import resource
     except ImportError:  # not on Windows, where this is 0
@@ -101,16 +102,19 @@ def ended_time() -> float:
 
 
 def processes_time() -> float:
-    """Return the processor's seconds of this process and those that it started; on Linux also while they run."""
+    """Return the processor seconds of this process and its children.
+
+    On Linux also of running children.
+    """
     total = process_time() + ended_time()
     for children in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):  # the thread ended meanwhile
-            total += sum(map(_used, children.read_text(encoding="ascii").split()))
+            total += sum(map(_used_seconds, children.read_text(encoding="ascii").split()))
     return total
 
 
-def _used(number: str) -> float:
-    """Return the seconds of a process that runs, 0 where it ended meanwhile."""
+def _used_seconds(number: str) -> float:
+    """Return the seconds of a running process, 0 if it ended."""
     with suppress(OSError):
         return int(Path(f"/proc/{number}/schedstat").read_text(encoding="ascii").split()[0]) * 1e-9
     return 0.0

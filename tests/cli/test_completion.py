@@ -1,4 +1,4 @@
-"""Shell completion: the script that is printed, and what it proposes in a shell."""
+"""Shell completion: the printed script, and its proposals in a shell."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def test_what_bash_proposes(tmp_path, capsys, words, proposed):
     (tmp_path / "specgate.bash").write_text(script(capsys), encoding="utf-8")
     (tmp_path / "models").mkdir()
     (tmp_path / "model.onnx").touch()
-    asked = ["bash", "--norc", "-c", _ASK, "bash", str(tmp_path / "specgate.bash"), "specgate", *words]
-    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    questions = ["bash", "--norc", "-c", _ASK, "bash", str(tmp_path / "specgate.bash"), "specgate", *words]
+    done = subprocess.run(questions, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert set(done.stdout.split()) == proposed, done.stderr
 
 
 @pytest.mark.parametrize("shell", ["zsh", "tcsh"])
 def test_other_shells_have_every_command(capsys, shell):
-    said = script(capsys, shell)
+    message = script(capsys, shell)
     choices = [action.choices for action in make_parser()._actions if action.dest == "==SUPPRESS==" and action.choices]
     assert choices
-    assert all(name in said for name in choices[0])
+    assert all(name in message for name in choices[0])
 
 
 def test_a_shell_that_is_not_known(capsys):
@@ -69,7 +69,7 @@ def test_a_shell_that_is_not_known(capsys):
     assert "bash" in capsys.readouterr().err
 
 
-def test_without_the_package_it_is_said(monkeypatch, capsys):
+def test_without_the_package_it_is_reported(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--print-completion", "bash"]) == 2
     assert capsys.readouterr().err == "specgate: --print-completion requires shtab: pip install shtab\n"

@@ -1,4 +1,4 @@
-"""Commands that end early: by signals, by a standard output that takes no more. No process and no partial file is left."""
+"""Commands that end early, by signals or a full output, leave no process or file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from specgate.cli import main
 from tests.paths import DATA, ROOT
 from tests.signals import default_signals
-from tests.test_processes import PATIENCE, alive, gone
+from tests.test_processes import PATIENCE, alive, are_gone
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 posix_only = pytest.mark.skipif(os.name == "nt", reason="this system has no such signals and files")
@@ -25,7 +25,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 @pytest.fixture
 def full(tmp_path: Path) -> Path:
-    """Make a device of our own that is always full."""
+    """Create a device node that is always full."""
     path = tmp_path / "full"
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 7))
@@ -37,8 +37,8 @@ def full(tmp_path: Path) -> Path:
 
 
 def group_of(leader: int) -> list[int]:
-    """Return the processes of a group that are alive."""
-    found = []
+    """Return the running processes of a group."""
+    numbers = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
@@ -46,8 +46,8 @@ def group_of(leader: int) -> list[int]:
             except OSError:  # gone meanwhile
                 continue
             if int(fields[2]) == leader and alive(int(entry.name)):
-                found.append(int(entry.name))
-    return found
+                numbers.append(int(entry.name))
+    return numbers
 
 
 def many(folder: Path, count: int) -> Path:
@@ -57,8 +57,11 @@ def many(folder: Path, count: int) -> Path:
     return folder
 
 
-def stopped(command: list[str], number: int, *, processes: int, folder: Path) -> tuple[int, str, str]:
-    """Send a signal to a command alone, once it has so many processes in all; return how it ended, and that all did."""
+def stop_command(command: list[str], number: int, *, processes: int, folder: Path) -> tuple[int, str, str]:
+    """Signal a command once it has a number of processes; return its exit status.
+
+    All its processes must have ended.
+    """
     with subprocess.Popen(
         [sys.executable, "-m", "specgate", *command],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder, env=ENVIRONMENT,
@@ -68,11 +71,11 @@ def stopped(command: list[str], number: int, *, processes: int, folder: Path) ->
             until = time.monotonic() + PATIENCE
             while len(group_of(process.pid)) < processes and process.poll() is None and time.monotonic() < until:
                 time.sleep(0.01)
-            found = group_of(process.pid)
-            assert len(found) >= processes
+            numbers = group_of(process.pid)
+            assert len(numbers) >= processes
             process.send_signal(number)
             out, err = process.communicate(timeout=PATIENCE)
-            assert gone(found)
+            assert are_gone(numbers)
             assert group_of(process.pid) == []
         finally:
             if group_of(process.pid):
@@ -80,30 +83,33 @@ def stopped(command: list[str], number: int, *, processes: int, folder: Path) ->
     return process.returncode, out, err
 
 
-def ended(number: int) -> int:
-    """The code of a process that a signal ended: those of SIGINT and SIGKILL end by the signal itself."""
+def exit_code(number: int) -> int:
+    """Return the exit code after a signal; SIGINT and SIGKILL end by the signal."""
     return 128 + number if number == signal.SIGTERM else -number
 
 
 @pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize(
-    ("name", "code", "said"),
+    ("name", "code", "message"),
     [
         ("SIGTERM", 143, "specgate: terminated\n"),
-        ("SIGINT", -2, "specgate: interrupted\n"),  # of the signal itself: test_interrupts.py
+        ("SIGINT", -2, "specgate: interrupted\n"),  # by the signal itself: test_interrupts.py
         ("SIGHUP", 129, "specgate: the terminal is gone\n"),
         ("SIGKILL", -9, None),
     ],
 )
-def test_a_signal_ends_lint_with_all_its_processes(tmp_path: Path, name: str, code: int, said: str | None) -> None:
-    """Two workers, the process that infers for each, and multiprocessing's tracker; the report is not begun."""
+def test_a_signal_ends_lint_with_all_its_processes(tmp_path: Path, name: str, code: int, message: str | None) -> None:
+    """Two workers, an inference process each, and multiprocessing's tracker.
+
+    The report is not started.
+    """
     many(tmp_path / "models", 400)
     (tmp_path / "old.json").write_text("old", encoding="utf-8")
     command = ["lint", "models", "-t", "onnx:17", "--jobs", "2", "-o", "old.json", "--format", "json"]
-    found, out, err = stopped(command, getattr(signal, name), processes=6, folder=tmp_path)
-    assert (found, out) == (code, "")
-    assert said is None or err == said
+    result, out, err = stop_command(command, getattr(signal, name), processes=6, folder=tmp_path)
+    assert (result, out) == (code, "")
+    assert message is None or err == message
     assert (tmp_path / "old.json").read_text(encoding="utf-8") == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["models", "old.json"]
 
@@ -114,8 +120,8 @@ def test_a_signal_ends_lint_with_all_its_processes(tmp_path: Path, name: str, co
 def test_a_signal_ends_lint_in_one_process(tmp_path: Path, name: str) -> None:
     many(tmp_path / "models", 400)
     number = getattr(signal, name)
-    found, out, _ = stopped(["lint", "models", "-t", "onnx:17"], number, processes=2, folder=tmp_path)
-    assert (found, out) == (ended(number), "")
+    result, out, _ = stop_command(["lint", "models", "-t", "onnx:17"], number, processes=2, folder=tmp_path)
+    assert (result, out) == (exit_code(number), "")
 
 
 @pytest.mark.slow
@@ -128,8 +134,8 @@ def test_a_signal_ends_a_campaign_with_all_its_processes(tmp_path: Path, name: s
     pytest.importorskip("onnxruntime", reason="NO CAMPAIGN IS ENDED: pip install onnxruntime")
     command = ["conform", "onnx", "--operator", "OneHot", "--cases", "100000", "--jobs", "2", "-o", "report.txt"]
     number = getattr(signal, name)
-    found, out, err = stopped(command, number, processes=6, folder=tmp_path)
-    assert (found, out) == (ended(number), "")
+    result, out, err = stop_command(command, number, processes=6, folder=tmp_path)
+    assert (result, out) == (exit_code(number), "")
     assert name == "SIGKILL" or err.startswith("specgate: ")
     assert name == "SIGKILL" or len(err.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
@@ -176,7 +182,7 @@ def test_handlers_of_others_are_left_alone_and_ours_taken_away(monkeypatch: pyte
     "command",
     [["targets", "onnx:17"], ["--help"], ["support", "--target", "onnx:17"], ["lint", str(MODEL), "-t", "onnx:17"]],
 )
-def test_a_full_disk_behind_standard_output_is_told(full: Path, command: list[str]) -> None:
+def test_a_full_disk_behind_standard_output_is_reported(full: Path, command: list[str]) -> None:
     with full.open("wb", buffering=0) as output:
         run = subprocess.run(
             [sys.executable, "-m", "specgate", *command],
@@ -203,7 +209,7 @@ def test_a_reader_that_leaves_is_no_message(more: list[str]) -> None:
 
 @pytest.mark.slow
 @posix_only
-def test_a_closed_standard_output_is_told_and_needed_only_without_a_file(tmp_path: Path) -> None:
+def test_a_closed_standard_output_is_reported_and_needed_only_without_a_file(tmp_path: Path) -> None:
     command = f"{sys.executable} -m specgate support --target onnx:17"
     run = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
     assert (run.returncode, run.stderr) == (2, "specgate: cannot write to standard output: it is closed\n")
@@ -241,7 +247,7 @@ def test_reports_stay_pipes_and_links(tmp_path: Path, monkeypatch: pytest.Monkey
         ["--baseline", "r", "--update-baseline", "-o", "r"],
     ],
 )
-def test_two_reports_in_one_file_are_refused_before_anything_is_judged(tmp_path, monkeypatch, capsys, more) -> None:
+def test_two_reports_in_one_file_are_rejected_before_anything_is_checked(tmp_path, monkeypatch, capsys, more) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["lint", str(MODEL), "-t", "onnx:17", *more]) == 2
     caught = capsys.readouterr()
@@ -250,7 +256,7 @@ def test_two_reports_in_one_file_are_refused_before_anything_is_judged(tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_two_arrays_in_one_file_are_refused(tmp_path, monkeypatch, capsys) -> None:
+def test_two_arrays_in_one_file_are_rejected(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     file = str(DATA / "dxdispatch/one_hot.json")
     assert main(["run", file, "-o", "scores=a.npy", "-o", "rows=a.npy"]) == 2

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a command, from its first import to its end: no traceback, and a shell's loop stops with it."""
+"""Ctrl-C at any moment of a command: no traceback, and a shell loop stops."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no process of this system ends by a signal")
 
-#: As a sitecustomize: the process is interrupted when it imports a module, or when all is done but the end of Python.
+#: A sitecustomize that interrupts the process when it imports a module, or at exit.
 AT_IMPORT = """
 import os, signal, sys
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
-    sum(range(1000))  # Python looks for signals between steps
+    sum(range(1000))  # Python handles signals between bytecode instructions
 class Interrupting:
     def find_spec(self, name, path, target=None):
         if name == os.environ["INTERRUPTED_AT"]:
@@ -61,7 +61,7 @@ def run(folder: Path, custom: str, command: list[str], at: str = "") -> tuple[in
 
 @pytest.fixture(params=["script", "module"])
 def command(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
-    """The script that pip writes, by what pyproject.toml says that it calls; and the package as a module."""
+    """Return the script that pip would write for pyproject.toml, and the module."""
     if request.param == "module":
         return [sys.executable, "-m", "specgate"]
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
@@ -76,19 +76,19 @@ def test_an_interrupt_while_a_command_is_imported(tmp_path: Path, command: list[
     assert run(tmp_path, AT_IMPORT, [*command, "targets", "onnx:17"], at) == (INTERRUPTED, "", "")
 
 
-def test_an_interrupt_while_a_command_works_is_said(tmp_path: Path, command: list[str]) -> None:
-    found = run(tmp_path, AT_IMPORT, [*command, "targets", "onnx:17"], "specgate.cli.tables")
-    assert found == (INTERRUPTED, "", "specgate: interrupted\n")
+def test_an_interrupt_while_a_command_works_is_reported(tmp_path: Path, command: list[str]) -> None:
+    outputs = run(tmp_path, AT_IMPORT, [*command, "targets", "onnx:17"], "specgate.cli.tables")
+    assert outputs == (INTERRUPTED, "", "specgate: interrupted\n")
 
 
-def test_an_interrupt_after_a_command_leaves_what_it_said(tmp_path: Path, command: list[str]) -> None:
-    code, said, errors = run(tmp_path, AT_EXIT, [*command, "targets", "onnx:17"])
+def test_an_interrupt_after_a_command_leaves_what_it_reported(tmp_path: Path, command: list[str]) -> None:
+    code, message, errors = run(tmp_path, AT_EXIT, [*command, "targets", "onnx:17"])
     assert (code, errors) == (INTERRUPTED, "")
-    assert said.startswith("onnx:17")
+    assert message.startswith("onnx:17")
 
 
 @pytest.mark.parametrize("at", ["specgate.api", "specgate.verdict"])
-def test_a_program_that_imports_specgate_is_told(tmp_path: Path, at: str) -> None:
+def test_a_program_that_imports_specgate_is_reported(tmp_path: Path, at: str) -> None:
     program = tmp_path / "program.py"
     program.write_text("try:\n    import specgate\nexcept KeyboardInterrupt:\n    print('told')\n", encoding="utf-8")
     assert run(tmp_path, AT_IMPORT, [sys.executable, str(program)], at) == (0, "told\n", "")
@@ -96,14 +96,14 @@ def test_a_program_that_imports_specgate_is_told(tmp_path: Path, at: str) -> Non
 
 @pytest.mark.parametrize("at", ["specgate.api", "specgate.cli.tables"])
 def test_an_interrupt_while_a_class_is_made(tmp_path: Path, command: list[str], at: str) -> None:
-    """Python 3.11 raises another error from it."""
-    code, said, errors = run(tmp_path, AT_CLASS, [*command, "targets", "onnx:17"], at)
-    assert (code, said) == (INTERRUPTED, "")
+    """Python 3.11 raises a different error."""
+    code, message, errors = run(tmp_path, AT_CLASS, [*command, "targets", "onnx:17"], at)
+    assert (code, message) == (INTERRUPTED, "")
     assert errors == ("" if at == "specgate.api" else "specgate: interrupted\n")
 
 
 def test_an_interrupt_ends_the_loop_of_a_shell(tmp_path: Path, command: list[str]) -> None:
-    """A shell takes a command that exits, with whatever code, for one that coped with the interrupt."""
+    """A shell treats a command that exits with a code as having handled the interrupt."""
     (tmp_path / "kernels.py").write_text("import os, signal\nos.killpg(0, signal.SIGINT)\n", encoding="utf-8")
     words = shlex.join([*command, "--kernels", str(tmp_path / "kernels.py"), "targets", "onnx:17"])
     with subprocess.Popen(

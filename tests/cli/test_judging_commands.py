@@ -1,4 +1,4 @@
-"""check and lint from the command line: verdicts, formats, exit codes, configuration, several processes."""
+"""check and lint from the command line: verdicts, formats, exit codes, processes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BAD: dict[str, Any] = {**GOOD, "desc": {**GOOD["desc"], "Axis": 4}}
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Run in an empty directory, so that no configuration of ours applies."""
+    """Run in an empty directory, without this repository's configuration."""
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -64,9 +64,9 @@ def test_a_rejected_descriptor_exits_1_and_says_why_and_from_where_on(capsys, tm
 
 def test_a_json_text_is_checked_as_it_is(capsys):
     assert main(["check", json.dumps(BAD), "-t", "directml:4.1"]) == 1
-    said = "Axis must be less than the DimensionCount of IndicesTensor: Axis is 4 and IndicesTensor has rank 4."
+    message = "Axis must be less than the DimensionCount of IndicesTensor: Axis is 4 and IndicesTensor has rank 4."
     text = flowing(capsys.readouterr().out)
-    assert said in text
+    assert message in text
     assert "rule: " not in text
     assert main(["check", json.dumps(BAD), "-t", "directml:4.1", "--verbose"]) == 1
     assert "rule: Axis < rank(IndicesTensor)" in capsys.readouterr().out
@@ -80,7 +80,7 @@ def test_several_targets_give_one_verdict_each(capsys, tmp_path):
     assert lines[1] == "accepted   directml:windows-10-2004 (feature level 2.0)  ONE_HOT  good.json"
 
 
-def test_without_a_target_the_newest_level_is_said(capsys):
+def test_without_a_target_the_newest_level_is_reported(capsys):
     assert main(["check", json.dumps(GOOD)]) == 0
     assert "no target given: checked against the newest, directml:6.4" in capsys.readouterr().out
 
@@ -110,7 +110,7 @@ def test_an_undecided_descriptor_exits_0_and_names_the_dimension(capsys):
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "message"),
     [
         (["check", "missing.json", "-t", "directml:4.1"], "missing.json: cannot be read"),
         (["check", "{", "-t", "directml:4.1"], "not valid JSON"),
@@ -124,16 +124,16 @@ def test_an_undecided_descriptor_exits_0_and_names_the_dimension(capsys):
         (["lint", ".", "-t", "onnx:17"], "."),
     ],
 )
-def test_unusable_input_exits_2_with_one_message(capsys, argv, said):
+def test_unusable_input_exits_2_with_one_message(capsys, argv, message):
     assert main(argv) == 2
     caught = capsys.readouterr()
-    assert said in caught.err
+    assert message in caught.err
     assert caught.err.startswith("specgate: ")
     assert "Traceback" not in caught.err
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs on this system")
-def test_special_files_are_refused_without_waiting(capsys, tmp_path):
+def test_special_files_are_rejected_without_waiting(capsys, tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     assert main(["check", "pipe.json", "-t", "directml:4.1"]) == 2
     assert "regular file" in capsys.readouterr().err
@@ -148,7 +148,7 @@ def test_lint_of_a_clean_model_counts_what_it_does_not_know(capsys, tmp_path):
     layers = [f'<layer id="{i}" type="{kind}" version="opset1"/>' for i, kind in enumerate(("One", "Two", "Two"))]
     model = tmp_path / "m.xml"
     model.write_text(f'<net version="11"><layers>{"".join(layers)}</layers></net>', encoding="utf-8")
-    assert main(["lint", str(model), "-t", "openvino:2024.0"]) == 1  # nothing was judged
+    assert main(["lint", str(model), "-t", "openvino:2024.0"]) == 1  # no node was checked
     assert "operators without a table: Two (2), One (1)" in capsys.readouterr().out
 
 
@@ -159,17 +159,17 @@ def test_lint_finds_an_import_above_the_target(capsys):
 
 def test_lint_finds_an_ir_version_that_a_release_does_not_read(capsys):
     assert main(["lint", ONNX, "-t", "onnx:1.9", "--format", "json"]) == 1
-    found = json.loads(capsys.readouterr().out)["findings"]
-    assert {f["id"] for f in found} == {"onnx/model/opset-import", "onnx/model/ir-version"}
+    result = json.loads(capsys.readouterr().out)["findings"]
+    assert {f["id"] for f in result} == {"onnx/model/opset-import", "onnx/model/ir-version"}
 
 
 def test_lint_of_a_layer_of_a_later_opset(capsys):
     assert main(["lint", IR, "-t", "openvino:2024.0", "--basis", "observed", "--format", "json"]) == 1
-    found = json.loads(capsys.readouterr().out)["findings"]
-    assert [f["id"] for f in found] == ["openvino/OneHot/version"]
-    assert found[0]["location"]["line"] > 1
-    assert found[0]["message"].startswith("written for opset16")
-    assert (found[0]["first_level"], found[0]["levels"]) == (None, [])  # its sizes leave it undecided there
+    result = json.loads(capsys.readouterr().out)["findings"]
+    assert [f["id"] for f in result] == ["openvino/OneHot/version"]
+    assert result[0]["location"]["line"] > 1
+    assert result[0]["message"].startswith("written for opset16")
+    assert (result[0]["first_level"], result[0]["levels"]) == (None, [])  # undecided there because of its sizes
 
 
 def test_a_model_of_another_dialect_does_not_look_clean(capsys):
@@ -264,7 +264,7 @@ def test_a_closed_pipe_is_no_traceback():
 
 @pytest.fixture
 def dynamic(tmp_path):
-    """A model whose OneHot is open in its batch and in what a Cast computes."""
+    """A model with a OneHot whose batch and computed input are unknown."""
     onnx = pytest.importorskip("onnx")
     h, kinds = onnx.helper, onnx.TensorProto
     nodes = [
@@ -304,8 +304,8 @@ def test_lint_without_inference_knows_less(capsys, tmp_path, dynamic):
 
 def test_lint_reports_a_domain_that_the_configuration_does_not_know(capsys, dynamic):
     assert main(["lint", dynamic, "-t", "onnx:17", "--format", "json"]) == 1
-    (found,) = json.loads(capsys.readouterr().out)["findings"]
-    assert (found["id"], found["severity"]) == ("onnx/model/custom-domain", "warning")
+    (result,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (result["id"], result["severity"]) == ("onnx/model/custom-domain", "warning")
 
 
 @pytest.mark.parametrize("pin", ["batch", "batch=", "=8", "batch=-1", "batch=1.5", "batch=" + "9" * 30, "batch=²"])
@@ -354,7 +354,7 @@ def test_json_is_recognised_in_a_file_of_any_name(capsys, tmp_path, command):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "bad.json: expected a descriptor or a list of them, found nothing"),
         (
@@ -364,21 +364,21 @@ def test_json_is_recognised_in_a_file_of_any_name(capsys, tmp_path, command):
         ('{"type": ' + "9" * 5000 + "}", "bad.json: not usable JSON: a number is too long"),
     ],
 )
-def test_what_is_no_usable_json_is_said_in_our_words_and_with_its_line(capsys, tmp_path, content, said):
+def test_what_is_no_usable_json_is_reported_in_our_words_and_with_its_line(capsys, tmp_path, content, message):
     file = tmp_path / "bad.json"
     file.write_text(content, encoding="utf-8")
     assert main(["check", str(file), "-t", "directml:4.1"]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["run", "minimum"])
-def test_an_operator_without_a_table_is_said_with_its_file(capsys, tmp_path, command):
+def test_an_operator_without_a_table_is_reported_with_its_file(capsys, tmp_path, command):
     file = write(tmp_path / "typo.json", GOOD | {"type": "DML_OPERATOR_ONE_HOTT"})
     assert main([command, file]) == 2
     assert f"specgate: {file}: directml has no table for 'ONE_HOTT'; did you mean ONE_HOT?" in capsys.readouterr().err
 
 
-def test_an_array_that_is_missing_is_said_with_the_file(capsys, tmp_path):
+def test_an_array_that_is_missing_is_reported_with_the_file(capsys, tmp_path):
     file = write(tmp_path / "good.json", GOOD)
     assert main(["run", file]) == 2
     assert f"specgate: {file}: no array for the input IndicesTensor" in capsys.readouterr().err
@@ -395,20 +395,20 @@ def test_check_says_why_an_operator_has_no_table(capsys, tmp_path):
 def test_check_says_of_which_dialect_no_target_was_given(capsys, tmp_path):
     good, node = write(tmp_path / "good.json", GOOD), write(tmp_path / "node.json", {"op_type": "Abs", "inputs": []})
     assert main(["check", good, "-t", "onnx:17"]) == 2
-    said = capsys.readouterr().err
-    assert f"{good}: DirectML descriptor, but only ONNX targets were given" in said
+    message = capsys.readouterr().err
+    assert f"{good}: DirectML descriptor, but only ONNX targets were given" in message
     assert main(["check", good, node, "-t", "directml:4.1"]) == 0
     assert "note: skipped the onnx descriptors: none of the targets is for onnx" in capsys.readouterr().err
 
 
-def test_a_file_name_with_a_line_end_is_said_on_one_line(capsys, tmp_path):
+def test_a_file_name_with_a_line_end_is_reported_on_one_line(capsys, tmp_path):
     file = tmp_path / "two\nlines.json"
     file.write_text("{", encoding="utf-8")
     assert main(["check", str(file), "-t", "directml:4.1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_folder_that_is_gone_or_cannot_be_read_is_said(capsys, tmp_path, monkeypatch):
+def test_a_folder_that_is_gone_or_cannot_be_read_is_reported(capsys, tmp_path, monkeypatch):
     file = write(tmp_path / "good.json", GOOD)
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -418,16 +418,16 @@ def test_a_folder_that_is_gone_or_cannot_be_read_is_said(capsys, tmp_path, monke
     assert "cannot look for a configuration" in capsys.readouterr().err
     monkeypatch.chdir(tmp_path)
 
-    def refused(*_):
+    def reject(*_):
         raise PermissionError(13, "Permission denied", "closed/folder")
 
-    monkeypatch.setattr("specgate.cli.check.device_of", refused)
+    monkeypatch.setattr("specgate.cli.check.device_of", reject)
     assert main(["check", file, "-t", "directml:4.1"]) == 2
     assert capsys.readouterr().err == "specgate: closed/folder: cannot use the file: Permission denied\n"
 
 
 @pytest.mark.parametrize("command", ["check", "lint"])
-def test_a_wrong_target_of_the_configuration_is_said_with_its_file(capsys, tmp_path, command):
+def test_a_wrong_target_of_the_configuration_is_reported_with_its_file(capsys, tmp_path, command):
     file = write(tmp_path / "good.json", GOOD)
     (tmp_path / "specgate.toml").write_text('targets = ["directml:77"]\n', encoding="utf-8")
     assert main([command, file]) == 2

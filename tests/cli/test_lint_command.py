@@ -1,4 +1,4 @@
-"""lint as CI runs it: exit codes, several reports of one run, the baseline's life, ignores that ran out."""
+"""lint as CI runs it: exit codes, reports, baselines, expired ignores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
-def configured(repository, text):
+def configure(repository, text):
     (repository / "specgate.toml").write_text(text, encoding="utf-8")
 
 
@@ -34,7 +34,7 @@ IGNORE = '[[ignore]]\nrule = "onnx/model/*"\nreason = "the runtime is updated so
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (["m.onnx", "-t", "onnx:17"], 0),  # nothing found, though nodes have no table
+        (["m.onnx", "-t", "onnx:17"], 0),  # no findings, although nodes have no table
         (["m.onnx", "-t", "onnx:28"], 0),  # a note
         (["m.onnx", "-t", "onnx:15"], 1),  # an error
         (["m.onnx", "-t", "onnx:17", "-t", "onnx:15"], 1),  # at one of two targets
@@ -98,8 +98,8 @@ def test_the_life_of_a_baseline(repository, capsys):
     assert main([*lint, "-t", "onnx:15", "--update-baseline"]) == 0
     assert main([*lint, "-t", "onnx:15"]) == 0
     assert "1 ignored" in capsys.readouterr().out
-    assert main([*lint, "-t", "onnx:15", "-t", "onnx:14"]) == 1  # another target is another finding
-    assert main([*lint, "-t", "onnx:14", "--update-baseline"]) == 0  # what is known of 15 stays
+    assert main([*lint, "-t", "onnx:15", "-t", "onnx:14"]) == 1  # a finding for another target is a separate finding
+    assert main([*lint, "-t", "onnx:14", "--update-baseline"]) == 0  # entries for opset 15 stay
     assert main([*lint, "-t", "onnx:15", "-t", "onnx:14"]) == 0
     (repository / "m.onnx").write_bytes(b"")
     assert main([*lint, "-t", "onnx:15"]) == 2
@@ -107,7 +107,7 @@ def test_the_life_of_a_baseline(repository, capsys):
     assert (
         main(["lint", str(DATA / "models/onehot16_openvino.xml"), "-t", "openvino:opset16", "--baseline", "b.json"]) < 2
     )
-    assert "baseline-stale" not in capsys.readouterr().out  # other files' entries are left alone
+    assert "baseline-stale" not in capsys.readouterr().out  # entries of other files stay
 
 
 def test_a_known_finding_that_is_gone_is_noted(repository, capsys):
@@ -118,8 +118,8 @@ def test_a_known_finding_that_is_gone_is_noted(repository, capsys):
     (repository / "b.json").write_text(json.dumps(baseline), encoding="utf-8")
     capsys.readouterr()
     assert main([*lint, "--format", "json"]) == 1
-    found = json.loads(capsys.readouterr().out)["findings"]
-    assert {finding["id"]: finding["severity"] for finding in found} == {
+    result = json.loads(capsys.readouterr().out)["findings"]
+    assert {finding["id"]: finding["severity"] for finding in result} == {
         "specgate/baseline-stale": "note",
         "onnx/model/opset-import": "error",
     }
@@ -143,7 +143,7 @@ def test_an_unusable_file_loses_nothing_of_the_baseline(repository, capsys):
     ],
 )
 def test_ignores_hold_until_their_date(repository, capsys, until, code, ids):
-    configured(repository, f'targets = ["onnx:15"]\n{IGNORE}{until}')
+    configure(repository, f'targets = ["onnx:15"]\n{IGNORE}{until}')
     assert main(["lint", "m.onnx", "--format", "json"]) == code
     report = json.loads(capsys.readouterr().out)
     assert sorted(finding["id"] for finding in report["findings"]) == ids
@@ -151,10 +151,10 @@ def test_ignores_hold_until_their_date(repository, capsys, until, code, ids):
 
 
 def test_an_ignore_that_matches_nothing_is_a_finding(repository, capsys):
-    configured(repository, f'targets = ["onnx:17"]\n{IGNORE}path = "m.onnx"\n')
+    configure(repository, f'targets = ["onnx:17"]\n{IGNORE}path = "m.onnx"\n')
     assert main(["lint", "m.onnx", "--format", "json"]) == 1
-    (found,) = json.loads(capsys.readouterr().out)["findings"]
-    assert (found["id"], found["severity"]) == ("specgate/ignore-stale", "warning")
+    (result,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (result["id"], result["severity"]) == ("specgate/ignore-stale", "warning")
 
 
 def test_named_files_that_are_no_models_are_skipped_only_on_request(repository, capsys):

@@ -1,4 +1,4 @@
-"""Files of a folder that are no models are skipped; one that is named is an error."""
+"""Files in a folder that are not models are skipped; if named, they are errors."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DML = "onnxruntime-directml:1.24.4"
 
 @pytest.fixture
 def shapes(tmp_path):
-    """A model whose Reshape computes its shape, with a Conv that is newer than what is registered."""
+    """A model with a computed Reshape, and a Conv newer than the registered ones."""
     nodes = [
         helper.make_node("Shape", ["x"], ["s"], name="Shape"),
         helper.make_node("Gather", ["s", "zero"], ["d"], name="Gather"),
@@ -46,9 +46,9 @@ def test_the_summary_comes_first_then_what_is_elsewhere_then_the_fix(shapes, cap
     )
     assert lines[1].startswith("  CPU  graph/Gather (Gather): shape arithmetic on tensors of")
     assert "  CPU  graph/Conv (Conv): Conv-22, but DirectML has versions 1, 11" in lines
-    wanted = "which places 2 of 3 nodes on DirectML (without 1 that default graph optimizations remove)"
+    expected = "which places 2 of 3 nodes on DirectML (without 1 that default graph optimizations remove)"
     assert any("fix:  export at opset 21" in line for line in lines)
-    assert wanted in " ".join(out.split())
+    assert expected in " ".join(out.split())
 
 
 def test_each_node_with_verbose(shapes, capsys):
@@ -69,10 +69,10 @@ def test_a_session_that_fails_is_a_finding(tmp_path, capsys):
 
 def test_json_has_every_node(shapes, capsys):
     code, out, _ = run(capsys, shapes, "-t", f"{DML}@5.0", "--format", "json", "--device", "none")
-    found = json.loads(out)
+    document = json.loads(out)
     assert code == 0
-    assert (found["target"], found["device"], found["file"]) == (f"{DML}@5.0", [], shapes)
-    assert [entry["provider"] for entry in found["nodes"]] == ["DirectML", "CPU", "DirectML", "CPU"]
+    assert (document["target"], document["device"], document["file"]) == (f"{DML}@5.0", [], shapes)
+    assert [entry["provider"] for entry in document["nodes"]] == ["DirectML", "CPU", "DirectML", "CPU"]
 
 
 def test_a_page(shapes, tmp_path, capsys):
@@ -110,7 +110,7 @@ def test_copies_and_pins(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "no target: pass --target"),
         (["-t", "onnx:17"], "onnx:17 does not place nodes"),
@@ -118,7 +118,7 @@ def test_copies_and_pins(tmp_path, capsys):
         (["-t", DML, "--device", "fast"], "expected a device as"),
     ],
 )
-def test_unusable_input(shapes, capsys, arguments, said):
+def test_unusable_input(shapes, capsys, arguments, message):
     code, out, err = run(capsys, shapes, *arguments)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err

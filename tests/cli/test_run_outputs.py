@@ -1,4 +1,4 @@
-"""What ``specgate run`` prints and saves: arrays, maps and sequences, and names that a terminal or CI could obey."""
+"""Output of ``specgate run``: arrays, maps, sequences and unsafe names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EVIL = "y\n::error file=a::x\x1b[31m##[error]z"
 
 
-def saved(path: Path, nodes: list[Any], inputs: list[Any], outputs: list[Any], *domains: Any) -> str:
+def save_model(path: Path, nodes: list[Any], inputs: list[Any], outputs: list[Any], *domains: Any) -> str:
     graph = helper.make_graph(nodes, "g", inputs, outputs)
     imports = [helper.make_opsetid("", 13), *domains]
     path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
@@ -26,20 +26,20 @@ def saved(path: Path, nodes: list[Any], inputs: list[Any], outputs: list[Any], *
 
 
 def zip_map(tmp_path: Path, **labels: list[Any]) -> list[str]:
-    """Return the arguments that run a model of one ZipMap on an array of two rows."""
+    """Return arguments that run a model of one ZipMap on an array of two rows."""
     np.save(tmp_path / "x.npy", np.array([[0.25, np.inf], [1, 2]], np.float32))
     node = helper.make_node("ZipMap", ["X"], ["Z"], domain="ai.onnx.ml", **labels)
     key = helper.TensorProto.STRING if "classlabels_strings" in labels else helper.TensorProto.INT64
     value = helper.make_tensor_type_proto(FLOAT, [])
     kind = helper.make_sequence_type_proto(helper.make_map_type_proto(key, value))
-    made = saved(
+    text = save_model(
         tmp_path / "zip.onnx",
         [node],
         [helper.make_tensor_value_info("X", FLOAT, ["N", 2])],
         [helper.make_value_info("Z", kind)],
         helper.make_opsetid("ai.onnx.ml", 1),
     )
-    return ["run", made, "-i", f"X={tmp_path / 'x.npy'}"]
+    return ["run", text, "-i", f"X={tmp_path / 'x.npy'}"]
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_maps_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str], la
 
 
 def test_maps_are_saved_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = zip_map(tmp_path, classlabels_int64s=[10, 20])
-    assert main([*asked, "-o", f"Z={tmp_path / 'z.json'}"]) == 0
-    found = json.loads((tmp_path / "z.json").read_text(encoding="utf-8"))
-    assert found == [{"10": 0.25, "20": "Infinity"}, {"10": 1.0, "20": 2.0}]
+    texts = zip_map(tmp_path, classlabels_int64s=[10, 20])
+    assert main([*texts, "-o", f"Z={tmp_path / 'z.json'}"]) == 0
+    document = json.loads((tmp_path / "z.json").read_text(encoding="utf-8"))
+    assert document == [{"10": 0.25, "20": "Infinity"}, {"10": 1.0, "20": 2.0}]
     assert capsys.readouterr().out == ""
-    assert main([*asked, "-o", f"Z={tmp_path / 'z.npy'}"]) == 2
+    assert main([*texts, "-o", f"Z={tmp_path / 'z.npy'}"]) == 2
     assert "Z is a sequence, which .npy does not support; save it as NAME=FILE.json" in capsys.readouterr().err
     assert not (tmp_path / "z.npy").exists()
 
@@ -72,14 +72,14 @@ def test_maps_are_saved_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_texts_and_arrays_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = helper.TensorProto.STRING
     value = [helper.make_tensor_value_info(name, text, [2]) for name in ("x", "y")]
-    path = saved(tmp_path / "t.onnx", [helper.make_node("Identity", ["x"], ["y"])], value[:1], value[1:])
+    path = save_model(tmp_path / "t.onnx", [helper.make_node("Identity", ["x"], ["y"])], value[:1], value[1:])
     np.save(tmp_path / "x.npy", np.array(["::error::a", "##[b]"]))
-    asked = ["run", path, "-i", f"x={tmp_path / 'x.npy'}"]
-    assert main(asked) == 0
+    texts = ["run", path, "-i", f"x={tmp_path / 'x.npy'}"]
+    assert main(texts) == 0
     assert "##[" not in capsys.readouterr().out
-    assert main([*asked, "-o", f"y={tmp_path / 'y.json'}"]) == 0
+    assert main([*texts, "-o", f"y={tmp_path / 'y.json'}"]) == 0
     assert json.loads((tmp_path / "y.json").read_text(encoding="utf-8")) == ["::error::a", "##[b]"]
-    assert main([*asked, "-o", f"y={tmp_path / 'y.npy'}"]) == 0
+    assert main([*texts, "-o", f"y={tmp_path / 'y.npy'}"]) == 0
     assert np.load(tmp_path / "y.npy", allow_pickle=False).tolist() == ["::error::a", "##[b]"]
 
 
@@ -100,7 +100,7 @@ def test_names_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str], k
     np.save(tmp_path / "x.npy", np.ones(2, np.float32))
     if kind == "onnx":
         value = [helper.make_tensor_value_info(name, FLOAT, [2]) for name in ("x", EVIL)]
-        path = saved(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], [EVIL])], value[:1], value[1:])
+        path = save_model(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], [EVIL])], value[:1], value[1:])
     else:
         path = str(tmp_path / "m.xml")
         (tmp_path / "m.xml").write_text(IR, encoding="utf-8")
@@ -119,7 +119,7 @@ def test_standard_output_gets_one_output_alone(tmp_path: Path, monkeypatch: pyte
     np.save("x.npy", np.ones(2, np.float32))
     value = [helper.make_tensor_value_info(name, FLOAT, [2]) for name in ("x", "y", "z")]
     nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["z"])]
-    path = saved(tmp_path / "m.onnx", nodes, value[:1], value[1:])
+    path = save_model(tmp_path / "m.onnx", nodes, value[:1], value[1:])
     assert main(["run", path, "-i", "x=x.npy", "-o", "z=-"]) == 0
     assert np.load(BytesIO(capsysbinary.readouterr().out)).tolist() == [-1, -1]
     assert main(["run", path, "-i", "x=x.npy", "-o", "z=-", "-o", "y=-"]) == 2

@@ -1,4 +1,4 @@
-"""--severity, --fail-on, --select, --ignore and --statistics, of lint and check, as options and in the configuration."""
+"""--severity, --fail-on, --select, --ignore and --statistics of lint and check."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TYPE = "directml/ONE_HOT/IndicesTensor.type"
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a model that has an error at opset 15 and a note at 28, and two descriptors with an error each."""
+    """Models with an error at opset 15 and a note at 28, and two wrong descriptors."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "m.onnx").write_bytes((DATA / "models/embedding_torch.onnx").read_bytes())
     tensor: dict[str, Any] = {"DataType": "UINT32", "Sizes": [1, 1, 3, 1]}
@@ -32,8 +32,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "Axis": 3,
     }
     wrong = {"axis": desc | {"Axis": 4}, "type": desc | {"IndicesTensor": tensor | {"DataType": "FLOAT32"}}}
-    for name, one in wrong.items():
-        text = json.dumps({"type": "DML_OPERATOR_ONE_HOT", "desc": one})
+    for name, item in wrong.items():
+        text = json.dumps({"type": "DML_OPERATOR_ONE_HOT", "desc": item})
         (tmp_path / f"{name}.json").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -42,7 +42,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 BOTH = ["axis.json", "type.json", "-t", "directml:4.1"]
 
 
-def found(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+def find_ids(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
     code = main([*arguments, "--format", "json"])
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return code, document
@@ -66,16 +66,16 @@ def found(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dic
 def test_rules_are_selected_alike(
     capsys: pytest.CaptureFixture[str], command: str, options: list[str], ids: list[str], code: int
 ) -> None:
-    given, document = found(capsys, command, *BOTH, *options)
-    assert (given, [finding["id"] for finding in document["findings"]]) == (code, ids)
+    inputs, document = find_ids(capsys, command, *BOTH, *options)
+    assert (inputs, [finding["id"] for finding in document["findings"]]) == (code, ids)
     assert document["counts"]["hidden"] == 2 - len(ids)
 
 
 def test_severity_hides_and_fail_on_decides_the_exit_code(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
-    stale = '[[ignore]]\nrule = "onnx/OneHot/axis-range"\nreason = "as it was"\n'  # a note where no file is named
+    stale = '[[ignore]]\nrule = "onnx/OneHot/axis-range"\nreason = "as it was"\n'  # a note if no file is named
     (repository / "specgate.toml").write_text(stale, encoding="utf-8")
     note = ["lint", "m.onnx", "-t", "onnx:28"]
-    code, document = found(capsys, *note)
+    code, document = find_ids(capsys, *note)
     notes = document["counts"]["notes"]
     assert (code, document["counts"]["findings"]) == (0, notes)
     assert notes > 0
@@ -98,7 +98,7 @@ def test_every_format_has_only_what_is_selected(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("inputs", "message"),
     [
         ("directml/ONE_HOT/axis-rang", "did you mean directml/ONE_HOT/axis-range?"),
         ("directml/ONE_HUT", "did you mean directml/ONE_HOT?"),
@@ -113,13 +113,13 @@ def test_every_format_has_only_what_is_selected(capsys: pytest.CaptureFixture[st
     ],
 )
 @pytest.mark.parametrize("option", ["--select", "--ignore"])
-def test_an_id_that_no_rule_has_is_refused(
-    capsys: pytest.CaptureFixture[str], option: str, given: str, message: str
+def test_an_id_that_no_rule_has_is_rejected(
+    capsys: pytest.CaptureFixture[str], option: str, inputs: str, message: str
 ) -> None:
-    assert main(["lint", *BOTH, option, given]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"specgate: {option}: no rule id matches '{given}'")
-    assert message in said
+    assert main(["lint", *BOTH, option, inputs]) == 2
+    output = capsys.readouterr().err
+    assert output.startswith(f"specgate: {option}: no rule id matches '{inputs}'")
+    assert message in output
 
 
 def test_ids_that_findings_have_are_known(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +131,7 @@ def test_ids_that_findings_have_are_known(capsys: pytest.CaptureFixture[str]) ->
         ("m.onnx", "directml:5.0"),
         (ir, "openvino:2024.0"),
     ):
-        ids |= {finding["id"] for finding in found(capsys, "lint", file, "-t", target)[1]["findings"]}
+        ids |= {finding["id"] for finding in find_ids(capsys, "lint", file, "-t", target)[1]["findings"]}
     assert len(ids) > 3
     for name in ids:
         expect_rule(name)
@@ -154,7 +154,7 @@ def test_statistics_count_findings_and_files_most_first(capsys: pytest.CaptureFi
         f"       1      1  error     {AXIS}",
         "",
     ]
-    _, document = found(capsys, "lint", ".", "-t", "directml:4.1", "--select", "directml", "--statistics")
+    _, document = find_ids(capsys, "lint", ".", "-t", "directml:4.1", "--select", "directml", "--statistics")
     assert document["statistics"][0] == {"id": TYPE, "severity": "error", "findings": 2, "files": 2}
     assert len(document["findings"]) == 3
 
@@ -166,11 +166,11 @@ def test_the_configuration_says_the_same(capsys: pytest.CaptureFixture[str], rep
     )
     (repository / "specgate.toml").write_text(settings, encoding="utf-8")
     for command in ("lint", "check"):
-        code, document = found(capsys, command, *BOTH)
+        code, document = find_ids(capsys, command, *BOTH)
         assert code == 0
         assert [finding["id"] for finding in document["findings"]] == [TYPE]
         assert document["statistics"][0]["findings"] == 1
-        assert found(capsys, command, *BOTH, "--fail-on", "error")[0] == 1
+        assert find_ids(capsys, command, *BOTH, "--fail-on", "error")[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""check, lint, run and minimum of standard input and of JSON texts; JSON lines in and out."""
+"""Standard input and JSON texts for check, lint, run and minimum; JSON lines."""
 
 from __future__ import annotations
 
@@ -75,28 +75,30 @@ def test_text_is_recognised_and_findings_have_their_lines(
 ) -> None:
     code, out, _ = fed(data, command, "-", "-t", "directml:4.1", "--format", "json")
     document = json.loads(out)
-    (found,) = document["findings"]
-    assert (code, document["files"], found["id"]) == (1, ["<stdin>"], AXIS)
-    place = found["location"]
+    (result,) = document["findings"]
+    assert (code, document["files"], result["id"]) == (1, ["<stdin>"], AXIS)
+    place = result["location"]
     assert (place["file"], place["operator"], place["line"]) == ("<stdin>", operator, line)
 
 
 @pytest.mark.parametrize(("model", "target"), [(ONNX, "onnx:15"), (IR, "openvino:2024.0"), (DISPATCH, "directml:2.1")])
 @pytest.mark.parametrize("command", ["check", "lint"])
-def test_a_model_through_standard_input_is_judged_as_its_file(fed: Any, command: str, model: Path, target: str) -> None:
+def test_a_model_through_standard_input_is_checked_as_its_file(
+    fed: Any, command: str, model: Path, target: str
+) -> None:
     code, out, _ = fed(model.read_bytes(), command, "-", "-t", target, "--format", "json")
     expected, plain, _ = fed(b"", command, str(model), "-t", target, "--format", "json")
 
-    def said(text: str) -> list[Any]:
+    def read_output(text: str) -> list[Any]:
         return [
             (f["id"], f["message"], f["location"]["node"], f["location"]["line"]) for f in json.loads(text)["findings"]
         ]
 
-    assert (code, said(out)) == (expected, said(plain))
-    files = {found["location"]["file"] for found in json.loads(out)["findings"]}
+    assert (code, read_output(out)) == (expected, read_output(plain))
+    files = {result["location"]["file"] for result in json.loads(out)["findings"]}
     assert files <= {"<stdin>"}
     counts = [json.loads(text)["counts"] for text in (out, plain)]
-    if model == IR:  # whose weights lie beside the file: of rules that read them nothing is known without it
+    if model == IR:  # its weights are in a file next to it, without which rules on their values stay undecided
         assert counts[0].pop("undecided") <= counts[1].pop("undecided")
     assert counts[0] == counts[1]
 
@@ -214,19 +216,19 @@ def test_one_verdict_a_line(fed: Any, tmp_path: Path, source: str) -> None:
         (file, 5, "no table"),
         (file, 6, "no target"),
     ]
-    assert [found["id"] for found in entries[1]["findings"]] == [AXIS]
+    assert [result["id"] for result in entries[1]["findings"]] == [AXIS]
     assert entries[1]["findings"][0]["location"]["line"] == 3
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith(f"specgate: {file}: line 4: not valid JSON")
 
 
 def test_selection_and_exit_codes_of_verdict_lines(fed: Any) -> None:
-    asked = ["check", "-", "-t", "directml:4.1", "--format", "jsonl"]
-    assert fed(json.dumps(GOOD), *asked)[0] == 0
-    assert fed(json.dumps(BAD), *asked)[0] == 1
-    code, out, _ = fed(json.dumps(BAD), *asked, "--ignore", AXIS)
+    texts = ["check", "-", "-t", "directml:4.1", "--format", "jsonl"]
+    assert fed(json.dumps(GOOD), *texts)[0] == 0
+    assert fed(json.dumps(BAD), *texts)[0] == 1
+    code, out, _ = fed(json.dumps(BAD), *texts, "--ignore", AXIS)
     assert (code, json.loads(out)["findings"], json.loads(out)["verdict"]) == (0, [], "rejected")
-    assert fed(json.dumps(BAD), *asked, "--fail-on", "never")[0] == 0
+    assert fed(json.dumps(BAD), *texts, "--fail-on", "never")[0] == 0
 
 
 def test_verdict_lines_of_models_and_indented_documents(fed: Any) -> None:
@@ -238,7 +240,7 @@ def test_verdict_lines_of_models_and_indented_documents(fed: Any) -> None:
         _, named, _ = fed(b"", "check", str(model), "-t", target, "--format", "jsonl")
         verdicts = [[json.loads(line)["verdict"] for line in text.splitlines()] for text in (piped, named)]
         pairs = list(zip(*verdicts, strict=True))
-        assert all(one == other or (model == IR and other == "undecided") for one, other in pairs)
+        assert all(item == other or (model == IR and other == "undecided") for item, other in pairs)
         assert len(verdicts[0]) > 1
 
 
@@ -247,8 +249,8 @@ def test_each_line_is_answered_before_the_next_is_given() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        for one, verdict in ((GOOD, "accepted"), (BAD, "rejected"), (GOOD, "accepted")):
-            process.stdin.write(json.dumps(one) + "\n")
+        for entries, verdict in ((GOOD, "accepted"), (BAD, "rejected"), (GOOD, "accepted")):
+            process.stdin.write(json.dumps(entries) + "\n")
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["verdict"] == verdict
         process.stdin.close()

@@ -1,4 +1,4 @@
-"""The commands that show the tables, as a user sees them."""
+"""The commands that show tables, as a user sees them."""
 
 from __future__ import annotations
 
@@ -120,9 +120,9 @@ def test_diff_reads_like_the_feature_level_history(capsys):
     assert "\n      IndicesTensor: types +INT64 +INT32 +UINT64; ranks 4 → 1 to 8\n" in changed
     assert "computes negative_indices: ignored → from_end" in changed
     assert max(map(len, text.splitlines())) <= 100
-    back = output(capsys, "diff", "directml:2.0", "directml:1.0")
-    assert "ONE_HOT" in back.split("\n\n")[-1]
-    assert back.split("\n\n")[-1].startswith("removed operators (")
+    restored = output(capsys, "diff", "directml:2.0", "directml:1.0")
+    assert "ONE_HOT" in restored.split("\n\n")[-1]
+    assert restored.split("\n\n")[-1].startswith("removed operators (")
     assert "0 of " in output(capsys, "diff", "directml:6.4", "directml:6.4")
 
 
@@ -130,13 +130,13 @@ def test_diff_says_once_what_changes_alike(capsys):
     text = output(capsys, "diff", "directml:4.1", "directml:5.0")
     assert "  DEPTH_TO_SPACE, DEPTH_TO_SPACE1, PADDING, SPACE_TO_DEPTH, SPACE_TO_DEPTH1\n" in text
     assert "\n      InputTensor, OutputTensor: types +FLOAT64 +INT64 +UINT64\n" in text
-    found = json.loads(output(capsys, "diff", "directml:4.1", "directml:5.0", "--format", "json"))
-    assert {"operator": "ROI_ALIGN", "change": "changed", "details": ["BatchIndicesTensor: types +UINT64"]} in found[
+    document = json.loads(output(capsys, "diff", "directml:4.1", "directml:5.0", "--format", "json"))
+    assert {"operator": "ROI_ALIGN", "change": "changed", "details": ["BatchIndicesTensor: types +UINT64"]} in document[
         "changes"
     ]
 
 
-def test_diff_refuses_two_dialects(capsys):
+def test_diff_rejects_two_dialects(capsys):
     assert "two targets of one dialect" in error(capsys, "diff", "directml:2.1", "onnx:9")
 
 
@@ -146,10 +146,10 @@ def test_minimum_names_what_blocks_each_level_below(capsys):
         "inputs": [{"elem_type": t, "shape": s} for t, s in (("INT64", [3]), ("INT64", []), ("FLOAT", [2]))],
         "attributes": {"axis": -2},
     }
-    found = json.loads(output(capsys, "minimum", json.dumps(node), "--format", "json"))
-    assert found["minimum"] == "11"
-    assert {f["id"] for f in found["blockers"]["10"]} == {"onnx/OneHot/axis-range"}
-    assert {f["id"] for f in found["blockers"]["8"]} == {"onnx/OneHot/level"}
+    document = json.loads(output(capsys, "minimum", json.dumps(node), "--format", "json"))
+    assert document["minimum"] == "11"
+    assert {f["id"] for f in document["blockers"]["10"]} == {"onnx/OneHot/axis-range"}
+    assert {f["id"] for f in document["blockers"]["8"]} == {"onnx/OneHot/level"}
     assert "lowest level opset 11; accepted by 11..28" in output(capsys, "minimum", json.dumps(node))
 
 
@@ -161,8 +161,8 @@ def test_minimum_says_once_what_blocks_neighbouring_levels(capsys):
     lines = text.splitlines()
     assert lines[0] == "directml GEMM: lowest level feature level 4.0; accepted by 4.0..6.4"
     assert lines[1] == "  1.0..3.1:"
-    said = " ".join(line.strip() for line in lines[2:4])
-    assert said == (
+    message = " ".join(line.strip() for line in lines[2:4])
+    assert message == (
         "directml/GEMM/ATensor.rank: ATensor has rank 2, which is not supported at feature level 1.0..3.1 "
         "(supported: 4); accepted by "
         "4.0..6.4"
@@ -252,7 +252,7 @@ def test_schemas_accept_the_shipped_files(capsys, kind):
     folders = {"operator": "operators", "examples": "examples", "family": "families"}
     files = sorted(SPECS.glob(f"*/{folders[kind]}/*.yaml" if kind in folders else f"*/{kind}.yaml"))
     assert files or kind in folders
-    files = files[:: 1 + len(files) // 60]  # the models that the schemas are made of read all of them
+    files = files[:: 1 + len(files) // 60]  # the models that generate the schemas read all of them
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     for file in files:
@@ -274,7 +274,7 @@ def test_schemas_of_families_and_cases(capsys):
 
 
 def one_hot_alone(folder: Path) -> Path:
-    """Copy DirectML's tables with one operator of all, and return its file."""
+    """Copy DirectML's tables with one operator only; return its file."""
     from tests.paths import SPECS, copy_tree
 
     copy_tree(SPECS / "directml", folder / "directml")
@@ -323,7 +323,7 @@ def test_spec_check_runs_the_data_linters(capsys, tmp_path):
     )
 
 
-def test_spec_check_judges_a_folders_examples_by_its_own_tables(capsys, tmp_path, one_hot):
+def test_spec_check_checks_a_folders_examples_by_its_own_tables(capsys, tmp_path, one_hot):
     file = one_hot_alone(tmp_path)
     assert output(capsys, "spec", "check", str(tmp_path)) == "1 dialect, 1 operator, 0 problems\n"
     text = file.read_text(encoding="utf-8")
@@ -331,7 +331,7 @@ def test_spec_check_judges_a_folders_examples_by_its_own_tables(capsys, tmp_path
     file.write_text(text.replace("types: [UINT32]}", "types: [UINT16]}"), encoding="utf-8")
     assert main(["spec", "check", str(tmp_path)]) == 1
     assert "examples.example-1 is rejected at 2.0: directml/ONE_HOT/IndicesTensor.type" in capsys.readouterr().out
-    assert specgate.check(one_hot, "directml:2.0").accepted  # which leaves the tables in use as they are
+    assert specgate.check(one_hot, "directml:2.0").accepted  # the tables in use do not change
 
 
 @pytest.fixture
@@ -382,10 +382,10 @@ def test_rule_speaks_of_cases(capsys):
 @pytest.mark.usefixtures("cases")
 def test_minimum_is_that_of_the_case(capsys):
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 2, 3, 4]}
-    made = {"type": "REDUCE_SOME", "desc": {"Function": "SUM", "InputTensor": tensor, "OutputTensor": tensor}}
-    found = json.loads(output(capsys, "minimum", json.dumps(made), "--format", "json"))
-    assert found["minimum"] == "2.0"
-    assert [f["id"] for f in found["blockers"]["1.0"]] == ["directml/REDUCE_SOME/support-case"]
+    result = {"type": "REDUCE_SOME", "desc": {"Function": "SUM", "InputTensor": tensor, "OutputTensor": tensor}}
+    document = json.loads(output(capsys, "minimum", json.dumps(result), "--format", "json"))
+    assert document["minimum"] == "2.0"
+    assert [f["id"] for f in document["blockers"]["1.0"]] == ["directml/REDUCE_SOME/support-case"]
 
 
 @pytest.mark.parametrize("name", ["dml_operator_gemm", "DML_OPERATOR_GEMM", "gemm", "DirectML/gemm"])
@@ -413,7 +413,7 @@ def test_a_rule_says_whose_form_is_whose(capsys):
 
 
 def test_prose_that_holds_at_every_level(capsys):
-    """From opset 12 on Constant has eight attributes for its value; the sentence of opset 11 named two."""
+    """From opset 12 on Constant has eight attributes for its value; opset 11 named two."""
     says = output(capsys, "rule", "onnx/Constant/one-value").splitlines()[1]
     assert says == "  says     exactly one of value and sparse_value must be set"
 
@@ -423,5 +423,5 @@ def test_an_unknown_attribute_lists_those_of_the_level(capsys, opset, listed):
     tensor = {"elem_type": "FLOAT", "shape": [2]}
     relu = {"op_type": "Relu", "inputs": [tensor], "outputs": [tensor], "attributes": {"foo": 1}}
     text = output(capsys, "check", json.dumps(relu), "--target", opset, "--format", "json", code=1)
-    (found,) = json.loads(text)["findings"]
-    assert f"(supported: {listed})" in found["message"]
+    (result,) = json.loads(text)["findings"]
+    assert f"(supported: {listed})" in result["message"]

@@ -1,4 +1,4 @@
-"""Inputs that are spelt or stored in another way: JSON lines, byte-order marks, pipes, several files, damaged exports."""
+"""Unusual input files: JSON lines, byte-order marks, pipes, damaged exports."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def relu(size: int = 4) -> str:
 def test_json_lines_are_executed_where_there_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "x.npy", -np.ones((1, 1, 3, 4), np.float32))
     path = tmp_path / "d.jsonl"
-    asked = ["run", str(path), "-i", f"InputTensor={tmp_path / 'x.npy'}"]
+    texts = ["run", str(path), "-i", f"InputTensor={tmp_path / 'x.npy'}"]
     path.write_text(f"\n{relu()}\n", encoding="utf-8")
-    assert main(asked) == 0
+    assert main(texts) == 0
     assert "OutputTensor: float32 [1, 1, 3, 4]" in capsys.readouterr().out
     path.write_text(f"{relu()}\n{relu()}\n", encoding="utf-8")
-    assert main(asked) == 2
+    assert main(texts) == 2
     assert "d.jsonl: expected one descriptor, found 2: [0], [1]" in capsys.readouterr().err
 
 
@@ -94,7 +94,7 @@ def _exported(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths to all members of a document."""
+    """Return the paths of all members of a document."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path, *(inner for key, item in pairs for inner in places(item, (*path, key)))]
 
@@ -106,10 +106,10 @@ def test_a_damaged_export_is_unusable_input(exported: Any, data: st.DataObject) 
     path, document = exported
     at = data.draw(st.sampled_from(places(document)[1:]))
     damaged = copy.deepcopy(document)
-    held = damaged
+    value = damaged
     for key in at[:-1]:
-        held = held[key]
-    held[at[-1]] = data.draw(st.sampled_from([None, [[]], {}, 3, "x", {"a": [None]}]))
+        value = value[key]
+    value[at[-1]] = data.draw(st.sampled_from([None, [[]], {}, 3, "x", {"a": [None]}]))
     other = path.with_name("damaged.json")
     other.write_text(json.dumps(damaged), encoding="utf-8")
     for sources in ((str(path), str(other)), (str(other), str(path))):

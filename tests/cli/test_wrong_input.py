@@ -1,4 +1,4 @@
-"""What commands say of input that is none of theirs: the same words everywhere, and what to do."""
+"""Messages about unusable input: the same in all commands, with advice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("command", [["check", "-t", "onnx:17"], ["lint", "-t", "onnx:17"], ["run"], ["minimum"]])
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "message"),
     [
         ("missing.onnx", "missing.onnx: cannot be read: No such file or directory"),
         ("a.onnx", "a.onnx: expected a binary ONNX model, found nothing"),
@@ -45,9 +45,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("wide.json", "wide.json: expected UTF-8 text, found UTF-16"),
     ],
 )
-def test_commands_say_the_same_of_a_file(folder: Path, capsys, command: list[str], file: str, said: str) -> None:
+def test_commands_say_the_same_of_a_file(folder: Path, capsys, command: list[str], file: str, message: str) -> None:
     assert main([*command, file]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_models_are_known_by_their_content_everywhere(folder: Path, capsys) -> None:
@@ -70,11 +70,11 @@ def test_a_model_on_standard_input_is_known_too(folder: Path, capsys, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         (["place", "wrong.json", "-t", "onnxruntime:1.24.4"], "wrong.json: only ONNX models can be placed"),
         (["minimum", "list.json"], "list.json: expected one descriptor, found none"),
-        (["run", "m.onnx", "-i", "ids=keys.json"], "keys.json: cannot be read as .npy: it is not such a file"),
+        (["run", "m.onnx", "-i", "ids=keys.json"], "keys.json: cannot be read as .npy: it is not a .npy file"),
         (["--specs", "gone", "targets"], "gone: expected a folder laid out as specs/, found no such path"),
         (["--specs", "empty", "targets"], "empty: expected a folder laid out as specs/: DIALECT/operators/NAME.yaml"),
         (
@@ -86,16 +86,16 @@ def test_a_model_on_standard_input_is_known_too(folder: Path, capsys, monkeypatc
         (["conform", "onnx", "--seconds", "nan"], "expected --seconds above 0, found nan"),
         (["conform", "onnxruntime", "--seconds", "-1"], "expected --seconds above 0, found -1.0"),
         (["lint", "m.onnx", "-t", "onnx:17", "--max-per-rule", "-1"], "expected --max-per-rule 0 or more, found -1"),
-        (["rule", "directml/ONE_HOT"], "expected a rule of ONE_HOT behind a slash, one of same-rank, values-rank,"),
+        (["rule", "directml/ONE_HOT"], "expected a rule of ONE_HOT after a slash, one of same-rank, values-rank,"),
         (["minimum", "wrong.json", "--pin", "a=1"], "--pin applies to models only"),
         (["support", "nothing like it"], "no dialect has a table for 'nothing like it'"),
         (["support", "ONE_HOTT"], "did you mean directml/ONE_HOT or onnx/OneHot or openvino/OneHot?"),
         (["support", "Convv"], "did you mean onnx/Conv?"),
     ],
 )
-def test_what_is_refused_is_said_so(folder: Path, capsys, command: list[str], said: str) -> None:
+def test_what_is_rejected_is_reported_so(folder: Path, capsys, command: list[str], message: str) -> None:
     assert main(command) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_diff_without_changes_says_that_findings_stay(folder: Path, capsys) -> None:
@@ -123,7 +123,7 @@ def test_help_says_what_a_command_does_in_a_sentence(capsys, words: list[str]) -
 @pytest.mark.parametrize(
     "command", [["lint", "m.onnx", "-t", "onnx:17"], ["conform", "onnx"], ["conform", "onnxruntime"]]
 )
-def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+def test_an_output_that_cannot_be_written_is_rejected_before_the_work(
     folder: Path, capsys, monkeypatch, command: list[str]
 ) -> None:
     for name in (
@@ -132,6 +132,6 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(
         "specgate.cli.lint._collect_report",
     ):
         monkeypatch.setattr(name, None)  # what begins the work
-    for output, said in (("empty", "expected a file, found a directory"), ("gone/x", "No such file or directory")):
+    for output, message in (("empty", "expected a file, found a directory"), ("gone/x", "No such file or directory")):
         assert main([*command, "-o", output]) == 2
-        assert capsys.readouterr().err == f"specgate: {output}: cannot be written: {said}\n"
+        assert capsys.readouterr().err == f"specgate: {output}: cannot be written: {message}\n"

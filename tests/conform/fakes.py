@@ -1,4 +1,4 @@
-"""Implementations made up for the tests: they answer as our tables do, but for the differences they are given."""
+"""Fake implementations that answer like our tables, except for given differences."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ if TYPE_CHECKING:
 
 def backend(**methods: Callable[..., Any]) -> Backend:
     """Return a backend with these methods."""
-    made = Backend()
+    result = Backend()
     for name, method in methods.items():
-        setattr(made, name, method)
-    return made
+        setattr(result, name, method)
+    return result
 
 
 def put_in_place(monkeypatch: pytest.MonkeyPatch, opening: Callable[[str, str], Any]) -> None:
-    """Let campaigns ask what `opening` makes for a dialect and a level, at every level."""
+    """Make campaigns use the oracle that `opening` returns, at every level."""
     monkeypatch.setattr(campaign, "capability", lambda dialect, _: backend(oracle=partial(opening, dialect)))
     monkeypatch.setattr(campaign, "package", lambda _: backend(askable=lambda levels: (list(levels), [])))
 
 
 class Fake:
-    """Answers `basis` of our own tables; `differs` may give another reply, by implementation and descriptor."""
+    """Answer from `basis` of our own tables.
+
+    `differs` may replace the reply, by implementation and descriptor.
+    """
 
     def __init__(
         self,
@@ -54,18 +57,18 @@ class Fake:
         return [{name: self._one(name, d) for name in self.versions} for d in descriptors]
 
     def _one(self, name: str, descriptor: Descriptor) -> Reply:
-        said = self.differs(name, descriptor)
-        if said is not None:
-            return said
-        taken = check_at(descriptor, self.level, self.basis).accepted
-        return Reply("accepted") if taken else Reply("rejected", "HRESULT 0x80070057")
+        reply = self.differs(name, descriptor)
+        if reply is not None:
+            return reply
+        accepted = check_at(descriptor, self.level, self.basis).accepted
+        return Reply("accepted") if accepted else Reply("rejected", "HRESULT 0x80070057")
 
     def close(self) -> None:
         self.closed = True
 
 
 def refuses_type(field: str, word: str) -> Callable[[str, Descriptor], Reply | None]:
-    """A difference: a type of a field is refused."""
+    """A difference: one type of a field is rejected."""
 
     def differs(_name: str, descriptor: Descriptor) -> Reply | None:
         tensor = descriptor.fields.get(field)

@@ -1,4 +1,4 @@
-"""A small campaign that has something of everything, and strategies of hostile ones."""
+"""A small campaign with every kind of result, and strategies of hostile ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def descriptor() -> dict[str, object]:
 
 
 def sample() -> Result:
-    """Return the campaign: two operators, three levels, unexplained, recorded and bug, values, something skipped."""
+    """Return a campaign with every kind of difference, values and skipped cases.
+
+    Two operators, three levels.
+    """
     levels = ("2.1", "3.0", "10.0")
     tallies = [
         Tally(

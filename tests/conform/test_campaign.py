@@ -13,7 +13,7 @@ from tests.conform.fakes import Fake, backend, put_in_place, refuses_type
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Put a made-up implementation in the place of what is installed; returns the function that chooses it."""
+    """Replace the installed implementations by a fake; return the replacing function."""
     opened = []
 
     def choose(make):
@@ -65,11 +65,11 @@ def test_of_differences_that_are_known_examples_may_stay_as_they_were_drawn(aske
     asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
     shrunk: list[str] = []
 
-    def noted(*item):
+    def record_call(*item):
         shrunk.append(item[3].kind)
         return item[4]
 
-    monkeypatch.setattr(campaign, "shrink_example", noted)
+    monkeypatch.setattr(campaign, "shrink_example", record_call)
     plan = Plan("directml", operators=("ONE_HOT",), levels=("2.1",), cases=150)
     kinds = [d.kind for d in run(plan).differences if d.kind != "not looked at"]
     assert sorted(shrunk) == sorted(kinds)
@@ -79,7 +79,7 @@ def test_of_differences_that_are_known_examples_may_stay_as_they_were_drawn(aske
     assert set(shrunk) == {"unexplained"}
 
 
-def test_levels_that_share_a_class_are_told_together(asked):
+def test_levels_that_share_a_class_are_reported_together(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
     result = run(Plan("directml", operators=("ONE_HOT",), levels=("3.0", "4.1"), cases=120))
     assert [d.level for d in result.differences if d.kind == "unexplained"] == ["3.0, 4.1"]
@@ -130,16 +130,16 @@ def test_every_rule_has_an_accepting_a_rejecting_and_an_oracle_case(asked):
 
 def test_progress_ends_with_everything_done(asked):
     asked(Fake)
-    told = []
-    run(Plan("directml", operators=("ONE_HOT",), levels=("3.0", "4.1"), cases=30), lambda *state: told.append(state))
-    assert told == [(30, 60, "ONE_HOT 3.0"), (60, 60, "ONE_HOT 4.1")]
+    items = []
+    run(Plan("directml", operators=("ONE_HOT",), levels=("3.0", "4.1"), cases=30), lambda *state: items.append(state))
+    assert items == [(30, 60, "ONE_HOT 3.0"), (60, 60, "ONE_HOT 4.1")]
 
 
 def test_what_cannot_be_opened_is_skipped_aloud(asked):
-    def broken(_dialect, level):
+    def break_all(_dialect, level):
         raise InputError(f"no build of {level}")
 
-    asked(broken)
+    asked(break_all)
     result = run(Plan("directml", operators=("ONE_HOT",), levels=("4.1",), cases=10))
     assert result.skipped == ("directml:4.1 ONE_HOT: no build of 4.1",)
     assert result.cases == 0
@@ -153,7 +153,7 @@ def test_what_cannot_be_opened_is_skipped_aloud(asked):
         (Plan("nothing"), "nothing"),
     ],
 )
-def test_unknown_names_are_refused_at_once(plan, message):
+def test_unknown_names_are_rejected_at_once(plan, message):
     with pytest.raises(Error, match=message):
         run(plan)
 
@@ -167,7 +167,7 @@ def test_a_dialect_without_anything_installed_says_how_to_install_it(monkeypatch
 
 def test_of_a_level_that_no_release_has_complete_only_what_is_new_is_asked(asked):
     asked(Fake)
-    told = []
+    items = []
     plan = Plan("openvino", operators=("Abs", "ErfInv"), levels=("opset16", "opset17"), cases=5)
-    run(plan, lambda *state: told.append(state[2]))
-    assert told == ["Abs opset16", "ErfInv opset17"]
+    run(plan, lambda *state: items.append(state[2]))
+    assert items == ["Abs opset16", "ErfInv opset17"]

@@ -1,4 +1,4 @@
-"""Our side of a comparison."""
+"""Our verdicts in a comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_cells_of_conditional_rows_count():
 
 
 def test_what_builds_take_by_chance_is_a_bug_of_theirs():
-    """PADDING at 3.1 and 4.1 reads past arrays that are shorter than DimensionCount says."""
+    """PADDING at 3.1 and 4.1 reads past arrays that are shorter than DimensionCount."""
     tensor = {"DataType": "FLOAT32", "Sizes": [2]}
     desc = {
         "InputTensor": tensor,
@@ -49,7 +49,7 @@ def test_what_an_implementation_looks_at_in_part_is_recorded_either_way():
     tensor = [{"elem_type": "FLOAT", "shape": [2]}]
     assert kind(tensor, {"p": 3}, "inference", "accepted") == "recorded"
     assert kind(tensor, {"p": 3}, "inference", "rejected") is None
-    # What it never looks at does not count beside it; what it does look at does.
+    # Facts that it ignores do not count; those that it reads do.
     assert kind(tensor, {"p": 3, "axis": 1.5}, "inference", "accepted") == "recorded"
     assert kind([{"elem_type": "INT64", "shape": [2]}], {"p": 3}, "inference", "accepted") == "unexplained"
 

@@ -31,19 +31,19 @@ def test_no_descriptor_comes_twice(one_hot):
     assert len(set(drawn)) == len(drawn) >= 380
 
 
-def test_valid_ones_are_accepted_by_a_side_and_broken_ones_refused_by_the_page(one_hot):
+def test_valid_ones_are_accepted_by_a_side_and_broken_ones_rejected_by_the_page(one_hot):
     for drawn in draw_cases(one_hot, "2.1", 200, "sides"):
         if drawn.origin == "valid":
             assert any(check_at(drawn.descriptor, "2.1", basis).accepted for basis in ("documented", "observed"))
         elif drawn.origin != "boundary":
-            found = {finding.id for finding in check_at(drawn.descriptor, "2.1", "documented").findings}
-            assert drawn.origin in found or (drawn.origin == "broken" and found)
+            names = {finding.id for finding in check_at(drawn.descriptor, "2.1", "documented").findings}
+            assert drawn.origin in names or (drawn.origin == "broken" and names)
 
 
 def test_every_finding_is_drawn_for(one_hot):
-    wanted = set(finding_ids("directml", "ONE_HOT", "4.1"))
-    drawn = {d.origin for d in draw_cases(one_hot, "4.1", 10 * len(wanted), "all")}
-    assert wanted <= drawn
+    expected = set(finding_ids("directml", "ONE_HOT", "4.1"))
+    drawn = {d.origin for d in draw_cases(one_hot, "4.1", 10 * len(expected), "all")}
+    assert expected <= drawn
 
 
 def test_boundary_cases_fall_on_both_sides(one_hot):

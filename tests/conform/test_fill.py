@@ -1,4 +1,4 @@
-"""Arrays for comparing values: edges everywhere, but none of those that make a sum depend on its order."""
+"""Arrays for comparing values: edge values, but none that make sums order-dependent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values that differ an observed entry explains."""
+"""Value differences that observed entries explain."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from specgate.descriptors.read import read_dict
 from specgate.spec.tables import dialect
 
 
-def judged(operator, ours, theirs, arrays=None, level="6.4", kind="FLOAT16", **attributes):
-    """Judge results in `kind` of an operator of one tensor, by the shipped table."""
+def evaluate(operator, ours, theirs, arrays=None, level="6.4", kind="FLOAT16", **attributes):
+    """Classify results in `kind` of a one-tensor operator, by the shipped table."""
     ours, theirs = (np.ma.asarray(a).astype(kind.lower()) for a in (ours, theirs))
     tensor = {"DataType": kind, "Sizes": list(ours.shape)}
     desc = {"InputTensor": tensor, "OutputTensor": tensor, **attributes}
     descriptor = read_dict({"type": f"DML_OPERATOR_{operator}", "desc": desc}, dialect="directml")
-    problem, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
+    problem, differings = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
     assert not problem
     spec = dialect("directml").operator(operator)
-    return classify(spec, level, "values", descriptor, arrays or {}, found)
+    return classify(spec, level, "values", descriptor, arrays or {}, differings)
 
 
 LEAST = 2.0**-24
@@ -40,7 +40,7 @@ LEAST = 2.0**-24
     ],
 )
 def test_the_software_device_rounds_float16_toward_zero(ours, theirs):
-    kind, what, left = judged("ACTIVATION_SOFTSIGN", [ours], [theirs])
+    kind, what, left = evaluate("ACTIVATION_SOFTSIGN", [ours], [theirs])
     assert (kind, left) == ("recorded", [])
     assert "toward zero" in what
 
@@ -63,22 +63,22 @@ def test_the_software_device_rounds_float16_toward_zero(ours, theirs):
     ],
 )
 def test_other_differences_of_float16_stay_unexplained(ours, theirs):
-    kind, what, left = judged("ACTIVATION_SOFTSIGN", [1.0, ours], [1 - 2.0**-11, theirs])
+    kind, what, left = evaluate("ACTIVATION_SOFTSIGN", [1.0, ours], [1 - 2.0**-11, theirs])
     assert (kind, what) == ("unexplained", "")
     assert left[0].wrong.tolist() == [False, True]
 
 
 def test_its_sums_beyond_the_largest_float16_are_infinite():
-    assert judged("ACTIVATION_SOFTSIGN", [65504.0], [np.inf])[0] == "recorded"
+    assert evaluate("ACTIVATION_SOFTSIGN", [65504.0], [np.inf])[0] == "recorded"
 
 
-def test_what_is_said_of_float16_is_not_said_of_float32():
-    assert judged("ACTIVATION_SOFTSIGN", [1.0], [1 - 2.0**-11], kind="FLOAT32")[0] == "unexplained"
+def test_what_is_reported_of_float16_is_not_reported_of_float32():
+    assert evaluate("ACTIVATION_SOFTSIGN", [1.0], [1 - 2.0**-11], kind="FLOAT32")[0] == "unexplained"
 
 
 def test_elements_that_were_not_written_are_not_explained_by_an_entry_about_elements():
     theirs = np.ma.MaskedArray([1 - 2.0**-11], mask=[True])
-    assert judged("ACTIVATION_SOFTSIGN", [1.0], theirs)[0] == "unexplained"
+    assert evaluate("ACTIVATION_SOFTSIGN", [1.0], theirs)[0] == "unexplained"
 
 
 def test_same_values_says_where():
@@ -95,8 +95,8 @@ def test_arrays_of_tensors_are_compared_one_by_one():
     split = {"InputTensor": tensor, "OutputCount": 2, "OutputTensors": halves, "Axis": 3}
     descriptor = read_dict({"type": "DML_OPERATOR_SPLIT", "desc": split}, dialect="directml")
     ours = [np.full([1, 1, 1, 1], n, np.float32) for n in (1, 2)]
-    _, found = compare_outputs({"OutputTensors": ours}, {"OutputTensors": [ours[0], ours[0]]}, descriptor, 0.0)
-    assert [each.name for each in found] == ["OutputTensors[1]"]
+    _, differings = compare_outputs({"OutputTensors": ours}, {"OutputTensors": [ours[0], ours[0]]}, descriptor, 0.0)
+    assert [each.name for each in differings] == ["OutputTensors[1]"]
     assert compare_outputs({"OutputTensors": ours}, {}, descriptor, 0.0)[0] == "OutputTensors[0]: not computed"
 
 
@@ -104,24 +104,26 @@ def test_an_entry_speaks_of_the_elements_at_the_same_place():
     x = np.array([np.nan, 3, 2], np.float32)
     ours = np.arctan(x)
     as_built = np.where(np.isnan(x), np.float32(0.7854), ours)
-    kind, what, _ = judged("ELEMENT_WISE_ATAN", ours, as_built, kind="FLOAT32")
+    kind, what, _ = evaluate("ELEMENT_WISE_ATAN", ours, as_built, kind="FLOAT32")
     assert kind == "bug"
     assert "NaN" in what
-    kind, _, left = judged("ELEMENT_WISE_ATAN", ours, np.full(3, 0.7854), kind="FLOAT32")
+    kind, _, left = evaluate("ELEMENT_WISE_ATAN", ours, np.full(3, 0.7854), kind="FLOAT32")
     assert kind == "unexplained"
     assert left[0].wrong.tolist() == [False, True, True]
 
 
 def halves(a, b, builds_say):
-    """Judge LESS_THAN of two INT64."""
+    """Classify LESS_THAN of two INT64."""
     tensors = {"ATensor": "INT64", "BTensor": "INT64", "OutputTensor": "UINT8"}
     desc = {name: {"DataType": kind, "Sizes": [1]} for name, kind in tensors.items()}
     kind = "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN"
     descriptor = read_dict({"type": kind, "desc": desc}, dialect="directml")
     ours, theirs = ({"OutputTensor": np.array([value], np.uint8)} for value in (a < b, builds_say))
     arrays = {"ATensor": np.array([a], np.int64), "BTensor": np.array([b], np.int64)}
-    _, found = compare_outputs(ours, theirs, descriptor, 0.0)
-    return classify(dialect("directml").operator(descriptor.operator), "6.4", "values", descriptor, arrays, found)[0]
+    _, differings = compare_outputs(ours, theirs, descriptor, 0.0)
+    return classify(dialect("directml").operator(descriptor.operator), "6.4", "values", descriptor, arrays, differings)[
+        0
+    ]
 
 
 def test_integers_of_64_bits_are_read_exactly():
@@ -137,14 +139,14 @@ def test_an_array_of_another_shape_has_no_element_at_the_same_place():
     entry = {"InputTensor": right}
     ours, theirs = np.full(2, np.nan), np.full(2, -np.inf)
     assert (
-        judged("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1e-9}, kind="FLOAT32", Alpha="inf")[0]
+        evaluate("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1e-9}, kind="FLOAT32", Alpha="inf")[0]
         == "recorded"
     )
     assert (
-        judged("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1}, kind="FLOAT32", Alpha="inf")[0]
+        evaluate("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1}, kind="FLOAT32", Alpha="inf")[0]
         == "unexplained"
     )
-    assert judged("ACTIVATION_ELU", ours, theirs, entry, kind="FLOAT32", Alpha="inf")[0] == "unexplained"
+    assert evaluate("ACTIVATION_ELU", ours, theirs, entry, kind="FLOAT32", Alpha="inf")[0] == "unexplained"
 
 
 def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
@@ -153,10 +155,10 @@ def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
     desc = {"InputTensor": floats, "SequenceLengthsTensor": lengths, "OutputTensor": floats, "Axis": 1}
     descriptor = read_dict({"type": "DML_OPERATOR_REVERSE_SUBSEQUENCES", "desc": desc}, dialect="directml")
     ours, theirs = np.zeros((2, 3), np.float32), np.ones((2, 3), np.float32)
-    _, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
+    _, differings = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
     arrays = {"InputTensor": ours, "SequenceLengthsTensor": np.array([[4], [1]], np.uint32)}
     spec = dialect("directml").operator("REVERSE_SUBSEQUENCES")
-    kind, _, left = classify(spec, "6.4", "values", descriptor, arrays, found)
+    kind, _, left = classify(spec, "6.4", "values", descriptor, arrays, differings)
     assert kind == "unexplained"
     assert left[0].wrong.tolist() == [[False] * 3, [True] * 3]
 
@@ -164,5 +166,5 @@ def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
 def test_an_entry_reads_what_a_record_names():
     x = np.array([2.0**30, 3], np.float32)
     scaled = {"arrays": {"InputTensor": x}, "kind": "FLOAT32", "ScaleBias": {"Scale": -1.0, "Bias": 2.0}}
-    assert judged("ELEMENT_WISE_COS", [0.5, 1], [1, 1], **scaled)[0] == "recorded"
-    assert judged("ELEMENT_WISE_COS", [1, 0.5], [1, 1], **scaled)[0] == "unexplained"
+    assert evaluate("ELEMENT_WISE_COS", [0.5, 1], [1, 1], **scaled)[0] == "recorded"
+    assert evaluate("ELEMENT_WISE_COS", [1, 0.5], [1, 1], **scaled)[0] == "unexplained"

@@ -29,7 +29,7 @@ ATTRIBUTES |= {"type", "value", "checked", "autocomplete", "spellcheck", "placeh
 
 
 class Reader(HTMLParser):
-    """Checks that elements nest, and holds the texts and attributes by element."""
+    """Check that elements nest, and collect texts and attributes by element."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -42,12 +42,12 @@ class Reader(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        assert len(found) == len(attrs)
-        self.seen.append((tag, found))
+        texts_by_name = dict(attrs)
+        assert len(texts_by_name) == len(attrs)
+        self.seen.append((tag, texts_by_name))
         if tag in VOID:
             return
-        key = f"{tag}.{found['class']}" if found.get("class") else tag
+        key = f"{tag}.{texts_by_name['class']}" if texts_by_name.get("class") else tag
         self.open.append((tag, key))
         self.texts.setdefault(key, []).append("")
 
@@ -103,7 +103,7 @@ def test_a_cell_shows_both_agreements_where_they_differ_and_leads_to_its_differe
     page = render(sample())
     assert '<span class="part high">99.99</span><span class="part second low">' in page
     reader = Reader(page)
-    names = [one["id"] for one in reader.all("details") if one.get("id")]
+    names = [texts_by_name["id"] for texts_by_name in reader.all("details") if texts_by_name.get("id")]
     assert names == ["d0", "d1", "d2"]
     assert {link["href"] for link in reader.all("a")} == {"#d0", "#d1"}
 
@@ -142,8 +142,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(text: str, other: str) -> float:
+    high, low = sorted((luminance(text), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 

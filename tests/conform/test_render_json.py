@@ -47,7 +47,7 @@ def test_an_empty_campaign_is_valid():
 
 
 @pytest.mark.parametrize("member", ["kind", "descriptor", "count"])
-def test_the_schema_refuses_a_difference_without(member):
+def test_the_schema_rejects_a_difference_without(member):
     data = json.loads(render(sample()))
     del data["values"][1]["differing"][0][member]
     with pytest.raises(jsonschema.ValidationError, match=member):

@@ -1,4 +1,4 @@
-"""The page is read by a CommonMark parser with tables, then its HTML: that is what a reader of GitHub sees."""
+"""The Markdown report, parsed as GitHub does: CommonMark with tables, then HTML."""
 
 from __future__ import annotations
 
@@ -127,9 +127,9 @@ def test_whatever_an_implementation_says_the_page_keeps_its_shape(result):
     assert reader.tags <= MADE
     assert reader.attributes <= {"class", "style"}
     assert set(reader.rows) <= {2, 4, 5, 7, 8}
-    found = [d for d in result.differences if d.detail.strip() and len(d.detail) <= 400]
+    outcome = [d for d in result.differences if d.detail.strip() and len(d.detail) <= 400]
     cells = [flat(cell) for cell in reader.texts.get("td", [])]
-    assert all(flat(f"{clean(d.theirs)} {clean(d.detail)}") in cells for d in found)
+    assert all(flat(f"{clean(d.theirs)} {clean(d.detail)}") in cells for d in outcome)
 
 
 def test_of_very_many_classes_each_operator_has_one_line():

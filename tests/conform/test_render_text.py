@@ -29,17 +29,17 @@ def test_kinds_follow_each_other_and_the_unexplained_shout():
 
 def test_a_difference_says_both_sides_and_its_command_stays_whole():
     text = render(sample())
-    assert "ours        rejected by directml/ONE_HOT/axis-range, directml/ONE_HOT/IndicesTensor.type\n" in text
-    assert "theirs      DirectML: accepted (created | <b>bold</b>\\x1b[31m)\n" in text
-    assert "ours        accepted\n    theirs      DirectML: crashed (signal 11)\n" in text
+    assert "specgate    rejected by directml/ONE_HOT/axis-range, directml/ONE_HOT/IndicesTensor.type\n" in text
+    assert "oracle      DirectML: accepted (created | <b>bold</b>\\x1b[31m)\n" in text
+    assert "specgate    accepted\n    oracle      DirectML: crashed (signal 11)\n" in text
     long = "specgate check '" + "x" * 5000 + "'"
-    one = replace(sample().differences[2], command=long)
-    assert f"\n    $ {long}\n" in render(replace(sample(), differences=(one,)))
+    difference = replace(sample().differences[2], command=long)
+    assert f"\n    $ {long}\n" in render(replace(sample(), differences=(difference,)))
 
 
 def test_a_long_descriptor_is_cut_with_the_rest_counted():
-    one = replace(sample().differences[2], descriptor={"Sizes": [1] * 1000})
-    text = render(replace(sample(), differences=(one,), values=()))
+    difference = replace(sample().differences[2], descriptor={"Sizes": [1] * 1000})
+    text = render(replace(sample(), differences=(difference,), values=()))
     assert "more characters)" in text
     assert text.count("1, 1") < 200
 

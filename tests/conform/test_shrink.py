@@ -15,13 +15,13 @@ LARGE = Descriptor(
 
 
 def _shrunk(holds):
-    asked = []
+    items = []
 
     def same(candidates):
-        asked.extend(candidates)
+        items.extend(candidates)
         return [bool(holds(candidate.fields)) for candidate in candidates]
 
-    return shrink(LARGE, dialect("directml").operator("ONE_HOT"), same).fields, asked
+    return shrink(LARGE, dialect("directml").operator("ONE_HOT"), same).fields, items
 
 
 def test_what_does_not_matter_goes():
@@ -50,6 +50,6 @@ def test_dimensions_go_from_all_tensors_together():
 
 
 def test_nothing_smaller_leaves_it_as_it_is():
-    fields, asked = _shrunk(lambda f: f == LARGE.fields)
+    fields, questions = _shrunk(lambda f: f == LARGE.fields)
     assert fields == LARGE.fields
-    assert asked
+    assert questions

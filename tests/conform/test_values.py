@@ -1,4 +1,4 @@
-"""Values of both sides: what cannot be computed is counted, and the others are compared all the same."""
+"""Comparison of values: cases that cannot be computed are counted, others compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Fake:
-    """Computes what our kernels do, but cannot be asked every other descriptor."""
+    """Compute with our kernels, but fail for every other descriptor."""
 
     def __init__(self):
         self.asked = 0
@@ -39,13 +39,13 @@ def test_what_cannot_be_asked_is_counted_and_the_rest_compared(monkeypatch: pyte
     monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Fake()))
     with np.errstate(all="ignore"):
         tallies, _ = values.compare_values("directml", "ELEMENT_WISE_ABS", "6.4", 16, 1, float("inf"))
-    found = {tally.implementation: tally for tally in tallies}
-    assert dict(found["specgate"].unavailable) == {"no way to say it": 8}
-    assert (found["fake"].cases, found["fake"].equal) == (8, 8)
+    tallies_by_name = {tally.implementation: tally for tally in tallies}
+    assert dict(tallies_by_name["specgate"].unavailable) == {"no way to say it": 8}
+    assert (tallies_by_name["fake"].cases, tallies_by_name["fake"].equal) == (8, 8)
 
 
 class Same:
-    """Computes what our kernels do at an opset."""
+    """Compute with our kernels at an opset."""
 
     def values_many(self, descriptor, sets):
         return [{"same": Values(execute_at(descriptor, arrays, "21"), Reply("accepted"))} for arrays in sets]
@@ -64,7 +64,7 @@ def test_a_tolerance_goes_by_outputs_that_no_descriptor_states(monkeypatch: pyte
 
 
 class Fixed:
-    """Answers what it was made with."""
+    """Answer with the values given to the constructor."""
 
     def __init__(self, **outputs):
         self.outputs = outputs
@@ -86,15 +86,15 @@ def tally_of(monkeypatch, node, level, **outputs):
 def test_stated_sizes_are_no_values(monkeypatch: pytest.MonkeyPatch):
     node = {"op_type": "Neg", "inputs": [{"elem_type": "FLOAT", "shape": [0]}],
             "outputs": [{"elem_type": "FLOAT", "shape": [3]}]}  # fmt: skip
-    found = tally_of(monkeypatch, node, "21", Y=np.zeros(0, np.float32))["fixed"]
-    assert (found.cases, found.equal) == (4, 4)
+    result = tally_of(monkeypatch, node, "21", Y=np.zeros(0, np.float32))["fixed"]
+    assert (result.cases, result.equal) == (4, 4)
 
 
 def test_an_output_that_nobody_asked_for_is_not_compared(monkeypatch: pytest.MonkeyPatch):
     node = {"op_type": "MaxPool", "inputs": [{"elem_type": "FLOAT", "shape": [0, 1, 1]}], "outputs": [],
             "attributes": {"kernel_shape": [1]}}  # fmt: skip
-    found = tally_of(monkeypatch, node, "21", Y=np.zeros((0, 1, 1), np.float32))["fixed"]
-    assert (found.cases, found.equal) == (4, 4)
+    result = tally_of(monkeypatch, node, "21", Y=np.zeros((0, 1, 1), np.float32))["fixed"]
+    assert (result.cases, result.equal) == (4, 4)
 
 
 def test_tensors_of_one_field_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch):
@@ -102,18 +102,18 @@ def test_tensors_of_one_field_have_names_of_their_own(monkeypatch: pytest.Monkey
     node = {"op_type": "Split", "inputs": [{"elem_type": "FLOAT", "shape": [0, 2]}], "outputs": [part, part],
             "attributes": {"axis": 1, "num_outputs": 2}}  # fmt: skip
     parts = {f"outputs_{index}": np.zeros((0, 1), np.float32) for index in range(2)}
-    found = tally_of(monkeypatch, node, "21", **parts)["fixed"]
-    assert (found.cases, found.equal) == (4, 4)
-    found = tally_of(monkeypatch, node, "21", outputs_0=np.zeros((0, 1), np.float32))["fixed"]
-    assert (found.cases, found.equal) == (4, 0)
+    result = tally_of(monkeypatch, node, "21", **parts)["fixed"]
+    assert (result.cases, result.equal) == (4, 4)
+    result = tally_of(monkeypatch, node, "21", outputs_0=np.zeros((0, 1), np.float32))["fixed"]
+    assert (result.cases, result.equal) == (4, 0)
 
 
-def test_elements_that_rules_refuse_are_not_compared(monkeypatch: pytest.MonkeyPatch):
+def test_elements_that_rules_reject_are_not_compared(monkeypatch: pytest.MonkeyPatch):
     node = {"op_type": "ReduceSum", "inputs": [{"elem_type": "FLOAT", "shape": []}, {"elem_type": "INT64",
             "shape": [1]}], "outputs": []}  # fmt: skip
-    found = tally_of(monkeypatch, node, "21", reduced=np.float32(0))
-    assert dict(found["specgate"].unavailable) == {"elements that rules reject": 4}
-    assert "fixed" not in found
+    result = tally_of(monkeypatch, node, "21", reduced=np.float32(0))
+    assert dict(result["specgate"].unavailable) == {"elements that rules reject": 4}
+    assert "fixed" not in result
 
 
 def test_outputs_of_another_shape_are_explained_by_entries_without_elements(monkeypatch: pytest.MonkeyPatch):
@@ -138,11 +138,11 @@ def test_a_kernel_that_does_not_compute_this_is_counted(monkeypatch: pytest.Monk
         "outputs": [],
         "attributes": {"to": 9},
     }
-    found = tally_of(monkeypatch, node, "24", output=np.zeros(1, np.bool_))
-    assert sum(found["specgate"].unavailable.values()) == 4
+    result = tally_of(monkeypatch, node, "24", output=np.zeros(1, np.bool_))
+    assert sum(result["specgate"].unavailable.values()) == 4
 
 
 def test_strings_are_filled_with_strings():
     node = {"op_type": "Identity", "inputs": [{"elem_type": "STRING", "shape": [9]}], "outputs": []}
-    made = fill(read_dict(node, "onnx"), "21", Random(1), tame=True)["input"]
-    assert {type(each) for each in made} == {str}
+    result = fill(read_dict(node, "onnx"), "21", Random(1), tame=True)["input"]
+    assert {type(each) for each in result} == {str}

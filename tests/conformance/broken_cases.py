@@ -1,4 +1,4 @@
-"""Broken models judged: by specgate, and by others where they take the model as it was; and what is known of them."""
+"""Verdicts on broken models by specgate and others, and the known differences."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 WAYS = {**STATED, **RULED}
 KNOWN = Path(__file__).with_name("onnx_broken.yaml")
-#: What a place names beside the field: an axis, a type.
+#: Details of a place next to the field: an axis, a type.
 _DETAIL = re.compile(r"[\[=]")
 
 
 class Case(NamedTuple):
-    """One broken model: which node, in which way, where; what specgate says, with its ids; and what others say.
+    """A broken model, with specgate's answer and those of others.
 
-    others: True where an implementation rejects, False where it accepts, None where it says nothing: not asked, or
-    asked and not happy with the model before it was broken.
+    The node, the way and the place; specgate's verdict with its ids. others: True if an implementation rejects it,
+    False if it accepts it, None if it was not run, or already rejects the model before the change.
     """
 
     subject: str
@@ -48,8 +48,8 @@ class Case(NamedTuple):
         return _DETAIL.split(self.place)[0]
 
 
-def broken(subjects: Iterable[Subject]) -> Iterator[tuple[Subject, str, str, Any]]:
-    """Yield every broken model of every node: (node, way, place, model)."""
+def break_all(subjects: Iterable[Subject]) -> Iterator[tuple[Subject, str, str, Any]]:
+    """Yield every broken model of every node as (node, way, place, model)."""
     for subject in subjects:
         for way, make in WAYS.items():
             for place, model in make(subject):
@@ -57,11 +57,11 @@ def broken(subjects: Iterable[Subject]) -> Iterator[tuple[Subject, str, str, Any
 
 
 def sample(subjects: Iterable[Subject], seed: int) -> list[tuple[Subject, str, str, Any]]:
-    """Return one broken model for each operator and way that applies to one of four of its nodes."""
+    """Return a broken model per operator and way, from one of four of its nodes."""
     by_operator: dict[str, list[Subject]] = {}
     for subject in subjects:
         by_operator.setdefault(subject.operator, []).append(subject)
-    found = []
+    parts = []
     for operator, nodes in sorted(by_operator.items()):
         pick = Random(f"{seed} {operator}")
         few = pick.sample(nodes, min(4, len(nodes)))
@@ -69,33 +69,33 @@ def sample(subjects: Iterable[Subject], seed: int) -> list[tuple[Subject, str, s
             models = [(node, place, model) for node in few for place, model in make(node)]
             if models:
                 node, place, model = pick.choice(models)
-                found.append((node, way, place, model))
-    return found
+                parts.append((node, way, place, model))
+    return parts
 
 
 def judge(subject: Subject, way: str, place: str, model: Any, others: Others | None) -> Case:
-    """Ask everybody about a broken model; specgate alone without `others`."""
+    """Check a broken model with all implementations, or with specgate alone."""
     verdict = ours(model)
-    said = dict.fromkeys(OTHERS) if others is None else _others(subject, model, others)
-    return Case(subject.name, subject.operator, way, place, verdict.word, verdict.ids, said)
+    entries = dict.fromkeys(OTHERS) if others is None else _others(subject, model, others)
+    return Case(subject.name, subject.operator, way, place, verdict.word, verdict.ids, entries)
 
 
 def _others(subject: Subject, model: Any, others: Others) -> dict[str, bool | None]:
     before = [others.intact(subject.model), others.intact(open_outputs(subject.copy()))]
     replies: dict[str, Reply] = others.ask(model)
-    said: dict[str, bool | None] = {}
+    entries: dict[str, bool | None] = {}
     for name in OTHERS:
         verdict = replies[name].accepted if all(reply[name].accepted for reply in before) else None
-        said[name] = None if verdict is None else not verdict
-    return said
+        entries[name] = None if verdict is None else not verdict
+    return entries
 
 
 @dataclass
 class Known:
-    """What is known of broken models that specgate does not reject, and which of it has been met.
+    """Known broken models that specgate does not reject, and the entries that occurred.
 
-    gaps: (way, operator or "*") that the tables say are wrong and lint does not find. refused: (operator, way or "*",
-    field or "*") that another implementation refuses. open: (way, operator, field) that no rule covers.
+    gaps: (way, operator or "*") that the tables reject and lint misses. refused: (operator, way or "*", field or "*")
+    that another implementation rejects. open: (way, operator, field) that no rule covers.
     """
 
     gaps: dict[tuple[str, str], str]
@@ -104,35 +104,35 @@ class Known:
     met: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def explains(self, case: Case) -> bool:
-        """Return whether it is known why a case is not rejected."""
+        """Return whether an entry explains why a case is not rejected."""
         if case.way in STATED:
             return self._met([(case.way, case.operator), (case.way, "*")], self.gaps)
         if any(case.others.values()):
             return self._met(self.keys(case), self.refused)
-        told = self._met([(case.way, case.operator, case.field)], self.open)
-        return told or (not _asked(case) and self._met(self.keys(case), self.refused))
+        message = self._met([(case.way, case.operator, case.field)], self.open)
+        return message or (not _ask(case) and self._met(self.keys(case), self.refused))
 
     @staticmethod
     def keys(case: Case) -> list[tuple[str, str, str]]:
         return [(case.operator, way, where) for way in (case.way, "*") for where in (case.field, "*")]
 
-    def _met(self, keys: Iterable[tuple[str, ...]], known: Mapping[Any, str] | set[Any]) -> bool:
-        found = next((key for key in keys if key in known), None)
-        if found is not None:
-            self.met[found] += 1
-        return found is not None
+    def _met(self, keys: Iterable[tuple[str, ...]], facts: Mapping[Any, str] | set[Any]) -> bool:
+        texts = next((key for key in keys if key in facts), None)
+        if texts is not None:
+            self.met[texts] += 1
+        return texts is not None
 
     def unmet(self) -> list[tuple[str, ...]]:
-        """Return what has not been met: it is not true any more."""
+        """Return entries that did not occur, which are outdated."""
         return sorted(key for key in (*self.gaps, *self.refused, *self.open) if not self.met[key])
 
 
-def _asked(case: Case) -> bool:
+def _ask(case: Case) -> bool:
     return any(word is not None for word in case.others.values())
 
 
-def known() -> Known:
-    """Read what is known from the file beside this one."""
+def load_known() -> Known:
+    """Read the known differences from the file next to this one."""
     raw: Any
     raw, _ = load_yaml(KNOWN.read_text(encoding="utf-8"), str(KNOWN))
     gaps = {(e["way"], operator): e["because"] for e in raw["gaps"] for operator in e.get("operators", ["*"])}

@@ -1,4 +1,4 @@
-"""How models of one node are changed, and what is known of their values."""
+"""Edits of one-node models, and the known facts of their values."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ FIELDS = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "floats", 7: "ints", 8: "st
 
 
 def set_attribute(model: Any, name: str, kind: int, value: Any) -> Any:
-    """Give the node an attribute, instead of the one of that name if it has it; return the model."""
+    """Set an attribute of the node, replacing one of that name; return the model."""
     node = model.graph.node[0]
     for item in [item for item in node.attribute if item.name == name]:
         node.attribute.remove(item)
-    made = node.attribute.add(name=name, type=kind)
+    onnx_model = node.attribute.add(name=name, type=kind)
     if isinstance(value, list):
-        getattr(made, FIELDS[kind]).extend(value)
+        getattr(onnx_model, FIELDS[kind]).extend(value)
     else:
-        setattr(made, FIELDS[kind], value)
+        setattr(onnx_model, FIELDS[kind], value)
     return model
 
 
 def infos(model: Any, name: str) -> Iterator[Any]:
-    """Yield what the graph states of a value."""
+    """Yield the value infos that the graph states for a value."""
     for part in (model.graph.input, model.graph.output, model.graph.value_info):
         yield from (info for info in part if info.name == name)
 
 
 def loosen(model: Any, name: str) -> None:
-    """Make a constant an input of its type, so that it may be changed."""
+    """Turn a constant into an input of its type, so that it can be changed."""
     from onnx import helper
 
     for item in [item for item in model.graph.initializer if item.name == name]:
@@ -45,7 +45,7 @@ def loosen(model: Any, name: str) -> None:
 
 
 def open_outputs(model: Any) -> Any:
-    """State of outputs their types alone, so that what is wrong with the inputs is all that is; return the model."""
+    """Reduce outputs to their types, so that only the inputs can be wrong."""
     for info in model.graph.output:
         if info.type.WhichOneof("value") == "tensor_type":
             info.type.tensor_type.ClearField("shape")
@@ -53,7 +53,7 @@ def open_outputs(model: Any) -> Any:
 
 
 def type_of(subject: Subject, name: str) -> str | None:
-    """Return the word of a tensor's element type, None for another value."""
+    """Return a tensor's element type, None for other values."""
     for item in subject.model.graph.initializer:
         if item.name == name:
             return _word(item.data_type)
@@ -68,7 +68,7 @@ def _word(number: int) -> str | None:
 
 
 def set_type(model: Any, name: str, word: str) -> None:
-    """Give a tensor another element type; what is no tensor becomes one of a single element."""
+    """Change a tensor's element type; another value becomes a one-element tensor."""
     loosen(model, name)
     for info in infos(model, name):
         tensor = info.type.WhichOneof("value") == "tensor_type"
@@ -80,15 +80,15 @@ def set_type(model: Any, name: str, word: str) -> None:
 
 
 def spare(model: Any, like: str) -> str:
-    """Add a graph input like another value, and return its name."""
+    """Add a graph input like another value; return its name."""
     name = "specgate_extra"
-    made = model.graph.input.add(name=name)
-    known = next((info.type for info in infos(model, like)), None)
-    if known is not None:
-        made.type.CopyFrom(known)
+    onnx_model = model.graph.input.add(name=name)
+    facts = next((info.type for info in infos(model, like)), None)
+    if facts is not None:
+        onnx_model.type.CopyFrom(facts)
     else:
-        made.type.tensor_type.elem_type = 1
-        made.type.tensor_type.shape.dim.add(dim_value=1)
+        onnx_model.type.tensor_type.elem_type = 1
+        onnx_model.type.tensor_type.shape.dim.add(dim_value=1)
     return name
 
 
@@ -106,7 +106,7 @@ def drop_unused(model: Any, name: str) -> None:
 
 
 def at_opset(subject: Subject, opset: str) -> Any:
-    """Return the model with another import of the node's own domain."""
+    """Return the model with a different import of the node's domain."""
     model = subject.copy()
     domain = subject.node.domain if subject.node.domain != "ai.onnx" else ""
     for item in model.opset_import:
@@ -116,7 +116,7 @@ def at_opset(subject: Subject, opset: str) -> Any:
 
 
 def sizes_of(model: Any, name: str) -> list[int] | None:
-    """Return the sizes of a tensor, -1 for one that is no number; None where its rank is not known."""
+    """Return a tensor's sizes, -1 for unknown ones; None for an unknown rank."""
     for item in model.graph.initializer:
         if item.name == name:
             return list(item.dims)

@@ -1,4 +1,4 @@
-"""Who is asked about a broken model: specgate, the checker, strict inference and ONNX Runtime."""
+"""Implementations that check broken models: onnx, ONNX Runtime, specgate."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Word = tuple[str, str]
 
 
 class Ours(NamedTuple):
-    """word: rejected, undecided or accepted; ids: of the findings of severity error."""
+    """word: rejected, undecided or accepted; ids: of findings of severity error."""
 
     word: str
     ids: tuple[str, ...]
 
 
 def own_target(imports: dict[str, int]) -> str | None:
-    """Return the lowest target that has what a model imports, of every domain; None where no opset has it all."""
+    """Return the lowest target that supports a model's imports, or None."""
     table = dialect("onnx")
-    known = {domain: version for domain, version in imports.items() if domain in {"", *table.domains}}
+    numbers_by_name = {domain: version for domain, version in imports.items() if domain in {"", *table.domains}}
     for level in table.levels:
-        if all(int(table.domain_level(domain, level) or 0) >= version for domain, version in known.items()):
+        if all(int(table.domain_level(domain, level) or 0) >= version for domain, version in numbers_by_name.items()):
             return f"onnx:{level}"
     return None
 
@@ -38,12 +38,12 @@ def ours(model: Any) -> Ours:
     target = own_target({"" if i.domain == "ai.onnx" else i.domain: i.version for i in model.opset_import})
     assert target is not None
     report = specgate.lint(model, [target])
-    ids = tuple(found.id for found in report.findings if found.severity == "error")
+    ids = tuple(finding.id for finding in report.findings if finding.severity == "error")
     return Ours("rejected" if ids else "undecided" if report.undecided else "accepted", ids)
 
 
 class Others:
-    """The other implementations, in a process that may die."""
+    """The other implementations, in a subprocess that may crash."""
 
     def __init__(self) -> None:
         self._child = Child("tests.conformance.broken_judges", "answerer", timeout=10.0)
@@ -60,7 +60,7 @@ class Others:
         return {name: Reply(*word[name]) if isinstance(word, dict) else Reply(word) for name, word in alone.items()}
 
     def intact(self, model: Any) -> dict[str, Reply]:
-        """Return the replies to a model that is as it should be; asked once."""
+        """Return the replies to an unchanged model; cached."""
         key = model.SerializeToString()
         if key not in self._intact:
             self._intact[key] = self.ask(model)
@@ -71,20 +71,20 @@ class Others:
 
 
 def answerer(_argument: None) -> Callable[[Any], Any]:
-    """Return what answers (names, a serialized model), in the process that may die."""
-    from specgate.dialects.onnx.oracle.child import answerer as setup
+    """Return a function for the subprocess that answers (names, serialized model)."""
+    from specgate.dialects.onnx.oracle.child import answerer as onnx_answerer
 
-    versions = setup(None)
+    versions = onnx_answerer(None)
 
     def answer(task: tuple[Any, bytes]) -> Any:
         if task[0] == "versions":
             return versions(("versions",))
-        return {name: _said(name, task[1]) for name in task[0]}
+        return {name: _read_output(name, task[1]) for name in task[0]}
 
     return answer
 
 
-def _said(name: str, data: bytes) -> Word:
+def _read_output(name: str, data: bytes) -> Word:
     import onnx
 
     from specgate.dialects.onnx.oracle.child import _refusal, _runtime_gate, _session

@@ -1,4 +1,4 @@
-"""Every node of the onnx package's backend node tests, alone in a model with what is known of its values."""
+"""Each node of onnx's backend tests in a one-node model with its known values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-#: Constants of at most so many elements are what rules read: axes, sizes, pads.
+#: Constants of at most this many elements are those that rules read: axes, sizes, pads.
 MOST_ELEMENTS = 32
-#: AttributeProto.AttributeType of those that hold graphs.
+#: AttributeProto.AttributeType of attributes that contain graphs.
 GRAPHS = {5, 10}
 
 
 class Slot(NamedTuple):
-    """An input or output of a node: its place there, its value's name, its field and the row's cell for it."""
+    """An input or output of a node: position, value name, field, and cell of its row."""
 
     place: int
     name: str
@@ -38,7 +38,10 @@ class Slot(NamedTuple):
 
 @dataclass
 class Subject:
-    """A model of one node that is as it should be. constants: elements that a test gives some of its inputs."""
+    """A valid model of one node.
+
+    constants: elements that a test gives for some of its inputs.
+    """
 
     name: str
     model: Any
@@ -58,7 +61,7 @@ class Subject:
 
     @cached_property
     def opset(self) -> str:
-        """The version of the node's own domain."""
+        """Return the version of the node's domain."""
         domain = self.node.domain if self.node.domain != "ai.onnx" else ""
         return next(
             str(item.version) for item in self.model.opset_import if item.domain in {domain, domain or "ai.onnx"}
@@ -66,17 +69,17 @@ class Subject:
 
     @cached_property
     def resolved(self) -> Resolved:
-        found = self.spec.resolve(self.opset)
-        assert found is not None, self.name
-        return found
+        result = self.spec.resolve(self.opset)
+        assert result is not None, self.name
+        return result
 
     def _slots(self, names: Any, infos: tuple[FieldInfo, ...]) -> list[Slot]:
-        found = []
+        slots = []
         for index, name in enumerate(names):
             info = infos[min(index, len(infos) - 1)]
             if name:
-                found.append(Slot(index, name, info, self.resolved.cells.get(info.name)))
-        return found
+                slots.append(Slot(index, name, info, self.resolved.cells.get(info.name)))
+        return slots
 
     @cached_property
     def inputs(self) -> list[Slot]:
@@ -88,35 +91,35 @@ class Subject:
 
     @cached_property
     def attributes(self) -> list[FieldInfo]:
-        """The attributes that the operator has at the node's opset."""
+        """Return the operator's attributes at the node's opset."""
         return [info for info in self.resolved.fields.values() if info.kind == "attribute"]
 
     @cached_property
     def given(self) -> dict[str, Any]:
-        """The node's attributes as they are in it, by name."""
+        """Return the node's attributes by name."""
         return {item.name: item for item in self.node.attribute}
 
     def copy(self) -> Any:
         import onnx
 
-        made = onnx.ModelProto()
-        made.CopyFrom(self.model)
-        return made
+        proto = onnx.ModelProto()
+        proto.CopyFrom(self.model)
+        return proto
 
 
 def subjects() -> Iterator[Subject]:
-    """Yield each different node once.
+    """Yield each distinct node once.
 
-    Nodes are alike that have the operator, version, attributes' names, and the types and ranks of their inputs and
-    outputs in common; in models of several nodes, which are functions written out, also with other types.
+    Equivalent nodes have the same operator, version, attribute names, and types and ranks of inputs and outputs. Nodes
+    of expanded functions may also differ in types.
     """
     seen = set()
     for case in _cases():
-        for made in _split(case):
-            key = _key(made, typed="[" not in made.name)
+        for subject in _split(case):
+            key = _key(subject, typed="[" not in subject.name)
             if key not in seen:
                 seen.add(key)
-                yield made
+                yield subject
 
 
 def _cases() -> list[Any]:
@@ -124,24 +127,24 @@ def _cases() -> list[Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numpy, to the package's own cases
-        found: list[Any] = load_model_tests(kind="node")
-    return sorted((case for case in found if case.model is not None), key=lambda case: str(case.name))
+        items: list[Any] = load_model_tests(kind="node")
+    return sorted((case for case in items if case.model is not None), key=lambda case: str(case.name))
 
 
-def _key(made: Subject, *, typed: bool) -> tuple[Any, ...]:
-    graph = made.model.graph
-    known = {item.name: (item.data_type, len(item.dims)) for item in graph.initializer}
+def _key(subject: Subject, *, typed: bool) -> tuple[Any, ...]:
+    graph = subject.model.graph
+    pairs_by_value = {item.name: (item.data_type, len(item.dims)) for item in graph.initializer}
     for info in (*graph.input, *graph.output):
-        held = info.type.tensor_type
-        known.setdefault(info.name, (held.elem_type, len(held.shape.dim)))
-    ends = [known.get(name, (0, -1)) for name in (*made.node.input, *made.node.output)]
-    constants = tuple(item.name in made.node.input for item in graph.initializer)
+        value = info.type.tensor_type
+        pairs_by_value.setdefault(info.name, (value.elem_type, len(value.shape.dim)))
+    ends = [pairs_by_value.get(name, (0, -1)) for name in (*subject.node.input, *subject.node.output)]
+    constants = tuple(item.name in subject.node.input for item in graph.initializer)
     kinds = tuple(ends) if typed else tuple(rank for _, rank in ends)
-    return made.operator, made.resolved.row, tuple(sorted(made.given)), kinds, constants
+    return subject.operator, subject.resolved.row, tuple(sorted(subject.given)), kinds, constants
 
 
 def _split(case: Any) -> Iterator[Subject]:
-    """Yield the nodes of a case: the model itself where it has one, else a model for each, typed by inference."""
+    """Yield the nodes of a case: its own model, or one model per inferred node."""
     import onnx
 
     model = case.model
@@ -156,33 +159,36 @@ def _split(case: Any) -> Iterator[Subject]:
         if node.op_type == "Constant" and node.attribute[0].name == "value":
             constants[node.output[0]] = node.attribute[0].t
     for index, node in enumerate(graph.node):
-        made = _alone(model, node, types, constants)
-        if made is not None:
-            yield Subject(f"{case.name}[{index}]", made)
+        onnx_model = _alone(model, node, types, constants)
+        if onnx_model is not None:
+            yield Subject(f"{case.name}[{index}]", onnx_model)
 
 
 def _alone(model: Any, node: Any, types: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
-    """Return a model of one node of a larger one; None where a type is not known, or a graph in it reads outside."""
+    """Return a model of one node of a larger one.
+
+    None if a type is unknown or a subgraph reads outer values.
+    """
     import onnx
 
-    known = all(name in constants or _typed(types.get(name)) for name in node.input if name)
-    if not known or not all(_typed(types.get(name)) for name in node.output if name):
+    facts = all(name in constants or _has_type(types.get(name)) for name in node.input if name)
+    if not facts or not all(_has_type(types.get(name)) for name in node.output if name):
         return None
     if any(item.type in GRAPHS for item in node.attribute):
         return None
-    made = onnx.ModelProto(ir_version=model.ir_version)
-    made.opset_import.extend(model.opset_import)
-    made.graph.name = "one_node"
-    made.graph.node.append(node)
+    proto = onnx.ModelProto(ir_version=model.ir_version)
+    proto.opset_import.extend(model.opset_import)
+    proto.graph.name = "one_node"
+    proto.graph.node.append(node)
     for name in dict.fromkeys(filter(None, node.input)):
         if name in constants:
-            made.graph.initializer.append(constants[name])
-            made.graph.initializer[-1].name = name
+            proto.graph.initializer.append(constants[name])
+            proto.graph.initializer[-1].name = name
         else:
-            made.graph.input.append(types[name])
-    made.graph.output.extend(types[name] for name in node.output if name)
-    _keep_used_imports(made)
-    return made
+            proto.graph.input.append(types[name])
+    proto.graph.output.extend(types[name] for name in node.output if name)
+    _keep_used_imports(proto)
+    return proto
 
 
 def _keep_used_imports(model: Any) -> None:
@@ -191,7 +197,7 @@ def _keep_used_imports(model: Any) -> None:
         model.opset_import.remove(item)
 
 
-def _typed(info: Any) -> bool:
+def _has_type(info: Any) -> bool:
     if info is None:
         return False
     case = info.type.WhichOneof("value")
@@ -199,31 +205,36 @@ def _typed(info: Any) -> bool:
 
 
 def _elements(case: Any) -> dict[str, Any]:
-    """Return what the case's first data give to inputs that are few whole numbers, words or truths, as TensorProtos."""
+    """Return the case's first data for small inputs, as TensorProtos.
+
+    Small inputs have few integers, texts or booleans.
+    """
     import numpy as np
     from onnx import numpy_helper
 
     if not case.data_sets:
         return {}
     names = [info.name for info in case.model.graph.input]
-    found = {}
+    protos_by_value = {}
     for name, array in zip(names, case.data_sets[0][0], strict=False):
         if isinstance(array, np.ndarray | np.generic) and np.asarray(array).size <= MOST_ELEMENTS:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found[name] = numpy_helper.from_array(np.asarray(array), name)
-    return found
+                protos_by_value[name] = numpy_helper.from_array(np.asarray(array), name)
+    return protos_by_value
 
 
-def _with_constants(made: Subject) -> Subject:
-    """Turn those inputs into constants whose elements the operator's rules read."""
-    texts = [form.require.text for form in made.resolved.rules] + [str(t) for t in made.spec.table.defines.values()]
-    read = {name for name in made.spec.fields if any(f"value({name})" in t or f"values({name})" in t for t in texts)}
-    held = {slot.name for slot in made.inputs if slot.field.name in read and slot.name in made.constants}
-    if not held:
-        return Subject(made.name, made.model)
-    model = made.copy()
-    for item in [item for item in model.graph.input if item.name in held]:
+def _with_constants(subject: Subject) -> Subject:
+    """Turn small inputs whose elements rules read into constants."""
+    texts = [form.require.text for form in subject.resolved.rules] + [
+        str(t) for t in subject.spec.table.defines.values()
+    ]
+    read = {name for name in subject.spec.fields if any(f"value({name})" in t or f"values({name})" in t for t in texts)}
+    names = {slot.name for slot in subject.inputs if slot.field.name in read and slot.name in subject.constants}
+    if not names:
+        return Subject(subject.name, subject.model)
+    model = subject.copy()
+    for item in [item for item in model.graph.input if item.name in names]:
         model.graph.input.remove(item)
-    model.graph.initializer.extend(made.constants[name] for name in sorted(held))
-    return Subject(made.name, model)
+    model.graph.initializer.extend(subject.constants[name] for name in sorted(names))
+    return Subject(subject.name, model)

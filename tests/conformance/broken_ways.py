@@ -1,6 +1,6 @@
-"""Ways to break a node that its table alone says are wrong: arity, attributes, types, opsets.
+"""Ways to break a node that its table detects: arity, attributes, types, opsets.
 
-Each way is a function that yields (place, model): one model for each place of the node where it applies.
+Each way is a function that yields (place, model), one model per place of the node where it applies.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     Made = Iterator[tuple[str, Any]]
     Way = Callable[[Subject], Made]
 
-#: Types to try where one is refused, the likeliest mistakes first.
+#: Types to try in place of a supported one, the likeliest mistakes first.
 TYPES = ("FLOAT", "INT64", "STRING", "BOOL", "UINT8", "FLOAT16", "COMPLEX64", "DOUBLE", "INT32")
-#: The kind of an attribute -> (another kind, a value of that kind), in the numbers of AttributeProto.AttributeType.
+#: The kind of an attribute -> (another kind, a value of that kind), as numbers of AttributeProto.
 OTHER_KIND = {1: (3, b"word"), 2: (1, 0.5), 3: (2, 1), 4: (2, 1), 5: (2, 1), 6: (7, [1]), 7: (2, 1), 8: (7, [1])}
 KINDS = {"float": 1, "int": 2, "string": 3, "tensor-proto": 4, "graph": 5, "float[]": 6, "int[]": 7, "string[]": 8}
 STATED: dict[str, Way] = {}
 
 
-def stated(way: Way) -> Way:
-    """Register a way that is wrong wherever it applies; its name is the function's."""
+def state(way: Way) -> Way:
+    """Register a way that is always wrong; its name is the function's."""
     STATED[way.__name__.replace("_", "-")] = way
     return way
 
 
-@stated
+@state
 def input_too_many(subject: Subject) -> Made:
     defined = subject.spec.layout(subject.opset).inputs
     if not defined or defined[-1].type != "tensor[]":
@@ -43,7 +43,7 @@ def input_too_many(subject: Subject) -> Made:
         yield "inputs", model
 
 
-@stated
+@state
 def output_too_many(subject: Subject) -> Made:
     defined = subject.spec.layout(subject.opset).outputs
     if not defined or defined[-1].type != "tensor[]":
@@ -54,7 +54,10 @@ def output_too_many(subject: Subject) -> Made:
 
 
 def _necessary(slots: list[Slot]) -> Iterator[Slot]:
-    """Those that may not be left out: each required one, of an array all where there are no more than needed."""
+    """Yield inputs or outputs that cannot be omitted.
+
+    Each required one; all of an array of minimum length.
+    """
     for slot in slots:
         least = slot.field.min_count if slot.field.min_count is not None else 0 if slot.field.optional else 1
         many = [other for other in slots if other.field is slot.field]
@@ -65,7 +68,7 @@ def _necessary(slots: list[Slot]) -> Iterator[Slot]:
             yield slot
 
 
-@stated
+@state
 def input_missing(subject: Subject) -> Made:
     for slot in _necessary(subject.inputs):
         model = subject.copy()
@@ -74,7 +77,7 @@ def input_missing(subject: Subject) -> Made:
         yield slot.label, model
 
 
-@stated
+@state
 def output_missing(subject: Subject) -> Made:
     for slot in _necessary(subject.outputs):
         model = subject.copy()
@@ -84,13 +87,13 @@ def output_missing(subject: Subject) -> Made:
         yield slot.label, model
 
 
-@stated
+@state
 def attribute_unknown(subject: Subject) -> Made:
     if subject.operator != "LayerNormalization":  # AllowUncheckedAttributes in onnx/defs/nn/defs.cc, which Python hides
         yield "attributes", set_attribute(subject.copy(), "specgate_unknown", 2, 1)
 
 
-@stated
+@state
 def attribute_missing(subject: Subject) -> Made:
     for info in subject.attributes:
         if not info.optional and info.default is None and info.vendor_name in subject.given:
@@ -100,26 +103,26 @@ def attribute_missing(subject: Subject) -> Made:
             yield info.name, model
 
 
-@stated
+@state
 def attribute_of_another_kind(subject: Subject) -> Made:
     for name, item in subject.given.items():
         if item.type in OTHER_KIND:
             yield name, set_attribute(subject.copy(), name, *OTHER_KIND[item.type])
 
 
-@stated
+@state
 def attribute_word_unknown(subject: Subject) -> Made:
     for info in subject.attributes:
         cell = subject.resolved.cells.get(info.name)
         if info.type in {"string", "string[]"} and (info.words or (cell is not None and cell.values)):
-            one, kind = info.type == "string", KINDS[info.type]
+            item, kind = info.type == "string", KINDS[info.type]
             yield (
                 info.name,
-                set_attribute(subject.copy(), info.vendor_name, kind, b"specgate" if one else [b"specgate"]),
+                set_attribute(subject.copy(), info.vendor_name, kind, b"specgate" if item else [b"specgate"]),
             )
 
 
-@stated
+@state
 def attribute_outside_its_values(subject: Subject) -> Made:
     for info in subject.attributes:
         cell = subject.resolved.cells.get(info.name)
@@ -131,17 +134,17 @@ def attribute_outside_its_values(subject: Subject) -> Made:
             yield info.name, set_attribute(subject.copy(), info.vendor_name, 2, value)
 
 
-@stated
+@state
 def attribute_of_another_version(subject: Subject) -> Made:
     for info in subject.spec.attributes:
         value = {"int": 1, "float": 1.0, "string": b"specgate", "int[]": [1], "float[]": [1.0], "string[]": [b"a"]}
-        here = {held.vendor_name for held in subject.attributes}
-        if info.name not in subject.resolved.fields and info.vendor_name not in here and info.type in value:
+        own = {value.vendor_name for value in subject.attributes}
+        if info.name not in subject.resolved.fields and info.vendor_name not in own and info.type in value:
             yield info.name, set_attribute(subject.copy(), info.vendor_name, KINDS[info.type], value[info.type])
 
 
 def _groups(subject: Subject) -> Iterator[tuple[str, list[Slot], tuple[str, ...]]]:
-    """Yield slots that have one type together: of a variable, or one alone; with the types that they may have."""
+    """Yield slots that share a type variable, or single ones, with their types."""
     groups: dict[str, list[Slot]] = {}
     for slot in [*subject.inputs, *subject.outputs]:
         if slot.cell is not None and slot.cell.types is not None:
@@ -164,90 +167,90 @@ def _not_taken(subject: Subject, *, inputs: bool) -> Made:
                 yield f"{label}={word}", model
 
 
-@stated
+@state
 def input_type_not_taken(subject: Subject) -> Made:
     yield from _not_taken(subject, inputs=True)
 
 
-@stated
+@state
 def output_type_not_taken(subject: Subject) -> Made:
     yield from _not_taken(subject, inputs=False)
 
 
 def _differing(subject: Subject, slots: list[Slot], allowed: tuple[str, ...]) -> Made:
     for slot in slots:
-        now = type_of(subject, slot.name)
-        word = next((word for word in TYPES if word in allowed and word != now), None)
-        if now is not None and word is not None:
+        current = type_of(subject, slot.name)
+        word = next((word for word in TYPES if word in allowed and word != current), None)
+        if current is not None and word is not None:
             model = subject.copy()
             set_type(model, slot.name, word)
             yield slot.label, model
 
 
 def _variables(subject: Subject) -> Iterator[tuple[list[Slot], list[Slot], tuple[str, ...]]]:
-    """Yield the inputs and outputs of each type variable that at least one of each other's shares."""
+    """Yield the inputs and outputs of each type variable that at least two share."""
     inputs = {slot.name for slot in subject.inputs}
     for _, slots, allowed in _groups(subject):
         if slots[0].cell is not None and slots[0].cell.variable and not slots[0].field.heterogeneous:
             yield [s for s in slots if s.name in inputs], [s for s in slots if s.name not in inputs], allowed
 
 
-@stated
+@state
 def inputs_of_a_variable_differ(subject: Subject) -> Made:
     for inputs, _, allowed in _variables(subject):
         if len({slot.name for slot in inputs}) > 1:
             yield from _differing(subject, inputs[1:], allowed)
 
 
-@stated
+@state
 def output_differs_from_its_variable(subject: Subject) -> Made:
     for inputs, outputs, allowed in _variables(subject):
         if inputs:
             yield from _differing(subject, outputs, allowed)
 
 
-@stated
+@state
 def opset_before_the_operator(subject: Subject) -> Made:
     first = int(subject.spec.rows[0])
     if first > 1:
         yield "opset", at_opset(subject, str(first - 1))
 
 
-@stated
+@state
 def opset_after_its_removal(subject: Subject) -> Made:
-    here = int(subject.opset)
-    later = (level for level in subject.spec.dialect.levels if int(level) > here and level not in subject.spec.levels)
+    own = int(subject.opset)
+    later = (level for level in subject.spec.dialect.levels if int(level) > own and level not in subject.spec.levels)
     level = next(later, None)
     if level is not None:
         yield "opset", at_opset(subject, level)
 
 
 def _earlier(subject: Subject) -> Iterator[str]:
-    """The last opset of each earlier version."""
+    """Return the last opset of each earlier version."""
     rows = [row for row in subject.spec.rows if int(row) <= int(subject.opset)]
     yield from (str(int(row) - 1) for row in reversed(rows[1:]) if str(int(row) - 1) in subject.spec.levels)
 
 
-@stated
+@state
 def opset_before_an_attribute(subject: Subject) -> Made:
     for level in _earlier(subject):
-        there = {info.vendor_name for info in subject.spec.fields_at(level).values() if info.kind == "attribute"}
-        lacking = [name for name in subject.given if name not in there]
+        existing = {info.vendor_name for info in subject.spec.fields_at(level).values() if info.kind == "attribute"}
+        lacking = [name for name in subject.given if name not in existing]
         if lacking:
             yield lacking[0], at_opset(subject, level)
             return
 
 
-@stated
+@state
 def opset_before_an_input(subject: Subject) -> Made:
     for level in _earlier(subject):
-        there: tuple[FieldInfo, ...] = subject.spec.layout(level).inputs
-        if len(subject.node.input) > len(there) and (not there or there[-1].type != "tensor[]"):
+        existing: tuple[FieldInfo, ...] = subject.spec.layout(level).inputs
+        if len(subject.node.input) > len(existing) and (not existing or existing[-1].type != "tensor[]"):
             yield "inputs", at_opset(subject, level)
             return
 
 
-@stated
+@state
 def opset_before_a_type(subject: Subject) -> Made:
     for level in _earlier(subject):
         resolved = subject.spec.resolve(level)

@@ -1,4 +1,7 @@
-"""A short campaign against each real implementation that is available; `specgate conform` runs the long ones."""
+"""A short campaign against each available implementation.
+
+`specgate conform` runs the long ones.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +23,23 @@ from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 
-#: Changed examples of each operator, besides what its file shows.
+#: Changed examples per operator, in addition to those in its file.
 CHANGES = 12
 #: All levels take minutes.
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-ONNX_LEVELS = ("9", "13", "17", "21", "26")  # ONNX Runtime 1.31 has none beyond
+ONNX_LEVELS = ("9", "13", "17", "21", "26")  # ONNX Runtime 1.31 has no later ones
 EVERY_OPERATOR_AT = dialect("directml").levels if NIGHTLY else ("2.1", "6.2")
 
 pytestmark = [pytest.mark.slow, pytest.mark.oracle]
 
 
 def _campaign(plan: Plan, *, taken: float) -> None:
-    """Run a campaign: nothing unexplained, and both sides of every verdict well represented."""
+    """Run a campaign: nothing unexplained, and enough accepted and rejected cases."""
     result = run(plan)
     assert result.unexplained == 0, FORMATS["text"](result)
-    asked = [tally for tally in result.tallies if tally.cases]
-    assert asked, FORMATS["text"](result)
-    for tally in asked:
+    tallies = [tally for tally in result.tallies if tally.cases]
+    assert tallies, FORMATS["text"](result)
+    for tally in tallies:
         assert taken <= tally.accepted / tally.cases <= 0.95, tally
         assert tally.cases >= plan.cases // 2, tally
 
@@ -65,21 +68,24 @@ def test_every_onnx_operator(operator):
 
 @pytest.mark.parametrize("level", ["opset1", "opset8", "opset16"] if NIGHTLY else ["opset16"])
 def test_openvino(level):
-    """Every second type a little; `HYPOTHESIS_PROFILE=nightly` takes all, and thirty times as many descriptors."""
+    """Every second type; `HYPOTHESIS_PROFILE=nightly` runs all types with thirty times as many cases."""
     if importlib.util.find_spec("openvino") is None:
         pytest.skip("openvino not installed: pip install 'specgate-ml[oracles]'")
-    there = list(dialect("openvino").operators)[:: 1 if NIGHTLY else 2]
+    existing = list(dialect("openvino").operators)[:: 1 if NIGHTLY else 2]
     cases = 180 if NIGHTLY else 6
-    result = run(Plan("openvino", operators=tuple(there), levels=(level,), cases=cases, seed=1, shrink_known=False))
+    result = run(Plan("openvino", operators=tuple(existing), levels=(level,), cases=cases, seed=1, shrink_known=False))
     assert result.unexplained == 0, FORMATS["text"](result)
-    asked = sum(tally.cases for tally in result.tallies)
-    assert asked > 100
-    assert 0.2 <= sum(tally.accepted for tally in result.tallies) / asked <= 0.95
+    questions = sum(tally.cases for tally in result.tallies)
+    assert questions > 100
+    assert 0.2 <= sum(tally.accepted for tally in result.tallies) / questions <= 0.95
 
 
 @pytest.fixture(scope="session")
 def directml_levels():
-    """The feature levels with an installed build; the small wheel of 6.2 is fetched where there is none."""
+    """Return feature levels with an installed build.
+
+    The small wheel of 6.2 is downloaded if there is none.
+    """
     if not any(entry.installed for entry in status()):
         try:
             install_directml(["6.2"], system="linux", progress=lambda _line: None)
@@ -99,25 +105,25 @@ def test_directml(level, directml_levels):
 
 @pytest.mark.parametrize("level", EVERY_OPERATOR_AT)
 def test_every_operator_of_directml(level, directml_levels):
-    """The tables' own examples and counterexamples, with small changes: what is known of builds is what they answer."""
+    """Small changes of the tables' examples: recorded facts match the builds."""
     if level not in directml_levels:
         pytest.skip(f"DirectML {level} is not installed: specgate oracle install directml --levels all")
     oracle = capability("directml", Backend).oracle(level)
     table = dialect("directml")
-    wrong, asked, taken = [], 0, 0
+    wrong, questions, accepted = [], 0, 0
     try:
         for name in table.operators:
             spec = table.operator(name)
             drawn = list(shown_descriptors(spec, level, CHANGES)) if level in spec.levels else []
             for descriptor, replies in zip(drawn, oracle.ask(drawn), strict=True):
                 for by, reply in replies.items():
-                    known = accepts(descriptor, level, "observed", by)
-                    if reply.accepted is not None and known is not None:
-                        asked, taken = asked + 1, taken + reply.accepted
-                        if known != reply.accepted:
+                    facts = accepts(descriptor, level, "observed", by)
+                    if reply.accepted is not None and facts is not None:
+                        questions, accepted = questions + 1, accepted + reply.accepted
+                        if facts != reply.accepted:
                             wrong.append(f"{by} says {reply.word}: {reproduce(descriptor, f'directml:{level}')}")
     finally:
         oracle.close()
     assert not wrong, "\n".join(wrong[:20])
-    assert asked > 400
-    assert 0.2 <= taken / asked <= 0.9
+    assert questions > 400
+    assert 0.2 <= accepted / questions <= 0.9

@@ -1,4 +1,4 @@
-"""Values of DirectML operators beside a build, drawn: every difference has an entry in the table."""
+"""Random DirectML values against a build: tables explain every difference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.oracle,
     pytest.mark.timeout(1200),
     pytest.mark.skipif(
-        bool(missing_values(LEVEL)), reason=f"VALUES OF {LEVEL} ARE NOT ASKED: {values_command([LEVEL])}"
+        bool(missing_values(LEVEL)), reason=f"VALUES OF {LEVEL} ARE NOT TESTED: {values_command([LEVEL])}"
     ),
 ]
 
@@ -26,7 +26,7 @@ pytestmark = [
         ("DEQUANTIZE", 4),  # zero points of 4 bits that share a place
         ("DYNAMIC_QUANTIZE_LINEAR", 4),  # halves, denormal scales, signalling nan
         ("LOCAL_RESPONSE_NORMALIZATION_GRAD", 2),  # terms that cancel
-        ("QUANTIZED_LINEAR_MATRIX_MULTIPLY", 4),  # halves, scales beyond FLOAT32
+        ("QUANTIZED_LINEAR_MATRIX_MULTIPLY", 4),  # halves, scales above the range of FLOAT32
     ],
 )
 def test_every_difference_is_recorded(operator, seed):

@@ -1,4 +1,4 @@
-"""The onnx package's backend suite, executed as models: all node tests, simple models, and those made of PyTorch."""
+"""The onnx package's backend suite: node tests, simple models, PyTorch models."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ pytestmark = [
     ),
 ]
 
-#: How many parts the suite is run in, so that processes share it.
+#: The suite runs in this many parts, so that processes share it.
 PARTS = 16
-#: What is not computed, or otherwise than the suite has it, and why.
+#: Cases that are not computed, or computed differently than in the suite, with the reason.
 KNOWN: dict[str, str] = dict.fromkeys(
     ("test_gradient_of_add", "test_gradient_of_add_and_mul"),
     "the operator Gradient takes apart the graph around it, and has no kernel",
 )
-#: Outputs that are one draw of a generator: their types and sizes are compared.
+#: Outputs that depend on a random generator: only their types and sizes are compared.
 RANDOM = frozenset(
     f"test_bernoulli{rest}" for rest in ("", "_double", "_double_expanded", "_expanded", "_seed", "_seed_expanded")
 )
@@ -43,48 +43,57 @@ RANDOM = frozenset(
 @cache
 def cases() -> list[Any]:
     package = importlib.import_module("onnx.backend.test.case.node")
-    with warnings.catch_warnings(action="ignore"):  # its own overflows, while importing collects its cases
+    with warnings.catch_warnings(action="ignore"):  # expected overflows while collecting the cases
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
-    return sorted([*package._NodeTestCases, *stored()], key=lambda case: case.name)
+    return sorted([*package._NodeTestCases, *load_stored()], key=lambda case: case.name)
 
 
-def stored() -> list[Any]:
-    """The cases that lie in the package as files, read as the others are."""
+def load_stored() -> list[Any]:
+    """Return the cases that the package has as files."""
     import onnx
     from onnx.backend.test.loader import load_model_tests
 
-    found = []
+    namespaces = []
     for kind in ("simple", "pytorch-converted", "pytorch-operator"):
         for case in load_model_tests(kind=kind):
             folder = Path(str(case.model_dir))
             model = onnx.load(folder / "model.onnx")
             sets = [
                 tuple(
-                    [_stored(path, info.type) for path, info in zip(_numbered(data, which), infos, strict=False)]
+                    [
+                        _load_stored(path, info.type)
+                        for path, info in zip(_number_parts(data, which), infos, strict=False)
+                    ]
                     for which, infos in (("input", model.graph.input), ("output", model.graph.output))
                 )
                 for data in sorted(folder.glob("test_data_set_*"))
             ]
-            found.append(SimpleNamespace(name=case.name, model=model, data_sets=sets, rtol=case.rtol, atol=case.atol))
-    return found
+            namespaces.append(
+                SimpleNamespace(name=case.name, model=model, data_sets=sets, rtol=case.rtol, atol=case.atol)
+            )
+    return namespaces
 
 
-def _numbered(folder: Path, which: str) -> list[Path]:
+def _number_parts(folder: Path, which: str) -> list[Path]:
     return sorted(folder.glob(f"{which}_*.pb"), key=lambda path: int(path.stem.partition("_")[2]))
 
 
-def _stored(path: Path, kind: Any) -> Any:
+def _load_stored(path: Path, kind: Any) -> Any:
     import onnx
 
-    made = {"tensor_type": onnx.TensorProto, "sequence_type": onnx.SequenceProto, "optional_type": onnx.OptionalProto}
-    value = made[kind.WhichOneof("value")]()
+    cls_by_name = {
+        "tensor_type": onnx.TensorProto,
+        "sequence_type": onnx.SequenceProto,
+        "optional_type": onnx.OptionalProto,
+    }
+    value = cls_by_name[kind.WhichOneof("value")]()
     value.ParseFromString(path.read_bytes())
     return value
 
 
-def given(value: Any) -> Any:
-    """Return what a test states as this package takes it: texts are objects, optionals and sequences are lists."""
+def convert(value: Any) -> Any:
+    """Convert a test's data: texts to objects, optionals and sequences to lists."""
     if value is None:
         return None
     if hasattr(value, "data_type"):
@@ -97,7 +106,7 @@ def given(value: Any) -> Any:
             else helpers.to_optional(value)
         )
     if isinstance(value, list | tuple):
-        return [given(each) for each in value]
+        return [convert(each) for each in value]
     if isinstance(value, dict):
         return value
     array = np.asarray(value)
@@ -105,25 +114,25 @@ def given(value: Any) -> Any:
 
 
 def difference(case: Any, path: str) -> str:
-    """Return how specgate's outputs of a case differ, "" where they are within its tolerance."""
+    """Return how specgate's outputs of a case differ, "" within its tolerance."""
     for inputs, outputs in case.data_sets:
         names = [info.name for info in case.model.graph.input]
-        arrays = {name: given(value) for name, value in zip(names, inputs, strict=False)}
-        found = run_model(path, arrays)
-        for (name, mine), theirs in zip(found.items(), map(given, outputs), strict=True):
+        arrays = {name: convert(value) for name, value in zip(names, inputs, strict=False)}
+        result = run_model(path, arrays)
+        for (name, mine), theirs in zip(result.items(), map(convert, outputs), strict=True):
             if isinstance(theirs, list) and theirs and isinstance(theirs[0], dict):
                 if mine != theirs:
                     return f"{name}: {mine} for {theirs}"
                 continue
-            ours, wanted = arrays_in(mine), arrays_in(theirs)
-            if len(ours) != len(wanted):
-                return f"{name}: {len(ours)} arrays for {len(wanted)}"
-            for one, other in zip(ours, wanted, strict=True):
-                if (one.dtype, one.shape) != (other.dtype, other.shape):
-                    return f"{name}: {one.dtype} {one.shape} for {other.dtype} {other.shape}"
-                least = 2**-7 if one.dtype.name == "bfloat16" else 0.0  # a step of it
+            ours, expected = arrays_in(mine), arrays_in(theirs)
+            if len(ours) != len(expected):
+                return f"{name}: {len(ours)} arrays for {len(expected)}"
+            for array, other in zip(ours, expected, strict=True):
+                if (array.dtype, array.shape) != (other.dtype, other.shape):
+                    return f"{name}: {array.dtype} {array.shape} for {other.dtype} {other.shape}"
+                least = 2**-7 if array.dtype.name == "bfloat16" else 0.0  # a step of it
                 least = 2.0 if "image_decoder" in case.name else least  # of 255, as codecs differ
-                if case.name not in RANDOM and differing(other, one, max(case.rtol, case.atol, least)).any():
+                if case.name not in RANDOM and differing(other, array, max(case.rtol, case.atol, least)).any():
                     return f"{name}: other values"
     return ""
 
@@ -143,5 +152,5 @@ def test_the_suite(part, tmp_path):
             text = str(error)
         if text:
             failed[case.name] = text
-    known = {case.name for case in cases()[part::PARTS]} & set(KNOWN)
-    assert set(failed) == known, {name: text for name, text in failed.items() if name not in known}
+    facts = {case.name for case in cases()[part::PARTS]} & set(KNOWN)
+    assert set(failed) == facts, {name: text for name, text in failed.items() if name not in facts}

@@ -1,6 +1,6 @@
-"""Nodes of the onnx package's backend tests, each broken in one named way: rejected, or it is known why not.
+"""Each broken node of onnx's backend tests is rejected, or an entry explains it.
 
-By default one broken model for each operator and way, about half a minute. ``HYPOTHESIS_PROFILE=nightly pytest
+By default one broken model per operator and way, about half a minute. ``HYPOTHESIS_PROFILE=nightly pytest
 tests/conformance/test_onnx_broken_models.py`` breaks every node at every place, as the report's command does.
 """
 
@@ -11,9 +11,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.conformance.broken_cases import WAYS, Case, broken, judge, known, sample
+from tests.conformance.broken_cases import WAYS, Case, break_all, judge, load_known, sample
 from tests.conformance.broken_judges import OTHERS, Others, ours
-from tests.conformance.broken_models import REPORT, opened, report
+from tests.conformance.broken_models import REPORT, open_part, report
 from tests.conformance.broken_nodes import subjects
 from tests.conformance.broken_rules import RULED
 from tests.conformance.broken_ways import STATED
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.oracle
 
 ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SEED = 6
-#: Of so many broken models in the default run others are asked about one.
+#: By default other implementations check one broken model out of this many.
 ASKED = 4
 #: Few operators have a graph.
 GRAPHS = {way for way in RULED if way.startswith("graph-")}
@@ -34,13 +34,13 @@ def nodes():
     return list(subjects())
 
 
-def asked(nodes):
+def ask(nodes):
     others = Others()
     try:
         if ALL:
-            return [judge(*one, others) for one in broken(nodes)]
+            return [judge(*parts, others) for parts in break_all(nodes)]
         few = sample(nodes, SEED)
-        return [judge(*one, None if index % ASKED else others) for index, one in enumerate(few)]
+        return [judge(*parts, None if index % ASKED else others) for index, parts in enumerate(few)]
     finally:
         others.close()
 
@@ -48,21 +48,21 @@ def asked(nodes):
 @pytest.mark.slow
 def test_nodes_are_accepted_as_they_are(nodes):
     assert len({node.operator for node in nodes}) > 190
-    said = {node.name: ours(node.model) for node in (nodes if ALL else nodes[::20])}
-    assert {name: verdict.ids for name, verdict in said.items() if verdict.word == "rejected"} == {}
+    message = {node.name: ours(node.model) for node in (nodes if ALL else nodes[::20])}
+    assert {name: verdict.ids for name, verdict in message.items() if verdict.word == "rejected"} == {}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    find_spec("onnxruntime") is None, reason="NO BROKEN NODE IS JUDGED BY OTHERS: pip install onnxruntime"
+    find_spec("onnxruntime") is None, reason="NO OTHER IMPLEMENTATION CHECKS BROKEN NODES: pip install onnxruntime"
 )
 @pytest.mark.timeout(5400 if ALL else 300)
 def test_broken_nodes_are_rejected_or_it_is_known_why_not(nodes):
-    cases, what = asked(nodes), known()
+    cases, what = ask(nodes), load_known()
     assert [case for case in cases if case.ours != "rejected" and not what.explains(case)] == []
     if ALL:
         assert what.unmet() == []
-    # every way applies somewhere and breaks something, and others say so too: else the ways would be of our own making
+    # every way applies somewhere, and other implementations confirm that it breaks something
     assert {case.way for case in cases} == set(WAYS)
     gaps = {way for way, _ in what.gaps}
     assert set(WAYS) - {case.way for case in cases if case.ours == "rejected"} <= gaps | GRAPHS
@@ -75,25 +75,25 @@ def test_the_committed_report_has_no_unexplained_case():
     assert "; unexplained" not in REPORT.read_text(encoding="utf-8").replace("unexplained: 0.", "")
 
 
-def made(way: str, word: str = "accepted", **others: bool) -> Case:
+def make(way: str, word: str = "accepted", **others: bool) -> Case:
     ids = ("onnx/Abs/same-rank",) if word == "rejected" else ()
     return Case("test_abs", "Abs", way, "X[0]", word, ids, {name: others.get(name) for name in OTHERS})
 
 
-def test_what_is_not_known_is_told():
-    nothing = known()
+def test_what_is_not_known_is_reported():
+    nothing = load_known()
     nothing.gaps, nothing.refused, nothing.open = {}, {}, set()
-    found = [made("attribute-unknown", checker=True), made("input-a-scalar", "rejected"), made("input-a-scalar")]
-    text = report(found, nothing, {"onnx": "1.0"})
+    cases = [make("attribute-unknown", checker=True), make("input-a-scalar", "rejected"), make("input-a-scalar")]
+    text = report(cases, nothing, {"onnx": "1.0"})
     assert "unexplained: 2." in text
     assert "- `Abs`, attribute-unknown, X: 1" in text
     assert "| input-a-scalar | 1 of 1 | - | - | - |" in text
     nothing.open = {("input-a-scalar", "Abs", "X")}
-    assert nothing.explains(found[2])
-    assert not nothing.explains(made("input-a-scalar", inference=True))
+    assert nothing.explains(cases[2])
+    assert not nothing.explains(make("input-a-scalar", inference=True))
     nothing.refused = {("Abs", "*", "X"): "why"}
-    assert nothing.explains(made("input-a-scalar", inference=True))
-    assert opened(found) == "open:\n  input-a-scalar:\n    Abs: [X]\n"
+    assert nothing.explains(make("input-a-scalar", inference=True))
+    assert open_part(cases) == "open:\n  input-a-scalar:\n    Abs: [X]\n"
 
 
 def test_ways_of_both_kinds_have_their_own_names():

@@ -1,4 +1,4 @@
-"""What quantizers and exporters write of ONNX Runtime's own operators, beside what it computes."""
+"""Contrib operators as quantizers and exporters write them, against ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ DOMAIN = "com.microsoft"
 
 
 def both(folder, operator: str, arrays, outputs: int = 1, **attributes: Any):
-    """Return what we and the runtime compute of a node; arrays: its inputs, None for one left out."""
+    """Return our outputs and the runtime's.
+
+    arrays: the inputs, None for an omitted one.
+    """
     import onnxruntime
     from onnx import helper, numpy_helper
 
-    given = {f"i{at}": np.asarray(x) for at, x in enumerate(arrays) if x is not None}
-    stored = {name: x for name, x in given.items() if x.dtype.kind == "V" or x.dtype.name.startswith("float8")}
-    feeds = {name: x for name, x in given.items() if name not in stored}
+    arrays_by_name = {f"i{at}": np.asarray(x) for at, x in enumerate(arrays) if x is not None}
+    stored = {name: x for name, x in arrays_by_name.items() if x.dtype.kind == "V" or x.dtype.name.startswith("float8")}
+    feeds = {name: x for name, x in arrays_by_name.items() if name not in stored}
     ends = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), list(x.shape))
         for name, x in feeds.items()
@@ -44,7 +47,7 @@ def both(folder, operator: str, arrays, outputs: int = 1, **attributes: Any):
     path = folder / "model.onnx"
     path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=10).SerializeToString())
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # states are quantized by the range of the sequences that a thread has
+    options.intra_op_num_threads = 1  # states are quantized by the range of the sequences of one thread
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     ours = run_model(str(path), feeds)
     return [ours[name] for name in names], session.run(None, feeds)
@@ -104,14 +107,16 @@ def test_a_memory_of_the_dynamic_quantizer(tmp_path) -> None:
     plain.write_bytes(model.SerializeToString())
     quantize_dynamic(str(plain), str(path))
     assert "DynamicQuantizeLSTM" in {node.op_type for node in onnx.load(path).graph.node}
-    given = {"x": pick.standard_normal((5, 2, 6)).astype(np.float32)}
+    arrays_by_name = {"x": pick.standard_normal((5, 2, 6)).astype(np.float32)}
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    theirs = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, given)
-    ours = run_model(str(path), given)
-    for name, found in zip(("y", "o"), theirs, strict=True):
-        np.testing.assert_allclose(ours[name], found, rtol=1e-5, atol=1e-5)
-    wide = run_model(str(plain), given)
+    theirs = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(
+        None, arrays_by_name
+    )
+    ours = run_model(str(path), arrays_by_name)
+    for name, result in zip(("y", "o"), theirs, strict=True):
+        np.testing.assert_allclose(ours[name], result, rtol=1e-5, atol=1e-5)
+    wide = run_model(str(plain), arrays_by_name)
     np.testing.assert_allclose(ours["y"], wide["y"], atol=0.02)  # as near as eight bits let it be
 
 
@@ -121,12 +126,12 @@ def table(pick, kind: str, rows: int, columns: int, bits: int):
     if kind == "bytes":
         return codes(pick, "u1", rows, columns * bits // 8)
     four = pick.integers(0, 16, (rows, columns)).astype(np.uint8)
-    made = {
+    functions_by_name = {
         "uint4": lambda: four.astype(ml_dtypes.uint4), "int4": lambda: (four.astype("i1") - 8).astype(ml_dtypes.int4),
         "float4": lambda: four.view(ml_dtypes.float4_e2m1fn),
         "float8": lambda: (codes(pick, "u1", rows, columns) & 0x77).view(ml_dtypes.float8_e4m3fn),
     }  # fmt: skip
-    return made[kind]()
+    return functions_by_name[kind]()
 
 
 @pytest.mark.slow
@@ -162,8 +167,8 @@ def test_weights_of_codes(tmp_path, kind) -> None:
         rows, columns = int(pick.integers(1, 9)) * 4, int(pick.integers(1, 9))
         x, peaks = pick.standard_normal((2, 3, rows)).astype("f4"), pick.random(-(-rows * columns // 16)).astype("f4")
         weights = codes(pick, "u1", -(-rows * columns // 2))
-        how = {"K": rows, "N": columns, "block_size": 16, "quant_type": kind}
-        ours, theirs = both(tmp_path, "MatMulBnb4", [x, weights, peaks], **how)
+        options = {"K": rows, "N": columns, "block_size": 16, "quant_type": kind}
+        ours, theirs = both(tmp_path, "MatMulBnb4", [x, weights, peaks], **options)
         np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-5, atol=2e-6)
 
 
@@ -206,8 +211,8 @@ def test_numbers_of_sixteen_bits(tmp_path, kind) -> None:
     points = pick.integers(np.iinfo(kind).min, np.iinfo(kind).max, 3, endpoint=True).astype(kind)
     ours, theirs = both(tmp_path, "QuantizeLinear", [x, scale, points], axis=0)
     assert np.array_equal(ours[0], theirs[0])
-    back, other = both(tmp_path, "DequantizeLinear", [ours[0], scale, points], axis=0)
-    assert np.array_equal(back[0], other[0])
+    restored, other = both(tmp_path, "DequantizeLinear", [ours[0], scale, points], axis=0)
+    assert np.array_equal(restored[0], other[0])
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])

@@ -1,4 +1,4 @@
-"""Values of ONNX Runtime's own operators beside what it computes, drawn ones and models that its optimizer writes."""
+"""Values of contrib operators against ONNX Runtime: random and optimized models."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ pytestmark = [
 
 DOMAIN = "com.microsoft"
 OWN = [name for name in dialect("onnx").operators if name.startswith(f"{DOMAIN}.")]
-#: Tables of operators that the runtime has in ai.onnx: a node of this domain cannot be asked.
+#: Tables of operators that the runtime defines in ai.onnx, so nodes of this domain cannot run.
 OF_MODELS = set(dialect("onnx").tables.about["stand_ins"].values())
-#: Drawn for each operator. Many are refused: of a type that the CPU has no kernel for, or with what crashes it.
+#: Draws per operator. Many are rejected: the CPU has no kernel for a type, or they crash it.
 CASES = 40
 
 
@@ -42,8 +42,11 @@ def test_values_are_equal_or_the_difference_is_recorded(name: str) -> None:
     assert [each for each in tally.differing if each.kind == "unexplained"] == []
 
 
-def quantized(pick, *shape: int, unsigned: bool, halves: bool = False):
-    """Random numbers, a scale and a zero point. halves: a power of two, so that many results lie between two numbers."""
+def quantize(pick, *shape: int, unsigned: bool, halves: bool = False):
+    """Random numbers, a scale and a zero point.
+
+    halves: a power of two, so that many results are halfway between numbers.
+    """
     kind = np.uint8 if unsigned else np.int8
     scale = np.float32(2.0 ** (pick.integers(-2, 1) if halves else pick.uniform(-6, 0)))
     return (
@@ -64,24 +67,24 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 @pytest.mark.parametrize("halves", [False, True])
 @pytest.mark.parametrize("operator", SHAPES)
 def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator, halves) -> None:
-    """The entries of these tables excuse what scales without bounds give; this is for all others."""
+    """Limit scales, because entries of these tables explain unlimited ones."""
     pick = np.random.default_rng(7)
     attributes: dict[str, dict[str, Any]] = {
         "QLinearAveragePool": {"kernel_shape": [4 if halves else 3, 2], "pads": [1, 0, 1, 1]},
         "QLinearConcat": {"axis": 1},
     }
     for case in range(20):
-        how = {"unsigned": bool(case % 2), "halves": halves}
-        last = quantized(pick, **how)[1:]
-        inputs = [x for shape in SHAPES[operator] for x in quantized(pick, *shape, **how)]
+        options = {"unsigned": bool(case % 2), "halves": halves}
+        last = quantize(pick, **options)[1:]
+        inputs = [x for shape in SHAPES[operator] for x in quantize(pick, *shape, **options)]
         listed = [*last, *inputs] if operator == "QLinearConcat" else [*inputs, *last]
-        path, given = one_node(tmp_path, operator, listed, attributes.get(operator, {}))
-        assert np.array_equal(run_model(path, given)["y"], asked_of_runtime(path, given)), case
+        path, arguments = one_node(tmp_path, operator, listed, attributes.get(operator, {}))
+        assert np.array_equal(run_model(path, arguments)["y"], asked_of_runtime(path, arguments)), case
 
 
 @pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul", "QLinearAveragePool"])
 def test_halves_go_to_the_neighbour_that_the_runtime_takes(tmp_path, operator) -> None:
-    """Scales that make many sums, products and means lie halfway between two numbers."""
+    """Scales that put many sums, products and means halfway between two numbers."""
     pick = np.random.default_rng(11)
     attributes = {"kernel_shape": [1, 2]} if operator == "QLinearAveragePool" else {}
     for case in range(20):
@@ -91,44 +94,50 @@ def test_halves_go_to_the_neighbour_that_the_runtime_takes(tmp_path, operator) -
         scales = [np.array(pick.choice([0.5, 0.25, 0.125, 1.0, 0.1, 0.3]), np.float32) for _ in range(3)]
         two = [numbers[0], scales[0], points[0], numbers[1], scales[1], points[1], scales[2], points[2]]
         listed = two if operator != "QLinearAveragePool" else [*two[:3], scales[0], points[2]]
-        path, given = one_node(tmp_path, operator, listed, attributes)
-        assert np.array_equal(run_model(path, given)["y"], asked_of_runtime(path, given)), case
+        path, inputs = one_node(tmp_path, operator, listed, attributes)
+        assert np.array_equal(run_model(path, inputs)["y"], asked_of_runtime(path, inputs)), case
 
 
 def test_softmax_is_multiplied_by_a_whole_number(tmp_path) -> None:
-    """What an entry says of QLinearSoftmax: equal where 1 / scale is whole, and else one less in places, never more."""
+    """Check the entry of QLinearSoftmax.
+
+    Results are equal if 1 / scale is an integer, else sometimes one less.
+    """
     pick = np.random.default_rng(12)
     for case in range(20):
-        x, *numbers = quantized(pick, 3, 17, unsigned=bool(case % 2))
+        x, *numbers = quantize(pick, 3, 17, unsigned=bool(case % 2))
         whole = case < 10
         scale = np.array(1 / 256 if whole else pick.uniform(0.002, 0.02), np.float32)
-        path, given = one_node(tmp_path, "QLinearSoftmax", [x, *numbers, scale, numbers[1]], {"opset": 13})
-        ours, theirs = run_model(path, given)["y"].astype(int), asked_of_runtime(path, given).astype(int)
+        path, arrays_by_name = one_node(tmp_path, "QLinearSoftmax", [x, *numbers, scale, numbers[1]], {"opset": 13})
+        ours, theirs = (
+            run_model(path, arrays_by_name)["y"].astype(int),
+            asked_of_runtime(path, arrays_by_name).astype(int),
+        )
         assert set(np.unique(ours - theirs)) <= ({0} if whole else {0, 1})
 
 
 def one_node(folder, operator: str, arrays, attributes) -> tuple[str, dict[str, np.ndarray]]:
-    """Write a model of one node; return its path and what it is given."""
+    """Write a model of one node; return its path and feeds."""
     from onnx import helper
 
-    given = {f"i{i}": np.asarray(x) for i, x in enumerate(arrays)}
+    arrays_by_name = {f"i{i}": np.asarray(x) for i, x in enumerate(arrays)}
     ends = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), list(x.shape))
-        for name, x in given.items()
+        for name, x in arrays_by_name.items()
     ]
-    node = helper.make_node(operator, list(given), ["y"], domain=DOMAIN, **attributes)
+    node = helper.make_node(operator, list(arrays_by_name), ["y"], domain=DOMAIN, **attributes)
     graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info("y")])
     imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
     path = folder / "model.onnx"
     path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
-    return str(path), given
+    return str(path), arrays_by_name
 
 
-def asked_of_runtime(path: str, given) -> np.ndarray:
+def asked_of_runtime(path: str, inputs) -> np.ndarray:
     import onnxruntime
 
-    (found,) = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, given)
-    return np.asarray(found)
+    (result,) = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, inputs)
+    return np.asarray(result)
 
 
 def weights(*shape: int) -> np.ndarray:
@@ -136,7 +145,7 @@ def weights(*shape: int) -> np.ndarray:
 
 
 def feed_forward(opset: int):
-    """A layer of a transformer, as exporters write it: Gelu and, before opset 17, the normalization in parts."""
+    """A transformer layer as exported: Gelu, and normalization in parts below opset 17."""
     from onnx import helper, numpy_helper
 
     node = helper.make_node
@@ -164,7 +173,7 @@ def feed_forward(opset: int):
     return nodes, [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()], [2, 3, 8]
 
 
-def filtered(_opset: int):
+def filter_images(_opset: int):
     """Convolutions with activations, and a classifier."""
     from onnx import helper, numpy_helper
 
@@ -186,19 +195,19 @@ def filtered(_opset: int):
 
 
 @pytest.mark.parametrize(
-    ("made", "opset", "expected"),
+    ("onnx_model", "opset", "expected"),
     [
         (feed_forward, 13, {"com.microsoft.BiasGelu", "com.microsoft.SkipLayerNormalization"}),
         (feed_forward, 17, {"com.microsoft.BiasGelu", "com.microsoft.SkipLayerNormalization"}),
-        (filtered, 17, {"com.microsoft.FusedConv", "com.microsoft.FusedGemm"}),
+        (filter_images, 17, {"com.microsoft.FusedConv", "com.microsoft.FusedGemm"}),
     ],
 )
-def test_a_model_that_the_optimizer_wrote(tmp_path, made, opset, expected) -> None:
+def test_a_model_that_the_optimizer_wrote(tmp_path, onnx_model, opset, expected) -> None:
     import onnx
     import onnxruntime
     from onnx import TensorProto, helper
 
-    nodes, constants, sizes = made(opset)
+    nodes, constants, sizes = onnx_model(opset)
     graph = helper.make_graph(
         nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", *sizes[1:]])], [onnx.ValueInfoProto(name="y")],
         initializer=constants,
@@ -210,20 +219,20 @@ def test_a_model_that_the_optimizer_wrote(tmp_path, made, opset, expected) -> No
     options.optimized_model_filepath = path = str(tmp_path / "fused.onnx")
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"],
-        disabled_optimizers=["NchwcTransformer"],  # which writes what only machines like this one have
+        disabled_optimizers=["NchwcTransformer"],  # it writes a model for this machine only
     )  # fmt: skip
     fused = {f"{node.domain}.{node.op_type}".lstrip(".") for node in onnx.load(path).graph.node}
     assert expected <= fused
-    given = {"x": weights(*sizes)}
-    (theirs,) = session.run(None, given)
-    np.testing.assert_allclose(run_model(path, given)["y"], theirs, rtol=2e-5, atol=2e-6)
+    inputs = {"x": weights(*sizes)}
+    (theirs,) = session.run(None, inputs)
+    np.testing.assert_allclose(run_model(path, inputs)["y"], theirs, rtol=2e-5, atol=2e-6)
 
 
 WIDTH, HEADS, SIZE, WORDS = 32, 4, 8, 5
 
 
 def layer(name: str, hidden: str, skip: str, past: str, *, quantized_weights: bool):
-    """A layer of a decoder with a past, as the transformer optimizer writes it; its nodes and constants."""
+    """A decoder layer with a past from the transformer optimizer: nodes, constants."""
     from onnx import helper
 
     pick = np.random.default_rng(len(name) + ord(name[-1]))
@@ -258,13 +267,13 @@ def layer(name: str, hidden: str, skip: str, past: str, *, quantized_weights: bo
         node("QAttention", listed, *ends, **causal)
     else:
         node("Attention", [hidden, floats(WIDTH, 3 * WIDTH), floats(3 * WIDTH), "mask", past], *ends, **causal)
-    found = product(ends[0], WIDTH, WIDTH, f"{name}o")
+    result = product(ends[0], WIDTH, WIDTH, f"{name}o")
     norms = [floats(WIDTH, scale=1.0), floats(WIDTH), floats(WIDTH)]
-    node("SkipLayerNormalization", [skip, found, *norms], f"{name}n", "", "", f"{name}t")
-    found = node("FastGelu", [product(f"{name}n", WIDTH, 2 * WIDTH, f"{name}u"), floats(2 * WIDTH)], f"{name}g")
-    found = product(found, 2 * WIDTH, WIDTH, f"{name}d")
+    node("SkipLayerNormalization", [skip, result, *norms], f"{name}n", "", "", f"{name}t")
+    result = node("FastGelu", [product(f"{name}n", WIDTH, 2 * WIDTH, f"{name}u"), floats(2 * WIDTH)], f"{name}g")
+    result = product(result, 2 * WIDTH, WIDTH, f"{name}d")
     norms = [floats(WIDTH, scale=1.0), floats(WIDTH), floats(WIDTH)]
-    node("SkipLayerNormalization", [f"{name}t", found, *norms], f"{name}h", "", "", f"{name}k")
+    node("SkipLayerNormalization", [f"{name}t", result, *norms], f"{name}h", "", "", f"{name}k")
     return nodes, constants
 
 
@@ -275,10 +284,10 @@ def test_a_decoder_of_fused_nodes(tmp_path, quantized_weights) -> None:
     first = layer("a", "x", "x", "pa", quantized_weights=quantized_weights)
     second = layer("b", "ah", "ak", "pb", quantized_weights=quantized_weights)
     past = {name: np.random.default_rng(9).standard_normal((2, 2, HEADS, 3, SIZE)) for name in ("pa", "pb")}
-    given = {"x": weights(2, WORDS, WIDTH), **{name: each.astype(np.float32) for name, each in past.items()}}
+    inputs = {"x": weights(2, WORDS, WIDTH), **{name: each.astype(np.float32) for name, each in past.items()}}
     mask = np.ones((2, WORDS + 3), np.int32)
     mask[0, :2] = 0
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, list(x.shape)) for name, x in given.items()]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, list(x.shape)) for name, x in inputs.items()]
     ends.append(helper.make_tensor_value_info("mask", TensorProto.INT32, list(mask.shape)))
     outputs = [helper.make_empty_tensor_value_info(name) for name in ("bh", "apresent", "bpresent")]
     constants = {**first[1], **second[1]}
@@ -291,14 +300,14 @@ def test_a_decoder_of_fused_nodes(tmp_path, quantized_weights) -> None:
     path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
     import onnxruntime
 
-    given["mask"] = mask
-    theirs = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
-    ours = run_model(str(path), given)
-    for end, found in zip(outputs, theirs, strict=True):
-        np.testing.assert_allclose(ours[end.name], found, rtol=2e-5, atol=5e-6)
+    inputs["mask"] = mask
+    theirs = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, inputs)
+    ours = run_model(str(path), inputs)
+    for end, result in zip(outputs, theirs, strict=True):
+        np.testing.assert_allclose(ours[end.name], result, rtol=2e-5, atol=5e-6)
 
 
-#: Inputs of GroupQueryAttention by place; numbers of tokens in a step, what is past in each batch, and the past's room.
+#: Inputs of GroupQueryAttention by position; tokens per step, past length per batch, and past capacity.
 PLACES = ["query", "key", "value", "past_key", "past_value", "seqlens_k", "total_sequence_length", "cos_cache",
           "sin_cache", "position_ids", "attention_bias", "head_sink", "k_scale", "v_scale"]  # fmt: skip
 STEPS = [
@@ -324,26 +333,26 @@ WAYS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way) or "plain")
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
 def test_attention_over_a_cache(tmp_path, way, kind) -> None:
-    asked = 0
+    questions = 0
     for at, (queries, past, room) in enumerate(STEPS):
         attributes = {"num_heads": 4, "kv_num_heads": 2, **way}
         extras = [attributes.pop(name, False) for name in ("sink", "bias", "packed")]
         cached = attributes.keys() & {"kv_cache_bit_width", "sliding_window_cache"}
         if (cached and room is None) or ("sliding_window_cache" in attributes and min(past) + queries < queries):
             continue
-        given = cached_inputs(np.random.default_rng(at), kind, queries, past, room, attributes, *extras)
-        path, feeds = named_node(tmp_path, given, attributes)
+        inputs = cached_inputs(np.random.default_rng(at), kind, queries, past, room, attributes, *extras)
+        path, feeds = named_node(tmp_path, inputs, attributes)
         ours, theirs = run_model(path, feeds), all_of_runtime(path, feeds)
-        for name, found in theirs.items():
+        for name, result in theirs.items():
             shown = np.ma.getmaskarray(ours[name])
-            mine, other = np.ma.getdata(ours[name])[~shown], found[~shown]
+            mine, other = np.ma.getdata(ours[name])[~shown], result[~shown]
             assert mine.dtype == other.dtype
             near = 3e-5 if kind == np.float32 else 4e-3
             np.testing.assert_allclose(
                 mine.astype(float), other.astype(float), rtol=near, atol=near, err_msg=f"{name} {at}"
             )
-        asked += 1
-    assert asked >= 4
+        questions += 1
+    assert questions >= 4
 
 
 def cached_inputs(pick, kind, queries, past, room, attributes, sink, bias, packed) -> dict[str, np.ndarray]:
@@ -355,50 +364,50 @@ def cached_inputs(pick, kind, queries, past, room, attributes, sink, bias, packe
         return np.asarray(pick.standard_normal(shape).astype(kind))
 
     parts = [floats(batch, queries, heads * 16) for heads in (4, 2, 2)]
-    given = {"query": np.concatenate(parts, axis=2)} if packed else dict(zip(PLACES[:3], parts, strict=True))
+    arrays_by_name = {"query": np.concatenate(parts, axis=2)} if packed else dict(zip(PLACES[:3], parts, strict=True))
     if room is not None:
         shape = (batch, 2, room, 8 if bits == 4 else 16)
         numbers = pick.integers(0, 256, (2, *shape)).astype(np.uint8)
         caches = numbers if bits == 4 else numbers.view(np.int8) if bits else floats(2, *shape)
-        given |= {"past_key": caches[0], "past_value": caches[1]}
-    given["seqlens_k"] = np.array([n + queries - 1 for n in past], np.int32)
-    given["total_sequence_length"] = np.array(total, np.int32)
+        arrays_by_name |= {"past_key": caches[0], "past_value": caches[1]}
+    arrays_by_name["seqlens_k"] = np.array([n + queries - 1 for n in past], np.int32)
+    arrays_by_name["total_sequence_length"] = np.array(total, np.int32)
     if "do_rotary" in attributes:
         turns = pick.random((total + 3, 8))
-        given |= {"cos_cache": np.cos(turns).astype(kind), "sin_cache": np.sin(turns).astype(kind)}
+        arrays_by_name |= {"cos_cache": np.cos(turns).astype(kind), "sin_cache": np.sin(turns).astype(kind)}
     if bias:
-        given["attention_bias"] = floats(batch, 1, queries, total)
+        arrays_by_name["attention_bias"] = floats(batch, 1, queries, total)
     if sink:
-        given["head_sink"] = floats(4)
+        arrays_by_name["head_sink"] = floats(4)
     if bits:
         scales = (
             pick.random((2, 1) if attributes["k_quant_type"] == "PER_TENSOR" else (2, 1, 2, 1, 16)) / 50 + 0.01
         ).astype("f4")
-        given |= {"k_scale": scales[0], "v_scale": scales[1]}
-    return given
+        arrays_by_name |= {"k_scale": scales[0], "v_scale": scales[1]}
+    return arrays_by_name
 
 
-def named_node(folder, given, attributes) -> tuple[str, dict[str, np.ndarray]]:
-    """Write a model of one GroupQueryAttention, with all outputs that are asked for; return its path and feeds."""
+def named_node(folder, inputs, attributes) -> tuple[str, dict[str, np.ndarray]]:
+    """Write a model of one GroupQueryAttention with some outputs; return path and feeds."""
     from onnx import helper
 
     ends = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), list(x.shape))
-        for name, x in given.items()
+        for name, x in inputs.items()
     ]
     outputs = ["output", "present_key", "present_value", *(["output_qk"] if attributes.get("qk_output") else [])]
-    places = [name if name in given else "" for name in PLACES]
+    places = [name if name in inputs else "" for name in PLACES]
     node = helper.make_node("GroupQueryAttention", places, outputs, domain=DOMAIN, **attributes)
     graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info(name) for name in outputs])
     imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
     path = folder / "cached.onnx"
     path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
-    return str(path), given
+    return str(path), inputs
 
 
-def all_of_runtime(path: str, given) -> dict[str, np.ndarray]:
+def all_of_runtime(path: str, inputs) -> dict[str, np.ndarray]:
     import onnxruntime
 
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     names = [each.name for each in session.get_outputs()]
-    return {name: np.asarray(x) for name, x in zip(names, session.run(None, given), strict=True)}
+    return {name: np.asarray(x) for name, x in zip(names, session.run(None, inputs), strict=True)}

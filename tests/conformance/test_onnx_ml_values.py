@@ -1,4 +1,4 @@
-"""Values of ai.onnx.ml, and of operators on texts, beside ONNX Runtime's: whole models of one node, random ones."""
+"""Values of ai.onnx.ml and text operators against ONNX Runtime, on random nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ")
 
 
 def both(tmp_path, operator, arrays, outputs, version=3, domain="ai.onnx.ml", kinds=None, **attributes) -> Any:
-    """The outputs of a model of one node: ours, and ONNX Runtime's."""
+    """Return the outputs of a one-node model: ours, and ONNX Runtime's."""
     import onnx
     import onnxruntime
     from onnx import helper
@@ -51,8 +51,8 @@ def both(tmp_path, operator, arrays, outputs, version=3, domain="ai.onnx.ml", ki
 
 
 def hold_equal(answers, tolerance=2e-5):
-    found, expected = answers
-    for mine, theirs in zip(found, expected, strict=True):
+    result, expected = answers
+    for mine, theirs in zip(result, expected, strict=True):
         assert mine.shape == theirs.shape
         assert mine.dtype == theirs.dtype
         if mine.dtype.kind == "f":
@@ -62,11 +62,14 @@ def hold_equal(answers, tolerance=2e-5):
 
 
 def forest(random, targets, votes, modes=MODES, trees=3, depth=4):
-    """The lists of nodes and of votes of random trees; every leaf votes for all of `targets` if votes is None."""
+    """Return attribute lists of random trees.
+
+    Every leaf votes for all of `targets` if votes is None.
+    """
     nodes: dict[str, list[Any]] = {
         name: [] for name in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
     }
-    given: dict[str, list[Any]] = {name: [] for name in ("treeids", "nodeids", "ids", "weights")}
+    items_by_name: dict[str, list[Any]] = {name: [] for name in ("treeids", "nodeids", "ids", "weights")}
     for tree in range(trees):
         count = [0]
 
@@ -88,12 +91,12 @@ def forest(random, targets, votes, modes=MODES, trees=3, depth=4):
             if not leaf:
                 nodes["truenodeids"][place], nodes["falsenodeids"][place] = grow(left - 1), grow(left - 1)
             for target in (targets if votes is None else [random.choice(targets)]) if leaf else ():
-                for part, value in zip(given, (tree, name, target, round(random.gauss(), 3)), strict=True):
-                    given[part].append(value)
+                for part, value in zip(items_by_name, (tree, name, target, round(random.gauss(), 3)), strict=True):
+                    items_by_name[part].append(value)
             return name
 
         grow(depth)
-    return {f"nodes_{name}": values for name, values in nodes.items()}, given
+    return {f"nodes_{name}": values for name, values in nodes.items()}, items_by_name
 
 
 def samples(random, kind=np.float32, missing=False):
@@ -164,13 +167,13 @@ def test_maps(tmp_path):
     from onnx import TensorProto, helper
 
     kinds = {"x": helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, None))}
-    given = {"x": {3: 1.5, 1: -2.75}}
+    entries = {"x": {3: 1.5, 1: -2.75}}
     for to in ("TO_FLOAT", "TO_INT64", "TO_STRING"):
-        hold_equal(both(tmp_path, "CastMap", given, 1, kinds=kinds, cast_to=to))
-        hold_equal(both(tmp_path, "CastMap", given, 1, kinds=kinds, cast_to=to, map_form="SPARSE", max_map=5))
-    hold_equal(both(tmp_path, "DictVectorizer", given, 1, kinds=kinds, int64_vocabulary=[1, 2, 3]))
-    found, expected = both(tmp_path, "ZipMap", {"x": np.eye(2, dtype=np.float32)}, 1, classlabels_strings=["a", "b"])
-    assert found == expected == [[{"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0}]]
+        hold_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to))
+        hold_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to, map_form="SPARSE", max_map=5))
+    hold_equal(both(tmp_path, "DictVectorizer", entries, 1, kinds=kinds, int64_vocabulary=[1, 2, 3]))
+    result, expected = both(tmp_path, "ZipMap", {"x": np.eye(2, dtype=np.float32)}, 1, classlabels_strings=["a", "b"])
+    assert result == expected == [[{"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0}]]
 
 
 @pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])

@@ -1,4 +1,4 @@
-"""The models of the onnx package's own backend tests, each linted at the opsets that it imports: no finding."""
+"""onnx's backend test models have no findings at the opsets they import."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from specgate.spec.tables import dialect
 
 pytestmark = pytest.mark.oracle
 
-#: What the models of a release contradict in the newest one, with the reason.
+#: Contradictions between the models of a release and the newest one, with the reason.
 KNOWN = {"onnx/GroupNormalization/level": "version 18 was withdrawn after releases up to 1.17 had tests of it"}
-#: Nodes of a branch that is never taken and that no runtime could compute: the branch for images splits the five sizes
-#: of a volume into 4 parts, and inference gives the last a size of -1. ONNX Runtime refuses such a Split when it runs.
+#: Nodes of a branch that never runs and that no runtime could compute: the branch for images splits the five sizes
+#: of a volume into 4 parts, and inference gives the last a size of -1. ONNX Runtime rejects such a Split when it runs.
 NEVER_RUN = {
-    (f"test_affine_grid_3d{how}_expanded", "onnx/Split/count-fits"): "a branch for 2D" for how in ("", "_align_corners")
+    (f"test_affine_grid_3d{options}_expanded", "onnx/Split/count-fits"): "a branch for 2D"
+    for options in ("", "_align_corners")
 }
-#: Wheels lack the models of single operators from 1.23 on; a folder of an older release serves as well.
+#: Wheels since 1.23 lack the models of single operators; a folder of an older release can be used.
 LACKING = "THE ONNX BACKEND TESTS ARE NOT LINTED: no model of them is in onnx or in the cache's releases of it"
 
 
 def models() -> list[Path]:
-    """Return the models of the installed package, and those of single operators of the newest release in the cache."""
+    """Return the models of the installed package, and single-operator models in the cache."""
     from specgate.dialects.directml.oracle.builds import directory
 
-    found = importlib.util.find_spec("onnx")
-    places = [Path(found.origin).parent] if found and found.origin else []
+    spec = importlib.util.find_spec("onnx")
+    places = [Path(spec.origin).parent] if spec and spec.origin else []
     cached = sorted(
         directory().parent.glob("onnx/*/onnx"), key=lambda path: [int(n) for n in path.parent.name.split(".")]
     )
@@ -41,22 +42,22 @@ def models() -> list[Path]:
 
 
 def own_target(imports: dict[str, int]) -> str:
-    """Return the lowest target that has what a model imports, of every domain."""
+    """Return the lowest target that supports a model's imports."""
     table = dialect("onnx")
-    known = {domain: version for domain, version in imports.items() if domain in {"", *table.domains}}
+    numbers_by_name = {domain: version for domain, version in imports.items() if domain in {"", *table.domains}}
     for level in table.levels:
-        if all(int(table.domain_level(domain, level) or 0) >= version for domain, version in known.items()):
+        if all(int(table.domain_level(domain, level) or 0) >= version for domain, version in numbers_by_name.items()):
             return f"onnx:{level}"
     raise AssertionError(f"no opset has all of {imports}")
 
 
 @pytest.mark.slow
 def test_no_false_alarm_on_the_packages_own_models():
-    found = models()
-    if not found:
+    result = models()
+    if not result:
         pytest.skip(LACKING)
     wrong, nodes, lacking = [], 0, set()
-    for path in found:
+    for path in result:
         report = specgate.lint(str(path), [own_target(read_model(str(path)).opset_imports)])
         nodes += report.nodes
         lacking |= {ref.location.operator for ref in report.no_table}
@@ -65,4 +66,4 @@ def test_no_false_alarm_on_the_packages_own_models():
         wrong += [f"{path.parent.name}: {f.id}: {f.message}" for f in errors]
     assert wrong == []
     assert not lacking
-    assert nodes > len(found)
+    assert nodes > len(result)

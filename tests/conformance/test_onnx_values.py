@@ -1,4 +1,4 @@
-"""Values of ONNX operators: of all that have a kernel on onnx's backend node tests, and OneHot's of every type."""
+"""Values of ONNX operators: all kernels on onnx's node tests, OneHot on every type."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = [
     ),
 ]
 
-#: How many combinations ONNX Runtime 1.31 has a kernel for at each version, itself or after a cast.
+#: The number of combinations with a kernel in ONNX Runtime 1.31 at each version, directly or after a cast.
 COMBINATIONS = {"9": 30, "11": 30, "28": 0}
 
 
@@ -67,16 +67,16 @@ def test_every_combination_of_types(level):
                 if answer.arrays is None:
                     continue
                 computed[name] += 1
-                problem, found = compare_outputs(ours, answer.arrays, descriptor, 0.0)
+                problem, result = compare_outputs(ours, answer.arrays, descriptor, 0.0)
                 assert not problem
-                if found:
-                    kind, _, _ = classify(spec, level, name, descriptor, arrays, found)
-                    assert kind == "bug", (name, indices, depth, values, str(found[0]))
+                if result:
+                    kind, _, _ = classify(spec, level, name, descriptor, arrays, result)
+                    assert kind == "bug", (name, indices, depth, values, str(result[0]))
     assert computed["onnxruntime"] >= COMBINATIONS[level]
     assert computed["reference"] >= 1000
 
 
-#: Operators with a kernel and without a node test of one node in the package.
+#: Operators with a kernel but without a one-node test in the package.
 WITHOUT_NODE_TEST = {
     "GlobalLpPool", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
     "MaxRoiPool",
@@ -87,12 +87,12 @@ WITHOUT_NODE_TEST = {
         "LinearRegressor", "Normalizer", "OneHotEncoder", "SVMClassifier", "SVMRegressor", "Scaler",
         "TreeEnsembleClassifier", "TreeEnsembleRegressor", "ZipMap",
     )),
-    # a runtime's own, which the package does not know; test_onnx_contrib_values.py
+    # operators of a runtime, unknown to the package; test_onnx_contrib_values.py
     *(name for name in dialect("onnx").operators if name.rpartition(".")[0] in dialect("onnx").tables.foreign),
 }  # fmt: skip
-#: Those whose numbers are random: the package's own are one draw of another generator.
+#: Random operators: the package's outputs come from another generator.
 RANDOM = {"Bernoulli"}
-#: Node tests whose outputs are written down with a few decimals, and how many they miss.
+#: Node tests whose outputs have few decimals, with their deviations.
 WRITTEN_DOWN = {
     "test_averagepool_2d_ceil_last_window_starts_on_pad": 6e-5,
     **dict.fromkeys(("test_gridsample_bicubic", "test_roialign_aligned_false", "test_roialign_aligned_true"), 1e-4),
@@ -106,49 +106,49 @@ EXECUTED = [
 
 @cache
 def node_tests():
-    """The backend node tests of one node, by operator: (name, model, inputs, outputs)."""
+    """Return the one-node backend tests by operator: (name, model, inputs, outputs)."""
     package = importlib.import_module("onnx.backend.test.case.node")
-    with warnings.catch_warnings(action="ignore"):  # its own overflows, while importing collects its cases
+    with warnings.catch_warnings(action="ignore"):  # expected overflows while collecting the cases
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):  # those of domains lie deeper
             importlib.import_module(module.name)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for case in package._NodeTestCases:
         ends = (*case.model.graph.input, *case.model.graph.output)
         plain = all(info.type.HasField("tensor_type") for info in ends)  # test_onnx_backend has those of sequences
         if len(case.model.graph.node) == 1 and plain:
             node = case.model.graph.node[0]
             name = f"{node.domain}.{node.op_type}".removeprefix(".")
-            found.setdefault(name, []).extend((case.name, case.model, *pair) for pair in case.data_sets)
-    return found
+            result.setdefault(name, []).extend((case.name, case.model, *pair) for pair in case.data_sets)
+    return result
 
 
 def as_given(array):
-    """Return what a test states as an array; texts are objects here."""
+    """Convert a test's data to an array, with texts as objects."""
     if hasattr(array, "data_type"):
         array = importlib.import_module("onnx.numpy_helper").to_array(array)
     array = np.asarray(array)
     return array.astype(object) if array.dtype.kind in "US" else array
 
 
-def described(operator, model, inputs, outputs):
-    """The test's node as a descriptor with the types and sizes of its arrays, and the opset that it is of."""
+def describe(operator, model, inputs, outputs):
+    """Return the test's node as a descriptor with its arrays' types and sizes; opset."""
     from onnx import TensorProto, helper
 
-    node, given = model.graph.node[0], iter(inputs)
-    read = [as_given(next(given)) if name else None for name in node.input]
-    told = [
+    node, arguments = model.graph.node[0], iter(inputs)
+    read = [as_given(next(arguments)) if name else None for name in node.input]
+    tables = [
         array and {"elem_type": TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array[0])), "shape": array[1]}
         for array in (a if a is None else (a.dtype, list(a.shape)) for a in read)
     ]
     stated = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
     attributes = {name: value.decode() if isinstance(value, bytes) else value for name, value in stated.items()}
-    made = {"op_type": node.op_type, "domain": node.domain, "inputs": told, "attributes": attributes}
-    made["outputs"] = [
+    entries = {"op_type": node.op_type, "domain": node.domain, "inputs": tables, "attributes": attributes}
+    entries["outputs"] = [
         {"elem_type": TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(a.dtype)), "shape": list(a.shape)}
         for a in map(as_given, outputs)
     ]
     (opset,) = (entry.version for entry in model.opset_import if entry.domain == node.domain)
-    return read_dict(made, "onnx"), str(opset)
+    return read_dict(entries, "onnx"), str(opset)
 
 
 @pytest.mark.slow
@@ -161,9 +161,9 @@ def test_backend_node_tests(operator, tmp_path):
     for name, model, inputs, outputs in cases:
         onnx.save(model, tmp_path / "model.onnx")
         arrays = dict(zip((info.name for info in model.graph.input), map(as_given, inputs), strict=True))
-        found = run_model(str(tmp_path / "model.onnx"), arrays)
-        tolerance = WRITTEN_DOWN.get(name) or tolerance_of(*described(operator, model, inputs, outputs))
-        for mine, theirs in zip(found.values(), map(as_given, outputs), strict=True):
+        result = run_model(str(tmp_path / "model.onnx"), arrays)
+        tolerance = WRITTEN_DOWN.get(name) or tolerance_of(*describe(operator, model, inputs, outputs))
+        for mine, theirs in zip(result.values(), map(as_given, outputs), strict=True):
             if operator in RANDOM:
                 assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), name
                 continue

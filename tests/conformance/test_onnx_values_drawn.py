@@ -1,4 +1,4 @@
-"""Values of operators whose implementations differ in named ways: drawn descriptors, and nothing is unexplained."""
+"""Random values of operators with known differences: nothing is unexplained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 CASES = 300
-#: How many of the cases at least one implementation computes at all: labels are classes, for example.
+#: Minimum number of cases that an implementation computes: labels are classes, for example.
 COMPUTED = 150
 
 
@@ -36,10 +36,10 @@ COMPUTED = 150
 def test_every_difference_is_recorded(operator, level):
     tallies, _ = compare_values("onnx", operator, level, CASES, 0, math.inf)
     assert max(tally.cases for tally in tallies) >= COMPUTED
-    found = [
+    result = [
         (tally.implementation, each.detail)
         for tally in tallies
         for each in tally.differing
         if each.kind == "unexplained"
     ]
-    assert not found
+    assert not result

@@ -1,6 +1,6 @@
-"""What real DirectML builds computed, as recorded, against what specgate computes: bit for bit where a table asks for it.
+"""Recorded values of DirectML builds against specgate, bitwise if a table asks.
 
-`python -m tools record` writes the recordings; one test here asks a live build, where one is installed.
+`python -m tools record` writes the recordings; one test runs an installed build.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ RECORDED = sorted((Path(__file__).parent / "recorded").glob("directml-*.json"))
 READY = [level for level in VALUE_LEVELS if not missing_values(level)]
 
 
-def same_bits(found, expected):
-    """Compare arrays bit for bit (nan payloads, -0.0); what was not written must be undefined for us too."""
-    if found.dtype != expected.dtype or found.shape != expected.shape:
+def same_bits(result, expected):
+    """Compare arrays bitwise (nan payloads, -0.0); unwritten elements must be undefined."""
+    if result.dtype != expected.dtype or result.shape != expected.shape:
         return False
-    ours, theirs = np.ma.getmaskarray(found), np.ma.getmaskarray(expected)
-    bits = f"u{found.dtype.itemsize}"
-    left, right = (np.ascontiguousarray(np.ma.getdata(array)).view(bits) for array in (found, expected))
+    ours, theirs = np.ma.getmaskarray(result), np.ma.getmaskarray(expected)
+    bits = f"u{result.dtype.itemsize}"
+    left, right = (np.ascontiguousarray(np.ma.getdata(array)).view(bits) for array in (result, expected))
     return bool(np.all(ours | (~theirs & (left == right))))
 
 
 def one_hot_as_built(descriptor, arrays, level):
-    """ONE_HOT as builds from 5.0 to 6.4 compute it, which differs from the page in two ways.
+    """Compute ONE_HOT as builds 5.0 to 6.4 do, with two deviations from the page.
 
-    Of an INT64 index (at 5.0 and 5.1 of a UINT64 one too) only the sign is taken from its high half: after that the low half is
-    compared. And OnValue is read at the stride of the last dimension of ValuesTensor, whatever the size there; what no
-    element is laid out at is masked here.
+    For INT64 indices (at 5.0 and 5.1 also UINT64) the high half only gives the sign, and the low half is compared.
+    OnValue is read at the stride of the last dimension of ValuesTensor, regardless of its size; memory that belongs to
+    no element is masked here.
     """
     fields = descriptor.fields
     axis, tensor, indices = fields["Axis"], fields["ValuesTensor"], arrays["IndicesTensor"]
@@ -54,11 +54,11 @@ def one_hot_as_built(descriptor, arrays, level):
     size = 8 * (1 + at + needed_bytes(tensor, "ValuesTensor"))
     read = [lay_out(values, tensor, size, fill, "ValuesTensor").view(values.dtype)[at] for fill in FILLS]
     hit = place == np.arange(depth).reshape([-1 if d == axis else 1 for d in range(place.ndim)])
-    made = np.where(hit, read[0], values.reshape(-1)[0])
-    return np.ma.MaskedArray(made, mask=hit) if read[0].tobytes() != read[1].tobytes() else made
+    onnx_model = np.where(hit, read[0], values.reshape(-1)[0])
+    return np.ma.MaskedArray(onnx_model, mask=hit) if read[0].tobytes() != read[1].tobytes() else onnx_model
 
 
-#: Where builds are known to compute something else than the page says: what they compute, by operator.
+#: Known deviations of builds from the page: the values they compute, by operator.
 BUILT = {"ONE_HOT": {"OutputTensor": one_hot_as_built}}
 
 
@@ -72,11 +72,11 @@ def test_specgate_computes_what_was_recorded(path):
     compared = differing = 0
     for descriptor, runs in cases:
         for arrays, recorded in runs:
-            found = execute_at(descriptor, arrays, header["level"])
-            assert set(found) == set(recorded)
+            result = execute_at(descriptor, arrays, header["level"])
+            assert set(result) == set(recorded)
             for name, expected in recorded.items():
                 compared += 1
-                if not same_bits(found[name], expected):
+                if not same_bits(result[name], expected):
                     differing += 1
                     assert name in built, (descriptor, arrays)
                     assert same_bits(built[name](descriptor, arrays, header["level"]), expected), (descriptor, arrays)
@@ -147,8 +147,8 @@ def test_recording_again_gives_the_same_values():
     _, cases = read_recording(str(next(path for path in RECORDED if path.stem == "directml-6.4-ONE_HOT")))
     with ValuesOracle("6.4") as oracle:
         for descriptor, runs in cases[::40]:
-            again = oracle.values_many(descriptor, [arrays for arrays, _ in runs])
-            for (_, recorded), answer in zip(runs, again, strict=True):
+            repeated = oracle.values_many(descriptor, [arrays for arrays, _ in runs])
+            for (_, recorded), answer in zip(runs, repeated, strict=True):
                 assert answer.arrays is not None
                 for name, expected in recorded.items():
                     assert isinstance(descriptor.fields[name], TensorDesc)

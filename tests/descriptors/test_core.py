@@ -1,4 +1,4 @@
-"""Descriptors, tensors, and how any value is shown in a message."""
+"""Descriptors, tensors, and the text of values in messages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 
 
 def test_tensor() -> None:
-    made = tensor("INT8", [2, "N", None], strides=[3, 1, 0], size_in_bytes=8, alignment=16, flags=1, value=[1, 2])
-    assert made == TensorDesc("INT8", (2, Symbol("N"), None), (3, 1, 0), 8, 16, 1, (1, 2))
-    assert isinstance(made.sizes[1], Symbol)  # type: ignore[index]
+    new_tensor = tensor("INT8", [2, "N", None], strides=[3, 1, 0], size_in_bytes=8, alignment=16, flags=1, value=[1, 2])
+    assert new_tensor == TensorDesc("INT8", (2, Symbol("N"), None), (3, 1, 0), 8, 16, 1, (1, 2))
+    assert isinstance(new_tensor.sizes[1], Symbol)  # type: ignore[index]
     assert tensor("INT8", None).sizes is None
     assert tensor("INT8", []).sizes == ()
 
@@ -31,11 +31,11 @@ CONCRETE = {
 }
 
 
-@pytest.mark.parametrize(("made", "concrete"), CONCRETE.values(), ids=CONCRETE.keys())
-def test_concrete(made: TensorDesc, concrete: bool) -> None:
-    assert made.concrete is concrete
-    assert Descriptor("directml", "X", {"A": made}).plain is concrete
-    assert Descriptor("directml", "X", {"A": [tensor("INT8", [1]), made]}).plain is concrete
+@pytest.mark.parametrize(("result", "concrete"), CONCRETE.values(), ids=CONCRETE.keys())
+def test_concrete(result: TensorDesc, concrete: bool) -> None:
+    assert result.concrete is concrete
+    assert Descriptor("directml", "X", {"A": result}).plain is concrete
+    assert Descriptor("directml", "X", {"A": [tensor("INT8", [1]), result]}).plain is concrete
 
 
 PLAIN = {
@@ -68,7 +68,7 @@ def test_symbols() -> None:
     assert copy.deepcopy(Symbol("N")) == Symbol("N")
 
 
-def nested(depth: int) -> list[Any]:
+def nest(depth: int) -> list[Any]:
     value: list[Any] = []
     for _ in range(depth):
         value = [value]
@@ -83,9 +83,9 @@ def endless() -> list[Any]:
 
 def endless_operator() -> Descriptor:
     fields: dict[str, Any] = {}
-    made = Descriptor("directml", "X", fields)
-    fields["Fused"] = made
-    return made
+    descriptor = Descriptor("directml", "X", fields)
+    fields["Fused"] = descriptor
+    return descriptor
 
 
 SHOWN: dict[str, tuple[Any, str]] = {
@@ -108,7 +108,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "long number": (10**5000, "an integer of 16610 bits"),
     "long negative number": (-(10**5000), "an integer of 16610 bits"),
     "long number inside": ([10**5000], "[an integer of 16610 bits]"),
-    "deep list": (nested(10_000), "[[[…]]]"),
+    "deep list": (nest(10_000), "[[[…]]]"),
     "endless list": (endless(), "[1, [1, [1, …]]]"),
     "size": (Size2D(3, 2), "{'Width': 3, 'Height': 2}"),
     "sizes inside": ([Size2D(3, 2)], "[{'Width': 3, 'Height': 2}]"),

@@ -1,4 +1,4 @@
-"""The JSON Schemas of descriptors: they take what the tables have as examples, and find names and words that are wrong."""
+"""JSON Schemas of descriptors accept the tables' examples and reject wrong names."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ LARGEST = 700_000
 
 @cache
 def schema(name: str) -> jsonschema.Draft202012Validator:
-    made = capability(name, Exporter).descriptor_schema()
-    jsonschema.Draft202012Validator.check_schema(made)
-    return jsonschema.Draft202012Validator(json.loads(json.dumps(made)))
+    result = capability(name, Exporter).descriptor_schema()
+    jsonschema.Draft202012Validator.check_schema(result)
+    return jsonschema.Draft202012Validator(json.loads(json.dumps(result)))
 
 
 def problems(name: str, document: Any) -> list[str]:
@@ -42,8 +42,8 @@ def problems(name: str, document: Any) -> list[str]:
 
 
 def plain(spec: OperatorSpec) -> dict[str, Any]:
-    found: dict[str, Any] = next(iter(spec.table.examples.values()))["descriptor"]
-    return copy.deepcopy(found)
+    entries: dict[str, Any] = next(iter(spec.table.examples.values()))["descriptor"]
+    return copy.deepcopy(entries)
 
 
 @pytest.mark.slow
@@ -52,8 +52,8 @@ def test_every_example_is_taken(name) -> None:
     wrong = []
     for operator in dialect(name).operators:
         examples = dialect(name).operator(operator).table.examples
-        wrong += [(operator, key, problems(name, one["descriptor"])) for key, one in examples.items()]
-    assert [one for one in wrong if one[2]] == []
+        wrong += [(operator, key, problems(name, item["descriptor"])) for key, item in examples.items()]
+    assert [item for item in wrong if item[2]] == []
 
 
 @pytest.mark.slow
@@ -62,8 +62,8 @@ def test_what_a_level_accepts_is_taken(data) -> None:
     name, operator = data.draw(st.sampled_from(EVERY))
     spec = dialect(name).operator(operator)
     level = data.draw(st.sampled_from(list(spec.levels)))
-    made = data.draw(descriptors(name, operator, level))
-    written = write_dict(made)
+    result = data.draw(descriptors(name, operator, level))
+    written = write_dict(result)
     try:
         specgate.descriptor(written, name)
     except InputError:  # a number that its field cannot hold
@@ -75,22 +75,24 @@ def test_what_a_level_accepts_is_taken(data) -> None:
     ("name", "operator", "attribute"), [("onnx", "Gemm", "alpha"), ("openvino", "MatMul", "transpose_a")]
 )
 def test_attributes_that_are_not_given_are_not_written(name, operator, attribute) -> None:
-    made = specgate.descriptor(plain(dialect(name).operator(operator)), name)
-    bare = write_dict(replace(made, fields={key: value for key, value in made.fields.items() if key != attribute}))
-    assert write_dict(replace(made, fields={**made.fields, attribute: None})) == bare
+    descriptor = specgate.descriptor(plain(dialect(name).operator(operator)), name)
+    bare = write_dict(
+        replace(descriptor, fields={key: value for key, value in descriptor.fields.items() if key != attribute})
+    )
+    assert write_dict(replace(descriptor, fields={**descriptor.fields, attribute: None})) == bare
     assert problems(name, bare) == []
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_lists_and_named_ones_are_taken(name) -> None:
-    one = plain(dialect(name).operator(dialect(name).operators[0]))
-    assert problems(name, [one, one]) == []
-    assert problems(name, {"$schema": "x", "descriptors": {"first": one}}) == []
-    assert problems(name, {"$schema": "./descriptor.schema.json", **one}) == []
-    assert problems(name, [{"$schema": "x", **one}])
-    broken = {**one, "type": "NO_SUCH", "op_type": "NO_SUCH"}
+    item = plain(dialect(name).operator(dialect(name).operators[0]))
+    assert problems(name, [item, item]) == []
+    assert problems(name, {"$schema": "x", "descriptors": {"first": item}}) == []
+    assert problems(name, {"$schema": "./descriptor.schema.json", **item}) == []
+    assert problems(name, [{"$schema": "x", **item}])
+    broken = {**item, "type": "NO_SUCH", "op_type": "NO_SUCH"}
     assert problems(name, broken)
-    assert problems(name, [one, broken])
+    assert problems(name, [item, broken])
     assert problems(name, {"descriptors": {"first": broken}})
 
 
@@ -105,67 +107,67 @@ SPELLINGS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "tensor"), SPELLINGS)
 def test_what_the_reader_takes_of_tensors_is_taken(name, tensor) -> None:
-    one = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
-    specgate.descriptor(one)
-    assert problems(name, one) == []
+    item = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
+    specgate.descriptor(item)
+    assert problems(name, item) == []
 
 
 def test_numbers_of_words_are_taken() -> None:
-    one = plain(dialect("directml").operator("PADDING"))
+    entries = plain(dialect("directml").operator("PADDING"))
     for word in ("EDGE", "DML_PADDING_MODE_EDGE", 1, "0x1", "DML_PADDING_MODE_EDGE (1)"):
-        one["desc"]["PaddingMode"] = word
-        specgate.descriptor(one)
-        assert problems("directml", one) == []
-    one["type"] = dialect("directml").operator_numbers["PADDING"]
-    specgate.descriptor(one)
-    assert problems("directml", one) == []
+        entries["desc"]["PaddingMode"] = word
+        specgate.descriptor(entries)
+        assert problems("directml", entries) == []
+    entries["type"] = dialect("directml").operator_numbers["PADDING"]
+    specgate.descriptor(entries)
+    assert problems("directml", entries) == []
 
 
 WRONG: dict[str, tuple[str, str, Any]] = {
-    "a field": ("directml", "ONE_HOT", lambda one: one["desc"].update(Axes=3)),
-    "a field left out": ("directml", "ONE_HOT", lambda one: one["desc"].pop("Axis")),
-    "a number": ("directml", "ONE_HOT", lambda one: one["desc"].update(Axis=-1)),
-    "a word": ("directml", "PADDING", lambda one: one["desc"].update(PaddingMode="EDGY")),
-    "a type": ("directml", "ONE_HOT", lambda one: one["desc"]["ValuesTensor"].update(DataType="FLOAT")),
-    "a member of a tensor": ("directml", "ONE_HOT", lambda one: one["desc"]["ValuesTensor"].update(Size=[1])),
-    "a fused operator": ("directml", "GEMM", lambda one: one["desc"].update(FusedActivation={"type": "RELU_"})),
-    "an attribute": ("onnx", "Gemm", lambda one: one.update(attributes={"trans": 1})),
-    "the type of an attribute": ("onnx", "Gemm", lambda one: one.update(attributes={"transA": "yes"})),
-    "a word of an attribute": ("onnx", "Pad", lambda one: one.update(attributes={"mode": "edgy"})),
-    "a key of a node": ("onnx", "Gemm", lambda one: one.update(attribute={})),
-    "too many inputs": ("onnx", "Abs", lambda one: one.update(inputs=[None] * 2)),
-    "an attribute of a layer": ("openvino", "Gather", lambda one: one.update(data={"batchdims": 1})),
-    "a word of a layer": ("openvino", "Pad", lambda one: one["data"].update(pad_mode="edgy")),
-    "a key of a port": ("openvino", "Gather", lambda one: one["inputs"][0].update(type="f32")),
+    "a field": ("directml", "ONE_HOT", lambda item: item["desc"].update(Axes=3)),
+    "a field left out": ("directml", "ONE_HOT", lambda item: item["desc"].pop("Axis")),
+    "a number": ("directml", "ONE_HOT", lambda item: item["desc"].update(Axis=-1)),
+    "a word": ("directml", "PADDING", lambda item: item["desc"].update(PaddingMode="EDGY")),
+    "a type": ("directml", "ONE_HOT", lambda item: item["desc"]["ValuesTensor"].update(DataType="FLOAT")),
+    "a member of a tensor": ("directml", "ONE_HOT", lambda item: item["desc"]["ValuesTensor"].update(Size=[1])),
+    "a fused operator": ("directml", "GEMM", lambda item: item["desc"].update(FusedActivation={"type": "RELU_"})),
+    "an attribute": ("onnx", "Gemm", lambda item: item.update(attributes={"trans": 1})),
+    "the type of an attribute": ("onnx", "Gemm", lambda item: item.update(attributes={"transA": "yes"})),
+    "a word of an attribute": ("onnx", "Pad", lambda item: item.update(attributes={"mode": "edgy"})),
+    "a key of a node": ("onnx", "Gemm", lambda item: item.update(attribute={})),
+    "too many inputs": ("onnx", "Abs", lambda item: item.update(inputs=[None] * 2)),
+    "an attribute of a layer": ("openvino", "Gather", lambda item: item.update(data={"batchdims": 1})),
+    "a word of a layer": ("openvino", "Pad", lambda item: item["data"].update(pad_mode="edgy")),
+    "a key of a port": ("openvino", "Gather", lambda item: item["inputs"][0].update(type="f32")),
 }
 
 
 @pytest.mark.parametrize(("name", "operator", "change"), WRONG.values(), ids=WRONG.keys())
 def test_what_is_wrong_is_found(name, operator, change) -> None:
-    one = plain(dialect(name).operator(operator))
-    assert problems(name, one) == []
-    change(one)
-    assert problems(name, one)
+    item = plain(dialect(name).operator(operator))
+    assert problems(name, item) == []
+    change(item)
+    assert problems(name, item)
 
 
 def test_a_fused_operator_has_no_tensors() -> None:
-    one = plain(dialect("directml").operator("GEMM"))
-    one["desc"]["FusedActivation"] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
-    assert problems("directml", one) == []
-    one["desc"]["FusedActivation"]["desc"] = {"Alfa": 1}
-    assert problems("directml", one)
+    entries = plain(dialect("directml").operator("GEMM"))
+    entries["desc"]["FusedActivation"] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
+    assert problems("directml", entries) == []
+    entries["desc"]["FusedActivation"]["desc"] = {"Alfa": 1}
+    assert problems("directml", entries)
 
 
 def test_words_of_layers_may_be_in_capitals() -> None:
-    one = plain(dialect("openvino").operator("Pad"))
-    one["data"]["pad_mode"] = str(one["data"]["pad_mode"]).upper()
-    assert problems("openvino", one) == []
+    entries = plain(dialect("openvino").operator("Pad"))
+    entries["data"]["pad_mode"] = str(entries["data"]["pad_mode"]).upper()
+    assert problems("openvino", entries) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_counterexample_differs_from_its_example_only_where_the_schema_is_open(name) -> None:
-    """Rules are not in the schema: a descriptor that breaks one alone is for `check` to find."""
+    """The schema does not contain rules, so `check` alone finds a broken one."""
     open_ = 0
     for operator in dialect(name).operators[:40]:
         spec = dialect(name).operator(operator)
@@ -184,12 +186,12 @@ def test_its_size(name, capsys) -> None:
 
 
 def test_fields_are_described() -> None:
-    made = capability("directml", Exporter).descriptor_schema()["$defs"]["ONE_HOT"]
-    assert made["description"] == dialect("directml").operator("ONE_HOT").table.summary
-    assert made["properties"]["Axis"]["description"] == "the dimension of the sequences"
+    result = capability("directml", Exporter).descriptor_schema()["$defs"]["ONE_HOT"]
+    assert result["description"] == dialect("directml").operator("ONE_HOT").table.summary
+    assert result["properties"]["Axis"]["description"] == "the dimension of the sequences"
 
 
-def test_which_dialect_must_be_said(capsys) -> None:
+def test_which_dialect_must_be_reported(capsys) -> None:
     assert main(["spec", "schema", "descriptor"]) == 2
     assert "expected --dialect, one of directml, onnx, openvino" in capsys.readouterr().err
 

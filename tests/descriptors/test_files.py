@@ -1,4 +1,4 @@
-"""Descriptors from files: one, a list, a mapping, a DxDispatch model; relaxed JSON; lines; what is refused."""
+"""Descriptors in files: single, lists, DxDispatch models, relaxed JSON, errors."""
 
 from __future__ import annotations
 
@@ -26,55 +26,55 @@ SHADER = {"type": "hlsl", "sourcePath": "x.hlsl", "compiler": "dxc", "compilerAr
 
 @pytest.fixture
 def save(tmp_path):
-    def made(content, name="file.json"):
+    def make(content, name="file.json"):
         path = tmp_path / name
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
         return path
 
-    return made
+    return make
 
 
 @pytest.mark.parametrize(("data", "dialect"), [(ONE, "directml"), (NODE, "onnx"), (LAYER, "openvino")])
 def test_one_descriptor(save, data, dialect):
     path = save(data)
-    found = read_one(path)
-    assert (found.dialect, found.operator) == (dialect, "ONE_HOT" if dialect == "directml" else "OneHot")
-    assert read_descriptors(path) == [("", found)]
-    assert read_one(str(path), dialect) == found
+    result = read_one(path)
+    assert (result.dialect, result.operator) == (dialect, "ONE_HOT" if dialect == "directml" else "OneHot")
+    assert read_descriptors(path) == [("", result)]
+    assert read_one(str(path), dialect) == result
 
 
 def test_lists_and_mappings(save):
-    found = read_descriptors(save([ONE, NODE, LAYER]))
-    assert [place for place, _ in found] == ["[0]", "[1]", "[2]"]
-    assert [entry.dialect for _, entry in found if isinstance(entry, Descriptor)] == ["directml", "onnx", "openvino"]
-    found = read_descriptors(save({"$schema": "x", "descriptors": {"a": ONE, "b/c": NODE, "": LAYER, "\n" * 99: ONE}}))
-    assert [place for place, _ in found][:3] == ["descriptors/a", "descriptors/b/c", "descriptors/"]
-    assert found[3][0].startswith(r"descriptors/'\n\n")
-    assert len(found[3][0]) < 150
+    pairs = read_descriptors(save([ONE, NODE, LAYER]))
+    assert [place for place, _ in pairs] == ["[0]", "[1]", "[2]"]
+    assert [entry.dialect for _, entry in pairs if isinstance(entry, Descriptor)] == ["directml", "onnx", "openvino"]
+    pairs = read_descriptors(save({"$schema": "x", "descriptors": {"a": ONE, "b/c": NODE, "": LAYER, "\n" * 99: ONE}}))
+    assert [place for place, _ in pairs][:3] == ["descriptors/a", "descriptors/b/c", "descriptors/"]
+    assert pairs[3][0].startswith(r"descriptors/'\n\n")
+    assert len(pairs[3][0]) < 150
 
 
 def test_yaml(save):
     text = "descriptors:\n  a:\n    op_type: OneHot\n    inputs: [{elem_type: INT64, shape: [N, null]}]\n"
     for name in ("file.yaml", "file.yml", "file.txt"):
-        ((place, found),) = read_descriptors(save(text, name))
+        ((place, result),) = read_descriptors(save(text, name))
         assert place == "descriptors/a"
-        assert isinstance(found, Descriptor)
-        assert found.fields["indices"].sizes == ("N", None)
+        assert isinstance(result, Descriptor)
+        assert result.fields["indices"].sizes == ("N", None)
 
 
 def test_a_dxdispatch_model():
     for name in ("one_hot.json", "one_hot.yaml"):
-        found = read_descriptors(DATA / "dxdispatch" / name)
-        assert [place for place, _ in found] == ["dispatchables/packed", "dispatchables/strided"]
-        assert all(isinstance(entry, Descriptor) for _, entry in found)
+        pairs = read_descriptors(DATA / "dxdispatch" / name)
+        assert [place for place, _ in pairs] == ["dispatchables/packed", "dispatchables/strided"]
+        assert all(isinstance(entry, Descriptor) for _, entry in pairs)
 
 
 def test_what_has_no_table_is_named(save):
     model = {"dispatchables": {"s": SHADER, "g": {"type": "DML_OPERATOR_GEMM9", "desc": {}}, "o": ONE}}
-    found = dict(read_descriptors(save(model)))
-    assert [getattr(entry, "operator", None) for entry in found.values()] == ["hlsl", "GEMM9", "ONE_HOT"]
-    assert isinstance(found["dispatchables/g"], NoTableEntry)
-    assert found["dispatchables/g"].message == "directml has no table for 'GEMM9'; did you mean GEMM?"
+    entries = dict(read_descriptors(save(model)))
+    assert [getattr(entry, "operator", None) for entry in entries.values()] == ["hlsl", "GEMM9", "ONE_HOT"]
+    assert isinstance(entries["dispatchables/g"], NoTableEntry)
+    assert entries["dispatchables/g"].message == "directml has no table for 'GEMM9'; did you mean GEMM?"
     ((place, entry), _) = read_descriptors(save([{"op_type": "OneHit"}, NODE]))
     assert place == "[0]"
     assert entry == NoTableEntry("onnx", "OneHit", "onnx has no table for 'OneHit'; did you mean OneHot?")
@@ -186,11 +186,11 @@ def test_hostile_text_takes_one_pass(text):
 @pytest.mark.parametrize("name", ["one_hot.json", "one_hot.yaml"])
 def test_lines_of_a_model(name):
     text = (DATA / "dxdispatch" / name).read_text(encoding="utf-8")
-    found = lines(text, name)
-    assert found is not None
+    result = lines(text, name)
+    assert result is not None
     rows = text.split("\n")
-    assert "INT32" in rows[found["dispatchables", "strided", "desc", "IndicesTensor", "DataType"] - 1]
-    assert "[8, 8, 4, 1]" in rows[found["dispatchables", "strided", "desc", "OutputTensor", "Strides"] - 1]
+    assert "INT32" in rows[result["dispatchables", "strided", "desc", "IndicesTensor", "DataType"] - 1]
+    assert "[8, 8, 4, 1]" in rows[result["dispatchables", "strided", "desc", "OutputTensor", "Strides"] - 1]
 
 
 def test_lines_of_json_with_tabs_and_none_where_they_are_not_to_be_had():

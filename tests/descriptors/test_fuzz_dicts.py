@@ -1,4 +1,4 @@
-"""Whatever a dict holds: a verdict, or one of specgate's own errors, quickly, in one short and printable line."""
+"""Any dict gives a verdict or a specgate error, quickly, in one printable line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXAMPLES = {
 }
 
 
-def nested(depth: int, leaf: Any) -> Any:
+def nest(depth: int, leaf: Any) -> Any:
     for level in range(depth):
         leaf = [leaf] if level % 2 else {"Desc": leaf}
     return leaf
@@ -75,7 +75,7 @@ MONSTERS: list[Any] = [
     [1] * 70,
     [2**62] * 256,
     [0] * 300,
-    nested(3000, 1),
+    nest(3000, 1),
     endless(),
     endless_list(),
     {1: 2, None: 3, (1,): 4, 10**5000: 5, b"x": 6, "\n": 7},
@@ -91,7 +91,7 @@ MONSTERS: list[Any] = [
 
 
 def monster(index: int) -> Any:
-    """Give one of the MONSTERS; a strategy that lists them would print them, which is what they are made against."""
+    """Draw one of the MONSTERS; `sampled_from` would print them, which must be avoided."""
     return MONSTERS[index]
 
 
@@ -152,20 +152,20 @@ HEADS: dict[str, dict[str, Any]] = {
 }
 
 
-def judged(data: Any, name: str | None) -> None:
-    """Read, judge, write, read again; every error must be specgate's and easy to print."""
+def evaluate(data: Any, name: str | None) -> None:
+    """Read, check, write, and read again; every error must be printable and specgate's."""
     started = time.perf_counter()
     try:
-        made = read_dict(data, name)
-        assert isinstance(made, Descriptor)
-        verdict = specgate.check(made, TARGETS[made.dialect])
-        for found in (*verdict.findings, *verdict.undecided):
-            tame(found.message)
-            tame(found.where)
-            assert found.id.isprintable()
-            assert len(str(found.values)) < 8000
-            json.dumps(dict(found.values))
-        assert read_dict(write_dict(made), made.dialect).fields.keys() == made.fields.keys()
+        descriptor = read_dict(data, name)
+        assert isinstance(descriptor, Descriptor)
+        verdict = specgate.check(descriptor, TARGETS[descriptor.dialect])
+        for finding in (*verdict.findings, *verdict.undecided):
+            tame(finding.message)
+            tame(finding.where)
+            assert finding.id.isprintable()
+            assert len(str(finding.values)) < 8000
+            json.dumps(dict(finding.values))
+        assert read_dict(write_dict(descriptor), descriptor.dialect).fields.keys() == descriptor.fields.keys()
     except specgate.Error as error:
         tame(str(error))
     assert time.perf_counter() - started < 30  # no hang, however busy the machine
@@ -181,16 +181,16 @@ def tame(text: str) -> None:
 @given(data=st.dictionaries(WORDS | st.text(max_size=4), VALUES, max_size=6))
 @settings(max_examples=120, deadline=None)
 def test_any_dict(name: str, data: dict[str, Any]) -> None:
-    judged({**data, **HEADS[name]}, name)
-    judged(data, None)
+    evaluate({**data, **HEADS[name]}, name)
+    evaluate(data, None)
 
 
 @pytest.mark.parametrize("name", TARGETS)
 @given(data=VALUES)
 @settings(max_examples=40, deadline=None)
 def test_any_value(name: str, data: Any) -> None:
-    judged(data, name)
-    if not isinstance(data, str | tuple):  # a path, and a node of onnx with its types
+    evaluate(data, name)
+    if not isinstance(data, str | tuple):  # a path, and an onnx node with its types
         try:
             specgate.check(data, TARGETS[name])
         except specgate.Error as error:
@@ -198,17 +198,17 @@ def test_any_value(name: str, data: Any) -> None:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return every path inside a plain value, as deep as descriptors go."""
+    """Return every path inside a plain value, as deep as descriptors nest."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, item in items if len(path) < 5 for found in places(item, (*path, key)))]
+    return [path, *(result for key, item in items if len(path) < 5 for result in places(item, (*path, key)))]
 
 
-def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """Return a copy in which the value at `path` is another one."""
+def replace_at(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    """Return a copy with another value at `path`."""
     if not path:
         return new
     result = value.copy()
-    result[path[0]] = replaced(value[path[0]], path[1:], new)
+    result[path[0]] = replace_at(value[path[0]], path[1:], new)
     return result
 
 
@@ -235,9 +235,9 @@ def test_every_place_of_an_example_with_every_monster(
     name: str, example: dict[str, Any], path: tuple[Any, ...]
 ) -> None:
     for monster in MONSTERS:
-        judged(replaced(example, path, monster), name)
+        evaluate(replace_at(example, path, monster), name)
     if path:
-        judged(taken_out(example, path), name)
+        evaluate(taken_out(example, path), name)
 
 
 @pytest.mark.slow
@@ -248,17 +248,17 @@ def test_examples_with_a_few_places_changed(name: str, data: st.DataObject) -> N
     changed = data.draw(st.sampled_from(EXAMPLES[name]))
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(places(changed)[1:] or [()]))
-        changed = replaced(changed, path, data.draw(VALUES))
+        changed = replace_at(changed, path, data.draw(VALUES))
         if not isinstance(changed, dict):
             break
-    judged(changed, name)
+    evaluate(changed, name)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "example"), [(name, e) for name, examples in EXAMPLES.items() for e in examples])
 def test_examples_survive_being_written(name: str, example: dict[str, Any]) -> None:
-    made = read_dict(example, name)
-    written = write_dict(made)
+    result = read_dict(example, name)
+    written = write_dict(result)
     assert json.loads(json.dumps(written)) == written
-    assert read_dict(written, name) == made
-    assert read_dict(written) == made  # its dialect is known from its own words
+    assert read_dict(written, name) == result
+    assert read_dict(written) == result  # its dialect is known from its own words

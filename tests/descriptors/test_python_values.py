@@ -1,4 +1,4 @@
-"""Numpy's scalars and arrays wherever a descriptor has a number or a list of them."""
+"""Numpy scalars and arrays are accepted for numbers and lists of numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from specgate.execution.memory import budget_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: What makes a number of numpy out of one of Python; an array of no dimensions is one, too.
+#: Conversions from a Python number to a numpy one, including 0-D arrays.
 SCALARS: list[Callable[[int], Any]] = [np.int64, np.int32, np.int16, np.array]
 
 
@@ -34,27 +34,27 @@ def test_numbers_of_numpy_are_those_of_python(number: Callable[[int], Any], open
     assert specgate.descriptor(softmax(number(1), np.array([2, 3]))) == same
     assert specgate.check(softmax(number(1), [number(2), 3]), "onnx:17").accepted
     assert specgate.check(softmax(number(7), [number(2), 3]), "onnx:17").accepted is False
-    wanted = specgate.descriptor(openvino_one_hot)
+    expected = specgate.descriptor(openvino_one_hot)
     openvino_one_hot["data"]["axis"] = number(int(openvino_one_hot["data"]["axis"]))
     openvino_one_hot["inputs"][0]["shape"] = np.array(openvino_one_hot["inputs"][0]["shape"])
-    assert specgate.descriptor(openvino_one_hot) == wanted
+    assert specgate.descriptor(openvino_one_hot) == expected
 
 
 @pytest.mark.parametrize("number", SCALARS)
 def test_directml(one_hot, number: Callable[[int], Any]) -> None:
-    wanted = specgate.descriptor(one_hot)
+    expected = specgate.descriptor(one_hot)
     one_hot["desc"]["Axis"] = number(one_hot["desc"]["Axis"])
     for name in ("IndicesTensor", "ValuesTensor", "OutputTensor"):
         one_hot["desc"][name]["Sizes"] = np.array(one_hot["desc"][name]["Sizes"])
-    assert specgate.descriptor(one_hot) == wanted
+    assert specgate.descriptor(one_hot) == expected
     assert specgate.check(one_hot, "directml:4.1").accepted
 
 
 def test_a_number_of_another_kind_stays_one() -> None:
     for wrong, plain in ((np.float32(1), 1.0), (np.True_, True)):
-        found, wanted = (specgate.check(softmax(axis, [2, 3]), "onnx:17") for axis in (wrong, plain))
-        assert [each.message for each in found.findings] == [each.message for each in wanted.findings]
-        assert not found.accepted
+        verdict, expected = (specgate.check(softmax(axis, [2, 3]), "onnx:17") for axis in (wrong, plain))
+        assert [each.message for each in verdict.findings] == [each.message for each in expected.findings]
+        assert not verdict.accepted
 
 
 def test_constants_and_lists() -> None:
@@ -91,14 +91,14 @@ def test_budgets_and_pins(one_hot) -> None:
 
 @pytest.mark.parametrize("pins", [{"N": "x"}, {"N": -1}, {"N": 1.5}, {"N": True}, {3: 4}, [1], 5, {"N": 2**63}])
 def test_what_is_not_a_pin(pins: Any, onnx_file) -> None:
-    for asked in (
+    for questions in (
         lambda: specgate.lint(onnx_file, "onnx:17", pins=pins),
         lambda: specgate.minimum(onnx_file, pins=pins),
         lambda: specgate.minimum(onnx_file, "directml", pins=pins),
         lambda: specgate.place(onnx_file, "onnxruntime:1.24.4", pins=pins),
     ):
         with pytest.raises(specgate.InputError, match=r"expected (a pin|pins)"):
-            asked()
+            questions()
 
 
 @pytest.fixture(name="onnx_file")
@@ -134,7 +134,7 @@ def test_values_that_hold_themselves_or_others_many_times_end() -> None:
     shared: Any = [np.int64(1)]
     for _ in range(60):
         shared = [shared, shared]
-    found = python_values(shared)
+    result = python_values(shared)
     for _ in range(60):
-        found = found[0]
-    assert found == [1]
+        result = result[0]
+    assert result == [1]

@@ -1,4 +1,4 @@
-"""A list whose elements are read later is a list to all that takes one, whatever is asked of it first."""
+"""A lazily decoded list behaves like a list, whichever method is called first."""
 
 from __future__ import annotations
 
@@ -29,24 +29,33 @@ def never() -> list[Any]:
 
 
 ASKED: dict[str, Callable[[list[Any]], Any]] = {
-    "add": lambda one: one + [7],
-    "add to another": lambda one: [7] + one,
-    "extend another": lambda one: operator.iadd([7], one),
-    "append": lambda one: (operator.methodcaller("append", 7)(one), list(one)),
-    "assign a slice": lambda one: (operator.setitem(one, slice(1, 2), [8, 9]), list(one)),
-    "compare": lambda one: (one == ELEMENTS, one == ELEMENTS, one != ELEMENTS, one < [9], one >= [9]),
-    "contains": lambda one: (2 in one, 9 in one),
-    "copies": lambda one: (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one)), one.copy()),
-    "delete": lambda one: (operator.delitem(one, 0), one.pop(), list(one)),
-    "element": lambda one: (one[0], one[-1], one[1:3]),
-    "functions": lambda one: (max(one), sum(one), sorted(one), tuple(one), [*one], bytes(one), any(one), set(one)),
-    "index and count": lambda one: (one.index(2), one.count(1)),
+    "add": lambda items: items + [7],
+    "add to another": lambda items: [7] + items,
+    "extend another": lambda items: operator.iadd([7], items),
+    "append": lambda items: (operator.methodcaller("append", 7)(items), list(items)),
+    "assign a slice": lambda items: (operator.setitem(items, slice(1, 2), [8, 9]), list(items)),
+    "compare": lambda items: (items == ELEMENTS, items == ELEMENTS, items != ELEMENTS, items < [9], items >= [9]),
+    "contains": lambda items: (2 in items, 9 in items),
+    "copies": lambda items: (copy.copy(items), copy.deepcopy(items), pickle.loads(pickle.dumps(items)), items.copy()),
+    "delete": lambda items: (operator.delitem(items, 0), items.pop(), list(items)),
+    "element": lambda items: (items[0], items[-1], items[1:3]),
+    "functions": lambda items: (
+        max(items),
+        sum(items),
+        sorted(items),
+        tuple(items),
+        [*items],
+        bytes(items),
+        any(items),
+        set(items),
+    ),
+    "index and count": lambda items: (items.index(2), items.count(1)),
     "json": json.dumps,
     "length": len,
-    "reversed": lambda one: list(reversed(one)),
+    "reversed": lambda items: list(reversed(items)),
     "shown": format_value,
-    "sort": lambda one: (operator.methodcaller("sort", key=lambda item: -item)(one), list(one)),
-    "times": lambda one: (one * 2, 2 * one),
+    "sort": lambda items: (operator.methodcaller("sort", key=lambda item: -item)(items), list(items)),
+    "times": lambda items: (items * 2, 2 * items),
 }
 
 
@@ -65,20 +74,20 @@ def test_no_method_sees_that_there_are_no_elements_yet() -> None:
 
 
 def test_its_length_and_its_bytes_are_known_without_its_elements() -> None:
-    one = UnreadList("int", b"bytes", 4, never)
-    assert len(one) == 4
-    assert one
-    assert Descriptor("d", "A", {"x": one}).plain
-    assert list(Descriptor("d", "A", {"x": one}).tensors()) == []
-    assert key_of(one) == key_of(UnreadList("int", b"bytes", 4, never))
+    list_ = UnreadList("int", b"bytes", 4, never)
+    assert len(list_) == 4
+    assert list_
+    assert Descriptor("d", "A", {"x": list_}).plain
+    assert list(Descriptor("d", "A", {"x": list_}).tensors()) == []
+    assert key_of(list_) == key_of(UnreadList("int", b"bytes", 4, never))
     for other in (UnreadList("float", b"bytes", 4, never), UnreadList("int", b"other", 4, never)):
-        assert key_of(one) != key_of(other)
-    assert "b'bytes'" not in repr(key_of(one))  # they may be many, and keys are kept
+        assert key_of(list_) != key_of(other)
+    assert "b'bytes'" not in repr(key_of(list_))  # they may be many, and keys are kept
 
 
 def test_its_elements_are_read_once() -> None:
     numbers = iter(range(9))
-    one = UnreadList("int", b"", 2, lambda: [next(numbers), 5])
-    assert [one[0], one[1], *one] == [0, 5, 0, 5]
+    list_ = UnreadList("int", b"", 2, lambda: [next(numbers), 5])
+    assert [list_[0], list_[1], *list_] == [0, 5, 0, 5]
     assert next(numbers) == 1
-    assert one.__class__ is FileList
+    assert list_.__class__ is FileList

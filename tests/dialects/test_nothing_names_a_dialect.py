@@ -1,4 +1,7 @@
-"""Outside of the packages of the dialects no code names one: what is left is listed, and the list only gets shorter."""
+"""Code outside the dialects' packages does not name a dialect, with few exceptions.
+
+The list of exceptions only gets shorter.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ NAMES: Final = re.compile(
     r"(?i:directml|onnx|openvino|dxdispatch|DML_)|"
     r"(?i:size-?2d|scale-?bias|minimum_?size|TotalTensorSizeInBytes|GuaranteedBaseOffsetAlignment)|\bFlags\b"  # words
 )
-#: A message may give one as an example.
+#: A message may name one as an example.
 EXAMPLE: Final = re.compile(r"\b(such as|for instance|e\.g\.) ")
 COMMANDS: Final = "texts of help, and the names that two commands take"
 RUNTIME: Final = "it answers about placements, which one runtime alone has"
 TEXTS: Final = "descriptions of fields in the tables' schema"
-#: The files that still name a dialect, and why each may.
+#: The files that still name a dialect, with the reason.
 ALLOWED: Final = {
     **dict.fromkeys(
         (
@@ -55,7 +58,7 @@ def docstrings(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def words(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield all names and texts of the code with their lines; neither comments nor docstrings."""
+    """Yield names and strings of the code with their lines, without docstrings."""
     skipped = set(docstrings(tree))
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
@@ -71,15 +74,15 @@ def words(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield line, text
 
 
-def named(code: str) -> list[str]:
-    found = [(line, text) for line, text in words(ast.parse(code)) if NAMES.search(text)]
-    return [f"{line}: {text[:80]}" for line, text in found if not EXAMPLE.search(text)]
+def add_name(code: str) -> list[str]:
+    pairs = [(line, text) for line, text in words(ast.parse(code)) if NAMES.search(text)]
+    return [f"{line}: {text[:80]}" for line, text in pairs if not EXAMPLE.search(text)]
 
 
 FILES: Final = [
     name
     for path in sorted(PACKAGE.rglob("*.py"))
-    # A runtime takes models of one dialect and makes operators of another: what places nodes is about both.
+    # A runtime reads models of one dialect and creates operators of another, so placement names both.
     if not (name := path.relative_to(PACKAGE).as_posix()).startswith(("dialects/", "runtimes/onnxruntime/"))
 ]
 
@@ -97,7 +100,7 @@ FILES: Final = [
     ],
 )
 def test_what_names_one_is_found(code: str, count: int) -> None:
-    assert len(named(code)) == count
+    assert len(add_name(code)) == count
 
 
 def test_many_files_are_read() -> None:
@@ -106,9 +109,9 @@ def test_many_files_are_read() -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_other_file_names_a_dialect(file: str) -> None:
-    """An allowance that is not needed is taken away."""
-    found = named((PACKAGE / file).read_text(encoding="utf-8"))
-    assert (found != []) is (file in ALLOWED), found
+    """An exception that is not needed must be removed."""
+    result = add_name((PACKAGE / file).read_text(encoding="utf-8"))
+    assert (result != []) is (file in ALLOWED), result
 
 
 def test_what_is_allowed_is_there() -> None:

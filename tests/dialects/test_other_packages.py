@@ -1,4 +1,4 @@
-"""A dialect of another package, found by its entry point, goes through every command."""
+"""A dialect of another package, found by its entry point, works in every command."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_check() -> None:
 
 @pytest.mark.slow
 def test_what_it_adds_to_tensors_and_rules() -> None:
-    """A record, two attributes of tensors and a function of their layout, that nothing but its package knows."""
+    """A type with two attributes and a layout function that only its package knows."""
     crop = {**CROP, "in": [["f32", [2, 50], {"align": 12, "pages": 6}]]}
     rejected = specgate("check", json.dumps(crop), code=1)
     assert "An alignment must be a power of two: align of x is 12." in rejected
-    told = "A tensor must have the pages that its elements need: pages of x is 6 and the pages that x needs is 7."
-    assert told in " ".join(rejected.split())
+    message = "A tensor must have the pages that its elements need: pages of x is 6 and the pages that x needs is 7."
+    assert message in " ".join(rejected.split())
     beyond = specgate("check", json.dumps({**CROP, "with": {"keep": {"first": 1, "last": 5}}}), code=1)
     assert "dimension -1 of x is 5, keep.first is 1 and keep.last is 5." in " ".join(beyond.split())
     assert "keep.last to a value from 0 to 4" in beyond
@@ -78,9 +78,9 @@ def test_words_that_another_dialect_adds_are_not_known(tmp_path, text, message) 
     file = tmp_path / "tinynet" / "operators" / "Crop.yaml"
     written = file.read_text(encoding="utf-8").replace("0 <= keep.first <= keep.last < x.sizes[-1]", text)
     file.write_text(written, encoding="utf-8")
-    told = specgate("spec", "check", str(tmp_path), code=2)
-    assert "Crop.yaml" in told
-    assert message in told
+    output = specgate("spec", "check", str(tmp_path), code=2)
+    assert "Crop.yaml" in output
+    assert message in output
 
 
 def test_its_constructors() -> None:
@@ -99,18 +99,18 @@ print(made.dialect, made.operator, made.fields["axis"])
 def test_a_finding_has_the_line_of_its_field(tmp_path) -> None:
     text = json.dumps(BROKEN, indent=1)
     (tmp_path / "flip.json").write_text(text, encoding="utf-8")
-    told = specgate("lint", "flip.json", "-t", "tinynet:v2", "--format", "sarif", cwd=tmp_path, code=1)
-    place = json.loads(told)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    message = specgate("lint", "flip.json", "-t", "tinynet:v2", "--format", "sarif", cwd=tmp_path, code=1)
+    place = json.loads(message)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
     assert '"axis"' in text.splitlines()[place["region"]["startLine"] - 1]
 
 
 def test_what_its_models_are_not_good_for(tmp_path) -> None:
     (tmp_path / "model.tiny").write_text(json.dumps([ABS]), encoding="utf-8")
-    told = {
+    texts_by_texts = {
         ("run", "model.tiny"): "models of tinynet can be linted, but not executed",
         ("minimum", "model.tiny"): "the lowest level of a whole tinynet model is not supported",
     }
-    for command, expected in told.items():
+    for command, expected in texts_by_texts.items():
         assert expected in specgate(*command, cwd=tmp_path, code=2)
 
 
@@ -124,10 +124,10 @@ def test_run(tmp_path) -> None:
 
 def test_lint(tmp_path) -> None:
     (tmp_path / "model.tiny").write_text(json.dumps([ABS, BROKEN, {"call": "Nope"}]), encoding="utf-8")
-    found = specgate("lint", ".", "-t", "tinynet:v2", cwd=tmp_path, code=1)
-    assert "tinynet/Flip/axis-range" in found
-    assert "1 finding in 2 nodes" in found
-    assert "operators without a table: Nope (1)" in found
+    text = specgate("lint", ".", "-t", "tinynet:v2", cwd=tmp_path, code=1)
+    assert "tinynet/Flip/axis-range" in text
+    assert "1 finding in 2 nodes" in text
+    assert "operators without a table: Nope (1)" in text
     sarif = json.loads(specgate("lint", "model.tiny", "-t", "tinynet:v2", "--format", "sarif", cwd=tmp_path, code=1))
     assert [result["ruleId"] for result in sarif["runs"][0]["results"]] == ["tinynet/Flip/axis-range"]
     assert "it was not checked" in specgate("lint", "model.tiny", "-t", "onnx:17", cwd=tmp_path, code=1)
@@ -192,7 +192,7 @@ def test_a_package_that_is_broken_is_named(tmp_path, code, message) -> None:
 
 @pytest.mark.slow
 def test_tables_that_a_folder_brings_alone_are_shown(tmp_path) -> None:
-    """Without a package nothing reads its descriptors."""
+    """Without the package its descriptors are not read."""
     source = DATA / "tinynet" / "tinynet" / "specs" / "tinynet"
     copy_tree(source, tmp_path / "toy")
     for file in ("tensor.yaml", "operators/Crop.yaml"):  # which need words of the package

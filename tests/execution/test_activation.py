@@ -1,4 +1,4 @@
-"""Activations, softmax and quantization: values that real DirectML builds compute (6.4 on a software device)."""
+"""Activations, softmax and quantization, with values of DirectML 6.4 (software)."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def ran(name, *arrays, dtype="f4", **arguments):
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
 def test_activations(name, numbers, expected, dtype):
-    found = ran(name, X, dtype=dtype, **numbers)
-    assert found.dtype == dtype
-    assert np.allclose(found, expected, rtol=1e-3 if dtype == "f2" else 3e-7, atol=3e-7, equal_nan=True)
+    result = ran(name, X, dtype=dtype, **numbers)
+    assert result.dtype == dtype
+    assert np.allclose(result, expected, rtol=1e-3 if dtype == "f2" else 3e-7, atol=3e-7, equal_nan=True)
 
 
 def test_a_steep_softplus_does_not_overflow():
@@ -87,7 +87,7 @@ def test_integers():
     assert ran("relu", [-128, 0, 127], dtype="i1").tolist() == [0, 0, 127]
     assert ran("prelu", [-3, 3, -128], [2, 2, 2], dtype="i1").tolist() == [-6, 3, 0]
     assert ran("relu_gradient", [-1, 0, 1], [5, 6, 7], dtype="i4").tolist() == [0, 0, 7]
-    # halves go to the even neighbour, and what leaves the type is held
+    # halves round to even, and the result is clamped to the type
     assert ran("shrink", [-128, -3, -2, 2, 3, 4, 127], dtype="i1", bias=1.5, threshold=2.5).tolist() == [
         -126, -2, 0, 0, 2, 2, 126,
     ]  # fmt: skip
@@ -131,8 +131,8 @@ def test_groups_with_nan_and_infinity():
     rows = [[NAN, 1, 2], [1, NAN, 5], [NAN] * 3, [-INF] * 3, [INF, 0, NAN]]
     assert ran("hardmax", rows, axes=[1]).argmax(axis=1).tolist() == [0, 2, 0, 0, 0]
     least = -math.log(1e-20)
-    found = ran("log_softmax", [[NAN, 0, 1], [INF, 0, 1]], axes=[1])
-    assert np.allclose(found, [[NAN, least - 1, least], [NAN, -INF, -INF]], equal_nan=True)
+    result = ran("log_softmax", [[NAN, 0, 1], [INF, 0, 1]], axes=[1])
+    assert np.allclose(result, [[NAN, least - 1, least], [NAN, -INF, -INF]], equal_nan=True)
     assert np.isnan(ran("softmax", [[NAN, 0, 1]], axes=[1])).all()
 
 
@@ -146,28 +146,31 @@ def test_huge_numbers_do_not_overflow():
 
 def test_quantization():
     x = np.array([0.5, 1.5, 2.5, -0.5, 300, -300, NAN, INF], "f4")
-    one = np.ones(8, "f4")
+    array = np.ones(8, "f4")
     quantize = find_kernel("quantize_linear")
-    assert quantize(x, one, dtype=np.dtype("i1")).tolist() == [0, 2, 2, 0, 127, -128, 0, 127]
-    assert quantize(x, one, np.full(8, 3, "u1"), dtype=np.dtype("u1")).tolist() == [3, 5, 5, 3, 255, 0, 0, 255]
+    assert quantize(x, array, dtype=np.dtype("i1")).tolist() == [0, 2, 2, 0, 127, -128, 0, 127]
+    assert quantize(x, array, np.full(8, 3, "u1"), dtype=np.dtype("u1")).tolist() == [3, 5, 5, 3, 255, 0, 0, 255]
     wide = np.array([-(2**31), 2**31 - 1, 100], "i4")
     assert quantize(wide, np.full(3, 2, "f4"), dtype=np.dtype("i1")).tolist() == [-128, 127, 50]
-    back = find_kernel("dequantize_linear")
-    assert back(np.array([0, 255], "u1"), np.full(2, 0.5, "f2"), np.array([255, 0], "u1")).tolist() == [-127.5, 127.5]
+    restored = find_kernel("dequantize_linear")
+    assert restored(np.array([0, 255], "u1"), np.full(2, 0.5, "f2"), np.array([255, 0], "u1")).tolist() == [
+        -127.5,
+        127.5,
+    ]
     # 32-bit integers become float32 before the zero point is subtracted
-    found = back(np.array([-610437341], "i4"), np.array([0.1], "f4"), np.array([5], "i4"))
-    assert found.tolist() == [-61043732]
+    result = restored(np.array([-610437341], "i4"), np.array([0.1], "f4"), np.array([5], "i4"))
+    assert result.tolist() == [-61043732]
 
 
 def test_quantized_sums():
-    one = np.ones((1, 1), "f4")
+    array = np.ones((1, 1), "f4")
     add = find_kernel("quantized_add")
-    arguments = {"a_scale": one / 2, "b_scale": one / 4, "output_scale": one}
+    arguments = {"a_scale": array / 2, "b_scale": array / 4, "output_scale": array}
     a, b = np.array([[127, -128, 1]], "i1"), np.array([[255, 0, 4]], "u1")
     assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments).tolist() == [[127, 0, 2]]
     points = {"a_zero_point": np.full((1, 1), 1, "i1"), "output_zero_point": np.full((1, 1), 5, "u1")}
     assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments, **points).tolist() == [[132, 0, 6]]
-    arguments["output_scale"] = one * NAN  # nan is held as the least number
+    arguments["output_scale"] = array * NAN  # nan is held as the least number
     assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments, **points).tolist() == [[0, 0, 0]]
     assert add(a=a, b=b, dtype=np.dtype("i1"), **arguments).tolist() == [[-128, -128, -128]]
     with pytest.raises(InputError, match="one element of uint8 as output_zero_point"):

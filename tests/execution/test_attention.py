@@ -1,4 +1,4 @@
-"""Attention against scalar loops: stacks, biases, masks, what came before; and refusals."""
+"""Attention against scalar loops: packed inputs, biases, masks, past, errors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ BATCH, QUERIES, KEYS, HEADS, SIZE = 2, 3, 4, 2, 3
 SCALE, FILTER = 0.5, -2.0
 
 
-def made(*shape, seed=1):
+def make(*shape, seed=1):
     return np.random.default_rng((seed, *shape)).normal(size=shape).astype(np.float32)
 
 
-def run(**given):
+def run(**entries):
     plain = {"heads": HEADS, "scale": SCALE, "mask_type": "NONE", "filter_value": FILTER, "rank": 3}
-    return attention(**{**plain, **given})
+    return attention(**{**plain, **entries})
 
 
 def by_loops(query, key, value, extra=lambda _b, _h, _q, _k: 0.0):
@@ -40,8 +40,8 @@ def by_loops(query, key, value, extra=lambda _b, _h, _q, _k: 0.0):
 
 def parts(value_size=SIZE):
     return (
-        made(BATCH, QUERIES, HEADS, SIZE, seed=1), made(BATCH, KEYS, HEADS, SIZE, seed=2),
-        made(BATCH, KEYS, HEADS, value_size, seed=3),
+        make(BATCH, QUERIES, HEADS, SIZE, seed=1), make(BATCH, KEYS, HEADS, SIZE, seed=2),
+        make(BATCH, KEYS, HEADS, value_size, seed=3),
     )  # fmt: skip
 
 
@@ -53,10 +53,10 @@ def flat(array):
 def test_plain(rank):
     query, key, value = parts(value_size=5)
     lead = (1,) * (rank - 3)
-    given = {n: flat(a).reshape(*lead, *flat(a).shape) for n, a in (("query", query), ("key", key), ("value", value))}
-    found, keys, values = run(**given, rank=rank)
-    assert found.shape == (*lead, BATCH, QUERIES, HEADS * 5)
-    assert found.reshape(BATCH, QUERIES, -1) == pytest.approx(by_loops(query, key, value), abs=1e-6)
+    inputs = {n: flat(a).reshape(*lead, *flat(a).shape) for n, a in (("query", query), ("key", key), ("value", value))}
+    result, keys, values = run(**inputs, rank=rank)
+    assert result.shape == (*lead, BATCH, QUERIES, HEADS * 5)
+    assert result.reshape(BATCH, QUERIES, -1) == pytest.approx(by_loops(query, key, value), abs=1e-6)
     assert np.array_equal(keys, np.swapaxes(key, 1, 2))
     assert np.array_equal(values, np.swapaxes(value, 1, 2))
 
@@ -66,7 +66,7 @@ def test_stacks():
     key_value = np.stack([key, value], axis=3)
     expected = run(query=flat(query), key=flat(key), value=flat(value))[0]
     assert np.array_equal(run(query=flat(query), key_value=key_value)[0], expected)
-    of_keys = made(BATCH, KEYS, HEADS, SIZE, seed=9)
+    of_keys = make(BATCH, KEYS, HEADS, SIZE, seed=9)
     expected = run(query=flat(of_keys), key=flat(key), value=flat(value))[0]
     assert np.array_equal(run(query_key=np.stack([of_keys, key], axis=3), value=flat(value))[0], expected)
     assert np.array_equal(run(query_key_value=np.stack([of_keys, key, value], axis=3))[0], expected)
@@ -74,22 +74,22 @@ def test_stacks():
 
 def test_bias_is_added_to_all_three():
     query, key, value = parts()
-    bias = made(3 * HEADS * SIZE, seed=4)
+    bias = make(3 * HEADS * SIZE, seed=4)
     added = [a + b.reshape(HEADS, SIZE) for a, b in zip((query, key, value), np.split(bias, 3), strict=True)]
-    found = run(query=flat(query), key=flat(key), value=flat(value), bias=bias)[0]
-    assert found == pytest.approx(by_loops(*added), abs=1e-6)
+    result = run(query=flat(query), key=flat(key), value=flat(value), bias=bias)[0]
+    assert result == pytest.approx(by_loops(*added), abs=1e-6)
 
 
 def test_past_keys_and_values_come_before():
     query, key, value = parts()
-    past_key, past_value = made(BATCH, HEADS, 2, SIZE, seed=5), made(BATCH, HEADS, 2, SIZE, seed=6)
+    past_key, past_value = make(BATCH, HEADS, 2, SIZE, seed=5), make(BATCH, HEADS, 2, SIZE, seed=6)
     all_keys = np.concatenate([np.swapaxes(past_key, 1, 2), key], axis=1)
     all_values = np.concatenate([np.swapaxes(past_value, 1, 2), value], axis=1)
-    found, keys, values = run(
+    result, keys, values = run(
         query=flat(query), key=flat(key), value=flat(value), past_key=past_key[np.newaxis], past_value=past_value,
         key_rank=5,
     )  # fmt: skip
-    assert found == pytest.approx(by_loops(query, all_keys, all_values), abs=1e-6)
+    assert result == pytest.approx(by_loops(query, all_keys, all_values), abs=1e-6)
     assert keys.shape == (1, BATCH, HEADS, KEYS + 2, SIZE)
     assert np.array_equal(np.swapaxes(values, 1, 2), all_values)
 
@@ -102,7 +102,7 @@ def test_keys_and_values_have_the_declared_dimensions_without_past_ones_too():
 
 
 def masks():
-    position = made(BATCH, HEADS, QUERIES, KEYS, seed=7)
+    position = make(BATCH, HEADS, QUERIES, KEYS, seed=7)
     boolean = np.random.default_rng(8).integers(0, 2, position.shape, dtype=np.int32)
     yield "BOOLEAN", boolean, lambda b, h, q, k: 0.0 if boolean[b, h, q, k] else FILTER
     other = np.random.default_rng(9).integers(-2, 5, position.shape, dtype=np.int32)
@@ -126,37 +126,37 @@ def masks():
 def test_masks_and_position_bias_are_added(case, with_position):
     word, mask, extra = case
     query, key, value = parts()
-    position = made(BATCH, HEADS, QUERIES, KEYS, seed=7)
-    given = {"query": flat(query), "key": flat(key), "value": flat(value), "mask": mask, "mask_type": word}
+    position = make(BATCH, HEADS, QUERIES, KEYS, seed=7)
+    inputs = {"query": flat(query), "key": flat(key), "value": flat(value), "mask": mask, "mask_type": word}
     if not with_position:
-        assert run(**given)[0] == pytest.approx(by_loops(query, key, value, extra), abs=1e-6)
+        assert run(**inputs)[0] == pytest.approx(by_loops(query, key, value, extra), abs=1e-6)
         return
-    found = run(**given, position_bias=position)[0]
+    result = run(**inputs, position_bias=position)[0]
     both = by_loops(query, key, value, lambda b, h, q, k: extra(b, h, q, k) + float(position[b, h, q, k]))
-    assert found == pytest.approx(both, abs=1e-6)
+    assert result == pytest.approx(both, abs=1e-6)
 
 
 @pytest.mark.parametrize("fewer", [1, 2])
 def test_heads_of_keys_serve_equally_many_of_the_query_in_a_row(fewer):
-    query, key = made(BATCH, QUERIES, 4, SIZE), made(BATCH, KEYS, fewer, SIZE, seed=2)
-    value = made(BATCH, KEYS, fewer, 5, seed=3)
-    found, keys, _ = run(query=flat(query), key=flat(key), value=flat(value), heads=4, key_heads=fewer)
+    query, key = make(BATCH, QUERIES, 4, SIZE), make(BATCH, KEYS, fewer, SIZE, seed=2)
+    value = make(BATCH, KEYS, fewer, 5, seed=3)
+    result, keys, _ = run(query=flat(query), key=flat(key), value=flat(value), heads=4, key_heads=fewer)
     each = [np.repeat(array, 4 // fewer, axis=2) for array in (key, value)]
-    assert found == pytest.approx(by_loops(query, *each), abs=1e-6)
+    assert result == pytest.approx(by_loops(query, *each), abs=1e-6)
     assert keys.shape == (BATCH, fewer, KEYS, SIZE)
 
 
 def test_heads_that_keys_cannot_share_and_past_lengths_leave_results_open():
-    query, key = made(BATCH, QUERIES, 3, SIZE), made(BATCH, KEYS, 2, SIZE, seed=2)
-    given = {"query": flat(query), "key": flat(key), "value": flat(key), "heads": 3, "key_heads": 2}
-    found, keys, _ = run(**given)
-    assert np.ma.getmaskarray(found).all()
+    query, key = make(BATCH, QUERIES, 3, SIZE), make(BATCH, KEYS, 2, SIZE, seed=2)
+    entries = {"query": flat(query), "key": flat(key), "value": flat(key), "heads": 3, "key_heads": 2}
+    result, keys, _ = run(**entries)
+    assert np.ma.getmaskarray(result).all()
     assert not np.ma.isMaskedArray(keys)
-    found, keys, values = run(**given, past_lengths=np.ones(BATCH, np.int32), key_room=9, value_room=8)
-    assert [each.shape for each in (found, keys, values)] == [
+    result, keys, values = run(**entries, past_lengths=np.ones(BATCH, np.int32), key_room=9, value_room=8)
+    assert [each.shape for each in (result, keys, values)] == [
         (BATCH, QUERIES, 3 * SIZE), (BATCH, 2, 9, SIZE), (BATCH, 2, 8, SIZE),
     ]  # fmt: skip
-    assert all(np.ma.getmaskarray(each).all() for each in (found, keys, values))
+    assert all(np.ma.getmaskarray(each).all() for each in (result, keys, values))
 
 
 def test_huge_scores_do_not_overflow():
@@ -167,14 +167,14 @@ def test_huge_scores_do_not_overflow():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"heads": 0}, {"heads": 4}, {"query": None}, {"query_key": made(BATCH, QUERIES, HEADS, 2, SIZE)},
-        {"key": made(BATCH, KEYS, HEADS * 4)}, {"value": made(BATCH, KEYS + 1, HEADS * SIZE)},
-        {"value": made(BATCH, KEYS, HEADS * SIZE).astype("f2")}, {"bias": made(5)}, {"key": made(KEYS, HEADS * SIZE)},
-        {"position_bias": made(BATCH, HEADS, QUERIES, KEYS + 1)}, {"past_key": made(BATCH, HEADS, 2, SIZE)},
-        {"query": made(3, QUERIES, HEADS * SIZE)}, {"rank": 2},
+        {"heads": 0}, {"heads": 4}, {"query": None}, {"query_key": make(BATCH, QUERIES, HEADS, 2, SIZE)},
+        {"key": make(BATCH, KEYS, HEADS * 4)}, {"value": make(BATCH, KEYS + 1, HEADS * SIZE)},
+        {"value": make(BATCH, KEYS, HEADS * SIZE).astype("f2")}, {"bias": make(5)}, {"key": make(KEYS, HEADS * SIZE)},
+        {"position_bias": make(BATCH, HEADS, QUERIES, KEYS + 1)}, {"past_key": make(BATCH, HEADS, 2, SIZE)},
+        {"query": make(3, QUERIES, HEADS * SIZE)}, {"rank": 2},
         {"mask": np.zeros((1, 3), np.int32), "mask_type": "KEY_SEQUENCE_LENGTH"},
         {"mask": np.zeros((1, 2), np.int32), "mask_type": "SOME"},
-        {"query_key_value": made(BATCH, QUERIES, HEADS, 2, SIZE), "query": None, "key": None, "value": None},
+        {"query_key_value": make(BATCH, QUERIES, HEADS, 2, SIZE), "query": None, "key": None, "value": None},
     ],
     ids="-".join,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Bags of rows, parts of space, patches, distinct elements, paths of beams, filters slid back."""
+"""Embedding bags, space to batch, patches, unique elements, beam paths, unfolding."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def ints(*values: int) -> np.ndarray:
 
 
 def test_bags_and_empty_ones() -> None:
-    found = sum_bags(TABLE, ints(0, 1, 2), ints(0, 2, 2), np.array(1))
-    assert found.tolist() == [[11, 22], [10, 20], [100, 200]]
+    array = sum_bags(TABLE, ints(0, 1, 2), ints(0, 2, 2), np.array(1))
+    assert array.tolist() == [[11, 22], [10, 20], [100, 200]]
     assert sum_bags(TABLE, ints(0, 1), ints(0, 2)).tolist() == [[11, 22], [0, 0]]
     assert sum_bags(TABLE, ints(0, 1), ints(0, 2), np.array(-1)).tolist() == [[11, 22], [0, 0]]
     assert sum_bags(TABLE, ints(0, 1, 1), ints(0), reduction="mean").tolist() == [[7, 14]]
@@ -70,8 +70,8 @@ def test_parts_of_space_overlap_where_sizes_do_not_divide() -> None:
 
 def test_patches_hold_all_depths_of_a_place_first() -> None:
     data = np.arange(8).reshape(1, 2, 2, 2)
-    found = patches(data, sizes=[1, 2], strides=[1, 1], rates=[1, 1], auto_pad="valid")
-    assert found.reshape(4, 2).tolist() == [[0, 2], [4, 6], [1, 3], [5, 7]]
+    array = patches(data, sizes=[1, 2], strides=[1, 1], rates=[1, 1], auto_pad="valid")
+    assert array.reshape(4, 2).tolist() == [[0, 2], [4, 6], [1, 3], [5, 7]]
     upper = patches(data[:, :1], sizes=[2, 2], strides=[2, 2], rates=[1, 1], auto_pad="same_upper")
     assert upper.reshape(-1).tolist() == [0, 1, 2, 3]
     lower = patches(data[:, :1], sizes=[2, 1], strides=[1, 1], rates=[1, 1], auto_pad="same_lower")
@@ -79,19 +79,19 @@ def test_patches_hold_all_depths_of_a_place_first() -> None:
 
 
 def test_patches_are_those_of_a_padded_plane() -> None:
-    """Beside a plain loop over windows of a padded copy."""
+    """Against a plain loop over windows of a padded copy."""
     data = np.arange(1, 1 + 7 * 6).reshape(1, 1, 7, 6)
     for auto_pad, stride, rate in (("same_upper", 2, 2), ("same_lower", 3, 1), ("valid", 2, 2)):
-        found = patches(data, sizes=[3, 2], strides=[stride, 2], rates=[rate, 3], auto_pad=auto_pad)
+        array = patches(data, sizes=[3, 2], strides=[stride, 2], rates=[rate, 3], auto_pad=auto_pad)
         spans = (2 * rate + 1, 4)
         missing = [max(0, (n - 1) * s + span - size) for n, s, span, size in
-                   zip(found.shape[2:], (stride, 2), spans, (7, 6), strict=True)]  # fmt: skip
+                   zip(array.shape[2:], (stride, 2), spans, (7, 6), strict=True)]  # fmt: skip
         before = [m - m // 2 if auto_pad == "same_lower" else m // 2 for m in missing]
         padded = np.pad(data[0, 0], [(b, 20) for b in before])
-        for row in range(found.shape[2]):
-            for column in range(found.shape[3]):
+        for row in range(array.shape[2]):
+            for column in range(array.shape[3]):
                 window = padded[row * stride :, column * 2 :][: spans[0] : rate, : spans[1] : 3]
-                assert found[0, :, row, column].tolist() == window.reshape(-1).tolist()
+                assert array[0, :, row, column].tolist() == window.reshape(-1).tolist()
 
 
 def test_distinct_elements_and_slices() -> None:
@@ -111,8 +111,8 @@ def test_distinct_elements_and_slices() -> None:
 def test_paths_of_beams() -> None:
     steps = np.array([[[1, 2]], [[3, 4]], [[5, 9]]])
     parents = np.array([[[0, 0]], [[1, 0]], [[1, 0]]])
-    found = paths_of_beams(steps, parents, ints(3), np.array(9))
-    assert found[:, 0].T.tolist() == [[1, 4, 5], [2, 3, 9]]
+    array = paths_of_beams(steps, parents, ints(3), np.array(9))
+    assert array[:, 0].T.tolist() == [[1, 4, 5], [2, 3, 9]]
     assert paths_of_beams(steps, parents, ints(1), np.array(9))[:, 0].T.tolist() == [[1, 9, 9], [2, 9, 9]]
     with pytest.raises(NoKernel, match="beam"):
         paths_of_beams(steps, parents + 2, ints(3), np.array(9))

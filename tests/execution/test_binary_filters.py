@@ -1,4 +1,4 @@
-"""Filters of bits: by counting which bits agree."""
+"""Binary convolution, by counting equal bits."""
 
 from __future__ import annotations
 
@@ -19,32 +19,38 @@ RANDOM = np.random.default_rng(7)
 @pytest.mark.parametrize("around", [0.0, 1.0])
 def test_bits_that_agree_are_counted(around: float) -> None:
     data, filters = RANDOM.integers(0, 2, (2, 3, 5, 6)), RANDOM.integers(0, 2, (4, 3, 2, 3)).astype(np.bool_)
-    how: dict[str, Any] = {"strides": [2, 1], "dilations": [1, 2], "begins": [1, 0], "ends": [0, 2], "around": around}
-    found = slide_binary(data, filters, **how)
+    options: dict[str, Any] = {
+        "strides": [2, 1],
+        "dilations": [1, 2],
+        "begins": [1, 0],
+        "ends": [0, 2],
+        "around": around,
+    }
+    result = slide_binary(data, filters, **options)
     padded = np.pad(data, ((0, 0), (0, 0), (1, 0), (0, 2)), constant_values=int(around))
-    assert found.shape == (2, 4, 3, 4)
-    for b, o, i, j in np.ndindex(found.shape):
+    assert result.shape == (2, 4, 3, 4)
+    for b, o, i, j in np.ndindex(result.shape):
         patch = padded[b, :, 2 * i : 2 * i + 2, j : j + 5 : 2]
         agreeing = int((patch == filters[o]).sum())
-        assert found[b, o, i, j] == 2 * agreeing - patch.size
+        assert result[b, o, i, j] == 2 * agreeing - patch.size
 
 
-def test_what_is_not_said_is_masked() -> None:
+def test_what_is_not_reported_is_masked() -> None:
     data, filters = np.array([[[[0, 1, 0.5, 1, 1]]]], np.float16), np.ones((1, 1, 1, 2), np.bool_)
-    found = slide_binary(data, filters, **{**PLAIN, "ends": [0, 1]}, around=-1)
-    assert np.ma.getmaskarray(found).tolist() == [[[[False, True, True, False, True]]]]
-    assert found[0, 0, 0, [0, 3]].tolist() == [0, 2]
+    array = slide_binary(data, filters, **{**PLAIN, "ends": [0, 1]}, around=-1)
+    assert np.ma.getmaskarray(array).tolist() == [[[[False, True, True, False, True]]]]
+    assert array[0, 0, 0, [0, 3]].tolist() == [0, 2]
     assert not np.ma.is_masked(slide_binary(data[..., :2], filters, **PLAIN, around=np.nan))
 
 
 def test_numbers_that_a_type_does_not_hold_are_masked() -> None:
     data, filters = np.array([[[[0, 1]]]], np.uint8), np.ones((1, 1, 1, 1), np.bool_)
-    found = slide_binary(data, filters, **PLAIN)
-    assert np.ma.getmaskarray(found).tolist() == [[[[True, False]]]]
+    array = slide_binary(data, filters, **PLAIN)
+    assert np.ma.getmaskarray(array).tolist() == [[[[True, False]]]]
     assert slide_binary(data.astype(np.int8), filters, **PLAIN).tolist() == [[[[-1, 1]]]]
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_rejected() -> None:
     data, filters = np.zeros((1, 2, 3, 3), np.float32), np.ones((1, 1, 2, 2), np.bool_)
     with pytest.raises(InputError):
         slide_binary(data, filters, **PLAIN)

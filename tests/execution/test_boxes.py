@@ -1,4 +1,4 @@
-"""Boxes that overlap: how much, and which of them are left."""
+"""Overlap of boxes, and non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def one(value, dtype=np.float32):
 
 def test_overlap_is_the_intersection_over_the_union():
     others = np.array([[0, 0, 2, 2], [1, 1, 3, 3], [2, 2, 3, 3], [0, 0, 0, 0]], np.float32)
-    found = overlaps(others[0], others)
-    np.testing.assert_allclose(found, [1, 1 / 7, 0, 0])
+    array = overlaps(others[0], others)
+    np.testing.assert_allclose(array, [1, 1 / 7, 0, 0])
 
 
 def test_sides_that_count_one_more_touch_their_neighbours():
@@ -60,23 +60,23 @@ def test_which_way_an_angle_turns_counts_for_others():
 
 
 def test_a_box_at_the_threshold_stays():
-    found, scores, count = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF)
-    assert found.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 2]]
+    array, scores, count = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF)
+    assert array.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 2]]
     assert scores[:, 2].tolist() == [1, 0.75, 0.5]
     assert count.tolist() == [3]
 
 
 def test_a_score_at_the_threshold_can_be_left_out():
-    found, _, _ = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF, strict=True)
-    assert found.tolist() == [[0, 0, 1], [0, 0, 0]]
+    array, _, _ = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF, strict=True)
+    assert array.tolist() == [[0, 0, 1], [0, 0, 0]]
 
 
 def test_scores_decay_and_are_cut_where_asked():
     arguments = (BOXES, SCORES, one(3, np.int64), one(0.25), one(0.0), one(0.5))
     _, scores, _ = suppress_boxes(*arguments)
     np.testing.assert_allclose(scores[:, 2], [1, 0.75 * np.exp(-0.25), 0.5], rtol=1e-6)
-    found, _, _ = suppress_boxes(*arguments, remove_overlapping=True)
-    assert found[:, 2].tolist() == [1, 2]
+    array, _, _ = suppress_boxes(*arguments, remove_overlapping=True)
+    assert array[:, 2].tolist() == [1, 2]
 
 
 def test_without_a_limit_nothing_is_selected():
@@ -96,7 +96,7 @@ def test_rows_are_filled_up_and_unknown_where_they_are_too_few():
     assert count.tolist() == [4]
 
 
-def test_boxes_of_another_number_are_refused():
+def test_boxes_of_another_number_are_rejected():
     with pytest.raises(InputError, match="scores"):
         suppress_boxes(BOXES, SCORES[:, :, :2], one(1, np.int64))
     with pytest.raises(InputError, match="single element"):

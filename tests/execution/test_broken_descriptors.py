@@ -1,4 +1,4 @@
-"""Descriptors that are rejected, and arrays that do not fit, leave `execute` as errors of specgate only."""
+"""Rejected descriptors and wrong arrays make `execute` raise specgate errors only."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_refused_with_a_message(name: str) -> None:
+def test_it_is_rejected_with_a_message(name: str) -> None:
     document, arrays, message = REFUSED[name]
     with pytest.raises(specgate.InputError, match=message):
         specgate.execute(document, arrays, target="onnx:22")
@@ -84,18 +84,18 @@ def test_it_is_refused_with_a_message(name: str) -> None:
 
 def test_bytes_are_texts() -> None:
     document = node("MurmurHash3", [("STRING", [1])], "com.microsoft")
-    found = [specgate.execute(document, {"X": np.array([text], object)})["Y"] for text in ("\u00e9", b"\xc3\xa9")]
-    assert found[0] == found[1]
+    items = [specgate.execute(document, {"X": np.array([text], object)})["Y"] for text in ("\u00e9", b"\xc3\xa9")]
+    assert items[0] == items[1]
 
 
 def test_arrays_have_a_rank_of_the_rows_where_the_descriptor_does_not_know_it() -> None:
-    known = specgate.descriptor(UNKNOWN_RANKS, dialect="directml")
+    descriptor = specgate.descriptor(UNKNOWN_RANKS, dialect="directml")
     unknown = specgate.descriptor(
         UNKNOWN_RANKS | {"desc": UNKNOWN_RANKS["desc"] | {"InputTensor": {"DataType": "UINT8", "Sizes": None}}},  # type: ignore[operator]
         dialect="directml",
     )
     arrays = {"InputTensor": np.ones((1, 1, 2, 2), np.uint8), "FilterTensor": np.ones((1, 1, 1, 1), np.uint8)}
-    outputs = [specgate.execute(each, arrays)["OutputTensor"].tolist() for each in (known, unknown, unknown)]
+    outputs = [specgate.execute(each, arrays)["OutputTensor"].tolist() for each in (descriptor, unknown, unknown)]
     assert outputs[0] == outputs[1] == outputs[2]
     with pytest.raises(specgate.InputError, match="has 0 dimensions, which no version"):
         specgate.execute(unknown, arrays | {"InputTensor": np.array(1, np.uint8)})

@@ -1,6 +1,6 @@
-"""Every kernel keeps to what it is estimated to work with, so that a budget refuses what would exceed it.
+"""Every kernel stays within its estimated memory, so budgets prevent excess.
 
-The examples of all tables are enlarged, executed and measured: no kernel is named here, so a new one is measured too.
+The examples of all tables are enlarged, executed and measured. The test names no kernel, so it covers new ones.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from specgate.execution.engine import execute_at
 from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
-from tests.properties.support import unclaimed
+from tests.properties.support import list_unclaimed
 
 LARGE = 2**14
-#: What Python itself takes for a call. LARGE is more than numpy's buffers have (8192 elements), for the same reason.
+#: Memory of a Python call. LARGE exceeds numpy's buffers (8192 elements), which count as well.
 CONSTANT = 2**16
 OPERATORS = [
     (name, operator)
@@ -39,11 +39,11 @@ OPERATORS = [
     for operator in dialect(name).operators
     if dialect(name).operator(operator).table.recipe is not None
 ]
-#: Kernels whose examples cannot be enlarged: their attributes, or the elements of inputs, are sizes too.
+#: Kernels whose examples cannot be enlarged, because attributes or input elements are sizes too.
 NOT_ENLARGED = {
     "add_blocks", "add_columns", "decode_image", "place_in_window", "rows_not_zero", "boxes_of_lists", "numbers_between", "paths_of_beams", "quantized_add", "remove_dimensions",
     "mel_weights", "row_of_map", "slice_counted", "slice_window", "values_at_words",
-    # sequences and optionals have no sizes of their own
+    # sequences and optionals do not have sizes
     "empty_sequence", "has_value", "held_value", "join_sequence", "sequence_at", "sequence_length", "sequence_with",
     "sequence_without", "stated_value",
 }  # fmt: skip
@@ -51,7 +51,7 @@ measured: set[str] = set()
 
 
 class Quick(Random):
-    """Draws the elements of large arrays several times as fast: that not all are exactly as likely does not matter."""
+    """Draw large arrays several times as fast, with slightly uneven probabilities."""
 
     def randrange(self, start, stop=None, step=1):
         return int(self.random() * start) if stop is None else super().randrange(start, stop, step)
@@ -63,16 +63,19 @@ class Quick(Random):
 asked: set[tuple[str, str]] = set()
 
 
-def resized(descriptor, change, attributes=lambda numbers: numbers):
-    """Return a descriptor with other sizes, and plain layouts; `attributes` changes whole numbers and lists of them."""
+def resize(descriptor, change, attributes=lambda numbers: numbers):
+    """Return a descriptor with other sizes and packed layouts.
+
+    `attributes` changes integers and lists of integers.
+    """
 
     def other(value):
         if isinstance(value, TensorDesc):
             sizes = None if value.sizes is None or None in value.sizes else change(tuple(value.sizes))
             return value._replace(sizes=sizes, strides=None, size_in_bytes=None)
         if isinstance(value, list | tuple) and value and all(type(part) is int for part in value):
-            made = attributes(value)
-            return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+            result = attributes(value)
+            return type(value)(*result) if hasattr(value, "_fields") else type(value)(result)
         if isinstance(value, list | tuple) and value and isinstance(value[0], TensorDesc):
             return [other(part) for part in value]
         return attributes([value])[0] if type(value) is int else value
@@ -86,8 +89,11 @@ def shapes_of(descriptor):
     return [tuple(v.sizes) for v in values if isinstance(v, TensorDesc) and v.sizes and None not in v.sizes]
 
 
-def enlarged(descriptor):
-    """Yield the descriptor with one dimension of all tensors larger: by its place, or by its size."""
+def enlarge(descriptor):
+    """Yield the descriptor with one dimension of all tensors enlarged.
+
+    The dimension is chosen by position or by size.
+    """
     shapes = shapes_of(descriptor)
     if not shapes:
         return
@@ -101,41 +107,41 @@ def enlarged(descriptor):
         return tuple(n * times if n == size else n for n in numbers)
 
     for place in range(rank):
-        yield resized(descriptor, partial(by_place, place))
+        yield resize(descriptor, partial(by_place, place))
     for size in sorted({n for shape in shapes for n in shape if n > 1}):
-        yield resized(descriptor, partial(by_size, size))
-        yield resized(descriptor, partial(by_size, size), partial(by_size, size))
+        yield resize(descriptor, partial(by_size, size))
+        yield resize(descriptor, partial(by_size, size), partial(by_size, size))
 
 
 def attempts(name, operator, *, tame=True):
-    """Yield enlarged examples of an operator with arrays, each once, as far as they are valid."""
-    spec, known = dialect(name).operator(operator), set()
+    """Yield distinct enlarged examples of an operator with arrays, if valid."""
+    spec, names = dialect(name).operator(operator), set()
     for stated in spec.table.examples.values():
         levels = [level for level in levels_of_example(spec, stated) if spec.has_kernel(level)]
         if not levels:
             continue
-        for made in enlarged(read_dict(stated["descriptor"], name)):
-            said = repr((made.fields, levels[-1]))
-            if max(map(prod, shapes_of(made))) > 4 * LARGE or said in known:
+        for result in enlarge(read_dict(stated["descriptor"], name)):
+            message = repr((result.fields, levels[-1]))
+            if max(map(prod, shapes_of(result))) > 4 * LARGE or message in names:
                 continue
-            known.add(said)
+            names.add(message)
             try:
-                if accepts(made, levels[-1], "documented"):
-                    yield unclaimed(made), fill(made, levels[-1], Quick(0), tame=tame), levels[-1]
+                if accepts(result, levels[-1], "documented"):
+                    yield list_unclaimed(result), fill(result, levels[-1], Quick(0), tame=tame), levels[-1]
             except Error:
                 continue
 
 
 def peak_and_claim(monkeypatch, descriptor, arrays, level):
-    """Return how many bytes a kernel takes at most, and how many of its budget it is held to have taken.
+    """Return a kernel's peak memory and its estimate.
 
-    What other threads of the process take meanwhile is counted as well: that of pytest-xdist takes a megabyte when it
-    hands two thousand tests to another process. So what is too much is measured again: a kernel takes it each time.
+    Memory of other threads counts as well: pytest-xdist allocates a megabyte when it moves two thousand tests to
+    another process. So excess is measured again; a kernel's own excess recurs.
     """
     claims, peaks, least = [0], [0], 2**63
     hold, find = memory.Budget.hold, kernels.find_kernel
 
-    def noted(budget, needed, what):
+    def record_call(budget, needed, what):
         claims.append(budget.max_bytes - budget.left + needed)
         hold(budget, needed, what)
 
@@ -153,7 +159,7 @@ def peak_and_claim(monkeypatch, descriptor, arrays, level):
         return run
 
     with monkeypatch.context() as patch:
-        patch.setattr(memory.Budget, "hold", noted)
+        patch.setattr(memory.Budget, "hold", record_call)
         execute_at(descriptor, arrays, level, max_bytes=2**33)  # once for what is imported on the way
         patch.setattr(engine, "find_kernel", measuring)
         for _ in range(3):
@@ -173,7 +179,7 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
     for count, (descriptor, arrays, level) in enumerate(attempts(name, operator)):
         try:
             peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
-        except (InputError, NoKernel):  # values that the enlarged sizes do not go with
+        except (InputError, NoKernel):  # values that do not match the enlarged sizes
             continue
         measured.add(kernel)
         assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)
@@ -182,13 +188,13 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
 
 
 def test_what_another_thread_takes_once_is_not_the_kernels(monkeypatch):
-    """A steal of pytest-xdist came while a kernel was measured, and took more than its budget."""
+    """pytest-xdist rebalanced during a measurement, whose memory then exceeded the budget."""
     spec = dialect("onnx").operator("Abs")
     descriptor, arrays, level = next(attempts("onnx", "Abs"))
     kernel = kernels.find_kernel(recipe_of(spec)["kernel"])
     calls: list[None] = []
 
-    def disturbed(**arguments):
+    def disturb(**arguments):
         calls.append(None)
         if len(calls) == 1:
             thread = Thread(target=bytes, args=(2**24,))
@@ -196,7 +202,7 @@ def test_what_another_thread_takes_once_is_not_the_kernels(monkeypatch):
             thread.join()
         return kernel(**arguments)
 
-    monkeypatch.setattr(kernels, "find_kernel", lambda name: disturbed)
+    monkeypatch.setattr(kernels, "find_kernel", lambda name: disturb)
     peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
     assert peak <= claim + CONSTANT
     assert len(calls) == 2
@@ -207,15 +213,15 @@ def test_a_kernel_that_takes_too_much_takes_it_each_time(monkeypatch):
     kernel = kernels.find_kernel(recipe_of(dialect("onnx").operator("Abs"))["kernel"])
 
     def greedy(**arguments):
-        taken = bytes(2**24)
-        return kernel(**arguments) if taken else None
+        data = bytes(2**24)
+        return kernel(**arguments) if data else None
 
     monkeypatch.setattr(kernels, "find_kernel", lambda name: greedy)
     peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
     assert peak > claim + CONSTANT
 
 
-#: Operators, and sizes of tensors, that took more than their kernels were held to. The test above takes others.
+#: Operators and sizes that exceeded their estimates; the test above uses other sizes.
 EXCEEDING = [
     ("directml", "RESAMPLE", (4920, 3)),  # enlarged along one axis before it is reduced along another
     ("directml", "RESAMPLE_GRAD", (4920, 3)),
@@ -225,7 +231,7 @@ EXCEEDING = [
     ("onnx", "SplitToSequence", (3278, 5)),  # many arrays, each of few elements
     ("onnx", "com.microsoft.GridSample", (1, 1, 8193, 2)),
     ("onnx", "com.microsoft.MurmurHash3", (16384,)),
-    ("openvino", "EmbeddingBagOffsets", (1230, 2, 4)),  # float16: room for more elements than there are
+    ("openvino", "EmbeddingBagOffsets", (1230, 2, 4)),  # float16: room for more elements than the input has
     ("openvino", "GRUSequence", (2, 1710, 3)),
     ("openvino", "LRN", (2, 3, 4, 685)),
     ("openvino", "LSTMCell", (512, 3)),
@@ -237,21 +243,21 @@ EXCEEDING = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "operator", "sizes"), EXCEEDING)
 def test_sizes_that_took_more_than_was_held(monkeypatch, name, operator, sizes):
-    found = chain(attempts(name, operator), attempts(name, operator, tame=False))
-    made = [attempt for attempt in found if sizes in shapes_of(attempt[0])]
-    assert len(made) > 1
-    for descriptor, arrays, level in made:
-        with suppress(NoKernel):  # of values for which it is not said what comes out
+    result = chain(attempts(name, operator), attempts(name, operator, tame=False))
+    outcome = [attempt for attempt in result if sizes in shapes_of(attempt[0])]
+    assert len(outcome) > 1
+    for descriptor, arrays, level in outcome:
+        with suppress(NoKernel):  # values with an unspecified result
             peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
             assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)
 
 
 def test_every_kernel_is_measured():
-    """Runs behind the test above, in the same process."""
-    known = {recipe_of(dialect(name).operator(operator))["kernel"] for name, operator in OPERATORS}
+    """Runs after the test above, in the same process."""
+    names = {recipe_of(dialect(name).operator(operator))["kernel"] for name, operator in OPERATORS}
     if asked != set(OPERATORS):
         pytest.skip("another process measured some of them")
-    assert known - measured <= NOT_ENLARGED
+    assert names - measured <= NOT_ENLARGED
 
 
 #: Small inputs with large outputs: descriptor, arrays.
@@ -302,10 +308,10 @@ def test_what_grows_is_held_to_its_output(monkeypatch, case):
     spec = dialect("onnx").operator(stated["op_type"])
     several = spec.layout("17").inputs[0].type == "tensor[]"
     infos = spec.layout("17").inputs
-    given = {infos[0].name: arrays} if several else {i.name: a for i, a in zip(infos, arrays, strict=False)}
-    peak, claim = peak_and_claim(monkeypatch, descriptor, given, "17")
+    arguments = {infos[0].name: arrays} if several else {i.name: a for i, a in zip(infos, arrays, strict=False)}
+    peak, claim = peak_and_claim(monkeypatch, descriptor, arguments, "17")
     assert peak > 2 * CONSTANT or case == "windows"
     assert peak <= claim + CONSTANT, (peak, claim)
     with pytest.raises(InputError, match=f"more than the limit of {claim - 1}"):
-        execute_at(descriptor, given, "17", max_bytes=claim - 1)
-    assert execute_at(descriptor, given, "17", max_bytes=claim)
+        execute_at(descriptor, arguments, "17", max_bytes=claim - 1)
+    assert execute_at(descriptor, arguments, "17", max_bytes=claim)

@@ -1,4 +1,4 @@
-"""Attention over a cache: steps of any length give what one prompt gives, and what the cache holds after them."""
+"""Attention with a cache: steps of any length equal one prompt, in output and cache."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tokens(batch: int = 1, length: int = LENGTH) -> tuple[np.ndarray, np.ndarray
     )
 
 
-def asked(query, key, value, lengths, total, **others) -> Any:
+def ask(query, key, value, lengths, total, **others) -> Any:
     counts, whole = np.array(lengths, np.int32), np.array(total, np.int32)
     return attend_cached(query, counts, whole, key, value, heads=HEADS, shared_heads=SHARED, **others)
 
@@ -40,21 +40,21 @@ def angles() -> dict[str, Any]:
 
 def test_a_prompt_is_causal_attention() -> None:
     query, key, value = tokens(batch=2)
-    found, keys, values, scores = asked(query, key, value, [LENGTH - 1] * 2, LENGTH)
+    result, keys, values, scores = ask(query, key, value, [LENGTH - 1] * 2, LENGTH)
     plain = attend(query, key, value, heads=HEADS, shared_heads=SHARED, causal=1)
-    np.testing.assert_allclose(found, plain[0], atol=1e-6)
+    np.testing.assert_allclose(result, plain[0], atol=1e-6)
     assert np.array_equal(keys, plain[1])
     assert np.array_equal(values, plain[2])
     assert scores is None
     open_ones = attend(query, key, value, heads=HEADS, shared_heads=SHARED)[0]
-    np.testing.assert_allclose(asked(query, key, value, [LENGTH - 1] * 2, LENGTH, causal=0)[0], open_ones, atol=1e-6)
+    np.testing.assert_allclose(ask(query, key, value, [LENGTH - 1] * 2, LENGTH, causal=0)[0], open_ones, atol=1e-6)
 
 
 def test_packed_ones_are_split() -> None:
     parts = tokens()
     packed = np.concatenate(parts, axis=2)
-    apart, together = asked(*parts, [LENGTH - 1], LENGTH), asked(packed, None, None, [LENGTH - 1], LENGTH)
-    assert all(np.array_equal(one, other) for one, other in zip(apart[:3], together[:3], strict=True))
+    separate, together = ask(*parts, [LENGTH - 1], LENGTH), ask(packed, None, None, [LENGTH - 1], LENGTH)
+    assert all(np.array_equal(item, other) for item, other in zip(separate[:3], together[:3], strict=True))
 
 
 @pytest.mark.parametrize("steps", [[1] * LENGTH, [3, 4, 1, 3], [LENGTH - 1, 1]])
@@ -65,30 +65,30 @@ def test_packed_ones_are_split() -> None:
 @pytest.mark.parametrize("room", [None, LENGTH + 2])
 def test_steps_give_what_a_prompt_gives(steps, others, room) -> None:
     query, key, value = tokens()
-    at_once = asked(query, key, value, [LENGTH - 1], LENGTH, **others)
+    at_once = ask(query, key, value, [LENGTH - 1], LENGTH, **others)
     past = [numbers(1, SHARED, room or 0, SIZE)] * 2
-    found = []
+    outcome = []
     for begin, end in pairwise([0, *np.cumsum(steps).tolist()]):
         at = slice(begin, end)
-        result, *past, _ = asked(
+        result, *past, _ = ask(
             query[:, at], key[:, at], value[:, at], [end - 1], end, past_key=past[0], past_value=past[1], **others
         )
-        found.append(result)
-    np.testing.assert_allclose(np.concatenate(found, axis=1), at_once[0], atol=2e-6)
+        outcome.append(result)
+    np.testing.assert_allclose(np.concatenate(outcome, axis=1), at_once[0], atol=2e-6)
     assert all(each.shape[2] == (room or LENGTH) for each in past)
-    assert all(np.array_equal(one[:, :, :LENGTH], other) for one, other in zip(past, at_once[1:3], strict=True))
+    assert all(np.array_equal(item[:, :, :LENGTH], other) for item, other in zip(past, at_once[1:3], strict=True))
 
 
 @pytest.mark.parametrize("steps", [[1] * LENGTH, [3, 4, 1, 3], [LENGTH]])
 @pytest.mark.parametrize(("room", "window"), [(4, 4), (5, 3), (8, 2)])
 def test_a_rolling_cache_holds_the_last_places(steps, room, window) -> None:
     query, key, value = tokens()
-    at_once = asked(query, key, value, [LENGTH - 1], LENGTH, window=window, **angles())
+    at_once = ask(query, key, value, [LENGTH - 1], LENGTH, window=window, **angles())
     past = [numbers(1, SHARED, room, SIZE)] * 2
-    found = []
+    outcome = []
     for begin, end in pairwise([0, *np.cumsum(steps).tolist()]):
         at = slice(begin, end)
-        result, *past, _ = asked(
+        result, *past, _ = ask(
             query[:, at],
             key[:, at],
             value[:, at],
@@ -100,7 +100,7 @@ def test_a_rolling_cache_holds_the_last_places(steps, room, window) -> None:
             rolling=True,
             **angles(),
         )
-        found.append(result)
+        outcome.append(result)
         gap = room - window + 1
         count = end if end <= room else end - gap * ceil((end - room) / gap)
         for cache, whole in zip(past, at_once[1:3], strict=True):
@@ -108,17 +108,17 @@ def test_a_rolling_cache_holds_the_last_places(steps, room, window) -> None:
             assert np.ma.getmaskarray(cache)[:, :, count:].all()
             assert not np.ma.getmaskarray(cache)[:, :, :count].any()
         past = [np.ma.getdata(cache) for cache in past]
-    np.testing.assert_allclose(np.concatenate(found, axis=1), at_once[0], atol=2e-6)
+    np.testing.assert_allclose(np.concatenate(outcome, axis=1), at_once[0], atol=2e-6)
 
 
 def test_what_is_behind_the_end_of_a_batch_is_nothing() -> None:
     query, key, value = tokens(batch=2, length=5)
     value[1, 3:] = np.inf
-    found, keys, _, scores = asked(query, key, value, [4, 2], 5, shown=2)
-    alone = asked(query[1:, :3], key[1:, :3], value[1:, :3], [2], 3)[0]
-    np.testing.assert_allclose(found[1:, :3], alone, atol=1e-6)
-    assert np.ma.getmaskarray(found)[1, 3:].all()
-    assert not np.ma.getmaskarray(found)[0].any()
+    result, keys, _, scores = ask(query, key, value, [4, 2], 5, shown=2)
+    alone = ask(query[1:, :3], key[1:, :3], value[1:, :3], [2], 3)[0]
+    np.testing.assert_allclose(result[1:, :3], alone, atol=1e-6)
+    assert np.ma.getmaskarray(result)[1, 3:].all()
+    assert not np.ma.getmaskarray(result)[0].any()
     assert np.ma.getmaskarray(scores)[1, :, :3, 3:].all()
     np.testing.assert_allclose(np.ma.getdata(scores)[1, :, :3, :3].sum(axis=-1), 1, atol=1e-6)
     assert np.array_equal(keys[1, :, 4], key[1, 4].reshape(SHARED, SIZE))
@@ -126,19 +126,19 @@ def test_what_is_behind_the_end_of_a_batch_is_nothing() -> None:
 
 def test_no_new_keys_leave_the_past() -> None:
     query, key, value = tokens(length=6)
-    whole = asked(query, key, value, [5], 6)
+    whole = ask(query, key, value, [5], 6)
     none = np.zeros((1, 0, SHARED * SIZE), np.float32)
-    again, keys, *_ = asked(query[:, 4:], none, none, [5], 6, past_key=whole[1], past_value=whole[2])
-    np.testing.assert_allclose(again, whole[0][:, 4:], atol=1e-6)
+    repeated, keys, *_ = ask(query[:, 4:], none, none, [5], 6, past_key=whole[1], past_value=whole[2])
+    np.testing.assert_allclose(repeated, whole[0][:, 4:], atol=1e-6)
     assert np.array_equal(keys, whole[1])
 
 
 def test_scores_before_softmax() -> None:
     query, key, value = tokens(length=3)
     bias = numbers(1, 1, 3, 3)
-    scores = asked(query, key, value, [2], 3, score_bias=bias, shown=1, cap=2.0, window=2)[3]
-    one = (query.reshape(3, HEADS, SIZE)[2, 3] * key.reshape(3, SHARED, SIZE)[1, 1]).sum() / 4
-    assert scores[0, 3, 2, 1] == pytest.approx(2 * np.tanh(one / 2) + bias[0, 0, 2, 1], abs=1e-6)
+    scores = ask(query, key, value, [2], 3, score_bias=bias, shown=1, cap=2.0, window=2)[3]
+    item = (query.reshape(3, HEADS, SIZE)[2, 3] * key.reshape(3, SHARED, SIZE)[1, 1]).sum() / 4
+    assert scores[0, 3, 2, 1] == pytest.approx(2 * np.tanh(item / 2) + bias[0, 0, 2, 1], abs=1e-6)
     assert scores[0, 3, 2, 0] == scores[0, 3, 0, 1] == 0
 
 
@@ -150,11 +150,9 @@ def test_norms_come_before_angles() -> None:
         split = x.reshape(*x.shape[:2], -1, SIZE)
         return np.asarray(split / np.sqrt((split**2).mean(axis=-1, keepdims=True) + 0.5) * weight).reshape(x.shape)
 
-    found = asked(query, key, value, [2], 3, epsilon=0.5, **weights, **angles())
-    by_hand = asked(
-        normal(query, weights["query_weight"]), normal(key, weights["key_weight"]), value, [2], 3, **angles()
-    )
-    np.testing.assert_allclose(found[0], by_hand[0], atol=1e-6)
+    result = ask(query, key, value, [2], 3, epsilon=0.5, **weights, **angles())
+    by_hand = ask(normal(query, weights["query_weight"]), normal(key, weights["key_weight"]), value, [2], 3, **angles())
+    np.testing.assert_allclose(result[0], by_hand[0], atol=1e-6)
 
 
 def test_numbers_of_eight_and_of_four_bits() -> None:
@@ -181,13 +179,13 @@ def test_scales_by_channel_and_a_scale_of_zero() -> None:
     scale = np.zeros((1, 2, 1, 8), np.float32)
     scale[0, 1] = 0.25
     none = np.zeros((1, 2, 0, 8), np.int8)
-    found = attend_cached(
+    arrays = attend_cached(
         query, np.array([0], np.int32), np.array([1], np.int32), key, value, none, none, key_scale=scale, value_scale=scale,
         heads=2, shared_heads=2, bits=8, key_way="PER_CHANNEL", value_way="PER_CHANNEL",
     )  # fmt: skip
-    assert np.array_equal(found[2][0, 0, 0], np.rint(value[0, 0, :8]))
-    assert np.array_equal(found[2][0, 1, 0], np.rint(value[0, 0, 8:] * 4))
-    assert np.array_equal(found[0][0, 0], np.r_[np.zeros(8), found[2][0, 1, 0] / 4].astype(np.float32))
+    assert np.array_equal(arrays[2][0, 0, 0], np.rint(value[0, 0, :8]))
+    assert np.array_equal(arrays[2][0, 1, 0], np.rint(value[0, 0, 8:] * 4))
+    assert np.array_equal(arrays[0][0, 0], np.r_[np.zeros(8), arrays[2][0, 1, 0] / 4].astype(np.float32))
 
 
 PAST = {"past_key": numbers(1, SHARED, 3, SIZE), "past_value": numbers(1, SHARED, 3, SIZE)}
@@ -218,7 +216,7 @@ PAST = {"past_key": numbers(1, SHARED, 3, SIZE), "past_value": numbers(1, SHARED
         ({"positions": np.zeros((1, 1), np.int64)}, "positions"),
     ],
 )
-def test_what_does_not_go_together_is_refused(others, text) -> None:
+def test_what_does_not_go_together_is_rejected(others, text) -> None:
     counts = {"lengths": [1], "total": 2, **others}
     with pytest.raises(InputError, match=text):
-        asked(*tokens(length=2), counts.pop("lengths"), counts.pop("total"), **counts)
+        ask(*tokens(length=2), counts.pop("lengths"), counts.pop("total"), **counts)

@@ -1,4 +1,4 @@
-"""Casts: what is cut off, held, kept of integers, and rounded."""
+"""Casts: truncation, saturation, wrapping of integers, rounding."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ HUGE = 3e38
 )
 def test_floats_lose_their_fraction_and_are_held(target, expected):
     array = np.array([1.9, -1.9, -0.5, 300.7, -300.7, HUGE, -np.inf, np.nan], np.float32)
-    found = cast(array, output_type=np.dtype(target))
-    assert found.dtype == np.dtype(target)
-    assert found.tolist() == expected
+    result = cast(array, output_type=np.dtype(target))
+    assert result.dtype == np.dtype(target)
+    assert result.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,6 @@ def test_to_floats():
     assert exact.tolist() == [0.1]
 
 
-def test_a_huge_result_is_refused():
+def test_a_huge_result_is_rejected():
     with memory.limit(64), pytest.raises(InputError, match="limit"):
         cast(np.zeros(100, np.int8), output_type=np.dtype("i8"))

@@ -1,4 +1,4 @@
-"""Images and the planes of NV12 and I420: place by place, from the formulas of the pages."""
+"""Conversion of NV12 and I420 images, pixel by pixel, by the pages' formulas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RANDOM = np.random.default_rng(11)
 
 
 def colour(y: float, u: float, v: float) -> list[float]:
-    """Red, green and blue, as the pages have them."""
+    """Red, green and blue, as documented."""
     c, d, e = y - 16, u - 128, v - 128
     return [
         min(max(each, 0), 255)
@@ -23,14 +23,14 @@ def colour(y: float, u: float, v: float) -> list[float]:
 def test_each_two_times_two_places_share_their_colour() -> None:
     y = RANDOM.uniform(0, 255, (2, 4, 6, 1))
     uv = RANDOM.uniform(0, 255, (2, 2, 3, 2))
-    found = colours_of_planes(y, uv, interleaved=True)
-    assert found.shape == (2, 4, 6, 3)
+    array = colours_of_planes(y, uv, interleaved=True)
+    assert array.shape == (2, 4, 6, 3)
     for batch, row, column in np.ndindex(2, 4, 6):
         expected = colour(y[batch, row, column, 0], *uv[batch, row // 2, column // 2])
-        np.testing.assert_allclose(found[batch, row, column], expected, atol=1e-12)
-    apart = colours_of_planes(y, uv[..., :1], uv[..., 1:], interleaved=False)
-    assert apart.tolist() == found.tolist()
-    assert colours_of_planes(y, uv, interleaved=True, blue_first=True).tolist() == found[..., ::-1].tolist()
+        np.testing.assert_allclose(array[batch, row, column], expected, atol=1e-12)
+    separate = colours_of_planes(y, uv[..., :1], uv[..., 1:], interleaved=False)
+    assert separate.tolist() == array.tolist()
+    assert colours_of_planes(y, uv, interleaved=True, blue_first=True).tolist() == array[..., ::-1].tolist()
 
 
 @pytest.mark.parametrize("interleaved", [True, False])
@@ -39,15 +39,15 @@ def test_planes_in_one_array_lie_one_above_the_other(interleaved: bool) -> None:
     u, v = RANDOM.uniform(0, 255, (2, 1, 2, 2, 1))
     uv = np.concatenate([u, v], -1)
     below = uv.reshape(1, 2, 4, 1) if interleaved else np.concatenate([u, v], 1).reshape(1, 2, 4, 1)
-    found = colours_of_planes(np.concatenate([y, below], 1), interleaved=interleaved)
-    assert found.tolist() == colours_of_planes(y, uv, interleaved=True).tolist()
+    result = colours_of_planes(np.concatenate([y, below], 1), interleaved=interleaved)
+    assert result.tolist() == colours_of_planes(y, uv, interleaved=True).tolist()
 
 
 def test_bytes_are_rounded_and_masked_in_the_middle_of_two() -> None:
     y = np.array([[[[16], [17]], [[81], [235]]]], np.uint8)
     uv = np.full((1, 1, 1, 2), 128, np.uint8)
-    found = colours_of_planes(y, uv, interleaved=True)
-    assert found[..., 0].tolist() == [[[0, 1], [76, 255]]]
+    array = colours_of_planes(y, uv, interleaved=True)
+    assert array[..., 0].tolist() == [[[0, 1], [76, 255]]]
     middle = colours_of_planes(np.full((1, 2, 2, 1), 16 + 125, np.uint8), uv, interleaved=True)  # 1.164 * 125 = 145.5
     assert np.ma.getmaskarray(middle).all()
 
@@ -80,7 +80,7 @@ def test_means_of_four_places() -> None:
         np.testing.assert_allclose(uv[0, row, column], expected, atol=1e-9)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_rejected() -> None:
     even = np.zeros((1, 4, 4, 1))
     with pytest.raises(InputError, match="one channel"):
         colours_of_planes(np.zeros((1, 6, 4, 2)), interleaved=True)

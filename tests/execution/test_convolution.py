@@ -1,4 +1,4 @@
-"""Convolution against nested loops: directions, modes, groups, padding, dilation; and hand-worked values."""
+"""Convolution against nested loops, in all modes; values computed by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(inputs, filters, bias=None, **changes):
 
 
 def by_loops(inputs, filters, strides, dilations, start, end, groups, *, transposed):
-    """Every product of an input and a filter element, added where it belongs."""
+    """Every product of an input and a filter element, added at its output position."""
     window = filters.shape[2:]
     batch, sizes = inputs.shape[0], inputs.shape[2:]
     spans = [(w - 1) * d + 1 for w, d in zip(window, dilations, strict=True)]
@@ -67,14 +67,14 @@ def test_against_loops(sizes, window, strides, dilations, start, end, groups, tr
     inputs = rng.integers(-4, 5, (2, 2 * groups, *sizes)).astype(np.float32)
     shape = (2 * groups, 3) if transposed else (3 * groups, 2)
     filters = rng.integers(-4, 5, (*shape, *window)).astype(np.float32)
-    if transposed:  # padding crops here, so that less of it fits
+    if transposed:  # padding crops here, so fewer positions fit
         start = [min(1, n) for n in start]
     expected = by_loops(inputs, filters, strides, dilations, start, end, groups, transposed=transposed)
     if min(expected.shape) < 1:
         pytest.skip("nothing is left")
     arguments = {"strides": strides, "dilations": dilations, "start_padding": start, "end_padding": end}
-    found = run(inputs, filters, transposed=transposed, groups=groups, **arguments)
-    assert np.array_equal(found, expected)
+    outputs = run(inputs, filters, transposed=transposed, groups=groups, **arguments)
+    assert np.array_equal(outputs, expected)
     turned = np.flip(filters, tuple(range(2, filters.ndim))).copy()
     assert np.array_equal(
         run(inputs, turned, transposed=transposed, groups=groups, flipped=True, **arguments), expected
@@ -82,35 +82,37 @@ def test_against_loops(sizes, window, strides, dilations, start, end, groups, tr
 
 
 def test_output_padding_is_reached_by_the_activation_but_not_by_the_bias():
-    one = np.ones((1, 1, 2), np.float32)
-    found = run(one, one[:, :, :1], np.full((1, 1, 1), 5, np.float32), output_padding=[2], activation=lambda x: x + 1)
-    assert found.tolist() == [[[7, 7, 1, 1]]]
+    array = np.ones((1, 1, 2), np.float32)
+    outputs = run(
+        array, array[:, :, :1], np.full((1, 1, 1), 5, np.float32), output_padding=[2], activation=lambda x: x + 1
+    )
+    assert outputs.tolist() == [[[7, 7, 1, 1]]]
 
 
 def test_padding_is_zeros_under_the_filter():
     inputs = np.ones((2, 1, 3), np.float32)
     filters = np.array([[[np.inf, 1]], [[1, 2]]], np.float32)
-    found = run(inputs, filters, start_padding=[1], end_padding=[1])
-    assert np.array_equal(found[0], np.array([[np.nan, np.inf, np.inf, np.inf], [2, 3, 3, 1]]), equal_nan=True)
-    assert np.array_equal(found[1], found[0], equal_nan=True)
+    outputs = run(inputs, filters, start_padding=[1], end_padding=[1])
+    assert np.array_equal(outputs[0], np.array([[np.nan, np.inf, np.inf, np.inf], [2, 3, 3, 1]]), equal_nan=True)
+    assert np.array_equal(outputs[1], outputs[0], equal_nan=True)
 
 
 def test_what_a_transposed_stride_leaves_open_is_zeros_under_the_filter():
     inputs = np.full((1, 2, 2), -1, np.float32)
     filters = np.array([[[1, np.inf], [3, 4]], [[1, 1], [np.nan, 1]]], np.float32)
-    found = run(inputs[:, :1], filters[:1], transposed=True, strides=[2], sizes=[1, 2, 4])
-    assert np.array_equal(found[0], np.array([[np.nan, -np.inf, np.nan, -np.inf], [-3, -4, -3, -4]]), equal_nan=True)
+    outputs = run(inputs[:, :1], filters[:1], transposed=True, strides=[2], sizes=[1, 2, 4])
+    assert np.array_equal(outputs[0], np.array([[np.nan, -np.inf, np.nan, -np.inf], [-3, -4, -3, -4]]), equal_nan=True)
     grouped = run(inputs, filters, transposed=True, strides=[2], sizes=[1, 4, 4], groups=2)
-    assert np.array_equal(grouped[0, :3], np.vstack([found[0], [[-1, -1, -1, -1]]]), equal_nan=True)
+    assert np.array_equal(grouped[0, :3], np.vstack([outputs[0], [[-1, -1, -1, -1]]]), equal_nan=True)
     assert np.isnan(grouped[0, 3]).all()
 
 
 def test_halves_are_rounded_once():
-    found = run(
+    outputs = run(
         np.full((1, 1, 3), 2048, np.float16), np.array([[[1, 1, 1]]], np.float16), np.ones((1, 1, 1), np.float16)
     )
-    assert found.tolist() == [[[6144]]]  # 6145
-    assert found.dtype == np.float16
+    assert outputs.tolist() == [[[6144]]]  # 6145
+    assert outputs.dtype == np.float16
 
 
 @pytest.mark.parametrize(
@@ -133,37 +135,37 @@ def test_refusals(filters, changes):
         run(np.zeros((1, 2, 4, 4), np.float32), np.zeros(filters, np.float32), bias, **changes)
 
 
-def test_a_huge_output_is_refused():
+def test_a_huge_output_is_rejected():
     with pytest.raises(InputError, match="limit"):
         run(np.zeros((1, 1, 4), np.float32), np.zeros((1, 1, 1), np.float32), end_padding=[2**31])
 
 
 @pytest.mark.parametrize(
-    ("behind", "more", "expected"),
+    ("following", "more", "expected"),
     [
-        (1, 0, [2, 13, 20, 130, 200]),  # what EndPadding leaves
+        (1, 0, [2, 13, 20, 130, 200]),  # the size that follows from EndPadding
         (0, 0, [2, 13, 20, 130, 200, 300]),
-        (1, 1, [2, 13, 20, 130, 200, 300]),  # a larger output, whatever EndPadding says
+        (1, 1, [2, 13, 20, 130, 200, 300]),  # a larger output, whatever EndPadding is
         (1, 2, [2, 13, 20, 130, 200, 300, 0]),
         (1, -1, [2, 13, 20, 130]),
     ],
 )
-def test_the_output_says_how_much_of_a_transposed_convolution_there_is(behind, more, expected):
-    """The values are those of DirectML's build of 6.4."""
-    size = 7 - 1 - behind + more
-    found = convolution(
+def test_the_output_says_how_much_of_a_transposed_convolution_there_is(following, more, expected):
+    """The values are those of DirectML 6.4."""
+    size = 7 - 1 - following + more
+    result = convolution(
         np.array([1, 10, 100], np.float32).reshape(1, 1, 3), np.array([1, 2, 3], np.float32).reshape(1, 1, 3),
-        transposed=True, flipped=False, strides=[2], dilations=[1], start_padding=[1], end_padding=[behind],
+        transposed=True, flipped=False, strides=[2], dilations=[1], start_padding=[1], end_padding=[following],
         output_padding=[0], groups=1, sizes=(1, 1, size),
     )  # fmt: skip
-    assert found.ravel().tolist() == expected
+    assert result.ravel().tolist() == expected
 
 
-@pytest.mark.parametrize("behind", [2, 3])
-def test_a_backward_output_that_lies_behind_all_results_is_zeros(behind):
-    """As many output paddings as the output has places, or more, leave no place for a result."""
+@pytest.mark.parametrize("following", [2, 3])
+def test_a_backward_output_that_lies_behind_all_results_is_zeros(following):
+    """Output padding that is not smaller than the output leaves no result."""
     inputs, filters = np.ones((1, 2, 3), np.float32), np.ones((2, 1, 2), np.float32)
-    changes = {"transposed": True, "output_padding": [behind], "sizes": [1, 1, 2]}
-    found = run(inputs, filters, np.ones((1, 1, 1), np.float32), **changes)
-    assert found.tolist() == [[[0, 0]]]
+    changes = {"transposed": True, "output_padding": [following], "sizes": [1, 1, 2]}
+    outputs = run(inputs, filters, np.ones((1, 1, 1), np.float32), **changes)
+    assert outputs.tolist() == [[[0, 0]]]
     assert run(inputs, filters, **changes, activation=lambda x: x + 5).tolist() == [[[5, 5]]]

@@ -1,4 +1,4 @@
-"""The executor refuses a descriptor whose count is not that of the arrays which it counts."""
+"""The executor rejects a descriptor whose count differs from the array's length."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ COUNTS = [
 ]
 
 
-def filled(descriptor):
-    """Ones for every input."""
+def fill(descriptor):
+    """Return ones for every input."""
 
     def one(tensor):
         return np.ones(tensor.sizes, numpy_type(TABLES, tensor.type))
@@ -39,7 +39,7 @@ def filled(descriptor):
 
 @pytest.mark.parametrize(("name", "field"), COUNTS)
 @pytest.mark.parametrize("by", [-1, 1])
-def test_a_count_that_contradicts_its_arrays_is_refused(name, field, by):
+def test_a_count_that_contradicts_its_arrays_is_rejected(name, field, by):
     spec = TABLES.operator(name)
     tried = 0
     for example in spec.table.examples.values():
@@ -47,16 +47,16 @@ def test_a_count_that_contradicts_its_arrays_is_refused(name, field, by):
         whole = read_dict(example["descriptor"], "directml")
         if all(whole.fields.get(counted) is None for counted in spec.fields[field].counts):
             continue
-        execute_at(whole, filled(whole), level)
+        execute_at(whole, fill(whole), level)
         broken = change_paths(example["descriptor"], {f"desc.{field}": whole.fields[field] + by})
         with pytest.raises(InputError, match=rf"{field}: is .*, but \w+ has"):
-            execute_at(read_dict(broken, "directml"), filled(whole), level)
+            execute_at(read_dict(broken, "directml"), fill(whole), level)
         tried += 1
     assert tried
 
 
 def test_every_rule_that_compares_a_count_with_arrays_is_data_too():
-    """The tables say which arrays a field counts in a rule for the validator, and as data for the executor."""
+    """The tables state the counted arrays as a rule and as data for the executor."""
     for name in TABLES.operators:
         spec = TABLES.operator(name)
         for field in spec.fields.values():
@@ -71,4 +71,4 @@ def test_an_empty_count_names_the_array_and_its_length():
     (example, *_) = TABLES.operator("JOIN").table.examples.values()
     descriptor = read_dict(change_paths(example["descriptor"], {"desc.InputCount": 0}), "directml")
     with pytest.raises(InputError, match=r"InputCount: is 0, but InputTensors has \d elements"):
-        execute_at(descriptor, filled(descriptor), "6.4")
+        execute_at(descriptor, fill(descriptor), "6.4")

@@ -1,4 +1,4 @@
-"""Regions cropped out of maps, windows as columns, and what else is of whole numbers."""
+"""Crop and resize, im2col, and other integer operators."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ ROW = np.arange(8, dtype=np.float32).reshape(1, 1, 1, 8)
 FIRST = np.zeros(1, np.uint32)
 
 
-def crop(start, end, width=1, **how):
-    given: dict[str, Any] = {"height": 1, "width": width, "linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0,
-             "outside": -100.0, "min_samples": 1, "max_samples": 1, **how}  # fmt: skip
+def crop(start, end, width=1, **options):
+    entries: dict[str, Any] = {"height": 1, "width": width, "linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0,
+             "outside": -100.0, "min_samples": 1, "max_samples": 1, **options}  # fmt: skip
     region = np.array([[start, 0, end, 1]], np.float32)
-    return crop_regions(ROW, region, FIRST, **given).ravel().tolist()
+    return crop_regions(ROW, region, FIRST, **entries).ravel().tolist()
 
 
 def test_points_of_regions():
@@ -42,7 +42,7 @@ def test_points_outside():
 
 def test_the_largest_is_a_number():
     region = np.array([[0, 0, 1, 1]], np.float32)
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "height": 1,
         "width": 1,
         "linear": True,
@@ -51,70 +51,80 @@ def test_the_largest_is_a_number():
         "scale_x": 1.0,
         "outside": 0.0,
     }
-    found = crop_regions(np.full((1, 1, 1, 1), np.nan, np.float32), region, FIRST, **how, min_samples=1, max_samples=1)
-    assert found.item() == np.finfo(np.float32).min
+    array = crop_regions(
+        np.full((1, 1, 1, 1), np.nan, np.float32), region, FIRST, **options, min_samples=1, max_samples=1
+    )
+    assert array.item() == np.finfo(np.float32).min
 
 
 def test_regions_of_no_map_are_masked():
     regions = np.array([[0, 0, 1, 1], [0, 0, 1, np.inf], [0, 0, 2, 1]], np.float32)
-    how: dict[str, Any] = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "min_samples": 1, "max_samples": 1}
-    found = crop_regions(
-        ROW, regions, np.array([7, 0, 0], np.uint32), height=1, width=1, largest=False, outside=0.0, **how
+    options: dict[str, Any] = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "min_samples": 1, "max_samples": 1}
+    array = crop_regions(
+        ROW, regions, np.array([7, 0, 0], np.uint32), height=1, width=1, largest=False, outside=0.0, **options
     )
-    assert found.ravel().tolist() == [None, None, 0.5]
+    assert array.ravel().tolist() == [None, None, 0.5]
 
 
-def by_corners(gradient, region, maps, **how):
-    found = crop_gradients(gradient, region, FIRST, maps, **how)[1]
-    assert found is not None
-    return found.tolist()
+def by_corners(gradient, region, maps, **options):
+    array = crop_gradients(gradient, region, FIRST, maps, **options)[1]
+    assert array is not None
+    return array.tolist()
 
 
 def test_gradients_of_corners():
-    """A slope of 5 at 2.3 in the squares: all of it goes to x1 for the first of two parts, half of it for the second."""
+    """A slope of 5 at 2.3 in the squares: x1 gets all of the first part, half of the second."""
     squares = np.square(ROW)
-    how: dict[str, Any] = {"linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0, "min_samples": 1, "max_samples": 1, "before": 0.5,
+    options: dict[str, Any] = {"linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0, "min_samples": 1, "max_samples": 1, "before": 0.5,
            "behind": -0.5, "to_corners": False, "sizes": squares.shape}  # fmt: skip
     region = np.array([[1.2, 0, 4.4, 1]], np.float32)
-    one, two = np.ones((1, 1, 1, 1), np.float32), np.array([[[[0, 1]]]], np.float32)
-    assert by_corners(one, region, squares, **how) == [[40, 0, 0, 0]]
-    assert by_corners(two, region, squares, **how) == [[28, 0, 28, 0]]
+    array, two = np.ones((1, 1, 1, 1), np.float32), np.array([[[[0, 1]]]], np.float32)
+    assert by_corners(array, region, squares, **options) == [[40, 0, 0, 0]]
+    assert by_corners(two, region, squares, **options) == [[28, 0, 28, 0]]
     whole = np.array([[1, 0, 4, 1]], np.float32)  # at 2
-    assert by_corners(one, whole, squares, **how) == [[0, 0, 0, 0]]
-    assert by_corners(one, whole, squares, **how, ahead=True) == [[40, 0, 0, 0]]
-    assert crop_gradients(one, region, FIRST, **how)[1] is None
+    assert by_corners(array, whole, squares, **options) == [[0, 0, 0, 0]]
+    assert by_corners(array, whole, squares, **options, ahead=True) == [[40, 0, 0, 0]]
+    assert crop_gradients(array, region, FIRST, **options)[1] is None
 
 
 def test_parts_of_listed_regions():
     maps = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8)
     regions = [[0, 0, 0, 4, 4], [0, 10, 10, 12, 12], [0, 0.5, 0.5, 3.5, 3.5], [0, 4, 4, 2, 2], [3, 0, 0, 1, 1]]
-    found = pool_listed_parts(maps, np.array(regions, np.float32), height=1, width=1, scale=1.0)
-    assert found.ravel().tolist() == [36, 0, 36, 36, None]
-    found = pool_listed_parts(maps, np.array([[regions[0]]], np.float32), height=2, width=2, scale=1.0)
-    assert found.ravel().tolist() == [18, 20, 34, 36]
+    array = pool_listed_parts(maps, np.array(regions, np.float32), height=1, width=1, scale=1.0)
+    assert array.ravel().tolist() == [36, 0, 36, 36, None]
+    array = pool_listed_parts(maps, np.array([[regions[0]]], np.float32), height=2, width=2, scale=1.0)
+    assert array.ravel().tolist() == [18, 20, 34, 36]
 
 
 def test_columns():
-    how: dict[str, Any] = {"window": [2], "strides": [1], "dilations": [1], "start_padding": [1], "end_padding": [0]}
-    columns = columns_of_windows(np.array([[[1, 2, 3]]], np.int8), **how)
+    options: dict[str, Any] = {
+        "window": [2],
+        "strides": [1],
+        "dilations": [1],
+        "start_padding": [1],
+        "end_padding": [0],
+    }
+    columns = columns_of_windows(np.array([[[1, 2, 3]]], np.int8), **options)
     assert columns.tolist() == [[[0, 1, 2], [1, 2, 3]]]
-    assert windows_from_columns(columns, sizes=[1, 1, 3], **how).tolist() == [[[2, 4, 3]]]
+    assert windows_from_columns(columns, sizes=[1, 1, 3], **options).tolist() == [[[2, 4, 3]]]
     full = np.full_like(columns, 100)
-    assert windows_from_columns(full, sizes=[1, 1, 3], **how).tolist() == [[[127, 127, 100]]]
+    assert windows_from_columns(full, sizes=[1, 1, 3], **options).tolist() == [[[127, 127, 100]]]
     with pytest.raises(InputError):
-        columns_of_windows(np.ones((1, 1, 1)), **{**how, "window": [9]})
+        columns_of_windows(np.ones((1, 1, 1)), **{**options, "window": [9]})
 
 
 def test_adam_at_its_first_steps():
-    one = np.ones(1)
-    how: dict[str, Any] = {"rate": 0.5, "beta1": 0.5, "beta2": 0.75, "epsilon": 0.0}
-    moved = [adam_step(one, one, one, one, np.array([step], np.uint32), **how)[0].item() for step in (0, 1, 2)]
+    array = np.ones(1)
+    options: dict[str, Any] = {"rate": 0.5, "beta1": 0.5, "beta2": 0.75, "epsilon": 0.0}
+    moved = [
+        adam_step(array, array, array, array, np.array([step], np.uint32), **options)[0].item() for step in (0, 1, 2)
+    ]
     assert moved == [0.5, 0.5, pytest.approx(1 - 0.5 * (1 - 0.75**2) ** 0.5 / 0.75)]
 
 
 def test_epsilon_in_a_norm():
-    found = normalize_to_unit(np.array([3.0, 4.0]), axis=0, p=2, epsilon=11.0)
-    assert found.tolist() == [0.5, 4 / 6]
+    array = normalize_to_unit(np.array([3.0, 4.0]), axis=0, p=2, epsilon=11.0)
+    assert array.tolist() == [0.5, 4 / 6]
 
 
 def test_enlarged():
@@ -124,10 +134,10 @@ def test_enlarged():
 
 
 def test_stretched():
-    """Of 8 elements around 3.5, less than 4 away, with weights that fall evenly."""
+    """Of 8 elements around 3.5, those nearer than 4, with linearly decreasing weights."""
     row = np.zeros(8)
     row[1] = 1
-    how: dict[str, Any] = {"sizes": [2], "scales": [0.25], "linear": True}
-    assert resample(row, **how).tolist() == [0.5, 0]
+    options: dict[str, Any] = {"sizes": [2], "scales": [0.25], "linear": True}
+    assert resample(row, **options).tolist() == [0.5, 0]
     weights = np.maximum(0, 1 - np.abs(np.arange(8) - 1.5) / 4)
-    assert resample(row, **how, stretched=True)[0] == pytest.approx(weights[1] / weights.sum())
+    assert resample(row, **options, stretched=True)[0] == pytest.approx(weights[1] / weights.sum())

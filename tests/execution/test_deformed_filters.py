@@ -1,4 +1,4 @@
-"""Filters whose places are moved: against a sum written out place by place."""
+"""Deformable convolution, against an explicit sum per position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE = np.ones((1, 1, 1, 1))
 
 
 def element(plane: np.ndarray, y: float, x: float, zeros_around: bool) -> float:
-    """One plane at one place, by the description."""
+    """One plane at one position, by the documentation."""
     rows, columns = plane.shape
     if not (-1 < y < rows and -1 < x < columns):
         return 0.0
@@ -51,12 +51,12 @@ def by_hand(data, offsets, filters, mask, *, strides, dilations, begins, ends, g
 def test_sums_over_moved_places(zeros_around: bool, group: int, offset_group: int) -> None:
     random = np.random.default_rng(group * 10 + offset_group)
     data, filters = random.normal(size=(2, 6, 5, 6)), random.normal(size=(6, 6 // group, 2, 3))
-    how: dict[str, Any] = {"strides": [2, 1], "dilations": [2, 1], "begins": [1, 0], "ends": [1, 1]}
+    options: dict[str, Any] = {"strides": [2, 1], "dilations": [2, 1], "begins": [1, 0], "ends": [1, 1]}
     offsets = random.normal(size=(2, 2 * 6 * offset_group, 3, 5), scale=2)
     mask = random.normal(size=(2, 6 * offset_group, 3, 5)) if group != 2 else None
-    how |= {"group": group, "offset_group": offset_group, "zeros_around": zeros_around}
-    found = slide_deformed(data, offsets, filters, mask, **how)
-    np.testing.assert_allclose(found, by_hand(data, offsets, filters, mask, **how), atol=1e-12)
+    options |= {"group": group, "offset_group": offset_group, "zeros_around": zeros_around}
+    result = slide_deformed(data, offsets, filters, mask, **options)
+    np.testing.assert_allclose(result, by_hand(data, offsets, filters, mask, **options), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -65,25 +65,25 @@ def test_sums_over_moved_places(zeros_around: bool, group: int, offset_group: in
 )
 def test_rows_around_the_first_and_the_last(zeros_around: bool, expected: list[float]) -> None:
     places = np.array([-1, -0.75, 0, 1, 1.75, 2])
-    found = [
-        slide_deformed(PLANE, moved(y), ONE, zeros_around=zeros_around, **PLAIN)[0, 0, 0, 0].item() for y in places
+    result = [
+        slide_deformed(PLANE, move(y), ONE, zeros_around=zeros_around, **PLAIN)[0, 0, 0, 0].item() for y in places
     ]
-    assert found == expected
+    assert result == expected
 
 
-def moved(y: float) -> np.ndarray:
+def move(y: float) -> np.ndarray:
     offsets = np.zeros((1, 2, 2, 2))
     offsets[0, 0, 0, 0] = y
     return offsets
 
 
 def test_what_is_left_open_is_masked() -> None:
-    found = slide_deformed(PLANE, moved(-0.5), ONE, **PLAIN)
-    assert np.ma.getmaskarray(found).tolist() == [[[[True, False], [False, False]]]]
-    assert not np.ma.is_masked(slide_deformed(PLANE, moved(-1), ONE, **PLAIN))
-    nowhere = slide_deformed(PLANE, moved(np.nan), ONE, zeros_around=True, **PLAIN)
+    array = slide_deformed(PLANE, move(-0.5), ONE, **PLAIN)
+    assert np.ma.getmaskarray(array).tolist() == [[[[True, False], [False, False]]]]
+    assert not np.ma.is_masked(slide_deformed(PLANE, move(-1), ONE, **PLAIN))
+    nowhere = slide_deformed(PLANE, move(np.nan), ONE, zeros_around=True, **PLAIN)
     assert np.ma.getmaskarray(nowhere).sum() == 1
-    assert slide_deformed(PLANE, moved(np.inf), ONE, zeros_around=True, **PLAIN)[0, 0, 0, 0] == 0
+    assert slide_deformed(PLANE, move(np.inf), ONE, zeros_around=True, **PLAIN)[0, 0, 0, 0] == 0
 
 
 def test_integers_wrap_around() -> None:
@@ -106,15 +106,15 @@ def test_integers_wrap_around() -> None:
         {"strides": [0, 1]},
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, Any]) -> None:
+def test_what_does_not_fit_is_rejected(change: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        slide_deformed(PLANE, moved(0), ONE, **{**PLAIN, **change})
+        slide_deformed(PLANE, move(0), ONE, **{**PLAIN, **change})
 
 
-def test_arrays_that_do_not_fit_are_refused() -> None:
+def test_arrays_that_do_not_fit_are_rejected() -> None:
     with pytest.raises(InputError, match="all inputs to be"):
-        slide_deformed(PLANE, moved(0).astype(np.float32), ONE, **PLAIN)
+        slide_deformed(PLANE, move(0).astype(np.float32), ONE, **PLAIN)
     with pytest.raises(InputError, match="a mask"):
-        slide_deformed(PLANE, moved(0), ONE, np.ones((1, 2, 2, 2)), **PLAIN)
+        slide_deformed(PLANE, move(0), ONE, np.ones((1, 2, 2, 2)), **PLAIN)
     with pytest.raises(InputError, match="4-D data"):
-        slide_deformed(PLANE[0], moved(0), ONE, **PLAIN)
+        slide_deformed(PLANE[0], move(0), ONE, **PLAIN)

@@ -1,4 +1,4 @@
-"""Detections, proposals and lists of regions."""
+"""Detections, proposals and region lists."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ NOTHING = np.zeros((1, 12), np.float32)
 SCORES = np.array([[0.25, 0.75, 0.5, 0.875, 0.5, 0.25]], np.float32)
 
 
-def rows(found):
-    kept = ~np.ma.getmaskarray(found)[0, 0].any(axis=1)
-    return np.ma.getdata(found)[0, 0][kept].tolist()
+def rows(result):
+    kept = ~np.ma.getmaskarray(result)[0, 0].any(axis=1)
+    return np.ma.getdata(result)[0, 0][kept].tolist()
 
 
 def test_boxes_of_a_class_are_suppressed():
-    found = detect_boxes(NOTHING, SCORES, PRIORS, overlap=0.5, kept=3)
-    assert [row[2] for row in rows(found)] == [0.875, 0.25]
-    assert found[0, 0, 2, 0] == -1
-    assert np.ma.getmaskarray(found)[0, 0, 2].tolist() == [False] + [True] * 6
+    array = detect_boxes(NOTHING, SCORES, PRIORS, overlap=0.5, kept=3)
+    assert [row[2] for row in rows(array)] == [0.875, 0.25]
+    assert array[0, 0, 2, 0] == -1
+    assert np.ma.getmaskarray(array)[0, 0, 2].tolist() == [False] + [True] * 6
 
 
 def test_a_list_of_all_classes_counts_each_prior_box_once():
-    found = detect_boxes(
+    array = detect_boxes(
         NOTHING, SCORES, PRIORS, overlap=0.5, kept=-1, score_threshold=0.3, one_list=True, background=0
     )
-    assert [row[:3] for row in rows(found)] == [[0, 0, 0.875]]
+    assert [row[:3] for row in rows(array)] == [[0, 0, 0.875]]
 
 
 def test_a_first_stage_moves_prior_boxes_and_leaves_some_out():
     stage = np.array([[0, 1, 1, 0, 0, 1]], np.float32)
     moved = np.full((1, 12), 0.125, np.float32)
-    found = detect_boxes(NOTHING, SCORES, PRIORS, stage, moved, overlap=0.9, kept=-1, objects=0.5)
-    assert [row[2:] for row in rows(found)] == [
+    array = detect_boxes(NOTHING, SCORES, PRIORS, stage, moved, overlap=0.9, kept=-1, objects=0.5)
+    assert [row[2:] for row in rows(array)] == [
         [0.75, 0.125, 0.125, 0.625, 0.625],
         [0.25, 0.625, 0.625, 1.125, 1.125],
     ]
@@ -56,8 +56,8 @@ def test_a_first_stage_moves_prior_boxes_and_leaves_some_out():
 def test_prior_boxes_of_pixels_are_divided():
     pixels = np.array([[[7, 2, 1, 4, 3], [1] * 5]], np.float32)
     arguments = (np.zeros((1, 4)), np.array([[0.0, 1.0]]), pixels)
-    found = detect_boxes(*arguments, overlap=0.5, kept=-1, height=10, width=20)
-    np.testing.assert_allclose(rows(found), [[0, 1, 1, 0.1, 0.1, 0.2, 0.3]])
+    array = detect_boxes(*arguments, overlap=0.5, kept=-1, height=10, width=20)
+    np.testing.assert_allclose(rows(array), [[0, 1, 1, 0.1, 0.1, 0.2, 0.3]])
     with pytest.raises(InputError, match="4 numbers"):
         detect_boxes(NOTHING, SCORES, PRIORS[:, :, :11], overlap=0.5, kept=-1)
 
@@ -103,17 +103,17 @@ def test_proposals_of_a_batch_that_has_too_few_end_in_minus_one():
 
 def test_equal_scores_have_no_order():
     regions = np.arange(16, dtype=np.float32).reshape(4, 4)
-    found = best_regions(regions, np.array([0.5, 0.75, 0.5, 0.25]), count=5)
-    assert np.ma.getmaskarray(found)[:, 0].tolist() == [False, True, True, False, True]
-    assert found[0].tolist() == [4, 5, 6, 7]
+    array = best_regions(regions, np.array([0.5, 0.75, 0.5, 0.25]), count=5)
+    assert np.ma.getmaskarray(array)[:, 0].tolist() == [False, True, True, False, True]
+    assert array[0].tolist() == [4, 5, 6, 7]
     assert np.ma.getmaskarray(best_regions(regions, np.array([0.5, 0.75, 0.5, 0.25]), count=2))[:, 0].tolist() == [0, 1]
 
 
 def test_a_smaller_grid_fills_the_first_elements():
-    found = boxes_on_grid(np.zeros((1, 4)), np.zeros((1, 1, 2, 2)), np.zeros((1, 1, 8, 6)), rows=1, flat=False)
-    assert found.shape == (2, 2, 1, 4)
-    assert found[0, :, 0].tolist() == [[1.5, 4, 1.5, 4], [4.5, 4, 4.5, 4]]
-    assert np.ma.getmaskarray(found)[1].all()
+    array = boxes_on_grid(np.zeros((1, 4)), np.zeros((1, 1, 2, 2)), np.zeros((1, 1, 8, 6)), rows=1, flat=False)
+    assert array.shape == (2, 2, 1, 4)
+    assert array[0, :, 0].tolist() == [[1.5, 4, 1.5, 4], [4.5, 4, 4.5, 4]]
+    assert np.ma.getmaskarray(array)[1].all()
     with pytest.raises(InputError, match="does not fit"):
         boxes_on_grid(np.zeros((1, 4)), np.zeros((1, 1, 2, 2)), np.zeros((1, 1, 8, 6)), rows=3)
 

@@ -1,4 +1,4 @@
-"""Element-wise kernels: values that real DirectML builds compute (6.4 on a software device), and what is refused."""
+"""Element-wise kernels, with values of DirectML 6.4 (software device); errors."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NAN, INF = math.nan, math.inf
 
 
 def ran(name, *arrays, dtype="f4", **arguments):
-    found = find_kernel(name)(*(np.array(array, dtype) for array in arrays), **arguments)
-    assert not np.ma.getmaskarray(found).any()
-    return found
+    result = find_kernel(name)(*(np.array(array, dtype) for array in arrays), **arguments)
+    assert not np.ma.getmaskarray(result).any()
+    return result
 
 
-def same(found, expected):
-    """Equal, nan as nan, with the signs of zeros."""
-    assert np.array_equal(found, np.array(expected, found.dtype), equal_nan=found.dtype.kind == "f")
-    if found.dtype.kind == "f":
+def same(result, expected):
+    """Assert equality, with nan equal to nan and signed zeros."""
+    assert np.array_equal(result, np.array(expected, result.dtype), equal_nan=result.dtype.kind == "f")
+    if result.dtype.kind == "f":
         signs = [math.copysign(1, x) < 0 for x in expected]
-        assert np.array_equal(np.signbit(found) | np.isnan(found), np.array(signs) | np.isnan(found))
+        assert np.array_equal(np.signbit(result) | np.isnan(result), np.array(signs) | np.isnan(result))
 
 
 def test_every_kernel_can_be_found():
@@ -54,11 +54,11 @@ def test_every_kernel_can_be_found():
 )
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
 def test_functions(name, expected, dtype):
-    found = ran(name, [-0.0, -2.5, 1.5, INF], dtype=dtype)
-    assert found.dtype == dtype
+    result = ran(name, [-0.0, -2.5, 1.5, INF], dtype=dtype)
+    assert result.dtype == dtype
     with np.errstate(invalid="ignore"):
         same(
-            np.abs(found) if "nan" in str(expected) else found,
+            np.abs(result) if "nan" in str(expected) else result,
             [abs(x) for x in expected] if NAN in expected else expected,
         )
 
@@ -73,10 +73,10 @@ def test_functions(name, expected, dtype):
 )
 def test_functions_that_are_computed_in_single_steps_of_float32(name, expected):
     same(ran(name, [-0.0, -2.5, 1.5, INF], dtype="f2"), expected)
-    found = ran(name, [-0.0, -2.5, 1.5, INF])
-    assert found.dtype == "f4"
-    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
-    np.testing.assert_allclose(found, expected, rtol=2e-7, atol=1.5e-7)
+    result = ran(name, [-0.0, -2.5, 1.5, INF])
+    assert result.dtype == "f4"
+    np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))
+    np.testing.assert_allclose(result, expected, rtol=2e-7, atol=1.5e-7)
 
 
 def test_nan_has_the_sign_zero():
@@ -122,9 +122,9 @@ def test_tests_of_floats():
     values = [NAN, INF, -INF, 1]
     assert ran("is_not_a_number", values, dtype="f2").tolist() == [True, False, False, False]
     assert ran("is_infinite", values, dtype=np.dtype("f2")).tolist() == [False, True, True, False]
-    found = find_kernel("is_infinite")(np.array(values, "f4"), signs="positive", dtype=np.dtype("u1"))
-    assert found.dtype == np.uint8
-    assert found.tolist() == [0, 1, 0, 0]
+    result = find_kernel("is_infinite")(np.array(values, "f4"), signs="positive", dtype=np.dtype("u1"))
+    assert result.dtype == np.uint8
+    assert result.tolist() == [0, 1, 0, 0]
     assert ran("is_infinite", values, signs="negative").tolist() == [False, False, True, False]
 
 
@@ -152,7 +152,7 @@ def test_scale_and_bias_of_integers_truncate_and_hold():
         1070279424,
     ]
     assert ran("absolute", [-128, -59], dtype="i1", scale_bias=(1.7, -0.6), saturate_below=32).tolist() == [127, 100]
-    # what does not fit into 32 bits becomes their least number, which has no absolute value
+    # values outside of 32 bits become the minimum, which does not have an absolute value
     assert ran("absolute", [7, 0, -1], dtype="i1", scale_bias=(-1e30, 1), saturate_below=32).tolist() == [-128, 1, 127]
     assert ran("absolute", [7, -100], dtype="i2", scale_bias=(1e30, 1), saturate_below=32).tolist() == [32767, -32768]
 
@@ -178,8 +178,8 @@ def test_division_by_zero():
         assert ran("divide", [7, 0], [0, 0], dtype=dtype).tolist() == [np.iinfo(dtype).max] * 2
         assert ran("remainder", [7, 0], [0, 0], dtype=dtype, rounding="floor").tolist() == [np.iinfo(dtype).max] * 2
     for name, extra in (("divide", {}), ("remainder", {"rounding": "truncate"})):
-        found = find_kernel(name)(np.array([7, -7, 7], "i4"), np.array([0, 2, 3], "i4"), **extra)
-        assert np.ma.getmaskarray(found).tolist() == [True, False, False]
+        result = find_kernel(name)(np.array([7, -7, 7], "i4"), np.array([0, 2, 3], "i4"), **extra)
+        assert np.ma.getmaskarray(result).tolist() == [True, False, False]
 
 
 def test_integers_wrap_around():
@@ -207,7 +207,7 @@ def test_remainders_of_floats():
     a, b = [7.0, -7, 7, -7, 5.5, 1, INF], [3.0, 3, -3, -3, 2, 0, 2]
     same(ran("remainder", a, b, rounding="floor"), [1, 2, -2, -1, 1.5, NAN, NAN])
     same(ran("remainder", a, b, rounding="truncate"), [1, -1, 1, -1, 1.5, NAN, NAN])
-    # 0.74765 is 3 times 0.24922 but for rounding; 1e10 is whole, and so is the float that follows it
+    # 0.74765 is 3 times 0.24922 except for rounding; 1e10 is an integer, and so is the next float
     a, b = [0.747651219367981, 1e10, -1e10, 6, -3], [-0.24921706318855286, 1, 1, 3, 0]
     same(ran("remainder", a, b, rounding="floor", raised_quotient=True), [0, -1024, -1024, 0, NAN])
     same(ran("remainder", a, b, rounding="truncate", raised_quotient=True), [0, -1024, 1024, 0, NAN])
@@ -215,9 +215,9 @@ def test_remainders_of_floats():
 
 
 def test_the_angle_at_the_origin_is_undefined():
-    found = find_kernel("arctan2")(np.array([0, -0.0, 1, 0, -1], "f4"), np.array([0, 0, 1, -1, 0], "f4"))
-    assert np.ma.getmaskarray(found).tolist() == [True, True, False, False, False]
-    assert found[2:].tolist() == [np.float32(math.pi / 4), np.float32(math.pi), np.float32(-math.pi / 2)]
+    result = find_kernel("arctan2")(np.array([0, -0.0, 1, 0, -1], "f4"), np.array([0, 0, 1, -1, 0], "f4"))
+    assert np.ma.getmaskarray(result).tolist() == [True, True, False, False, False]
+    assert result[2:].tolist() == [np.float32(math.pi / 4), np.float32(math.pi), np.float32(-math.pi / 2)]
 
 
 def test_sums_are_rounded_before_an_activation():
@@ -225,8 +225,8 @@ def test_sums_are_rounded_before_an_activation():
         assert x.dtype == np.float16
         return x * 2
 
-    found = ran("add_activated", [0.0999755859375], [-2.5], dtype="f2", activation=activation)
-    assert found.tolist() == [2 * np.float16(0.0999755859375 - 2.5)]
+    result = ran("add_activated", [0.0999755859375], [-2.5], dtype="f2", activation=activation)
+    assert result.tolist() == [2 * np.float16(0.0999755859375 - 2.5)]
     assert ran("add_activated", [1], [2]).tolist() == [3]
 
 
@@ -250,11 +250,11 @@ def test_powers_of_integers_are_exact_and_wrap_in_32_bits():
 
 def test_powers_of_mixed_types():
     power = find_kernel("power_by_logarithm")
-    found = power(np.array([15, -33, 4], "i4"), np.array([3, 1, 0.5], "f4"))
-    assert found.dtype == np.int32
-    assert found.tolist() == [3375, -33, 2]
+    result = power(np.array([15, -33, 4], "i4"), np.array([3, 1, 0.5], "f4"))
+    assert result.dtype == np.int32
+    assert result.tolist() == [3375, -33, 2]
     assert power(np.array([1.5, -2], "f4"), np.array([2, 3], "u1")).tolist() == [2.25, -8]
-    # scaled and shifted, narrow integers are ones of 32 bits until the result is held
+    # scale and shift treat narrow integers as 32-bit ones, and clamp the result
     wide = {"scale_bias": (100, math.inf)}
     assert power(np.array([5, -6], "i2"), np.array([-128, 3], "i1"), **wide).tolist() == [2**15 - 1, 2**15 - 1]
     assert power(np.array([-6], "i1"), np.array([127], "i1"), scale_bias=(1, 7)).tolist() == [1]
@@ -306,9 +306,9 @@ def test_comparisons_have_a_type_of_their_own():
         "less_equal": [1, 0, 0],
     }
     for name, answer in answers.items():
-        found = find_kernel(name)(a, b, dtype=np.dtype("u4"))
-        assert found.dtype == np.uint32
-        assert found.tolist() == answer
+        result = find_kernel(name)(a, b, dtype=np.dtype("u4"))
+        assert result.dtype == np.uint32
+        assert result.tolist() == answer
         assert find_kernel(name)(a, b).dtype == np.bool_
 
 
@@ -327,9 +327,9 @@ def test_bits_of_any_type():
     assert find_kernel("bitwise_or")(nan, np.zeros(1, "f4")).view("u4").tolist() == [0x7FC12345]
     assert find_kernel("bitwise_not")(np.array([0, 128, 42, 255], "u1")).tolist() == [255, 127, 213, 0]
     assert find_kernel("bitwise_xor")(np.array(1.0, "f8"), np.array(-1.0, "f8")).view("u8") == 2**63
-    found = find_kernel("bit_count")(np.array([[0, 123], [456, 2**63]], "u8"), dtype=np.dtype("u4"))
-    assert found.dtype == np.uint32
-    assert found.tolist() == [[0, 6], [4, 1]]
+    result = find_kernel("bit_count")(np.array([[0, 123], [456, 2**63]], "u8"), dtype=np.dtype("u4"))
+    assert result.dtype == np.uint32
+    assert result.tolist() == [[0, 6], [4, 1]]
 
 
 def test_overlong_shifts():
@@ -338,8 +338,8 @@ def test_overlong_shifts():
     assert ran("left_shift", [1] * 7, by, dtype="u1", overlong="word").tolist() == [1, 128, 0, 0, 1, 2, 0]
     assert ran("left_shift", [1] * 7, by, dtype="u4").tolist() == [1, 128, 256, 2**31, 0, 0, 0]
     wide = [63, 64, 65, 127, 2**32, 2**32 + 5]
-    found = ran("left_shift", [1] * 6, wide, dtype="u8", overlong="word")
-    assert [int(x).bit_length() - 1 for x in found] == [63, 32, 33, 63, 0, 5]
+    result = ran("left_shift", [1] * 6, wide, dtype="u8", overlong="word")
+    assert [int(x).bit_length() - 1 for x in result] == [63, 32, 33, 63, 0, 5]
     assert ran("right_shift", [2**63] * 6, wide, dtype="u8").tolist() == [1, 0, 0, 0, 0, 0]
 
 
@@ -377,23 +377,23 @@ def test_refusals(name, arrays, arguments):
 
 
 def test_broadcasting_is_for_dialects_that_have_it():
-    found = find_kernel("add")(np.ones((3, 1), "f4"), np.ones(4, "f4"), broadcast=True)
-    assert found.shape == (3, 4)
+    result = find_kernel("add")(np.ones((3, 1), "f4"), np.ones(4, "f4"), broadcast=True)
+    assert result.shape == (3, 4)
     with memory.limit(100), pytest.raises(InputError, match="more than the limit"):
         find_kernel("add")(np.ones((3, 1), "f4"), np.ones(400, "f4"), broadcast=True)
 
 
 def test_a_square_has_the_dimensions_of_its_exponent():
     base = np.array([1, 2, -3], np.float32)
-    found = find_kernel("power")(base, np.full((1, 1), 2, np.float32), broadcast=True)
-    np.testing.assert_array_equal(found, [[1, 4, 9]])
+    result = find_kernel("power")(base, np.full((1, 1), 2, np.float32), broadcast=True)
+    np.testing.assert_array_equal(result, [[1, 4, 9]])
 
 
 def test_kernels_raise_no_warnings_and_leave_those_of_others(recwarn):
-    one, zero = np.ones(3, np.float32), np.zeros((), np.float32)
-    find_kernel("divide")(one, zero, broadcast=True)
+    array, zero = np.ones(3, np.float32), np.zeros((), np.float32)
+    find_kernel("divide")(array, zero, broadcast=True)
     with memory.limit(1000):
-        find_kernel("divide")(one, zero, broadcast=True)
+        find_kernel("divide")(array, zero, broadcast=True)
     assert not recwarn.list
-    np.divide(one, zero)
+    np.divide(array, zero)
     assert [each.category for each in recwarn.list] == [RuntimeWarning]

@@ -1,4 +1,4 @@
-"""Outputs without elements cost nothing, however large their other dimensions are."""
+"""Outputs without elements need no time, however large other dimensions are."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels import fft, fill, matmul, pad_transpose, roi_align, roi_pool, rotary_embedding
-from specgate.execution.kernels import resize as interpolating
+from specgate.execution.kernels import fft, fill, matmul, pad_transpose, resize, roi_align, roi_pool, rotary_embedding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +29,12 @@ def whole(*numbers: int) -> Any:
 MAPS = np.ones((1, 0, 4, 4), f)
 ONE = np.zeros(1, np.int64)
 scalar = np.array
-#: By name: a call of a kernel whose output has no elements, and its shape.
+#: By name: a kernel call whose output has no elements, and its shape.
 CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     **{
         f"resize-{mode}-{'last' if last else 'first'}": (
             partial(
-                interpolating.resize, np.ones((4, 6), f), sizes=whole(0, HUGE) if last else whole(HUGE, 0), mode=mode
+                resize.resize, np.ones((4, 6), f), sizes=whole(0, HUGE) if last else whole(HUGE, 0), mode=mode
             ),
             (0, HUGE) if last else (HUGE, 0),
         )
@@ -44,7 +43,7 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     },
     "resize-crop": (
         partial(
-            interpolating.resize,
+            resize.resize,
             np.ones((4, 6), f),
             np.array([0, 0, 1, 1], f),
             sizes=whole(0, HUGE),
@@ -55,7 +54,7 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     **{
         f"interpolate-{mode}-{antialias}": (
             partial(
-                interpolating.interpolate_along,
+                resize.interpolate_along,
                 np.ones((4, 6), f),
                 whole(0, HUGE),
                 mode=mode,
@@ -140,12 +139,12 @@ def test_outputs_without_elements_stay_within_the_budget(name: str) -> None:
 
 
 def test_a_dimension_is_reduced_before_another_is_enlarged() -> None:
-    """Between the two steps nothing is larger than both the data and the result."""
+    """Intermediate arrays are not larger than both the data and the result."""
     data, count = np.arange(2**15, dtype=f).reshape(1, -1), 2**10
     tracemalloc.start()
     try:
         with memory.limit(2**20):
-            result = interpolating.interpolate_along(
+            result = resize.interpolate_along(
                 data, whole(count, 1), mode="nearest", coordinate_transformation_mode="asymmetric"
             )
         peak = tracemalloc.get_traced_memory()[1]
@@ -158,4 +157,4 @@ def test_a_dimension_is_reduced_before_another_is_enlarged() -> None:
 
 def test_the_time_of_many_places_is_limited() -> None:
     with memory.limit(memory.budget_of(2**30, 0.0)), pytest.raises(InputError, match="max_seconds"):
-        interpolating.interpolate_along(np.ones((1, 2), f), whole(1, HUGE), mode="nearest")
+        resize.interpolate_along(np.ones((1, 2), f), whole(1, HUGE), mode="nearest")

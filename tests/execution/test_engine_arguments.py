@@ -1,4 +1,4 @@
-"""What the engine hands to a kernel: attributes as they are, fused operators, arrays of tensors, declared types."""
+"""Arguments of kernels: attributes, fused operators, tensor arrays, declared types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TENSORS = {"A": {"kind": "input"}, "Out": {"kind": "output"}}
 
 @pytest.fixture
 def operator(monkeypatch):
-    """Give DirectML an operator for one test; its kernel returns what it was called with, in `seen`."""
+    """Add an operator to DirectML for one test; its kernel records calls in `seen`."""
     tables, seen = dialect("directml"), dict[str, Any]()
     operators, registered = dict(tables._operators), dict(kernels._registered)
     monkeypatch.setattr(tables, "_operators", operators)
@@ -43,8 +43,8 @@ def operator(monkeypatch):
 
 def run(name, *, arrays=None, level="6.4", **fields):
     whole = {"A": tensor("FLOAT32", [2]), "Out": tensor("FLOAT32", [2]), **fields}
-    given = {"A": np.array([-1, 2], "f4")} if arrays is None else arrays
-    return execute_at(Descriptor("directml", name, {k: v for k, v in whole.items() if v is not None}), given, level)
+    inputs = {"A": np.array([-1, 2], "f4")} if arrays is None else arrays
+    return execute_at(Descriptor("directml", name, {k: v for k, v in whole.items() if v is not None}), inputs, level)
 
 
 def test_attributes_are_passed_as_they_are(operator):
@@ -77,7 +77,7 @@ def test_attributes_are_passed_as_they_are(operator):
         ("bool", 1), ("operator", "RELU"), ("operator[]", tensor("FLOAT32", [2])),
     ],
 )  # fmt: skip
-def test_a_value_of_another_kind_is_refused(operator, kind, value):
+def test_a_value_of_another_kind_is_rejected(operator, kind, value):
     fields = {**TENSORS, "Value": {"kind": "attribute", "type": kind}}
     operator("ODD", fields, {"arguments": {"value": "Value"}})
     with pytest.raises(InputError, match="Value"):
@@ -109,14 +109,14 @@ def test_unknown_sizes_are_not_passed_on(operator):
 FUSED: dict[str, Any] = {**TENSORS, "Activation": {"kind": "attribute", "type": "operator", "optional": True}}
 
 
-def activated(x, activation=None):
+def activate(x, activation=None):
     return x if activation is None else activation(x)
 
 
 def test_a_fused_operator_is_a_function_of_one_array(operator):
     operator("TWICE", {**TENSORS, "By": {"kind": "attribute", "type": "float"}}, {"arguments": {"by": "By"}},
              lambda x, by: x * np.float32(by))  # fmt: skip
-    operator("OUTER", FUSED, {"arguments": {"activation": "Activation"}}, activated)
+    operator("OUTER", FUSED, {"arguments": {"activation": "Activation"}}, activate)
     inner = Descriptor("directml", "TWICE", {"By": 3.0})
     assert run("OUTER", Activation=inner)["Out"].tolist() == [-3, 6]
     assert run("OUTER")["Out"].tolist() == [-1, 2]
@@ -129,8 +129,8 @@ def test_fused_operators_in_a_list(operator):
     assert run("CHAIN", Activations=[Descriptor("directml", "PLAIN", {})] * 2)["Out"].tolist() == [1, 4]
 
 
-def test_a_fused_operator_that_cannot_be_computed_is_refused(operator):
-    operator("OUTER", FUSED, {"arguments": {"activation": "Activation"}}, activated)
+def test_a_fused_operator_that_cannot_be_computed_is_rejected(operator):
+    operator("OUTER", FUSED, {"arguments": {"activation": "Activation"}}, activate)
     operator("BY", {**TENSORS, "By": {"kind": "attribute", "type": "float"}}, {"arguments": {"by": "By"}})
     operator("TWO", {**TENSORS, "B": {"kind": "input"}}, {"arrays": {"x": "A", "y": "B"}})
     with pytest.raises(InputError, match="By must be known"):
@@ -163,8 +163,8 @@ def two(*sizes):
 def test_arrays_of_tensors_are_lists(operator):
     operator("TURNED", MANY, RECIPE, lambda x: x[::-1])
     arrays = {"As": [np.zeros(1, "f4"), np.ones(2, "f4")]}
-    found = run("TURNED", A=None, Out=None, As=two(1, 2), Outs=two(2, 1), arrays=arrays)
-    assert [part.tolist() for part in found["Outs"]] == [[1, 1], [0]]
+    outputs = run("TURNED", A=None, Out=None, As=two(1, 2), Outs=two(2, 1), arrays=arrays)
+    assert [part.tolist() for part in outputs["Outs"]] == [[1, 1], [0]]
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_arrays_of_tensors_are_lists(operator):
         (None, two(2, 1), r"no array for the input As\[0\]"),
     ],
 )
-def test_lists_that_do_not_fit_are_refused(operator, arrays, outs, message):
+def test_lists_that_do_not_fit_are_rejected(operator, arrays, outs, message):
     operator("TURNED", MANY, RECIPE, lambda x: x[::-1])
-    given = {} if arrays is None else {"As": arrays}
+    inputs = {} if arrays is None else {"As": arrays}
     with pytest.raises(InputError, match=message):
-        run("TURNED", A=None, Out=None, As=two(1, 2), Outs=outs, arrays=given)
+        run("TURNED", A=None, Out=None, As=two(1, 2), Outs=outs, arrays=inputs)
 
 
 def test_optional_tensors_may_be_left_out(operator):
@@ -194,8 +194,8 @@ def test_optional_tensors_may_be_left_out(operator):
     arrays = {"A": np.zeros(2, "f4"), "B": np.ones(2, "f4")}
     with pytest.raises(InputError, match="B: has an array, but is missing from the descriptor"):
         run("OPEN", arrays=arrays)
-    found = run("OPEN", B=tensor("FLOAT32", [2]), Second=tensor("FLOAT32", [2]), arrays=arrays)
-    assert found["Second"].tolist() == [1, 1]
+    outputs = run("OPEN", B=tensor("FLOAT32", [2]), Second=tensor("FLOAT32", [2]), arrays=arrays)
+    assert outputs["Second"].tolist() == [1, 1]
     with pytest.raises(NoKernel, match="Second of OPEN is not computed"):
         run("OPEN", Second=tensor("FLOAT32", [2]))
     with pytest.raises(InputError, match="Out is required"):

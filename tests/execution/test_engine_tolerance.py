@@ -1,4 +1,4 @@
-"""Tolerances: expressions over the fields, and what they allow."""
+"""Tolerances: expressions over the fields, and their effect."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_fused_operator_adds_its_own(operator):
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "allowed", "answer"),
+    ("expected", "result", "allowed", "answer"),
     [
         ([1.0, 0.0], [1.0, -0.0], 0, [False, False]),
         ([1.0, 10.0], [1.1, 11.0], 0.11, [False, False]),
@@ -72,8 +72,8 @@ def test_a_fused_operator_adds_its_own(operator):
         ([1.0, np.inf], [np.inf, 3e38], 9, [True, True]),
     ],
 )
-def test_what_is_near(expected, found, allowed, answer):
-    assert differing(np.array(expected, "f4"), np.array(found, "f4"), allowed).tolist() == answer
+def test_what_is_near(expected, result, allowed, answer):
+    assert differing(np.array(expected, "f4"), np.array(result, "f4"), allowed).tolist() == answer
 
 
 def test_integers_and_masks():

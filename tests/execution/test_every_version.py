@@ -1,4 +1,4 @@
-"""What the README says is executed: every operator but the named ones, in every version that its table has a row for."""
+"""Every operator and version runs, except those that the README names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from specgate.execution.engine import execute_at
 from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
-from tests.properties.campaign import executed as asked_the_law
+from tests.properties.campaign import execute_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-#: Executed within models alone, and those that nothing computes.
+#: Operators that run within models only, and those without a kernel.
 WITHOUT_KERNEL = {
     "directml": set(),
     "onnx": {"If", "Loop", "Scan", "SequenceMap", "ai.onnx.preview.training.Gradient"},
@@ -33,21 +33,21 @@ WITHOUT_KERNEL = {
         "Multinomial",
     },
 }  # fmt: skip
-#: Their inputs are sequences and images, which are not drawn: onnx's node tests have them.
+#: Operators on sequences and images, which are not drawn; onnx's node tests cover them.
 IN_NODE_TESTS = {"ConcatFromSequence", "ImageDecoder"}
-#: Elements of all tensors together: drawing more takes long.
+#: Maximum elements of all tensors together: drawing more takes long.
 SMALL = 2**16
 
 
 def of_version(spec: OperatorSpec, level: str) -> Iterator[tuple[Descriptor, dict[str, Any] | None]]:
-    """Yield the examples that hold at a level, as if written for it, with their arrays, then changes of them."""
+    """Yield examples that are valid at a level with arrays, then changes of them."""
     for example in spec.table.examples.values():
         if level in levels_of_example(spec, example):
-            made = read_dict(example["descriptor"], spec.dialect.name)
-            yield (replace(made, version=level) if made.version else made), example.get("inputs")
-    for made in shown_descriptors(spec, level, 40, "0"):
-        if made.version in {None, level} and accepts(made, level, "documented"):
-            yield made, None
+            descriptor = read_dict(example["descriptor"], spec.dialect.name)
+            yield (replace(descriptor, version=level) if descriptor.version else descriptor), example.get("inputs")
+    for descriptor in shown_descriptors(spec, level, 40, "0"):
+        if descriptor.version in {None, level} and accepts(descriptor, level, "documented"):
+            yield descriptor, None
 
 
 def is_small(descriptor: Descriptor) -> bool:
@@ -56,11 +56,11 @@ def is_small(descriptor: Descriptor) -> bool:
 
 
 def computes(spec: OperatorSpec, level: str) -> bool:
-    for descriptor, given in of_version(spec, level):
-        if given is None and not is_small(descriptor):
+    for descriptor, entries in of_version(spec, level):
+        if entries is None and not is_small(descriptor):
             continue
         try:
-            execute_at(descriptor, given or fill(descriptor, level, Random(0), tame=True), level, max_bytes=2**28)
+            execute_at(descriptor, entries or fill(descriptor, level, Random(0), tame=True), level, max_bytes=2**28)
         except Error:
             continue
         return True
@@ -80,9 +80,12 @@ def test_every_operator_is_executed_in_every_version(name: str) -> None:
 
 @pytest.mark.slow
 def test_the_law_is_asked_of_every_operator_with_a_kernel() -> None:
-    """Both halves: what is accepted executes, what breaks a structural rule is refused (`test_law_campaign`)."""
-    asked = {(case.dialect, case.operator) for case in asked_the_law()}
+    """Accepted descriptors run, structurally wrong ones are rejected.
+
+    See `test_law_campaign`.
+    """
+    questions = {(case.dialect, case.operator) for case in execute_all()}
     for name in WITHOUT_KERNEL:
         tables = dialect(name)
         with_kernel = {(name, operator) for operator in tables.operators if tables.operator(operator).table.recipe}
-        assert with_kernel <= asked
+        assert with_kernel <= questions

@@ -1,4 +1,4 @@
-"""Every example of every table is executed and gives the stated outputs, at every level that has it."""
+"""Every example of every table gives the stated outputs, at each of its levels."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def test_example(name, operator, example):
             pairs = zip(outputs[output], expected, declared, strict=True) if many else [
                 (outputs[output], expected, declared)
             ]  # fmt: skip
-            for found, wanted, tensor in pairs:
-                values = np.array(wanted, numpy_type(spec.dialect, tensor.type))
-                wrong = differing(found, values.reshape(found.shape), tolerance_of(descriptor, level))
-                assert not wrong.any(), (level, output, found, wanted)
+            for result, expected_value, tensor in pairs:
+                values = np.array(expected_value, numpy_type(spec.dialect, tensor.type))
+                wrong = differing(result, values.reshape(result.shape), tolerance_of(descriptor, level))
+                assert not wrong.any(), (level, output, result, expected_value)
 
 
 @pytest.mark.parametrize(("name", "operator"), WITHOUT_KERNEL)

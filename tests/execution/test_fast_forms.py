@@ -1,4 +1,4 @@
-"""Forms of kernels for many elements, beside the plain definition: values are equal, bit for bit where it says so."""
+"""Fast kernels for large arrays equal the plain definition, bitwise where stated."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from specgate.execution.kernels import arithmetic as row_blocks
-from specgate.execution.kernels import conv as slow_convolution
-from specgate.execution.kernels import roi_align, window_products
+from specgate.execution.kernels import arithmetic, conv, roi_align, window_products
 from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, sigmoid, swish
 from specgate.execution.kernels.adaptive_pool import plain
 from specgate.execution.kernels.arithmetic import choose_elements, to_half
@@ -32,9 +30,9 @@ RANDOM = np.random.default_rng(7)
 MANY = np.concatenate([SPECIAL, RANDOM.normal(size=20_001).astype(np.float32) * 3])
 
 
-def same_bits(found: NDArray[Any], expected: NDArray[Any]) -> None:
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+def same_bits(array: NDArray[Any], expected: NDArray[Any]) -> None:
+    np.testing.assert_array_equal(array, expected)
+    np.testing.assert_array_equal(np.signbit(array), np.signbit(expected))
 
 
 def test_a_function_in_blocks_gives_what_it_gives_at_once() -> None:
@@ -56,13 +54,13 @@ erfc: Any = np.frompyfunc(math.erfc, 1, 1)
     ],
 )
 def test_functions_in_float32_come_nearer_than_their_tolerance_of_3e_7(kernel: Any, exact: Any, near: float) -> None:
-    # from 2**-30 to 90, beyond which exp has no more numbers, and all functions are flat or lines
+    # from 2**-30 to 90, above which exp overflows and all functions are constant or linear
     sizes = np.arange(0x30800000, 0x42B40000, 499, dtype=np.uint32).view(np.float32)
     for data in (sizes, -sizes):
         with np.errstate(all="ignore"):
-            expected, found = exact(data.astype(np.float64)), kernel(data)
-        held = np.abs(expected) < 2.0**127
-        away = np.abs(found - expected)[held] / np.maximum(1, np.abs(expected[held]))
+            expected, result = exact(data.astype(np.float64)), kernel(data)
+        value = np.abs(expected) < 2.0**127
+        away = np.abs(result - expected)[value] / np.maximum(1, np.abs(expected[value]))
         assert away.max() < near
 
 
@@ -70,10 +68,10 @@ def test_functions_in_float32_come_nearer_than_their_tolerance_of_3e_7(kernel: A
 def test_functions_in_float32_have_the_ends_and_signs_of_those_in_float64(kernel: Any) -> None:
     data = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 3e38, -3e38, 1e19, -1e19, 100, -100], np.float32)
     with np.errstate(all="ignore"):
-        found, expected = kernel(data), kernel(data.astype(np.float64)).astype(np.float32)
+        result, expected = kernel(data), kernel(data.astype(np.float64)).astype(np.float32)
     tiny = float(np.finfo(np.float32).tiny)  # what is no normal number may be 0
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tiny)
-    np.testing.assert_array_equal(np.signbit(found)[1:], np.signbit(expected)[1:])
+    np.testing.assert_allclose(result, expected, rtol=0, atol=tiny)
+    np.testing.assert_array_equal(np.signbit(result)[1:], np.signbit(expected)[1:])
 
 
 @pytest.mark.parametrize(
@@ -92,8 +90,8 @@ def test_floats_are_rounded_to_16_bits_as_numpy_does(kind: str) -> None:
         "one large": np.concatenate([normal, np.array([65519.996], np.float32)]),
     }[kind]
     with np.errstate(all="ignore"):
-        for found, whole in ((to_half(data), data), (to_half(data[::-3]), data[::-3])):
-            np.testing.assert_array_equal(found.view(np.uint16), whole.astype(np.float16).view(np.uint16))
+        for result, whole in ((to_half(data), data), (to_half(data[::-3]), data[::-3])):
+            np.testing.assert_array_equal(result.view(np.uint16), whole.astype(np.float16).view(np.uint16))
 
 
 @pytest.mark.slow
@@ -121,12 +119,12 @@ def test_relu_of_an_array_without_dimensions(value: float) -> None:
 
 
 def test_functions_of_an_array_without_dimensions() -> None:
-    one = np.array(1.0, np.float32)
+    array = np.array(1.0, np.float32)
     expected = np.float32(1 / (1 + math.exp(-2)))
-    assert swish(one, scale=2.0) == expected  # its product is a scalar of numpy
-    assert erf(one) == pytest.approx(math.erf(1), abs=1.5e-7)
-    assert gelu(one) == pytest.approx(0.8413447)
-    assert elu(-one, alpha=1.0) == pytest.approx(math.exp(-1) - 1)
+    assert swish(array, scale=2.0) == expected  # its product is a scalar of numpy
+    assert erf(array) == pytest.approx(math.erf(1), abs=1.5e-7)
+    assert gelu(array) == pytest.approx(0.8413447)
+    assert elu(-array, alpha=1.0) == pytest.approx(math.exp(-1) - 1)
 
 
 @pytest.mark.parametrize("largest", [True, False])
@@ -143,17 +141,17 @@ def test_the_largest_of_long_sequences_are_in_the_order_of_a_stable_sort(dtype: 
 @pytest.mark.parametrize(("dtype", "multiply"), [(np.float32, False), (np.float16, False), (np.int8, True)])
 def test_sums_of_wide_slices_run_as_those_of_single_elements(dtype: Any, multiply: bool) -> None:
     data = RANDOM.normal(size=(2, 9, 5, 40)).astype(np.float32).astype(dtype)
-    found = cumulative(data, axis=1, backwards=False, exclusive=False, multiply=multiply)
+    result = cumulative(data, axis=1, backwards=False, exclusive=False, multiply=multiply)
     for at in np.ndindex(2, 1, 5, 40):
         column = data[at[0], :, at[2], at[3]]
         np.testing.assert_array_equal(
-            found[at[0], :, at[2], at[3]],
+            result[at[0], :, at[2], at[3]],
             cumulative(column, axis=0, backwards=False, exclusive=False, multiply=multiply),
         )
 
 
 def _under(data: NDArray[Any], at: tuple[int, ...], slide: dict[str, Any]) -> list[tuple[int, int]]:
-    """Return the elements under a window of one plane, as places."""
+    """Return the indices of elements under a window of one plane."""
     rows = zip(at, slide["strides"], slide["window"], slide["start_padding"], slide["dilations"], strict=True)
     lists = [[a * s - p + k * d for k in range(w)] for a, s, w, p, d in rows]
     return [place for place in product(*lists) if all(0 <= n < m for n, m in zip(place, data.shape, strict=True))]
@@ -225,20 +223,20 @@ def test_convolutions_by_windows_side_by_side_sum_the_same_terms(
     data = RANDOM.integers(-9, 9, (2, groups * channels, 9, 7)).astype(np.float32)
     data[0, 0, 4, 3], data[1, 0, 2, 2] = np.inf, np.nan
     filters = RANDOM.integers(-9, 9, (outputs, channels, 3, 2)).astype(np.float32)
-    how: dict[str, Any] = {"strides": strides, "dilations": dilations, "pads": pads, "groups": groups}
+    options: dict[str, Any] = {"strides": strides, "dilations": dilations, "pads": pads, "groups": groups}
     bias = np.arange(outputs, dtype=np.float32)
-    found = convolve(data, filters, bias, **how)
-    monkeypatch.setattr(slow_convolution, "multiply_windows", lambda *_: None)
-    np.testing.assert_array_equal(found, convolve(data, filters, bias, **how))
+    result = convolve(data, filters, bias, **options)
+    monkeypatch.setattr(conv, "multiply_windows", lambda *_: None)
+    np.testing.assert_array_equal(result, convolve(data, filters, bias, **options))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int8, np.bool_, np.complex128])
 def test_a_choice_by_bits_is_one_by_elements(dtype: Any) -> None:
-    one, other = (RANDOM.integers(0, 9, shape).astype(dtype) for shape in ((3, 1, 5), (4, 5)))
+    item, other = (RANDOM.integers(0, 9, shape).astype(dtype) for shape in ((3, 1, 5), (4, 5)))
     condition = RANDOM.integers(0, 2, (3, 4, 1)).astype(bool)
-    found = choose_elements(condition, one, other)
-    assert found.dtype == dtype
-    np.testing.assert_array_equal(found, np.where(condition, one, other))
+    result = choose_elements(condition, item, other)
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(result, np.where(condition, item, other))
     assert math.isnan(choose_elements(np.array(True), np.float32(np.nan), np.float32(1)))
 
 
@@ -253,9 +251,9 @@ def test_rows_in_blocks_give_what_they_give_at_once(monkeypatch: pytest.MonkeyPa
         return [*layer, softmax_along(data, axis=axis)]
 
     whole = both()
-    monkeypatch.setattr(row_blocks, "BLOCK", 13)
-    for one, other in zip(both(), whole, strict=True):
-        np.testing.assert_array_equal(one, other)
+    monkeypatch.setattr(arithmetic, "BLOCK", 13)
+    for item, other in zip(both(), whole, strict=True):
+        np.testing.assert_array_equal(item, other)
 
 
 @pytest.mark.parametrize("middle", [0.5, 3e7, np.inf])
@@ -263,12 +261,12 @@ def test_a_line_of_each_channel_is_what_the_four_numbers_make(middle: float) -> 
     data = (RANDOM.normal(size=(2, 3, 4, 5)) + (middle if np.isfinite(middle) else 0)).astype(np.float32)
     data[0, 1, 2, 3] = np.inf
     numbers = [np.array(each, np.float32) for each in ([1, -2, 3], [0, 1, 2], [middle] * 3, [1e-3, 4, 9])]
-    found = normalize_batch(data, *numbers, epsilon=1e-5, momentum=0.9, training=False)[0]
+    result = normalize_batch(data, *numbers, epsilon=1e-5, momentum=0.9, training=False)[0]
     factor, summand, mean, variance = (each.astype(np.float64).reshape(3, 1, 1) for each in numbers)
     with np.errstate(all="ignore"):
         plain = (data - mean) / np.sqrt(variance + np.float32(1e-5)) * factor + summand
         near = np.testing.assert_allclose
-        near(found, plain.astype(np.float32), rtol=5e-7, atol=5e-7)  # of a tolerance of 2e-6
+        near(result, plain.astype(np.float32), rtol=5e-7, atol=5e-7)  # of a tolerance of 2e-6
 
 
 @pytest.mark.parametrize("epsilon", [1e-5, 0.0])
@@ -280,15 +278,15 @@ def test_rows_normalised_in_float32_come_nearer_than_their_tolerance_of_2e_6(eps
             ramp, np.sign(ramp), ramp * 1e-24, np.full(size, 7.0), np.where(ramp > 0.99, np.inf, 1), ramp * np.nan]  # fmt: skip
     data = np.array(rows, np.float32)
     scale, bias = RANDOM.normal(size=(2, size)).astype(np.float32)
-    found = normalize_layer(data, scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
+    result = normalize_layer(data, scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
     wide = data.astype(np.float64)
     with np.errstate(all="ignore"):
         mean = wide.mean(axis=1, keepdims=True)
         inverse = 1 / np.sqrt(np.square(wide - mean).mean(axis=1, keepdims=True) + np.float32(epsilon))
-        for one, exact in zip(found, ((wide - mean) * inverse * scale + bias, mean, inverse), strict=True):
-            np.testing.assert_allclose(one, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
+        for item, exact in zip(result, ((wide - mean) * inverse * scale + bias, mean, inverse), strict=True):
+            np.testing.assert_allclose(item, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
             alone = normalize_layer(data[3:4], scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
-        np.testing.assert_array_equal(found[0][3:4], alone[0])
+        np.testing.assert_array_equal(result[0][3:4], alone[0])
 
 
 @pytest.mark.parametrize("shape", [(3, 40, 7), (2, 30, 500), (40,), (1, 1)])
@@ -309,13 +307,13 @@ def test_neighbourhoods_in_float32_come_nearer_than_their_tolerance_of_2e_6(
 ) -> None:
     data = (RANDOM.normal(size=(2, 7, 3, 11)) * most).astype(np.float32)
     data[0, 0, 0, 0] = 0
-    found = normalize_neighbourhoods(data, [1], alpha=0.5, beta=beta, bias=bias, size=5)
+    result = normalize_neighbourhoods(data, [1], alpha=0.5, beta=beta, bias=bias, size=5)
     wide = data.astype(np.float64)
     padded = np.pad(np.square(wide), ((0, 0), (2, 2), (0, 0), (0, 0)))
     squares = sum(padded[:, at : at + 7] for at in range(5))
     with np.errstate(all="ignore"):
         exact = wide / (float(np.float32(bias)) + 0.1 * squares) ** float(np.float32(beta))
-        np.testing.assert_allclose(found, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(result, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
 
 
 def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
@@ -328,18 +326,18 @@ def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
         limits = Limits(int(RANDOM.integers(0, 90)), float(RANDOM.choice([0, 0.3, 0.5, np.nan])), 1.0)
         of_boxes = apart(boxes, more=float(number % 2))
         with np.errstate(all="ignore"):
-            found, kept = select_with_suppression(scores, limits, of_boxes)
-            expected, others = select_with_suppression(scores, limits, of_boxes.__call__)  # no `apart`: one by one
-        np.testing.assert_array_equal(found, expected)
+            array, kept = select_with_suppression(scores, limits, of_boxes)
+            expected, others = select_with_suppression(scores, limits, of_boxes.__call__)  # without `apart`: one by one
+        np.testing.assert_array_equal(array, expected)
         np.testing.assert_array_equal(kept, others)
 
 
 def test_means_of_regions_are_those_of_points_interpolated_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     data = RANDOM.normal(size=(2, 3, 9, 13))
     places = RANDOM.uniform(-6, 20, (8, 4)).astype(np.float32)
-    how: dict[str, Any] = {"height": 3, "width": 2, "samples": 0, "scale": 0.75}
+    options: dict[str, Any] = {"height": 3, "width": 2, "samples": 0, "scale": 0.75}
     batches = np.arange(8) % 2
-    found = roi_align.align_regions(data, places, batches, **how)
+    array = roi_align.align_regions(data, places, batches, **options)
 
     def at_points(planes: Any, y: Any, x: Any) -> Any:
         return roi_align.sample_bilinear(planes, np.repeat(y, len(x)), np.tile(x, len(y)))
@@ -348,13 +346,13 @@ def test_means_of_regions_are_those_of_points_interpolated_one_by_one(monkeypatc
         return at_points(planes, y, x).reshape(len(planes), *grid).mean((2, 4))
 
     monkeypatch.setattr(roi_align, "_means_on_lines", slow)
-    expected = roi_align.align_regions(data, places, batches, **how)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    expected = roi_align.align_regions(data, places, batches, **options)
+    np.testing.assert_allclose(array, expected, rtol=0, atol=1e-14)
     endless = np.where(data > 2, np.inf, data)  # elements far away must not make nan
     with np.errstate(invalid="ignore"):
-        quick = roi_align.align_regions(endless, places, batches, **how)
+        quick = roi_align.align_regions(endless, places, batches, **options)
         monkeypatch.setattr(roi_align, "_interpolated_on_lines", at_points)
-        one_by_one = roi_align.align_regions(endless, places, batches, **how)
+        one_by_one = roi_align.align_regions(endless, places, batches, **options)
     np.testing.assert_allclose(quick, one_by_one, rtol=0, atol=1e-14)
     assert np.isfinite(quick).any()
     assert not np.isfinite(quick).all()

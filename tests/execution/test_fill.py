@@ -1,4 +1,4 @@
-"""Arrays made of numbers: constants, sequences that wrap around, diagonals."""
+"""Filled arrays: constants, sequences that wrap around, diagonals."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from specgate.execution.kernels.fill import diagonal_matrix, diagonal_strip, fil
 
 
 def test_constants():
-    found = fill_constant(sizes=[2, 1], value=7, output_type=np.dtype("i2"))
-    assert (found.tolist(), found.dtype) == ([[7], [7]], np.dtype("i2"))
+    array = fill_constant(sizes=[2, 1], value=7, output_type=np.dtype("i2"))
+    assert (array.tolist(), array.dtype) == ([[7], [7]], np.dtype("i2"))
     assert fill_constant(sizes=[1], value=0.1, output_type=np.dtype("f4")).tolist() == [np.float32(0.1)]
     assert fill_constant(sizes=[1], value=2**64 - 1, output_type=np.dtype("u8")).tolist() == [2**64 - 1]
 
@@ -25,13 +25,13 @@ def test_constants():
     ],
 )  # fmt: skip
 def test_sequences(dtype, start, delta, expected):
-    found = fill_sequence(sizes=[2, 3], start=start, delta=delta, output_type=np.dtype(dtype))
-    assert (found.tolist(), found.dtype) == (expected, np.dtype(dtype))
+    result = fill_sequence(sizes=[2, 3], start=start, delta=delta, output_type=np.dtype(dtype))
+    assert (result.tolist(), result.dtype) == (expected, np.dtype(dtype))
 
 
 def test_sequences_of_halves_are_rounded_once():
-    found = fill_sequence(sizes=[4000], start=0, delta=1, output_type=np.dtype("f2"))
-    assert found[3001] == np.float16(3001)
+    array = fill_sequence(sizes=[4000], start=0, delta=1, output_type=np.dtype("f2"))
+    assert array[3001] == np.float16(3001)
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_sequences_of_halves_are_rounded_once():
     [(0, [[5, 0, 0], [0, 5, 0]]), (1, [[0, 5, 0], [0, 0, 5]]), (-1, [[0, 0, 0], [5, 0, 0]]), (7, [[0] * 3] * 2)],
 )
 def test_one_diagonal(offset, expected):
-    found = diagonal_matrix(sizes=[2, 2, 3], value=5.9, offset=offset, output_type=np.dtype("i8"))
-    assert found.tolist() == [expected, expected]
+    result = diagonal_matrix(sizes=[2, 2, 3], value=5.9, offset=offset, output_type=np.dtype("i8"))
+    assert result.tolist() == [expected, expected]
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_one_diagonal(offset, expected):
 )  # fmt: skip
 def test_a_strip_of_diagonals(begin, end, expected):
     array = np.array([[1, 2, 3], [4, 5, 6]], np.int32)
-    found = diagonal_strip(array, sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
-    assert found.tolist() == expected
+    result = diagonal_strip(array, sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
+    assert result.tolist() == expected
     bare = diagonal_strip(sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
     assert bare.tolist() == [[x if x == 7 else 0 for x in row] for row in expected]
 
@@ -81,9 +81,9 @@ def test_numbers_that_a_type_cannot_hold():
     ],
 )  # fmt: skip
 def test_a_diagonal_of_a_number_that_its_type_cannot_hold(dtype, expected):
-    for value, made in zip([np.inf, np.nan, 1e30, 3e9, -70000.7], expected, strict=True):
-        found = diagonal_matrix(sizes=[1, 1], value=value, offset=0, output_type=np.dtype(dtype)).item()
-        assert np.array_equal(found, made, equal_nan=dtype == "f8"), (value, found)
+    for value, outcome in zip([np.inf, np.nan, 1e30, 3e9, -70000.7], expected, strict=True):
+        result = diagonal_matrix(sizes=[1, 1], value=value, offset=0, output_type=np.dtype(dtype)).item()
+        assert np.array_equal(result, outcome, equal_nan=dtype == "f8"), (value, result)
 
 
 def test_refusals():

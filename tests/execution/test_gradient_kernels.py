@@ -1,4 +1,4 @@
-"""Kernels of gradients, held against the differences of what they are the gradients of."""
+"""Gradient kernels against finite differences of their functions."""
 
 from typing import Any
 
@@ -27,66 +27,69 @@ def numbers(*shape):
 
 
 def differences(function, at, incoming, by=1e-5):
-    """Return the gradient of the sum of incoming * function by each element of `at`."""
-    found = np.zeros(at.shape)
+    """Return the gradient of sum(incoming * function) with respect to `at`."""
+    array = np.zeros(at.shape)
     for place in np.ndindex(at.shape):
         step = np.zeros(at.shape)
         step[place] = by
-        found[place] = ((function(at + step) - function(at - step)) * incoming).sum() / (2 * by)
-    return found
+        array[place] = ((function(at + step) - function(at - step)) * incoming).sum() / (2 * by)
+    return array
 
 
 def test_batch_normalization():
     x, g = numbers(3, 2, 4), numbers(3, 2, 4)
     mean, variance, scale, bias = numbers(1, 2, 1), np.abs(numbers(1, 2, 1)) + 1, numbers(1, 2, 1), numbers(1, 2, 1)
-    found = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=False)
+    arrays = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=False)
     parts = [
         differences(lambda at: normalize_by(at, mean, variance, scale, bias, epsilon=0.5), x, g),
         differences(lambda at: normalize_by(x, mean, variance, at, bias, epsilon=0.5), scale, g),
         differences(lambda at: normalize_by(x, mean, variance, scale, at, epsilon=0.5), bias, g),
     ]
-    for ours, theirs in zip(found, parts, strict=True):
+    for ours, theirs in zip(arrays, parts, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
 def test_batch_normalization_by_its_own_statistics():
     x, g, scale, bias = numbers(3, 2, 4), numbers(3, 2, 4), numbers(1, 2, 1), numbers(1, 2, 1)
     _, mean, variance = normalize_by_own(x, scale, bias, epsilon=0.5)
-    found = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=True)[0]
-    wanted = differences(lambda at: normalize_by_own(at, scale, bias, epsilon=0.5)[0], x, g)
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    array = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=True)[0]
+    expected = differences(lambda at: normalize_by_own(at, scale, bias, epsilon=0.5)[0], x, g)
+    np.testing.assert_allclose(array, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_division_by_neighbourhoods(size):
     x, g = numbers(1, 5, 2, 3), numbers(1, 5, 2, 3)
-    how: dict[str, Any] = {"axes": [1], "size": size, "alpha": 0.5, "beta": 0.75, "bias": 2.0}
-    wanted = differences(lambda at: divide_by_near(at, **how), x, g)
-    np.testing.assert_allclose(divide_by_near_gradient(x, g, **how), wanted, atol=1e-6)
+    options: dict[str, Any] = {"axes": [1], "size": size, "alpha": 0.5, "beta": 0.75, "bias": 2.0}
+    expected = differences(lambda at: divide_by_near(at, **options), x, g)
+    np.testing.assert_allclose(divide_by_near_gradient(x, g, **options), expected, atol=1e-6)
 
 
 def test_an_even_neighbourhood_has_one_more_behind():
     x = np.array([1.0, 2, 3, 4]).reshape(1, 4, 1, 1)
-    found = divide_by_near(x, axes=[1], size=2, alpha=2.0, beta=-1.0, bias=0.0)
-    assert found.ravel().tolist() == [5, 26, 75, 64]
+    array = divide_by_near(x, axes=[1], size=2, alpha=2.0, beta=-1.0, bias=0.0)
+    assert array.ravel().tolist() == [5, 26, 75, 64]
 
 
 @pytest.mark.parametrize("include", [True, False])
 def test_pooling(include):
     x = numbers(1, 2, 5, 4)
     g = numbers(*average_pool(x, **WINDOW, include_padding=include).shape)
-    wanted = differences(lambda at: average_pool(at, **WINDOW, include_padding=include), x, g)
-    found = average_pool_gradient(g, sizes=x.shape, **WINDOW, include_padding=include)
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
-    apart = RANDOM.permutation(x.size).reshape(x.shape).astype(float)  # no two are equal
-    how: dict[str, Any] = {**WINDOW, "dilations": [1, 2]}
-    g = numbers(*max_pool(apart, **how)[0].shape)
-    wanted = differences(lambda at: max_pool(at, **how)[0], apart, g)
-    np.testing.assert_allclose(max_pool_gradient(apart, g, **how), wanted, atol=1e-6)
+    expected = differences(lambda at: average_pool(at, **WINDOW, include_padding=include), x, g)
+    result = average_pool_gradient(g, sizes=x.shape, **WINDOW, include_padding=include)
+    np.testing.assert_allclose(result, expected, atol=1e-6)
+    separate = RANDOM.permutation(x.size).reshape(x.shape).astype(float)  # no two are equal
+    options: dict[str, Any] = {**WINDOW, "dilations": [1, 2]}
+    g = numbers(*max_pool(separate, **options)[0].shape)
+    expected = differences(lambda at: max_pool(at, **options)[0], separate, g)
+    np.testing.assert_allclose(max_pool_gradient(separate, g, **options), expected, atol=1e-6)
 
 
 def windows(random: np.random.Generator, size: int) -> tuple[int, int, int, int, int]:
-    """Return a stride, a window, a start padding, an end padding and how many windows fit, at least one."""
+    """Return stride, window, start padding, end padding and number of windows.
+
+    At least one window fits.
+    """
     stride, window = random.integers(1, [4, 5]).tolist()
     start, end = random.integers(0, 4, 2).tolist()
     end += max(0, window - size - start - end)
@@ -95,7 +98,7 @@ def windows(random: np.random.Generator, size: int) -> tuple[int, int, int, int,
 
 @pytest.mark.parametrize("include", [True, False])
 def test_average_pooling_is_that_of_plain_loops(include):
-    """Windows that begin in the padding overlap at the first element, with a stride of 1 too."""
+    """Windows in the padding overlap at the first element, also with stride 1."""
     random = np.random.default_rng(3)
     for _ in range(60):
         sizes = random.integers(1, 6, 2).tolist()
@@ -110,11 +113,11 @@ def test_average_pooling_is_that_of_plain_loops(include):
                 for c in columns:
                     expected[0, 0, r, c] += gradient[0, 0, i, j] / (w0 * w1 if include else len(rows) * len(columns))
         strides, window, start, end, _ = map(list, zip(*drawn, strict=True))
-        found = average_pool_gradient(
+        result = average_pool_gradient(
             gradient, sizes=[1, 1, *sizes], strides=strides, window=window, start_padding=start, end_padding=end,
             include_padding=include,
         )  # fmt: skip
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        np.testing.assert_allclose(result, expected, atol=1e-9)
 
 
 def test_largest_elements_are_those_of_plain_loops():
@@ -133,10 +136,10 @@ def test_largest_elements_are_those_of_plain_loops():
             if places:
                 expected[(0, 0, *max(places)[1:])] += gradient[0, 0, i, j]
         strides, window, start, end, _ = map(list, zip(*drawn, strict=True))
-        found = max_pool_gradient(
+        array = max_pool_gradient(
             inputs, gradient, strides=strides, window=window, start_padding=start, end_padding=end, dilations=[1, 1]
         )
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        np.testing.assert_allclose(array, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("higher", [True, False])
@@ -144,49 +147,49 @@ def test_nearest_elements_of_a_gradient_are_those_of_the_forward_pass(higher):
     random = np.random.default_rng(5)
     for _ in range(60):
         size, count = random.integers(1, 8, 2).tolist()
-        how: dict[str, Any] = {"scales": [random.choice([0.5, 1, 1.5, 2, 4])], "linear": False, "higher": higher}
-        how |= {"input_offsets": [random.choice([0, 0.5])], "output_offsets": [random.choice([0, -0.5])]}
+        options: dict[str, Any] = {"scales": [random.choice([0.5, 1, 1.5, 2, 4])], "linear": False, "higher": higher}
+        options |= {"input_offsets": [random.choice([0, 0.5])], "output_offsets": [random.choice([0, -0.5])]}
         gradient = random.integers(-16, 17, count).astype(np.float64)
         expected = np.zeros(size)
-        for place, source in enumerate(resample(np.arange(size, dtype=np.float64), sizes=[count], **how)):
+        for place, source in enumerate(resample(np.arange(size, dtype=np.float64), sizes=[count], **options)):
             expected[int(source)] += gradient[place]
-        np.testing.assert_array_equal(resample_gradient(gradient, sizes=[size], **how), expected)
+        np.testing.assert_array_equal(resample_gradient(gradient, sizes=[size], **options), expected)
 
 
 def test_windows_of_padding_alone_give_nothing():
     x = np.ones((1, 1, 1, 1))
-    how: dict[str, Any] = {"strides": [1, 1], "window": [1, 1]}
-    found = max_pool_gradient(
-        x, np.arange(9.0).reshape(1, 1, 3, 3), **how, start_padding=[1, 1], end_padding=[1, 1], dilations=[1, 1]
+    options: dict[str, Any] = {"strides": [1, 1], "window": [1, 1]}
+    array = max_pool_gradient(
+        x, np.arange(9.0).reshape(1, 1, 3, 3), **options, start_padding=[1, 1], end_padding=[1, 1], dilations=[1, 1]
     )
-    assert found.tolist() == [[[[4]]]]
+    assert array.tolist() == [[[[4]]]]
 
 
 def test_unpooling():
     indices = np.array([[[[0, 5], [5, 99]]]], np.uint32)
-    found = unpool(np.array([[[[1.0, 2], [3, 4]]]]), indices, sizes=[1, 1, 2, 3])
-    assert found[0, 0].tolist() == [[1, 0, 0], [0, 0, None]]  # named twice: either
+    array = unpool(np.array([[[[1.0, 2], [3, 4]]]]), indices, sizes=[1, 1, 2, 3])
+    assert array[0, 0].tolist() == [[1, 0, 0], [0, 0, None]]  # two names: either one
 
 
 @pytest.mark.parametrize("linear", [True, False])
 @pytest.mark.parametrize("upwards", [None, True, False])
 def test_resampling(linear, upwards):
     x, g = numbers(4, 5), numbers(6, 3)
-    how: dict[str, Any] = {"scales": [1.5, 0.6], "linear": linear, "upwards": upwards}
-    how |= {"input_offsets": [0.5, 0.25], "output_offsets": [-0.5, 0.0]}
-    forward = (resample(x, sizes=g.shape, **how) * g).sum()
-    back = (resample_gradient(g, sizes=x.shape, **how) * x).sum()
-    assert forward == pytest.approx(back)
+    options: dict[str, Any] = {"scales": [1.5, 0.6], "linear": linear, "upwards": upwards}
+    options |= {"input_offsets": [0.5, 0.25], "output_offsets": [-0.5, 0.0]}
+    forward = (resample(x, sizes=g.shape, **options) * g).sum()
+    restored = (resample_gradient(g, sizes=x.shape, **options) * x).sum()
+    assert forward == pytest.approx(restored)
 
 
 @pytest.mark.parametrize("steps", [(2, 1), (-2, -1), (3, 2)])
 def test_slices(steps):
     x, g = numbers(6, 5), numbers(2, 2)
-    how: dict[str, Any] = {"offsets": [1, 0], "sizes": [4, 4], "steps": steps}
-    forward = (slice_window(x, **how, counts=g.shape) * g).sum()
-    assert forward == (place_in_window(g, shape=x.shape, **how) * x).sum()
+    options: dict[str, Any] = {"offsets": [1, 0], "sizes": [4, 4], "steps": steps}
+    forward = (slice_window(x, **options, counts=g.shape) * g).sum()
+    assert forward == (place_in_window(g, shape=x.shape, **options) * x).sum()
     with pytest.raises(InputError):
-        place_in_window(numbers(2, 5), shape=x.shape, **how)
+        place_in_window(numbers(2, 5), shape=x.shape, **options)
 
 
 @pytest.mark.slow
@@ -194,11 +197,11 @@ def test_slices(steps):
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("to_corners", [True, False])
 def test_crops(linear, largest, to_corners):
-    """The gradient by the maps; points are apart from each other, so that the largest one stays it."""
+    """The gradient with respect to the maps; distinct points keep the maximum unique."""
     maps = RANDOM.permutation(2 * 2 * 4 * 6).reshape(2, 2, 4, 6) - 40.5
     regions = np.array([[0.3, 0.2, 5.1, 3.3], [4.2, 3.1, 1.3, 0.4], [-3.0, -2.0, 2.1, 1.2]])
     batches, g = np.array([1, 0, 1], np.uint32), numbers(3, 2, 2, 3)
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "linear": linear,
         "largest": largest,
         "scale_y": 1.0,
@@ -206,10 +209,10 @@ def test_crops(linear, largest, to_corners):
         "min_samples": 1,
         "max_samples": 2,
     }
-    how |= {"before": 0.5, "behind": -0.5, "to_corners": to_corners}
+    options |= {"before": 0.5, "behind": -0.5, "to_corners": to_corners}
 
     def forward(at):
-        return crop_regions(at, regions, batches, height=2, width=3, outside=0.0, **how)
+        return crop_regions(at, regions, batches, height=2, width=3, outside=0.0, **options)
 
-    found, _ = crop_gradients(g, regions, batches, maps, sizes=maps.shape, **how)
-    np.testing.assert_allclose(found, differences(forward, maps, g), atol=1e-5)
+    result, _ = crop_gradients(g, regions, batches, maps, sizes=maps.shape, **options)
+    np.testing.assert_allclose(result, differences(forward, maps, g), atol=1e-5)

@@ -1,4 +1,4 @@
-"""Planes at places between their elements, columns put back into planes, and rows of sparse matrices filled."""
+"""Grid sampling, col2im, and filling of sparse rows."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def at(*places: tuple[float, float]) -> np.ndarray:
     ],
 )
 def test_straight_lines_between_elements(align: bool, places: list[tuple[float, float]], expected: list[float]) -> None:
-    found = sample_at_grid(PLANE, at(*places), align_corners=align)
-    assert found.reshape(-1).tolist() == pytest.approx(expected)
+    result = sample_at_grid(PLANE, at(*places), align_corners=align)
+    assert result.reshape(-1).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_straight_lines_between_elements(align: bool, places: list[tuple[float, 
     [("zeros", [0, 0, 2]), ("border", [3, 4, 2]), ("reflection", [2, 5, 2])],
 )
 def test_outside_of_centres(padding: str, expected: list[float]) -> None:
-    """Columns 3 and -1 of three: mirrored at the outermost centres they are 1, the middle."""
-    found = sample_at_grid(
+    """Columns 3 and -1 of three: reflected at the outer centres they become 1."""
+    result = sample_at_grid(
         PLANE, at((2, -1), (-2, 1), (0, -1)), mode="nearest", padding_mode=padding, align_corners=True
     )
-    assert found.reshape(-1).tolist() == expected
+    assert result.reshape(-1).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,17 @@ def test_outside_of_centres(padding: str, expected: list[float]) -> None:
     [("zeros", [0, 0, 2]), ("border", [3, 1, 2]), ("reflection", [3, 1, 2])],
 )
 def test_outside_of_edges(padding: str, expected: list[float]) -> None:
-    """Columns 3 and -1 of three: mirrored at the outer edges they are the outermost."""
-    found = sample_at_grid(PLANE, at((4 / 3, -0.5), (-4 / 3, -0.5), (0, -0.5)), mode="nearest", padding_mode=padding)
-    assert found.reshape(-1).tolist() == expected
+    """Columns 3 and -1 of three: reflected at the outer edges they become the last ones."""
+    result = sample_at_grid(PLANE, at((4 / 3, -0.5), (-4 / 3, -0.5), (0, -0.5)), mode="nearest", padding_mode=padding)
+    assert result.reshape(-1).tolist() == expected
 
 
 def test_cubes_go_through_their_places() -> None:
     centres = [(x, y) for y in (-0.5, 0.5) for x in (-2 / 3, 0, 2 / 3)]
     assert np.allclose(sample_at_grid(PLANE, at(*centres), mode="bicubic").reshape(-1), PLANE.reshape(-1), atol=1e-5)
     flat = np.ones((1, 2, 4, 4), np.float64)
-    found = sample_at_grid(flat, at((0.1, -0.3), (0.77, 0.5)), mode="bicubic", padding_mode="border")
-    assert np.allclose(found, 1)
+    array = sample_at_grid(flat, at((0.1, -0.3), (0.77, 0.5)), mode="bicubic", padding_mode="border")
+    assert np.allclose(array, 1)
 
 
 def test_places_and_elements_without_an_answer() -> None:
@@ -73,23 +73,23 @@ def test_places_and_elements_without_an_answer() -> None:
 
 def test_columns_add_up_where_blocks_overlap() -> None:
     ones = np.ones((1, 4, 4), np.float32)
-    found = add_columns(ones, np.array([3, 3]), np.array([2, 2]))
-    assert found.tolist() == [[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]]
+    array = add_columns(ones, np.array([3, 3]), np.array([2, 2]))
+    assert array.tolist() == [[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]]
 
 
 def test_columns_are_those_that_blocks_hold() -> None:
-    """Taking blocks out of a plane of ones-and-zeros and adding them back counts how often each element was taken."""
-    made: dict[str, Any] = {"strides": [2, 1], "dilations": [1, 2], "begins": [1, 0], "ends": [0, 1]}
+    """Extracting blocks from ones and adding them back counts the uses of each element."""
+    entries: dict[str, Any] = {"strides": [2, 1], "dilations": [1, 2], "begins": [1, 0], "ends": [0, 1]}
     blocks = (5 + 1 - 2) // 2 + 1, (4 + 1 - 3) // 1 + 1
-    found = add_columns(np.ones((1, 4, blocks[0] * blocks[1])), np.array([5, 4]), np.array([2, 2]), **made)
+    array = add_columns(np.ones((1, 4, blocks[0] * blocks[1])), np.array([5, 4]), np.array([2, 2]), **entries)
     counts = np.zeros((6, 5))
     for row in range(blocks[0]):
         for column in range(blocks[1]):
             counts[row * 2 : row * 2 + 2, column : column + 3 : 2] += 1
-    assert found[0, 0].tolist() == counts[1:, :4].tolist()
+    assert array[0, 0].tolist() == counts[1:, :4].tolist()
     for wrong in ({"strides": [0, 1]}, {"begins": [-1, 0]}, {"dilations": [1]}, {"ends": [3, 3]}):
         with pytest.raises(InputError):
-            add_columns(np.ones((1, 4, 9)), np.array([5, 4]), np.array([2, 2]), **made | wrong)
+            add_columns(np.ones((1, 4, 9)), np.array([5, 4]), np.array([2, 2]), **entries | wrong)
 
 
 def test_empty_rows_are_filled() -> None:

@@ -1,4 +1,4 @@
-"""Products of groups: each group alone."""
+"""Grouped matrix products equal a product per group."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def test_groups_of_what_is_summed() -> None:
 
 def test_batches_and_integers_that_wrap_around() -> None:
     several = RANDOM.normal(size=(4, 2, 4)).astype(np.float16)
-    found = multiply_groups(several, MATRICES.astype(np.float16))
-    assert found.dtype == np.float16
-    np.testing.assert_allclose(found, several.astype(np.float64) @ MATRICES.astype(np.float16), atol=1e-2)
+    array = multiply_groups(several, MATRICES.astype(np.float16))
+    assert array.dtype == np.float16
+    np.testing.assert_allclose(array, several.astype(np.float64) @ MATRICES.astype(np.float16), atol=1e-2)
     bytes_ = np.full((1, 2), 100, np.int8)
     assert multiply_groups(bytes_, np.full((1, 2, 1), 2, np.int8), np.array([1])).tolist() == [[-112]]
 
@@ -40,12 +40,12 @@ def test_groups_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("ends", [[3, 2, 8, 10], [-1, 3, 8, 10], [3, 3, 8, 9], [3, 3, 8, 11], [3, 10]])
-def test_ends_that_do_not_fit_are_refused(ends: list[int]) -> None:
+def test_ends_that_do_not_fit_are_rejected(ends: list[int]) -> None:
     with pytest.raises(InputError):
         multiply_groups(ROWS, MATRICES, np.array(ends))
 
 
-def test_matrices_that_do_not_fit_are_refused() -> None:
+def test_matrices_that_do_not_fit_are_rejected() -> None:
     with pytest.raises(InputError, match="cannot be multiplied"):
         multiply_groups(ROWS, MATRICES)
     with pytest.raises(InputError, match="cannot be multiplied"):

@@ -1,4 +1,4 @@
-"""What is refused before a kernel runs: what no row of the table takes, and the rules that are guards."""
+"""Rejections before a kernel runs: types without a row, and guard rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from specgate.execution.kernels import register_kernel
 from specgate.execution.types import numpy_type
 from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
-from tests.properties.campaign import executed
+from tests.properties.campaign import execute_all
 
 ONES = np.ones((2, 3), np.float32)
 
@@ -31,24 +31,30 @@ def operator(name: str, **desc: Any) -> Any:
     return read_dict({"type": f"DML_OPERATOR_{name}", "desc": desc}, "directml")
 
 
-def packed(sizes: list[int], kind: str = "FLOAT32") -> dict[str, Any]:
+def pack(sizes: list[int], kind: str = "FLOAT32") -> dict[str, Any]:
     return {"DataType": kind, "Sizes": sizes}
 
 
 def strangers(case: Any) -> list[tuple[str, str]]:
-    """Return an input of an operator with each type that none of its rows takes there."""
+    """Return an input with each type that no row supports there."""
     spec = dialect(case.dialect).operator(case.operator)
     names = [info.name for info in spec.layout(case.level).inputs if info.type == "tensor"]
-    held = {name: spec.support_union.types(name) for name in names}
+    texts_by_name = {name: spec.support_union.types(name) for name in names}
     carried = [name for name, info in spec.dialect.types.items() if info["numpy"] is not None]
-    return [(name, kind) for name, types in held.items() if types is not None for kind in carried if kind not in types]
+    return [
+        (name, kind)
+        for name, types in texts_by_name.items()
+        if types is not None
+        for kind in carried
+        if kind not in types
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect_name", ["directml", "onnx", "openvino"])
-def test_a_type_that_no_row_takes_is_refused_by_every_operator(dialect_name: str) -> None:
-    asked = 0
-    newest = {case.operator: case for case in executed([dialect_name])}
+def test_a_type_that_no_row_takes_is_rejected_by_every_operator(dialect_name: str) -> None:
+    questions = 0
+    newest = {case.operator: case for case in execute_all([dialect_name])}
     for case in newest.values():
         spec = dialect(case.dialect).operator(case.operator)
         example = next(e for e in spec.table.examples.values() if case.level in levels_of_example(spec, e))
@@ -63,8 +69,8 @@ def test_a_type_that_no_row_takes_is_refused_by_every_operator(dialect_name: str
             arrays = {name: np.zeros(shape, numpy_type(spec.dialect, kind))}
             with pytest.raises(InputError, match=f"{name}: is {kind}, which no version of {case.operator} supports"):
                 execute_at(broken, arrays, case.level)
-            asked += 1
-    assert asked > len(newest)
+            questions += 1
+    assert questions > len(newest)
 
 
 def test_the_message_names_the_types_that_rows_take() -> None:
@@ -75,25 +81,25 @@ def test_the_message_names_the_types_that_rows_take() -> None:
 
 def test_a_type_that_only_the_row_of_the_level_lacks_is_computed() -> None:
     whole = np.array([-2, 3], np.int32)
-    outputs = execute_at(node("Abs", ("INT32", [2])), {"X": whole}, "1")  # INT32 is taken from 6 on
+    outputs = execute_at(node("Abs", ("INT32", [2])), {"X": whole}, "1")  # INT32 is supported from 6 on
     assert outputs["Y"].tolist() == [2, 3]
 
 
-def test_types_that_no_row_takes_together_are_refused() -> None:
+def test_types_that_no_row_takes_together_are_rejected() -> None:
     with pytest.raises(InputError, match="A is FLOAT, B is INT64, which no version of Add supports together"):
         execute_at(node("Add", ("FLOAT", [2, 3]), ("INT64", [3])), {"A": ONES, "B": np.arange(3)}, "14")
     powers = execute_at(node("Pow", ("FLOAT", [2, 3]), ("INT64", [3])), {"X": ONES, "Y": np.arange(3)}, "7")
     assert powers["Z"].dtype == np.float32  # of two variables from 12 on
 
 
-def test_tensors_of_an_array_that_no_row_takes_together_are_refused() -> None:
+def test_tensors_of_an_array_that_no_row_takes_together_are_rejected() -> None:
     arrays = {"inputs": [ONES, ONES.astype(np.float64)]}
     with pytest.raises(InputError, match="inputs is DOUBLE and FLOAT, which no version of Concat supports together"):
         execute_at(node("Concat", ("FLOAT", [2, 3]), ("DOUBLE", [2, 3]), axis=0), arrays, "13")
 
 
-def test_a_rank_and_a_word_that_no_row_has_are_refused() -> None:
-    descriptor = operator("ELEMENT_WISE_ABS", InputTensor=packed([1] * 9), OutputTensor=packed([1] * 9))
+def test_a_rank_and_a_word_that_no_row_has_are_rejected() -> None:
+    descriptor = operator("ELEMENT_WISE_ABS", InputTensor=pack([1] * 9), OutputTensor=pack([1] * 9))
     with pytest.raises(
         InputError, match="InputTensor: has 9 dimensions, which no version of ELEMENT_WISE_ABS supports"
     ):
@@ -103,7 +109,7 @@ def test_a_rank_and_a_word_that_no_row_has_are_refused() -> None:
         execute_at(descriptor, {"X": ONES}, "20")
 
 
-def test_a_fused_operator_that_no_row_lists_is_refused() -> None:
+def test_a_fused_operator_that_no_row_lists_is_rejected() -> None:
     basic = dialect("directml").operator("GEMM").table.examples["basic"]["descriptor"]
     desc = {**basic["desc"], "FusedActivation": {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {}}}
     descriptor = read_dict({**basic, "desc": desc}, "directml")
@@ -114,28 +120,28 @@ def test_a_fused_operator_that_no_row_lists_is_refused() -> None:
 @pytest.mark.parametrize(
     "descriptor",
     [
-        operator("ACTIVATION_SOFTMAX", InputTensor=packed([1, 0, 2, 3]), OutputTensor=packed([1, 0, 2, 3])),
-        operator("ACTIVATION_HARDMAX", InputTensor=packed([1, 1, 2, 0]), OutputTensor=packed([1, 1, 2, 0])),
+        operator("ACTIVATION_SOFTMAX", InputTensor=pack([1, 0, 2, 3]), OutputTensor=pack([1, 0, 2, 3])),
+        operator("ACTIVATION_HARDMAX", InputTensor=pack([1, 1, 2, 0]), OutputTensor=pack([1, 1, 2, 0])),
         operator(
-            "ARGMAX", InputTensor=packed([1, 1, 2, 0]), OutputTensor=packed([1, 1, 2, 1], "UINT32"), AxisCount=1,
+            "ARGMAX", InputTensor=pack([1, 1, 2, 0]), OutputTensor=pack([1, 1, 2, 1], "UINT32"), AxisCount=1,
             Axes=[3], AxisDirection="INCREASING",
         ),
         operator(
-            "GATHER", InputTensor=packed([1, 1, 0, 3]), IndicesTensor=packed([1, 1, 1, 2], "UINT32"),
-            OutputTensor=packed([1, 1, 2, 3]), Axis=2, IndexDimensions=1,
+            "GATHER", InputTensor=pack([1, 1, 0, 3]), IndicesTensor=pack([1, 1, 1, 2], "UINT32"),
+            OutputTensor=pack([1, 1, 2, 3]), Axis=2, IndexDimensions=1,
         ),
         operator(
-            "RESAMPLE", InputTensor=packed([1, 1, 0, 2]), OutputTensor=packed([1, 1, 0, 4]),
+            "RESAMPLE", InputTensor=pack([1, 1, 0, 2]), OutputTensor=pack([1, 1, 0, 4]),
             InterpolationMode="LINEAR", ScaleCount=4, Scales=[1, 1, 1, 2],
         ),
         operator(
-            "REDUCE", Function="MAX", InputTensor=packed([1, 1, 2, 0]), OutputTensor=packed([1, 1, 2, 1]), AxisCount=1,
+            "REDUCE", Function="MAX", InputTensor=pack([1, 1, 2, 0]), OutputTensor=pack([1, 1, 2, 1]), AxisCount=1,
             Axes=[3],
         ),
     ],
     ids=lambda descriptor: descriptor.operator,
 )  # fmt: skip
-def test_sizes_of_0_are_refused_by_directml(descriptor: Any) -> None:
+def test_sizes_of_0_are_rejected_by_directml(descriptor: Any) -> None:
     spec = dialect("directml").operator(descriptor.operator)
     tensors = {info.name: descriptor.fields[info.name] for info in spec.inputs if info.name in descriptor.fields}
     arrays = {name: np.zeros(t.sizes, numpy_type(spec.dialect, t.type)) for name, t in tensors.items()}
@@ -171,7 +177,7 @@ def test_a_type_that_the_kernel_lacks_is_no_fault_of_the_descriptor() -> None:
 
 
 @pytest.mark.parametrize("name", ["Expand", "Tile", "Abs"])
-def test_more_than_32_dimensions_are_refused(name: str) -> None:
+def test_more_than_32_dimensions_are_rejected(name: str) -> None:
     many = np.ones([1] * 33, np.float32)
     if name == "Expand":
         descriptor = node("Expand", ("FLOAT", [1]), ("INT64", [33]))
@@ -185,7 +191,7 @@ def test_more_than_32_dimensions_are_refused(name: str) -> None:
         execute_at(descriptor, arrays, "13")
 
 
-def test_an_empty_output_of_impossible_size_is_refused() -> None:
+def test_an_empty_output_of_impossible_size_is_rejected() -> None:
     descriptor = node("Tile", ("FLOAT", [2, 1]), ("INT64", [2]))
     with pytest.raises(InputError, match="larger than any array"):
         execute_at(descriptor, {"input": ONES[:, :1], "repeats": np.array([2**63 - 1, 0])}, "13")
@@ -205,7 +211,7 @@ support: {"1.0": {InputTensor: {types: any}, OutputTensor: {types: any}}}
 execute: {kernel: hungry, arrays: {data: InputTensor}, outputs: [OutputTensor]}
 """
     scratch("directml", hungry=text)
-    descriptor = operator("HUNGRY", InputTensor=packed([1]), OutputTensor=packed([1]))
+    descriptor = operator("HUNGRY", InputTensor=pack([1]), OutputTensor=pack([1]))
     with pytest.raises(InputError, match="out of memory: no 3 TB"):
         execute_at(descriptor, {"InputTensor": ONES[0, :1]}, "6.4")
 
@@ -216,7 +222,7 @@ def test_infinities_and_nan_are_values_like_others() -> None:
     assert np.array_equal(outputs["output"], np.array([np.inf, 0, np.nan], np.float32), equal_nan=True)
 
 
-def test_a_word_where_a_number_belongs_is_refused() -> None:
+def test_a_word_where_a_number_belongs_is_rejected() -> None:
     descriptor = node("TopK", ("FLOAT", [2, 3]), ("INT64", [1]))
     descriptor.fields["axis"] = "last"
     with pytest.raises(InputError, match="axis"):

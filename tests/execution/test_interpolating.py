@@ -1,4 +1,4 @@
-"""Resized arrays: by hand, and beside the sums over all axes at once that their pages write down."""
+"""Resizing, by hand and against the documented sums over all axes at once."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def scales(*numbers: float) -> np.ndarray:
     ],
 )
 def test_the_nearest(places: str, expected: list[float]) -> None:
-    found = interpolate_along(
+    result = interpolate_along(
         LINE, sizes(6), mode="nearest", shape_calculation_mode="sizes", coordinate_transformation_mode=places
     )
-    assert found.tolist() == expected
+    assert result.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_the_nearest(places: str, expected: list[float]) -> None:
         ("simple", [1, 1, 2, 2]),
     ],
 )
-def test_halves_are_rounded_as_said(nearest: str, expected: list[float]) -> None:
-    made: dict[str, Any] = {
+def test_halves_are_rounded_as_reported(nearest: str, expected: list[float]) -> None:
+    result: dict[str, Any] = {
         "mode": "nearest",
         "shape_calculation_mode": "scales",
         "coordinate_transformation_mode": "asymmetric",
         "nearest": nearest,
     }
-    assert interpolate_along(LINE, None, scales(2), **made).tolist()[:4] == expected
+    assert interpolate_along(LINE, None, scales(2), **result).tolist()[:4] == expected
 
 
 def test_one_place_of_pytorch_and_of_corners_is_the_first() -> None:
@@ -91,8 +91,8 @@ def test_straight_lines() -> None:
 
 def test_antialias_takes_the_mean_of_what_is_made_smaller() -> None:
     data = np.array([1, 2, 3, 4, 5, 6, 7, 8], np.float64)
-    found = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes", antialias=True)
-    assert found.tolist() == pytest.approx([10.125 / 3.5, 9 - 10.125 / 3.5])
+    array = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes", antialias=True)
+    assert array.tolist() == pytest.approx([10.125 / 3.5, 9 - 10.125 / 3.5])
     plain = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes")
     assert plain.tolist() == [2.5, 6.5]
 
@@ -108,7 +108,7 @@ def cubic_weights(s: float, a: float) -> list[float]:
 
 def test_cubes_are_products_of_those_along_each_axis() -> None:
     data = np.random.default_rng(0).random((3, 4))
-    found = interpolate_along(data, sizes(5, 7), mode="cubic", shape_calculation_mode="sizes", cube=-0.5)
+    array = interpolate_along(data, sizes(5, 7), mode="cubic", shape_calculation_mode="sizes", cube=-0.5)
     for row, column in product(range(5), range(7)):
         at = ((row + 0.5) * 3 / 5 - 0.5, (column + 0.5) * 4 / 7 - 0.5)
         weights = [cubic_weights(x - floor(x), -0.5) for x in at]
@@ -116,19 +116,19 @@ def test_cubes_are_products_of_those_along_each_axis() -> None:
         for i, j in product(range(4), range(4)):
             place = [min(max(floor(x) + n - 1, 0), m - 1) for x, n, m in zip(at, (i, j), (3, 4), strict=True)]
             total += weights[0][i] * weights[1][j] * data[place[0], place[1]]
-        assert found[row, column] == pytest.approx(total)
+        assert array[row, column] == pytest.approx(total)
 
 
 def test_axes_paddings_and_scales() -> None:
     data = np.arange(6, dtype=np.int32).reshape(2, 3)
-    made: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "mode": "nearest",
         "shape_calculation_mode": "scales",
         "coordinate_transformation_mode": "asymmetric",
         "nearest": "floor",
     }
-    found = interpolate_along(data, None, scales(0.5), sizes(1), begins=[0, 1], ends=[1], **made)
-    assert found.tolist() == [[0, 1], [0, 4], [0, 0]]
+    array = interpolate_along(data, None, scales(0.5), sizes(1), begins=[0, 1], ends=[1], **entries)
+    assert array.tolist() == [[0, 1], [0, 4], [0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -158,18 +158,18 @@ def test_axes_paddings_and_scales() -> None:
     ],
 )
 def test_what_cannot_be_resized(change: dict[str, Any], error: type[Exception] | None) -> None:
-    given: dict[str, Any] = {"data": LINE, "sizes": sizes(2), "mode": "nearest", "shape_calculation_mode": "sizes"}
+    inputs: dict[str, Any] = {"data": LINE, "sizes": sizes(2), "mode": "nearest", "shape_calculation_mode": "sizes"}
     if error is None:
-        assert interpolate_along(**given | change).shape == (0,)
+        assert interpolate_along(**inputs | change).shape == (0,)
         return
     with pytest.raises(error):
-        interpolate_along(**given | change)
+        interpolate_along(**inputs | change)
 
 
 def test_lines_between_aligned_corners() -> None:
     data = np.array([[0, 10, 20, 40]], np.float32)
-    found = interpolate_along(data, np.array([7]), mode="linear", axes_attribute=[1], align_corners=True)
-    assert found.tolist() == [[0, 5, 10, 15, 20, 30, 40]]
+    array = interpolate_along(data, np.array([7]), mode="linear", axes_attribute=[1], align_corners=True)
+    assert array.tolist() == [[0, 5, 10, 15, 20, 30, 40]]
     assert interpolate_along(data, np.array([2]), mode="linear", axes_attribute=[1], align_corners=True).tolist() == [
         [0, 40]
     ]
@@ -188,7 +188,7 @@ def test_lines_between_aligned_corners() -> None:
         {"axes_attribute": [1, 1], "sizes": np.array([2, 2])},
     ],
 )
-def test_what_is_not_said_of_corners_is_not_computed(change: dict[str, Any]) -> None:
-    how = {"sizes": np.array([7]), "mode": "linear", "axes_attribute": [1], "align_corners": True}
+def test_what_is_not_reported_of_corners_is_not_computed(change: dict[str, Any]) -> None:
+    options = {"sizes": np.array([7]), "mode": "linear", "axes_attribute": [1], "align_corners": True}
     with pytest.raises(NoKernel):
-        interpolate_along(np.ones((1, 4), np.float32), **{**how, **change})
+        interpolate_along(np.ones((1, 4), np.float32), **{**options, **change})

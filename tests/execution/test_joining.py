@@ -1,4 +1,4 @@
-"""Joining and splitting: the page's examples, and refusals."""
+"""Joining and splitting: documented examples, and errors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_what_is_split_is_joined_again(axis):
 
 def test_by_hand():
     assert join([np.array([[1, 2]]), np.array([[5, 6], [7, 8]])], axis=0).tolist() == [[1, 2], [5, 6], [7, 8]]
-    found = split(np.array([[1, 2, 3]]), shapes=[[1, 2], [1, 1]], axis=1)
-    assert [part.tolist() for part in found] == [[[1, 2]], [[3]]]
+    arrays = split(np.array([[1, 2, 3]]), shapes=[[1, 2], [1, 1]], axis=1)
+    assert [part.tolist() for part in arrays] == [[[1, 2]], [[3]]]
 
 
 @pytest.mark.parametrize(

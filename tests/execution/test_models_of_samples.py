@@ -1,4 +1,4 @@
-"""Kernels of models of samples, and of texts: what no example and no peer shows."""
+"""Kernels of classical models and texts, without examples or peers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def words(*texts):
 def test_a_pattern_that_tries_all_ways_takes_no_longer():
     began = time.monotonic()
     with memory.limit(memory.budget_of(None, 30)):
-        found = match_pattern(words("a" * 5000, "a" * 5000 + "b"), pattern="(a*)*(a|a)*(a?){50}c?")
-    assert found.tolist() == [True, False]
+        array = match_pattern(words("a" * 5000, "a" * 5000 + "b"), pattern="(a*)*(a|a)*(a?){50}c?")
+    assert array.tolist() == [True, False]
     assert time.monotonic() - began < 30
 
 
@@ -37,7 +37,7 @@ def test_a_long_match_ends_with_the_time():
 @pytest.mark.parametrize(
     "pattern", ["(", "a**", "a{1001}", "(a{500}){500}", r"\1", "(?=a)", "[z-a]", r"\Z", "a)", "*a"]
 )
-def test_what_re2_does_not_take_is_refused(pattern):
+def test_what_re2_does_not_take_is_rejected(pattern):
     with pytest.raises(InputError, match="the pattern"):
         match_pattern(words("a"), pattern=pattern)
 
@@ -49,13 +49,13 @@ def test_patterns_that_are_not_computed(pattern):
 
 
 def test_trees_in_a_circle_are_undefined_and_end():
-    found = regress_by_trees(
+    array = regress_by_trees(
         np.array([[0.0], [2.0]]), targets=1, tree_ids=[0, 0, 0], node_ids=[0, 1, 2], features=[0, 0, 0],
         modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], values=[1.0, 9.0, 0.0], true_ids=[1, 1, 0], false_ids=[2, 2, 0],
         vote_trees=[0], vote_nodes=[2], vote_targets=[0], weights=[5.0],
     )  # fmt: skip
-    assert np.ma.getmaskarray(found).tolist() == [[True], [False]]
-    assert found[1, 0] == 5
+    assert np.ma.getmaskarray(array).tolist() == [[True], [False]]
+    assert array[1, 0] == 5
 
 
 def test_numbers_beyond_floats_are_compared_exactly():
@@ -66,28 +66,28 @@ def test_numbers_beyond_floats_are_compared_exactly():
 
 def test_a_nan_is_a_key_and_the_last_of_equal_keys_counts():
     x = np.array([np.nan, 1, 2], np.float32)
-    found = map_labels(x, float_keys=[float("nan"), 1.0, 1.0], integer_values=[7, 8, 9])
-    assert found.tolist() == [7, 9, -1]
+    array = map_labels(x, float_keys=[float("nan"), 1.0, 1.0], integer_values=[7, 8, 9])
+    assert array.tolist() == [7, 9, -1]
     assert map_labels(x, repeated="first", float_keys=[1.0, 1.0], integer_values=[8, 9]).tolist() == [-1, 8, -1]
 
 
 def test_what_no_integer_is_no_category():
-    found = mark_categories(np.array([np.nan, 1e30, -0.5]), integers=[0, -(2**63)])
-    assert found.tolist() == [[0, 0], [0, 0], [1, 0]]
+    array = mark_categories(np.array([np.nan, 1e30, -0.5]), integers=[0, -(2**63)])
+    assert array.tolist() == [[0, 0], [0, 0], [1, 0]]
     with pytest.raises(InputError, match="not in the categories"):
         mark_categories(np.array([3]), integers=[1], unknown_is_zeros=False)
 
 
 def test_what_no_number_can_be_made_of_is_masked():
-    found = row_of_map((np.array([2, 1]), words("x", " 7z")), kind="TO_INT64")
-    assert found.tolist() == [[7, None]]
+    array = row_of_map((np.array([2, 1]), words("x", " 7z")), kind="TO_INT64")
+    assert array.tolist() == [[7, None]]
     with pytest.raises(InputError, match="is not a valid index"):
         row_of_map((np.array([-1]), np.array([1.0])), form="SPARSE", length=3)
 
 
 def test_texts_are_split_as_the_text_says():
-    found, counts = split_texts(words(" a b  c ", "", "\t"), maxsplit=1)
-    assert found.tolist() == [["a", "b  c"], ["", ""], ["", ""]]
+    array, counts = split_texts(words(" a b  c ", "", "\t"), maxsplit=1)
+    assert array.tolist() == [["a", "b  c"], ["", ""], ["", ""]]
     assert counts.tolist() == [2, 0, 0]
     assert split_texts(words(".", ""), delimiter=".")[1].tolist() == [2, 1]
 
@@ -98,10 +98,12 @@ def test_characters_that_become_several_stay():
     assert normalize_texts(words("A"), stopwords=["a"], case_sensitive=True).tolist() == ["A"]
 
 
-def test_a_step_of_another_mode_is_refused():
-    one = np.array(1.0)
+def test_a_step_of_another_mode_is_rejected():
+    array = np.array(1.0)
     with pytest.raises(InputError, match="standard or nesterov"):
-        step_by_momentum(one, np.array(0), [one, one, one], alpha=0.0, beta=0.0, mode="other", norm_coefficient=0.0)
+        step_by_momentum(
+            array, np.array(0), [array, array, array], alpha=0.0, beta=0.0, mode="other", norm_coefficient=0.0
+        )
 
 
 def test_the_elements_of_an_unknown_tensor_are_not_absent():

@@ -1,4 +1,4 @@
-"""Elements moved along axes that arrays name, and blocks of places: by hand, and what is refused."""
+"""Moves along given axes and by blocks: values computed by hand, errors."""
 
 import numpy as np
 import pytest
@@ -16,20 +16,20 @@ def ints(*numbers):
 
 
 def test_gather_in_batches():
-    found = pad_transpose.gather_along(ROWS, np.array([[0, 2], [1, 1]]), ints(-1), batch_dimensions=-1)
-    assert found.tolist() == [[1, 3], [5, 5]]
+    array = pad_transpose.gather_along(ROWS, np.array([[0, 2], [1, 1]]), ints(-1), batch_dimensions=-1)
+    assert array.tolist() == [[1, 3], [5, 5]]
 
 
 def test_gather_behind_a_batch_keeps_what_lies_between():
     data = np.arange(12).reshape(2, 1, 3, 2)
-    found = pad_transpose.gather_along(data, np.array([[2], [0]]), np.array(2), batch_dimensions=1)
-    assert found.tolist() == [[[[4, 5]]], [[[6, 7]]]]
+    array = pad_transpose.gather_along(data, np.array([[2], [0]]), np.array(2), batch_dimensions=1)
+    assert array.tolist() == [[[[4, 5]]], [[[6, 7]]]]
 
 
 def test_gather_gives_zeros_beyond_where_asked():
     data = np.array([1, 2, 3, 4, 5])
-    given = {"indices": ints(3, 10, -20, -1), "axis": np.array(0)}
-    assert pad_transpose.gather_along(data, **given, zeros_beyond=True).tolist() == [4, 0, 0, 5]
+    entries = {"indices": ints(3, 10, -20, -1), "axis": np.array(0)}
+    assert pad_transpose.gather_along(data, **entries, zeros_beyond=True).tolist() == [4, 0, 0, 5]
     text = np.array(["a", "b"], object)
     assert pad_transpose.gather_along(text, ints(1, 2), np.array(0), zeros_beyond=True).tolist() == ["b", ""]
     empty = pad_transpose.gather_along(ROWS[:, :0], ints(0), np.array(1), zeros_beyond=True)
@@ -37,12 +37,12 @@ def test_gather_gives_zeros_beyond_where_asked():
 
 
 @pytest.mark.parametrize(("index", "axis"), [(-1, 0), (2, 0), (0, 2), (0, -3)])
-def test_gather_refuses(index, axis):
+def test_gather_rejects(index, axis):
     with pytest.raises(InputError):
         pad_transpose.gather_along(ROWS, ints(index), np.array(axis))
 
 
-def test_gather_refuses_batches_behind_the_axis():
+def test_gather_rejects_batches_behind_the_axis():
     with pytest.raises(InputError):
         pad_transpose.gather_along(ROWS, np.zeros((2, 1), np.int64), np.array(0), batch_dimensions=1)
 
@@ -67,7 +67,7 @@ def test_lengths_that_do_not_fit(lengths):
         pad_transpose.split_lengths(ROWS, np.array(1), ints(*lengths))
 
 
-def test_split_refuses_more_parts_than_elements():
+def test_split_rejects_more_parts_than_elements():
     with pytest.raises(InputError):
         pad_transpose.split_equally(ROWS[:, :0], np.array(1), parts=2)
 
@@ -93,21 +93,21 @@ def test_broadcast_modes():
         pad_transpose.broadcast_by(ROWS, ints(3, 2), ints(1, 0), mode="explicit")
 
 
-def padded(mode, begin, end, *, cut=True):
+def pad(mode, begin, end, *, cut=True):
     return pad_transpose.pad_between(np.array([1, 2, 3]), ints(begin), ints(end), mode=mode, crop_negative=cut).tolist()
 
 
 def test_pad_modes():
-    assert padded("constant", 1, 2) == [0, 1, 2, 3, 0, 0]
-    assert padded("edge", 1, -1) == [1, 1, 2]
-    assert padded("reflect", 2, 1) == [3, 2, 1, 2, 3, 2]
-    assert padded("symmetric", 2, 3) == [2, 1, 1, 2, 3, 3, 2, 1]
+    assert pad("constant", 1, 2) == [0, 1, 2, 3, 0, 0]
+    assert pad("edge", 1, -1) == [1, 1, 2]
+    assert pad("reflect", 2, 1) == [3, 2, 1, 2, 3, 2]
+    assert pad("symmetric", 2, 3) == [2, 1, 1, 2, 3, 3, 2, 1]
 
 
 @pytest.mark.parametrize(("mode", "begin", "cut"), [("reflect", 3, True), ("symmetric", 4, True), ("edge", -1, False)])
-def test_pad_refuses(mode, begin, cut):
+def test_pad_rejects(mode, begin, cut):
     with pytest.raises(InputError):
-        padded(mode, begin, 0, cut=cut)
+        pad(mode, begin, 0, cut=cut)
 
 
 def test_blocks_along_one_and_three_dimensions():
@@ -137,12 +137,12 @@ def test_batches_from_space_and_back():
 @pytest.mark.parametrize(
     ("sizes", "begin"), [((2, 1), (0, 0)), ((1, 2), (0, 0)), ((1, 1), (1, 0)), ((1, 1), (0, -1)), ((1, 0), (0, 0))]
 )
-def test_batches_from_space_refuses(sizes, begin):
+def test_batches_from_space_rejects(sizes, begin):
     with pytest.raises(InputError):
         pad_transpose.batches_from_space(ROWS, ints(*sizes), ints(*begin), ints(0, 0))
 
 
-def test_space_from_batches_refuses_more_cropped_than_there_is():
+def test_space_from_batches_rejects_more_cropped_than_there_is():
     with pytest.raises(InputError):
         pad_transpose.space_from_batches(ROWS, ints(1, 2), ints(0, 4), ints(0, 3))
 

@@ -1,4 +1,4 @@
-"""Floats rounded to those of eight bits, and back."""
+"""Floats rounded to 8 bits, and back."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def test_as_the_types_of_ml_dtypes(name: str, kind: dict[str, Any]) -> None:
     every = np.sort(every[np.isfinite(every)])
     between = np.concatenate([every, (every[1:] + every[:-1]) / 2, np.linspace(-500, 500, 4001, dtype=np.float32)])
     expected = between.astype(narrow).astype(np.float32)
-    found = round_between_scales(between, ONE, **kind)
-    held = np.isfinite(expected)
-    assert np.array_equal(np.ma.getdata(found)[held], expected[held])
-    assert np.array_equal(np.ma.getmaskarray(found), ~held)
+    result = round_between_scales(between, ONE, **kind)
+    value = np.isfinite(expected)
+    assert np.array_equal(np.ma.getdata(result)[value], expected[value])
+    assert np.array_equal(np.ma.getmaskarray(result), ~value)
 
 
 def test_scale_and_shift_are_undone() -> None:
@@ -34,15 +34,15 @@ def test_scale_and_shift_are_undone() -> None:
     scale, shift = np.array([2, 4], np.float32), np.array([0.5, 1], np.float32)
     # 1.5, 11, -2.5, 0
     assert round_between_scales(data, scale, shift, **E4M3).tolist() == [[1, 3], [-1, 0.25]]
-    found = round_between_scales(data, scale, shift, **E5M2)  # 11 lies between 10 and 12, 2.5 is one of them
-    assert found.tolist() == [[1, 3.25], [-1, 0.25]]
+    array = round_between_scales(data, scale, shift, **E5M2)  # 11 is halfway between 10 and 12, 2.5 is representable
+    assert array.tolist() == [[1, 3.25], [-1, 0.25]]
 
 
 def test_what_is_left_open_is_masked() -> None:
     data = np.array([464, 465, np.inf, np.nan, -464], np.float32)
     assert np.ma.getmaskarray(round_between_scales(data, ONE, **E4M3)).tolist() == [False, True, True, True, False]
     few = np.array([1 + 2**-10], np.float16)
-    # the exact product, 1.0625 and a little, is above the middle of 1 and 1.125; as float16 it is the middle
+    # the exact product is slightly above the midpoint of 1 and 1.125; in float16 it is the midpoint
     factor = np.array(1.0615234375, np.float16)
     exact = float(few[0]) * float(factor)
     assert exact > 1.0625
@@ -50,7 +50,7 @@ def test_what_is_left_open_is_masked() -> None:
     assert np.ma.getmaskarray(round_between_scales(few, factor, **E4M3)).tolist() == [True]
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_rejected() -> None:
     data = np.ones((2, 3), np.float32)
     with pytest.raises(InputError, match="broadcast"):
         round_between_scales(data, np.ones(2, np.float32), **E4M3)

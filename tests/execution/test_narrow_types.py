@@ -1,4 +1,4 @@
-"""Element types of at most 8 bits that ml_dtypes has: how arrays come in and go out, what is converted, what is not."""
+"""Types of at most 8 bits from ml_dtypes: inputs, outputs, conversions."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def layer(kind: str, inputs: list[str], outputs: list[str] | None = None, data: 
 TO_F32 = layer("Convert", ["i4"], ["f32"], {"destination_type": "f32"})
 
 
-@pytest.mark.parametrize("given", [np.array([-8, 0, 7], t) for t in (INT4, "i1", "i8")] + [[-8, 0, 7]])
-def test_integers_that_fit_come_in_as_any_integers(given):
-    assert specgate.execute(TO_F32, {"data": given})["output"].tolist() == [-8, 0, 7]
+@pytest.mark.parametrize("inputs", [np.array([-8, 0, 7], t) for t in (INT4, "i1", "i8")] + [[-8, 0, 7]])
+def test_integers_that_fit_come_in_as_any_integers(inputs):
+    assert specgate.execute(TO_F32, {"data": inputs})["output"].tolist() == [-8, 0, 7]
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("inputs", "words"),
     [
         (np.array([0, 8, 0], "i1"), "expected integers from -8 to 7"),
         (np.array([0, 300, 0], "u2"), "expected integers from -8 to 7"),
@@ -56,9 +56,9 @@ def test_integers_that_fit_come_in_as_any_integers(given):
         (np.array([True, False, True]), "type int4, found bool"),
     ],
 )
-def test_what_does_not_fit_is_refused(given, words):
+def test_what_does_not_fit_is_rejected(inputs, words):
     with pytest.raises(InputError, match=words):
-        specgate.execute(TO_F32, {"data": given})
+        specgate.execute(TO_F32, {"data": inputs})
 
 
 def test_wider_integers_must_have_their_type():
@@ -67,10 +67,10 @@ def test_wider_integers_must_have_their_type():
 
 
 def test_outputs_have_the_type_of_ml_dtypes():
-    found = specgate.execute(layer("Convert", ["f32"], ["u4"], {"destination_type": "u4"}), {"data": [1.5, 0, 15]})[
+    result = specgate.execute(layer("Convert", ["f32"], ["u4"], {"destination_type": "u4"}), {"data": [1.5, 0, 15]})[
         "output"
     ]
-    assert (found.dtype, found.astype(np.uint8).tolist()) == (UINT4, [1, 0, 15])
+    assert (result.dtype, result.astype(np.uint8).tolist()) == (UINT4, [1, 0, 15])
 
 
 def test_without_ml_dtypes_it_is_named(monkeypatch):
@@ -124,10 +124,10 @@ def test_which_types_are_narrow_and_what_they_hold():
 )
 def test_conversions(values, kind, to, expected):
     """None: undefined."""
-    found = convert(np.array(values, kind), to=np.dtype(to))
-    assert found.dtype == np.dtype(to)
-    assert np.ma.getmaskarray(found).tolist() == [value is None for value in expected]
-    wide = np.ma.getdata(widen_array(found)).tolist()
+    result = convert(np.array(values, kind), to=np.dtype(to))
+    assert result.dtype == np.dtype(to)
+    assert np.ma.getmaskarray(result).tolist() == [value is None for value in expected]
+    wide = np.ma.getdata(widen_array(result)).tolist()
     assert [w for w, e in zip(wide, expected, strict=True) if e is not None] == [e for e in expected if e is not None]
 
 
@@ -137,14 +137,14 @@ def test_nan_stays_where_a_type_has_one(dtype):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "common"),
+    ("item", "other", "common"),
     [(INT4, UINT4, "i1"), (INT4, "u1", "i2"), (UINT4, "u1", "u1"), (E4M3, E5M2, "f2"), (E4M3, "f2", "f2"),
      (INT4, "f4", "f4"), ("?", INT4, INT4), (INT4, INT4, INT4), (INT4, "i1", "i1")],
 )  # fmt: skip
-def test_the_type_that_holds_both(one, other, common):
-    for pair in ((one, other), (other, one)):
-        made = convert_both(*(np.ones(2, kind) for kind in pair), scalars_follow=False)
-        assert [array.dtype for array in made] == [np.dtype(common)] * 2
+def test_the_type_that_holds_both(item, other, common):
+    for pair in ((item, other), (other, item)):
+        result = convert_both(*(np.ones(2, kind) for kind in pair), scalars_follow=False)
+        assert [array.dtype for array in result] == [np.dtype(common)] * 2
 
 
 def test_without_a_type_for_what_no_integer_holds():

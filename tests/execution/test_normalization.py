@@ -1,4 +1,4 @@
-"""Normalisation by mean and variance: hand-worked, every choice of axes, and refusals."""
+"""Normalization by mean and variance: by hand, all axes, errors."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ ROW = np.array([[1, 2, 3, 6]], np.float32)  # mean 3, variance 3.5, mean square 
     ],
 )
 def test_by_hand(use_mean, use_variance, expected):
-    found = normalize_mean_variance(ROW, axes=[1], epsilon=0.5, use_mean=use_mean, use_variance=use_variance)
-    assert found[0].tolist() == pytest.approx(expected, abs=1e-7)
+    result = normalize_mean_variance(ROW, axes=[1], epsilon=0.5, use_mean=use_mean, use_variance=use_variance)
+    assert result[0].tolist() == pytest.approx(expected, abs=1e-7)
 
 
 def test_scale_bias_and_activation():
     scale, bias = np.array([[2]], np.float32), np.array([[1, 1, 1, -9]], np.float32)
-    found = normalize_mean_variance(
+    array = normalize_mean_variance(
         ROW, scale, bias, axes=[1], epsilon=0.5, activation=lambda x: np.maximum(x, np.float32(0))
     )
-    assert found.tolist() == [[0, 0, 1, 0]]
+    assert array.tolist() == [[0, 0, 1, 0]]
 
 
 @pytest.mark.parametrize("axes", [[0], [2, 1], [0, 1, 2], []])
 def test_axes(axes):
     array = np.random.default_rng(2).normal(size=(2, 3, 4)).astype(np.float32)
-    found = normalize_mean_variance(array, axes=axes, epsilon=1e-3)
+    result = normalize_mean_variance(array, axes=axes, epsilon=1e-3)
     wide = array.astype(np.float64)
     mean, variance = wide.mean(tuple(axes), keepdims=True), wide.var(tuple(axes), keepdims=True)
-    assert found == pytest.approx((wide - mean) / np.sqrt(variance + 1e-3), abs=1e-6)
+    assert result == pytest.approx((wide - mean) / np.sqrt(variance + 1e-3), abs=1e-6)
 
 
 def test_halves_far_from_zero():
@@ -49,17 +49,17 @@ def test_halves_far_from_zero():
     assert normalize_mean_variance(array, axes=[1], epsilon=0.0).tolist() == [[-1, 1]]
 
 
-@pytest.mark.parametrize("given", [{"scale": (1, 3)}, {"bias": (4,)}, {"axes": [2]}])
-def test_refusals(given):
-    scale, bias = (np.ones(given[name], np.float32) if name in given else None for name in ("scale", "bias"))
+@pytest.mark.parametrize("inputs", [{"scale": (1, 3)}, {"bias": (4,)}, {"axes": [2]}])
+def test_refusals(inputs):
+    scale, bias = (np.ones(inputs[name], np.float32) if name in inputs else None for name in ("scale", "bias"))
     with pytest.raises(InputError, match="normalization"):
-        normalize_mean_variance(ROW, scale, bias, axes=given.get("axes", [1]), epsilon=1e-5)
+        normalize_mean_variance(ROW, scale, bias, axes=inputs.get("axes", [1]), epsilon=1e-5)
 
 
 def test_numbers_per_channel():
     array = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)
-    found = scale_channels(array, scale=2.0, bias=[1, 0, -1])
-    assert found.tolist() == [[[[1, 3]], [[4, 6]], [[7, 9]]]]
+    result = scale_channels(array, scale=2.0, bias=[1, 0, -1])
+    assert result.tolist() == [[[[1, 3]], [[4, 6]], [[7, 9]]]]
     assert scale_channels(array.astype("f2"), scale=2.0, bias=[1, 0, -1]).dtype == np.float16
     for shape in ((1, 2, 1, 2), (3, 2)):
         with pytest.raises(InputError, match="channels"):

@@ -1,4 +1,4 @@
-"""Values of builds where they differ from the page: `observed` entries."""
+"""Values of builds that differ from the documentation: `observed` entries."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ HALVES = {"InputTensor": np.array([0.49999997, -0.49999997, 8388609, 2.5], np.fl
 
 def entries():
     return [
-        pytest.param(spec, said, id=f"{spec.name}-{said.what[:40]}")
+        pytest.param(spec, values, id=f"{spec.name}-{values.what[:40]}")
         for tables in map(dialect, ("directml", "onnx", "openvino"))
         for spec in map(tables.operator, tables.tables.operators)
         for overlay in spec.overlays
-        for said in overlay.values
-        if said.computed
+        for values in overlay.values
+        if values.computed
     ]
 
 
-@pytest.mark.parametrize(("spec", "said"), entries())
-def test_the_kernel_has_the_arguments(spec, said):
-    known = inspect.signature(find_kernel(said.kernel or spec.table.recipe["kernel"])).parameters
-    named = {*known, *(Broadcast.__annotations__ if "how" in known else ())}
-    assert said.arguments.keys() <= named
+@pytest.mark.parametrize(("spec", "message"), entries())
+def test_the_kernel_has_the_arguments(spec, message):
+    facts = inspect.signature(find_kernel(message.kernel or spec.table.recipe["kernel"])).parameters
+    named = {*facts, *(Broadcast.__annotations__ if "how" in facts else ())}
+    assert message.arguments.keys() <= named
 
 
 def test_halves_are_those_of_the_page_or_of_builds():
@@ -67,8 +67,8 @@ def test_integers_are_those_below_their_places():
     }
     arrays = {"InputTensor": np.array([[[[1, 2, 3, 4]]]], np.uint8)}
     assert specgate.execute(resample, arrays)["OutputTensor"].ravel().tolist() == [1, 1, 2, 2, 3, 3, 4, 4]
-    found = specgate.execute(resample, arrays, basis="observed")["OutputTensor"]
-    assert found.ravel().tolist() == [1, 1, 1, 2, 2, 3, 3, 4]
+    result = specgate.execute(resample, arrays, basis="observed")["OutputTensor"]
+    assert result.ravel().tolist() == [1, 1, 1, 2, 2, 3, 3, 4]
 
 
 def test_offsets_of_gradients_are_exchanged():
@@ -81,15 +81,17 @@ def test_offsets_of_gradients_are_exchanged():
     desc |= {"DimensionCount": 4, "Scales": [1, 1, 1, 2]}
     offsets = [{"InputPixelOffsets": [0, 0, 0, 1], "OutputPixelOffsets": [0, 0, 0, 0]}]
     offsets += [{"InputPixelOffsets": [0, 0, 0, 0], "OutputPixelOffsets": [0, 0, 0, 1]}]
-    given = {"InputGradientTensor": np.array([[[[1, 2, 4, 8]]]], np.float32)}
-    found = {
+    arrays_by_name = {"InputGradientTensor": np.array([[[[1, 2, 4, 8]]]], np.float32)}
+    outputs_by_name = {
         basis: [
-            specgate.execute({"type": "DML_OPERATOR_RESAMPLE_GRAD", "desc": desc | each}, given, basis=basis)
+            specgate.execute({"type": "DML_OPERATOR_RESAMPLE_GRAD", "desc": desc | each}, arrays_by_name, basis=basis)
             for each in offsets
         ]
         for basis in ("documented", "observed")
     }
-    page, builds = ([each["OutputGradientTensor"].tolist() for each in found[basis]] for basis in found)
+    page, builds = (
+        [each["OutputGradientTensor"].tolist() for each in outputs_by_name[basis]] for basis in outputs_by_name
+    )
     assert builds == page[::-1]
     assert page[0] != page[1]
 
@@ -103,13 +105,13 @@ def test_a_row_that_is_hidden_as_a_whole_keeps_three_digits():
     names = ("QueryTensor", "KeyTensor", "ValueTensor")
     arrays = {name: random.normal(size=masked[name]["Sizes"]).astype(np.float32) for name in names}
     open_rows = specgate.execute(attention, arrays)["OutputTensor"]
-    given = {**arrays, "MaskTensor": np.zeros((2, 4, 3, 6), np.int32)}
-    found = {
-        basis: specgate.execute({**attention, "desc": masked}, given, basis=basis)["OutputTensor"]
+    inputs = {**arrays, "MaskTensor": np.zeros((2, 4, 3, 6), np.int32)}
+    result = {
+        basis: specgate.execute({**attention, "desc": masked}, inputs, basis=basis)["OutputTensor"]
         for basis in ("documented", "observed")
     }
-    np.testing.assert_allclose(found["documented"], open_rows, atol=1e-6)
-    assert 1e-5 < np.abs(found["observed"] - open_rows).max() < 2e-3
+    np.testing.assert_allclose(result["documented"], open_rows, atol=1e-6)
+    assert 1e-5 < np.abs(result["observed"] - open_rows).max() < 2e-3
 
 
 def test_an_infinite_gradient_adds_nothing_where_its_weight_is_zero():
@@ -120,13 +122,13 @@ def test_an_infinite_gradient_adds_nothing_where_its_weight_is_zero():
         "InterpolationMode": "LINEAR",
     }
     desc |= {"DimensionCount": 4, "Scales": [1] * 4, "InputPixelOffsets": [0] * 4, "OutputPixelOffsets": [0] * 4}
-    given = {"InputGradientTensor": np.array([[[[1, np.inf, 3]]]], np.float32)}
-    found = {
-        basis: specgate.execute({"type": "DML_OPERATOR_RESAMPLE_GRAD", "desc": desc}, given, basis=basis)
+    arrays_by_name = {"InputGradientTensor": np.array([[[[1, np.inf, 3]]]], np.float32)}
+    outputs_by_name = {
+        basis: specgate.execute({"type": "DML_OPERATOR_RESAMPLE_GRAD", "desc": desc}, arrays_by_name, basis=basis)
         for basis in ("documented", "observed")
     }
-    assert np.isnan(found["documented"]["OutputGradientTensor"]).any()
-    assert found["observed"]["OutputGradientTensor"].ravel().tolist() == [1, np.inf, 3]
+    assert np.isnan(outputs_by_name["documented"]["OutputGradientTensor"]).any()
+    assert outputs_by_name["observed"]["OutputGradientTensor"].ravel().tolist() == [1, np.inf, 3]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_an_infinite_gradient_adds_nothing_where_its_weight_is_zero():
     ],
 )
 def test_paddings_are_added_up_in_32_bits(mode, start, end, expected):
-    """Asked of the build of 6.4."""
+    """Measured with build 6.4."""
     padding: dict[str, Any] = {
         "type": "DML_OPERATOR_PADDING",
         "desc": {
@@ -168,8 +170,8 @@ def test_an_entry_counts_only_at_its_levels_and_under_its_condition():
     before = specgate.execute(ROUND, HALVES, "directml:3.0", basis="observed")["OutputTensor"]
     assert before.ravel().tolist() == [0, 0, 8388609, 3]
     even = {**ROUND, "desc": {**ROUND["desc"], "RoundingMode": "HALVES_TO_NEAREST_EVEN"}}
-    found = specgate.execute(even, HALVES, "directml:6.4", basis="observed")["OutputTensor"]
-    assert found.ravel().tolist() == [0, 0, 8388609, 2]
+    result = specgate.execute(even, HALVES, "directml:6.4", basis="observed")["OutputTensor"]
+    assert result.ravel().tolist() == [0, 0, 8388609, 2]
 
 
 def test_the_higher_of_two_equally_near_elements():
@@ -185,11 +187,11 @@ def test_the_higher_of_two_equally_near_elements():
     }
     arrays = {"InputTensor": np.array([[[[1, 2, 3, 4]]]], np.float32)}
     assert specgate.execute(resample, arrays, "directml:6.4")["OutputTensor"].ravel().tolist() == [1, 3]
-    found = specgate.execute(resample, arrays, "directml:6.4", basis="observed")["OutputTensor"]
-    assert found.ravel().tolist() == [2, 4]
+    result = specgate.execute(resample, arrays, "directml:6.4", basis="observed")["OutputTensor"]
+    assert result.ravel().tolist() == [2, 4]
 
 
-def test_what_is_no_basis_is_refused(tmp_path):
+def test_what_is_no_basis_is_rejected(tmp_path):
     with pytest.raises(InputError, match="expected the basis"):
         specgate.execute(ROUND, HALVES, "directml:6.4", basis="builds")  # type: ignore[arg-type]
 
@@ -223,18 +225,18 @@ def _kernels(monkeypatch):
     monkeypatch.setattr(kernels, "_registered", slope | {"scratch_relu": lambda x, *, alpha: np.maximum(x, 0)})
 
 
-def shifted(scratch, values: str, basis: Any = "observed", array=(-2.0, 4.0), **attributes: Any):
+def shift(scratch, values: str, basis: Any = "observed", array=(-2.0, 4.0), **attributes: Any):
     scratch(shift=SHIFT.replace("VALUES", values))
     tensor = {"DataType": "FLOAT32", "Sizes": [2]}
     desc = {"InputTensor": tensor, "OutputTensor": tensor, "Slope": 0.5, **attributes}
-    given = {"InputTensor": np.array(array, np.float32)}
+    arrays_by_name = {"InputTensor": np.array(array, np.float32)}
     seen: list[str] = []
     descriptor = specgate.descriptor({"type": "DML_OPERATOR_SHIFT", "desc": desc}, dialect="directml")
-    found = specgate.execute(descriptor, given, "directml:6.4", basis=basis, on_note=seen.append)
-    again = specgate.execute(descriptor, given, "directml:6.4", basis=basis)
-    assert again["OutputTensor"].tolist() == found["OutputTensor"].tolist()
-    assert list(found.notes) == list(again.notes) == seen
-    return found["OutputTensor"].tolist(), seen
+    outputs = specgate.execute(descriptor, arrays_by_name, "directml:6.4", basis=basis, on_note=seen.append)
+    repeated = specgate.execute(descriptor, arrays_by_name, "directml:6.4", basis=basis)
+    assert repeated["OutputTensor"].tolist() == outputs["OutputTensor"].tolist()
+    assert list(outputs.notes) == list(repeated.notes) == seen
+    return outputs["OutputTensor"].tolist(), seen
 
 
 @pytest.mark.slow
@@ -252,10 +254,10 @@ def shifted(scratch, values: str, basis: Any = "observed", array=(-2.0, 4.0), **
 )
 def test_builds_compute_with_other_arguments_attributes_or_kernels(scratch, values, expected):
     other = {"Other": 8.0} if "Other" in values else {}
-    documented, _ = shifted(scratch, values, "documented", **other)
+    documented, _ = shift(scratch, values, "documented", **other)
     assert documented == ([-16, 4] if other else [-1, 4])
-    assert shifted(scratch, values, "both", **other) == (documented, [])
-    assert shifted(scratch, values, **other) == (expected, [])
+    assert shift(scratch, values, "both", **other) == (documented, [])
+    assert shift(scratch, values, **other) == (expected, [])
 
 
 def test_a_condition_on_elements_is_evaluated_for_each_array(scratch):
@@ -263,20 +265,20 @@ def test_a_condition_on_elements_is_evaluated_for_each_array(scratch):
     tensor = {"DataType": "FLOAT32", "Sizes": [1]}
     desc = {"InputTensor": tensor, "OutputTensor": tensor, "Slope": 1.0}
     descriptor = specgate.descriptor({"type": "DML_OPERATOR_SHIFT", "desc": desc}, dialect="directml")
-    found = [
+    items = [
         specgate.execute(descriptor, {"InputTensor": [x]}, "directml:6.4", basis="observed")["OutputTensor"].tolist()
         for x in (-1.0, -3.0, -2.0)
     ]
-    assert found == [[-1], [-6], [-2]]
+    assert items == [[-1], [-6], [-2]]
 
 
 def test_differences_that_are_not_computed_are_noted(scratch):
-    assert shifted(scratch, "{what: the slope is a guess}") == (
+    assert shift(scratch, "{what: the slope is a guess}") == (
         [-1, 4],
         ["SHIFT: builds differ here in a way that specgate does not reproduce: the slope is a guess"],
     )
-    assert shifted(scratch, "{what: w, when: Slope > 1}") == ([-1, 4], [])
-    assert shifted(scratch, "{what: w}", "both") == ([-1, 4], [])
+    assert shift(scratch, "{what: w, when: Slope > 1}") == ([-1, 4], [])
+    assert shift(scratch, "{what: w}", "both") == ([-1, 4], [])
 
 
 @pytest.mark.parametrize(
@@ -291,7 +293,7 @@ def test_differences_that_are_not_computed_are_noted(scratch):
     ],
 )
 def test_a_difference_of_elements_is_noted_where_one_may_differ(scratch, elements, noted):
-    _, notes = shifted(scratch, f"{{what: w, elements: {elements}}}")
+    _, notes = shift(scratch, f"{{what: w, elements: {elements}}}")
     expected = ["SHIFT: builds differ in some elements here in a way that specgate does not reproduce: w"]
     assert notes == (expected if noted else [])
 
@@ -299,9 +301,9 @@ def test_a_difference_of_elements_is_noted_where_one_may_differ(scratch, element
 def test_values_follow_all_builds_by_default(scratch):
     values = "{what: the slope is a quarter, arguments: {alpha: 0.25}, all_builds: true}"
     note = "SHIFT: follows all builds instead of the documentation: the slope is a quarter"
-    assert shifted(scratch, values, "both") == ([-0.5, 4], [note])
-    assert shifted(scratch, values, "documented") == ([-1, 4], [])
-    assert shifted(scratch, values) == ([-0.5, 4], [])
+    assert shift(scratch, values, "both") == ([-0.5, 4], [note])
+    assert shift(scratch, values, "documented") == ([-1, 4], [])
+    assert shift(scratch, values) == ([-0.5, 4], [])
 
 
 @pytest.mark.parametrize(

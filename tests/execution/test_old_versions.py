@@ -1,4 +1,4 @@
-"""Kernels that serve versions of an operator whose tensors have another order or other names."""
+"""Operator versions whose tensors have another order or other names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NORMALIZED = ((X - LISTS[2][:, None]) / np.sqrt(LISTS[3] + 1e-5)[:, None]) * LIS
 
 
 def batch_normalization(**attributes):
-    """A NodeProto with the types of its inputs."""
+    """Return a NodeProto with the types of its inputs."""
     names = ["x", "s", "b", "m", "v"]
     node = onnx.helper.make_node("BatchNormalization", names, ["y"], **attributes)
     shapes = [X.shape, *[array.shape for array in LISTS]]
@@ -81,7 +81,7 @@ def test_without_spatial_every_place_has_statistics_of_its_own():
         specgate.execute(node, {**arrays, "scale": numbers[:, 0]}, target="onnx:8")
 
 
-def transposed(opset, **attributes):
+def transpose(opset, **attributes):
     tensor = {"elem_type": "FLOAT"}
     return {
         "op_type": "ConvTranspose",
@@ -105,16 +105,16 @@ ARRAYS = {"X": np.array([[[1, 2, 3]]], np.float32), "W": np.array([[[10, 1]]], n
     ],
 )
 def test_transposed_convolutions_before_11(opset, attributes, expected):
-    assert specgate.check(transposed(opset, **attributes), target=f"onnx:{opset}").accepted
-    found = specgate.execute(transposed(opset, **attributes), ARRAYS, target=f"onnx:{opset}")["Y"]
-    assert found.tolist() == [[expected]]
+    assert specgate.check(transpose(opset, **attributes), target=f"onnx:{opset}").accepted
+    result = specgate.execute(transpose(opset, **attributes), ARRAYS, target=f"onnx:{opset}")["Y"]
+    assert result.tolist() == [[expected]]
 
 
 def test_output_padding_had_no_bound_before_11():
-    node = transposed(10, output_padding=[2])
+    node = transpose(10, output_padding=[2])
     assert specgate.check(node, target="onnx:10").accepted
     assert specgate.execute(node, ARRAYS, target="onnx:10")["Y"].tolist() == [[[10, 21, 32, 3, 0, 0]]]
-    node = transposed(11, output_padding=[2])
+    node = transpose(11, output_padding=[2])
     assert not specgate.check(node, target="onnx:11").accepted
     with pytest.raises(specgate.InputError, match="expected output_padding below"):
         specgate.execute(node, ARRAYS, target="onnx:11")
@@ -123,7 +123,7 @@ def test_output_padding_had_no_bound_before_11():
 QUANTIZED = {"x": np.array([3, -600], np.float32), "y_scale": np.float32(2)}
 
 
-def quantized(number, *more):
+def quantize(number, *more):
     tensor = {"elem_type": "FLOAT"}
     inputs = [{**tensor, "shape": [2]}, {**tensor, "shape": []}, *more]
     return {"op_type": "QuantizeLinear", "inputs": inputs, "attributes": {"output_dtype": number}}
@@ -133,22 +133,22 @@ def quantized(number, *more):
     ("number", "dtype", "expected"), [(2, "uint8", [2, 0]), (3, "int8", [2, -128]), (5, "int16", [2, -300])]
 )
 def test_the_number_of_a_type_is_enough_for_the_output(number, dtype, expected):
-    assert specgate.check(quantized(number), target="onnx:21").accepted
-    found = specgate.execute(quantized(number), QUANTIZED, target="onnx:21")["y"]
-    assert (found.dtype, found.tolist()) == (np.dtype(dtype), expected)
+    assert specgate.check(quantize(number), target="onnx:21").accepted
+    result = specgate.execute(quantize(number), QUANTIZED, target="onnx:21")["y"]
+    assert (result.dtype, result.tolist()) == (np.dtype(dtype), expected)
 
 
-def test_a_number_that_contradicts_the_zero_point_or_no_type_is_refused():
-    node = quantized(5, {"elem_type": "INT8", "shape": []})
+def test_a_number_that_contradicts_the_zero_point_or_no_type_is_rejected():
+    node = quantize(5, {"elem_type": "INT8", "shape": []})
     assert not specgate.check(node, target="onnx:21").accepted
     with pytest.raises(specgate.InputError, match="the zero point is int8, but the output is int16"):
         specgate.execute(node, {**QUANTIZED, "y_zero_point": np.int8(0)}, target="onnx:21")
     with pytest.raises(specgate.InputError, match="output_dtype is 99"):
-        specgate.execute(quantized(99), QUANTIZED, target="onnx:21")
+        specgate.execute(quantize(99), QUANTIZED, target="onnx:21")
 
 
 def old(operator, opset, inputs, *, outputs=None, **attributes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What an operator computes of FLOATs (or booleans) in lists, by position, as a list."""
+    """Return an operator's outputs for lists of FLOATs or booleans, by position."""
     arrays = [np.array(x, np.bool_ if operator in {"And", "Or", "Xor"} else np.float32) for x in inputs]
     tensors = [{"elem_type": "BOOL" if x.dtype == np.bool_ else "FLOAT", "shape": list(x.shape)} for x in arrays]
     node = {"op_type": operator, "opset": opset, "inputs": tensors, "attributes": attributes}
@@ -158,17 +158,17 @@ def old(operator, opset, inputs, *, outputs=None, **attributes) -> tuple[dict[st
     return node, dict(zip(names, arrays, strict=False))
 
 
-def executed(*args, **kwargs):
+def execute_all(*args, **kwargs):
     node, arrays = old(*args, **kwargs)
     return specgate.execute(node, arrays, target=f"onnx:{node['opset']}")
 
 
-def computed(*args, **kwargs):
+def compute(*args, **kwargs):
     node, arrays = old(*args, **kwargs)
     assert specgate.check(node, target=f"onnx:{node['opset']}").accepted
-    found: Any
-    (found,) = specgate.execute(node, arrays, target=f"onnx:{node['opset']}").values()
-    return [part.tolist() for part in found] if isinstance(found, list) else found.tolist()
+    result: Any
+    (result,) = specgate.execute(node, arrays, target=f"onnx:{node['opset']}").values()
+    return [part.tolist() for part in result] if isinstance(result, list) else result.tolist()
 
 
 GRID = [[[1, 2], [3, 4], [5, 6]]]
@@ -187,7 +187,7 @@ GRID = [[[1, 2], [3, 4], [5, 6]]]
     ],
 )
 def test_before_7_the_second_input_lies_at_dimensions_of_the_first(opset, second, attributes, expected):
-    assert computed("Add", opset, [GRID, second], **attributes) == expected
+    assert compute("Add", opset, [GRID, second], **attributes) == expected
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_before_7_only_the_second_input_is_repeated(operator, first, second, att
 
 def test_an_axis_below_0_has_no_meaning_before_7():
     with pytest.raises(specgate.NoKernel, match="it is unspecified what an axis of -2 means"):
-        executed("Add", 6, [GRID, [10, 20, 30]], broadcast=1, axis=-2)
+        execute_all("Add", 6, [GRID, [10, 20, 30]], broadcast=1, axis=-2)
 
 
 def test_a_square_is_held_to_the_shape_of_the_base_like_other_powers():
     for exponent in (2, 3):
-        assert computed("Pow", 6, [[3, 4], [[exponent]]], broadcast=1) == [3**exponent, 4**exponent]
+        assert compute("Pow", 6, [[3, 4], [[exponent]]], broadcast=1) == [3**exponent, 4**exponent]
         node, arrays = old("Pow", 6, [[3, 4], [exponent]])
         assert not specgate.check(node, target="onnx:6").accepted
         with pytest.raises(specgate.InputError, match="expected one shape"):
@@ -233,21 +233,21 @@ def test_a_square_is_held_to_the_shape_of_the_base_like_other_powers():
     ],
 )  # fmt: skip
 def test_the_first_versions_of_other_operators_broadcast_the_same_way(operator, expected):
-    assert computed(operator, 6, [[[1, 2], [3, 4]], [1, 2]], broadcast=1, axis=0) == expected
+    assert compute(operator, 6, [[[1, 2], [3, 4]], [1, 2]], broadcast=1, axis=0) == expected
 
 
 @pytest.mark.parametrize(("slope", "expected"), [([2], [[[-2], [-4]]]), ([2, 3], [[[-2], [-6]]])])
 def test_slopes_before_7_are_one_or_one_for_each_channel(slope, expected):
     for opset in (1, 6):
-        assert computed("PRelu", opset, [[[[-1], [-2]]], slope]) == expected
+        assert compute("PRelu", opset, [[[[-1], [-2]]], slope]) == expected
     with pytest.raises(specgate.NoKernel, match="do not match"):
-        executed("PRelu", 6, [[[[-1], [-2]]], [[2], [3]]])
+        execute_all("PRelu", 6, [[[[-1], [-2]]], [[2], [3]]])
 
 
 def test_the_summand_of_a_product_is_stretched_only_where_an_attribute_says_so():
     matrix = [[1, 0], [0, 1]]
-    assert computed("Gemm", 6, [matrix, matrix, [5, 7]], broadcast=1) == [[6, 7], [5, 8]]
-    assert computed("Gemm", 1, [matrix, matrix, matrix]) == [[2, 0], [0, 2]]
+    assert compute("Gemm", 6, [matrix, matrix, [5, 7]], broadcast=1) == [[6, 7], [5, 8]]
+    assert compute("Gemm", 1, [matrix, matrix, matrix]) == [[2, 0], [0, 2]]
     node, arrays = old("Gemm", 6, [matrix, matrix, [5, 7]])
     assert not specgate.check(node, target="onnx:6").accepted
     with pytest.raises(specgate.InputError, match="expected a summand of shape"):
@@ -267,14 +267,14 @@ def test_the_summand_of_a_product_is_stretched_only_where_an_attribute_says_so()
     ],
 )
 def test_first_versions_with_attributes_that_became_inputs(operator, inputs, attributes, expected):
-    assert computed(operator, 1, inputs, **attributes) == expected
+    assert compute(operator, 1, inputs, **attributes) == expected
 
 
 def test_parts_of_the_first_version_are_listed_by_an_attribute_or_an_input():
     shapes = [[1, 1], [1, 2]]
-    assert computed("Split", 1, [[[1, 2, 3]]], outputs=shapes, axis=1, split=[1, 2]) == [[[1]], [[2, 3]]]
-    assert computed("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=shapes, axis=1) == [[[1]], [[2, 3]]]
-    assert computed("Split", 1, [[[1, 2]]], outputs=[[1, 1]] * 2, axis=-1) == [[[1]], [[2]]]
+    assert compute("Split", 1, [[[1, 2, 3]]], outputs=shapes, axis=1, split=[1, 2]) == [[[1]], [[2, 3]]]
+    assert compute("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=shapes, axis=1) == [[[1]], [[2, 3]]]
+    assert compute("Split", 1, [[[1, 2]]], outputs=[[1, 1]] * 2, axis=-1) == [[[1]], [[2]]]
     for attributes, why in (({"axis": 1, "split": [2, 1]}, "which of two"), ({}, "default axis")):
         node, arrays = old("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=None, **attributes)
         node["outputs"] = [{"elem_type": "FLOAT"}] * 2
@@ -296,4 +296,4 @@ def test_arrays_are_joined_along_the_second_dimension_where_the_first_version_ha
 )
 def test_what_the_first_version_does_not_say_is_not_computed(operator, why):
     with pytest.raises(specgate.NoKernel, match=why):
-        executed(operator, 1, [[[[1, 2]]]])
+        execute_all(operator, 1, [[[[1, 2]]]])

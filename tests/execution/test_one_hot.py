@@ -1,4 +1,4 @@
-"""One-hot through the engine: every dialect, type and rank, and the indices that the pages leave undefined."""
+"""One-hot in every dialect, type and rank, with indices of undefined effect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIRECTML = {
 
 
 def by_hand(indices, sizes, axis, off, on, negative="from_end"):
-    """The answer as nested loops would write it: a dict from output coordinates to a value, or None if undefined.
+    """Return the result of nested loops: coordinates to values, None if undefined.
 
     indices: a function from coordinates (without the axis) to an index.
     """
@@ -191,7 +191,7 @@ def test_the_largest_float_below_2_to_the_63_is_out_of_range_only():
 
 
 @pytest.mark.parametrize("depth", [np.nan, np.inf, -1.0, 1e30])
-def test_impossible_depths_are_refused(depth):
+def test_impossible_depths_are_rejected(depth):
     with pytest.raises(InputError, match="depth"):
         onnx([0], np.array(depth), np.array([0, 1], "f4"), types=("INT64", "DOUBLE", "FLOAT"))
 
@@ -231,7 +231,7 @@ def test_empty_indices_and_depth_zero():
 
 
 @pytest.mark.parametrize("depth", [10**9, 10**12, 2**62])
-def test_absurd_outputs_are_refused_without_allocating(depth):
+def test_absurd_outputs_are_rejected_without_allocating(depth):
     indices = np.zeros(2, np.int64)
     tracemalloc.start()
     try:
@@ -242,7 +242,7 @@ def test_absurd_outputs_are_refused_without_allocating(depth):
         tracemalloc.stop()
 
 
-def test_absurd_directml_outputs_are_refused_without_allocating():
+def test_absurd_directml_outputs_are_rejected_without_allocating():
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match="more than the limit"):
@@ -282,7 +282,7 @@ def test_unusable_arrays(arrays, complaint):
         specgate.execute(node, arrays)
 
 
-def test_a_declared_output_that_differs_is_refused():
+def test_a_declared_output_that_differs_is_rejected():
     good = {"indices": [0], "depth": 2, "values": [0, 1]}
     node = {
         "op_type": "OneHot",

@@ -1,4 +1,4 @@
-"""What the kernels that ONNX brought refuse, and what its node tests do not ask: nan, nothing, windows at the edge."""
+"""Errors of ONNX kernels, and cases without node tests: nan, empty, edges."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NAN = np.array([1, np.nan, 3], np.float32)
         ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "exceeds the padded input size 3"),
     ],
 )
-def test_what_is_refused(name, arrays, arguments, message):
+def test_what_is_rejected(name, arrays, arguments, message):
     with pytest.raises(InputError, match=message):
         find_kernel(name)(*arrays, **arguments)
 
@@ -60,17 +60,17 @@ def test_nan_stays():
 def test_a_window_less_than_a_stride_too_large_has_no_place():
     rows = np.ones((1, 2, 4), np.float32)
     for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
-        made = find_kernel(name)(rows, window=[5], strides=[2], **more)
-        assert (made[0] if isinstance(made, tuple) else made).shape == (1, 2, 0)
+        onnx_model = find_kernel(name)(rows, window=[5], strides=[2], **more)
+        assert (onnx_model[0] if isinstance(onnx_model, tuple) else onnx_model).shape == (1, 2, 0)
     assert find_kernel("convolve")(rows, np.ones((3, 2, 5), np.float32), strides=[2]).shape == (1, 3, 0)
 
 
 def test_of_nothing():
     none = np.zeros((2, 0), np.float32)
-    made = {
+    entries = {
         f: find_kernel("reduce_dimensions")(none, [1], function=f, keep=False).tolist() for f in ("SUM", "MULTIPLY")
     }
-    assert made == {"SUM": [0, 0], "MULTIPLY": [1, 1]}
+    assert entries == {"SUM": [0, 0], "MULTIPLY": [1, 1]}
     assert find_kernel("reduce_dimensions")(none, [1], function="MAX", keep=False).tolist() == [-np.inf, -np.inf]
     assert find_kernel("tile_by")(MATRIX, np.array([0, 2])).shape == (0, 6)
     values, places = find_kernel("top_elements")(ROW, 0, axis=0)
@@ -78,8 +78,8 @@ def test_of_nothing():
 
 
 def test_windows_begin_in_the_input_or_before_it():
-    found = find_kernel("average_windows")(ROW.reshape(1, 1, 3), window=[2], strides=[2], pads=[0, 2], ceil=True)
-    assert found.tolist() == [[[0.5, 2]]]
+    result = find_kernel("average_windows")(ROW.reshape(1, 1, 3), window=[2], strides=[2], pads=[0, 2], ceil=True)
+    assert result.tolist() == [[[0.5, 2]]]
 
 
 def test_what_is_computed_of_nan():
@@ -140,14 +140,14 @@ def test_what_is_added_at_one_end_may_be_taken_away_at_the_other():
 
 def test_a_transposed_convolution_meets_no_gaps():
     filters = np.array([[[np.inf, 1]]], np.float32)
-    made = find_kernel("convolve_transposed")(np.ones((1, 1, 2), np.float32), filters, strides=[3])
-    assert made.tolist() == [[[np.inf, 1, 0, np.inf, 1]]]
+    onnx_model = find_kernel("convolve_transposed")(np.ones((1, 1, 2), np.float32), filters, strides=[3])
+    assert onnx_model.tolist() == [[[np.inf, 1, 0, np.inf, 1]]]
 
 
 def test_a_transposed_convolution_of_no_channels_is_the_bias():
     nothing, filters = np.zeros((1, 0, 3), np.float32), np.zeros((0, 2, 2), np.float32)
-    made = find_kernel("convolve_transposed")(nothing, filters, np.array([1, 2], np.float32))
-    assert made.tolist() == [[[1] * 4, [2] * 4]]
+    onnx_model = find_kernel("convolve_transposed")(nothing, filters, np.array([1, 2], np.float32))
+    assert onnx_model.tolist() == [[[1] * 4, [2] * 4]]
 
 
 def test_integers_are_scaled_by_any_number():
@@ -157,10 +157,10 @@ def test_integers_are_scaled_by_any_number():
 
 
 def test_statistics_of_no_batch_are_nan():
-    one = np.ones(1, np.float32)
+    array = np.ones(1, np.float32)
     nothing = np.zeros((0, 1, 2), np.float32)
     normalized, mean, variance, *used = find_kernel("normalize_batch")(
-        nothing, one, one, one, one, epsilon=0.1, momentum=0.5, training=True
+        nothing, array, array, array, array, epsilon=0.1, momentum=0.5, training=True
     )
     assert normalized.shape == nothing.shape
     assert np.isnan([mean, variance, *used]).all()
@@ -176,9 +176,9 @@ def test_numbers_are_floats_and_outputs_arrays(operator, attributes):
     tensor = {"elem_type": "DOUBLE", "shape": []}
     node = {"op_type": operator, "inputs": [tensor], "outputs": [tensor], "attributes": attributes}
     name = "X" if operator == "LeakyRelu" else "input"
-    (made,) = execute_at(read_dict(node, "onnx"), {name: np.array(-0.5)}, "22").values()
-    assert isinstance(made, np.ndarray)
-    assert made == (np.arctanh(-0.5) if operator == "Atanh" else -0.5 * float(np.float32(1e-5)))
+    (onnx_model,) = execute_at(read_dict(node, "onnx"), {name: np.array(-0.5)}, "22").values()
+    assert isinstance(onnx_model, np.ndarray)
+    assert onnx_model == (np.arctanh(-0.5) if operator == "Atanh" else -0.5 * float(np.float32(1e-5)))
 
 
 @pytest.mark.parametrize("huge", [2**31, 2**62])
@@ -186,16 +186,16 @@ def test_strides_and_dilations_of_one_place_may_be_huge(huge):
     rows = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
     steps = {"strides": [huge], "dilations": [huge]}
     for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
-        made = find_kernel(name)(rows + 1, window=[1], **steps, **more)
-        assert np.asarray(made[0] if isinstance(made, tuple) else made).tolist() == [[[1]]]
+        onnx_model = find_kernel(name)(rows + 1, window=[1], **steps, **more)
+        assert np.asarray(onnx_model[0] if isinstance(onnx_model, tuple) else onnx_model).tolist() == [[[1]]]
     assert find_kernel("convolve")(rows + 1, np.ones((1, 1, 1), np.float32), **steps).tolist() == [[[1]]]
 
 
 def test_filters_meet_the_padding_of_nothing():
     filters = np.array([[[1, np.inf]], [[1, 2]]], np.float32)
-    made = find_kernel("convolve")(np.zeros((1, 1, 0), np.float32), filters, np.ones(2, np.float32), pads=[2, 1])
-    assert np.isnan(made[0, 0]).all()
-    assert made[0, 1].tolist() == [1, 1]
+    onnx_model = find_kernel("convolve")(np.zeros((1, 1, 0), np.float32), filters, np.ones(2, np.float32), pads=[2, 1])
+    assert np.isnan(onnx_model[0, 0]).all()
+    assert onnx_model[0, 1].tolist() == [1, 1]
 
 
 def test_a_transposed_convolution_of_no_batch_has_sizes():
@@ -206,14 +206,14 @@ def test_a_transposed_convolution_of_no_batch_has_sizes():
 
 
 def test_nothing_is_found_in_padding_alone():
-    for found in find_kernel("largest_of_windows")(np.zeros((1, 1, 0), np.float32), window=[2], pads=[1, 2]):
-        assert found.shape == (1, 1, 2)
-        assert np.ma.getmaskarray(found).all()
+    for result in find_kernel("largest_of_windows")(np.zeros((1, 1, 0), np.float32), window=[2], pads=[1, 2]):
+        assert result.shape == (1, 1, 2)
+        assert np.ma.getmaskarray(result).all()
 
 
 def test_no_tuples_lead_to_nothing():
-    found = find_kernel("tuples_at")(np.zeros((0, 3)), np.zeros((0, 2, 1), np.int64), batch_dimensions=1)
-    assert found.shape == (0, 2)
+    result = find_kernel("tuples_at")(np.zeros((0, 3)), np.zeros((0, 2, 1), np.int64), batch_dimensions=1)
+    assert result.shape == (0, 2)
 
 
 def test_statistics_of_nothing_are_nan():
@@ -225,8 +225,8 @@ def test_statistics_of_nothing_are_nan():
 
 def test_a_huge_window_may_have_no_place():
     rows = np.ones((1, 1, 4), np.float32)
-    made = find_kernel("average_windows")(rows, window=[2**62], strides=[2**62])
-    assert made.shape == (1, 1, 0)
+    onnx_model = find_kernel("average_windows")(rows, window=[2**62], strides=[2**62])
+    assert onnx_model.shape == (1, 1, 0)
 
 
 def test_a_tuple_of_no_numbers_leads_to_all():
@@ -257,7 +257,7 @@ def test_tiles_are_what_numpy_makes(counts: list[int]) -> None:
 
 
 @pytest.mark.parametrize(("kind", "scale"), [("QuantizeLinear", [2]), ("QuantizeLinear", [2, 3])])
-def test_scales_of_blocks_that_are_none_are_refused_by_rule_and_kernel(kind: str, scale: list[int]) -> None:
+def test_scales_of_blocks_that_are_none_are_rejected_by_rule_and_kernel(kind: str, scale: list[int]) -> None:
     whole = [*scale[:-1], 5] if len(scale) > 1 else [2]
     node = {
         "op_type": kind, "inputs": [{"elem_type": "FLOAT", "shape": s} for s in (whole, scale)], "outputs": [],

@@ -1,4 +1,4 @@
-"""Kernels of ONNX operators on values that are worked out by hand: what tests of the package leave open."""
+"""ONNX operators on values computed by hand, where node tests have gaps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def floats(*values: Any) -> Any:
     return np.array(values, np.float32)
 
 
-def shown(array: Any) -> Any:
+def show(array: Any) -> Any:
     return np.ma.asarray(array).astype(object).tolist()
 
 
@@ -55,19 +55,22 @@ def shown(array: Any) -> Any:
     ],
 )
 def test_casts(values, to, saturate, expected):
-    assert shown(cast_elements(values, to=to, saturate=saturate)) == expected
+    assert show(cast_elements(values, to=to, saturate=saturate)) == expected
 
 
 def test_casts_to_powers_of_two_round_as_asked_and_have_nan():
-    found = {how: shown(cast_elements(floats(5, 6, 7), to=E8M0, rounding=how)) for how in ("up", "down", "nearest")}
-    assert found == {"up": [8, 8, 8], "down": [4, 4, 4], "nearest": [4, 8, 8]}
+    entries = {
+        options: show(cast_elements(floats(5, 6, 7), to=E8M0, rounding=options))
+        for options in ("up", "down", "nearest")
+    }
+    assert entries == {"up": [8, 8, 8], "down": [4, 4, 4], "nearest": [4, 8, 8]}
     assert np.isnan(cast_elements(floats(0, np.inf), to=E8M0, saturate=0).astype(np.float32)).all()
 
 
 def test_bits_are_read_as_another_type():
     assert reinterpret_bits(floats(1.0), to=np.dtype("u4")).tolist() == [0x3F800000]
-    assert shown(reinterpret_bits(np.array([-1, 7], INT4), to=np.dtype(ml_dtypes.uint4))) == [15, 7]
-    assert shown(reinterpret_bits(np.array([0, 1, 2], "u1"), to=np.dtype(bool))) == [False, True, None]
+    assert show(reinterpret_bits(np.array([-1, 7], INT4), to=np.dtype(ml_dtypes.uint4))) == [15, 7]
+    assert show(reinterpret_bits(np.array([0, 1, 2], "u1"), to=np.dtype(bool))) == [False, True, None]
     with pytest.raises(InputError, match="different numbers of bits"):
         reinterpret_bits(floats(1.0), to=np.dtype("u2"))
 
@@ -81,11 +84,11 @@ def test_codes_go_both_ways(name):
 
 
 def test_narrow_types_are_quantized_and_back():
-    x, one = floats(-3, 0.5, 1.5, 900, np.nan), np.array(2, np.float32)
-    assert shown(quantize_by_axis(x, one, np.array(1, INT4))) == [-1, 1, 2, 7, 0]
-    assert shown(quantize_by_axis(x[:4], one, np.array(0, E4M3))) == [-1.5, 0.25, 0.75, 448]
-    assert dequantize_by_axis(np.array([-8, 7], INT4), one, np.array(1, INT4)).tolist() == [-18, 12]
-    assert dequantize_by_axis(np.array([0.5, -2], E4M3), one).tolist() == [1, -4]
+    x, array = floats(-3, 0.5, 1.5, 900, np.nan), np.array(2, np.float32)
+    assert show(quantize_by_axis(x, array, np.array(1, INT4))) == [-1, 1, 2, 7, 0]
+    assert show(quantize_by_axis(x[:4], array, np.array(0, E4M3))) == [-1.5, 0.25, 0.75, 448]
+    assert dequantize_by_axis(np.array([-8, 7], INT4), array, np.array(1, INT4)).tolist() == [-18, 12]
+    assert dequantize_by_axis(np.array([0.5, -2], E4M3), array).tolist() == [1, -4]
 
 
 def test_integers_multiply_exactly_however_many_there_are():
@@ -95,9 +98,11 @@ def test_integers_multiply_exactly_however_many_there_are():
     assert rows.tolist() == [[4], [6]]
     with pytest.raises(InputError, match="cannot be multiplied"):
         integer_product(a, a)
-    one, none = np.array(1, np.float32), np.array(0, np.uint8)
-    made = quantized_product(a[:, :1], one, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, one, none)
-    assert made.tolist() == [[128, 255]]  # 127.5 goes to the even one, and 1147.5 is held
+    item, none = np.array(1, np.float32), np.array(0, np.uint8)
+    array = quantized_product(
+        a[:, :1], item, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, item, none
+    )
+    assert array.tolist() == [[128, 255]]  # 127.5 rounds to even, and 1147.5 is clamped
 
 
 def test_padding_of_integer_convolutions_is_the_zero_point():
@@ -109,7 +114,7 @@ def test_a_range_makes_a_scale_and_a_zero_point():
     y, scale, zero = quantize_over_range(floats(-1, 0, 4.1))
     assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 50, 255], np.float32(5.1 / 255), 50)
     y, scale, zero = quantize_over_range(floats(0, 0))
-    assert (shown(y), scale.tolist(), np.ma.is_masked(zero)) == ([None, None], 0, True)
+    assert (show(y), scale.tolist(), np.ma.is_masked(zero)) == ([None, None], 0, True)
 
 
 def test_what_rounding_brings_out_of_a_range_is_held_in_it():
@@ -164,7 +169,7 @@ def test_sequences_end_where_their_lengths_say_and_run_backwards_from_there():
     y, last = run_rnn(x, w, r, lengths=np.array([2, 1]), direction="reverse", **affine)
     assert (y.reshape(2, 2).tolist(), last.reshape(-1).tolist()) == ([[5, 2], [4, 0]], [5, 2])
     y, last = run_rnn(x, w, r, lengths=np.array([0, 1]), **affine)
-    assert shown(last.reshape(-1)) == [None, 2]
+    assert show(last.reshape(-1)) == [None, 2]
     with pytest.raises(NoKernel, match="sequence length outside 0 to 2"):
         run_rnn(x, w, r, lengths=np.array([0, 3]), **affine)
 
@@ -182,7 +187,7 @@ def test_gates_of_units_and_memories():
 
 
 @pytest.mark.parametrize(
-    ("how", "expected"),
+    ("options", "expected"),
     [
         ({"scales": floats(2), "mode": "nearest"}, [0, 0, 1, 1, 2, 2]),
         ({"scales": floats(2), "mode": "linear"}, [0, 0.25, 0.75, 1.25, 1.75, 2]),
@@ -200,8 +205,8 @@ def test_gates_of_units_and_memories():
         ({"scales": floats(0.5), "mode": "nearest", "coordinate_transformation_mode": "asymmetric"}, [0]),
     ],
 )
-def test_resizing(how, expected):
-    assert resize(floats(0, 1, 2), **how).tolist() == pytest.approx(expected)
+def test_resizing(options, expected):
+    assert resize(floats(0, 1, 2), **options).tolist() == pytest.approx(expected)
 
 
 def test_sizes_keep_proportions_where_asked():
@@ -238,17 +243,19 @@ def test_windows_and_transforms():
     assert cosine_window(np.array(4), periodic=True, **half).tolist() == pytest.approx([0, 0.5, 1, 0.5])
     assert cosine_window(np.array(3), periodic=False, dtype=np.dtype("i4"), **half).tolist() == [0, 1, 0]
     signal = floats(1, 2, 3, 4).reshape(4, 1)
-    there = transform_axis(signal, onesided=1)
-    assert there.shape == (3, 2)
-    assert transform_axis(there, np.array(4), inverse=1, onesided=1).reshape(-1).tolist() == pytest.approx([1, 2, 3, 4])
+    existing = transform_axis(signal, onesided=1)
+    assert existing.shape == (3, 2)
+    assert transform_axis(existing, np.array(4), inverse=1, onesided=1).reshape(-1).tolist() == pytest.approx(
+        [1, 2, 3, 4]
+    )
 
 
 def test_the_determinant_of_a_matrix_with_nan_is_nan():
-    """Also where elimination finds a column of zeros first."""
+    """Also if elimination first meets a column of zeros."""
     singular = floats(0, np.nan, 0, 1).reshape(2, 2)
-    found = determinants(np.stack([singular, floats(1, 2, 3, 4).reshape(2, 2)]))
-    assert np.isnan(found[0])
-    assert found[1] == pytest.approx(-2)
+    array = determinants(np.stack([singular, floats(1, 2, 3, 4).reshape(2, 2)]))
+    assert np.isnan(array[0])
+    assert array[1] == pytest.approx(-2)
     assert np.isnan(determinants(singular))
 
 

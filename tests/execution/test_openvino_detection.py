@@ -1,4 +1,4 @@
-"""NonMaxSuppression by its table: what follows from tensors that a descriptor leaves out, and from its version."""
+"""NonMaxSuppression by its table: omitted tensors, and versions."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def layer(version: str, *types: str, outputs: Any = ()) -> Any:
 @pytest.mark.parametrize(("stated", "expected"), [([], np.float16), ([None, "f32"], np.float32)])
 def test_scores_without_thresholds_have_the_type_that_is_stated(stated, expected):
     outputs = [kind and {"element_type": kind, "shape": None} for kind in stated]
-    found = execute_at(layer("opset5", "f16", "f16", "i64", outputs=outputs), ARRAYS, "opset16")
-    assert found["selected_scores"].dtype == expected
+    result = execute_at(layer("opset5", "f16", "f16", "i64", outputs=outputs), ARRAYS, "opset16")
+    assert result["selected_scores"].dtype == expected
 
 
 def test_scores_have_the_type_of_the_thresholds():
-    found = execute_at(layer("opset9", "f16", "f16", "i64", "f32", "f32"), {**ARRAYS, **THRESHOLDS}, "opset16")
-    assert found["selected_scores"].tolist() == [[0, 0, 1], [0, 0, 0.5]]
-    assert found["selected_scores"].dtype == np.float32
+    outputs = execute_at(layer("opset9", "f16", "f16", "i64", "f32", "f32"), {**ARRAYS, **THRESHOLDS}, "opset16")
+    assert outputs["selected_scores"].tolist() == [[0, 0, 1], [0, 0, 0.5]]
+    assert outputs["selected_scores"].dtype == np.float32
 
 
 @pytest.mark.parametrize("version", ["opset1", "opset3", "opset4"])
 def test_early_versions_have_rows_of_minus_one(version):
     node = layer(version, "f16", "f16", "i64", "f32", "f32")
-    found = execute_at(node, {**ARRAYS, **THRESHOLDS, "score_threshold": np.array(0.75, np.float32)}, version)
-    assert {name: array.tolist() for name, array in found.items()} == {"selected_indices": [[0, 0, 0], [-1, -1, -1]]}
+    result = execute_at(node, {**ARRAYS, **THRESHOLDS, "score_threshold": np.array(0.75, np.float32)}, version)
+    assert {name: array.tolist() for name, array in result.items()} == {"selected_indices": [[0, 0, 0], [-1, -1, -1]]}
 
 
-def judged(scores: np.ndarray[Any, Any], version: str = "opset9") -> tuple[str, str]:
+def evaluate(scores: np.ndarray[Any, Any], version: str = "opset9") -> tuple[str, str]:
     node = layer(version, "f16", "f16", "i64", "f32", "f32")
     arrays = {**ARRAYS, **THRESHOLDS, "scores": scores}
     ours = execute_at(node, arrays, "opset16")
@@ -56,11 +56,11 @@ def judged(scores: np.ndarray[Any, Any], version: str = "opset9") -> tuple[str, 
 
 
 def test_what_is_known_of_a_build_is_recorded():
-    kind, what = judged(SCORES)
+    kind, what = evaluate(SCORES)
     assert kind == "recorded"
     assert "equal to score_threshold" in what
 
 
 def test_what_is_known_of_a_build_goes_by_the_version_of_a_layer():
     scores = np.array([[[1, 0.75]]], np.float16)
-    assert judged(scores, "opset4")[0] == "recorded"
+    assert evaluate(scores, "opset4")[0] == "recorded"

@@ -1,4 +1,4 @@
-"""Kernels and options that OpenVINO's operations brought: values of its pages, of mathematics, and worked by hand."""
+"""OpenVINO kernels and options: documented values, identities, values by hand."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from specgate.execution.kernels import find_kernel
 NAN, INF = math.nan, math.inf
 
 
-def masked(found):
-    """Values as a list, with None where there is none."""
-    return np.ma.MaskedArray(found).tolist()
+def mask_values(result):
+    """Return values as a list, with None for masked ones."""
+    return np.ma.MaskedArray(result).tolist()
 
 
 # --- functions of one tensor, of integers too
 
 
 def test_functions_of_integers_are_rounded_to_the_nearest():
-    found = find_kernel("sqrt")(np.array([0, 4, 6, 7, 10, 12, 13], "i4"), integers=True)
-    assert found.dtype == np.int32
-    assert found.tolist() == [0, 2, 2, 3, 3, 3, 4]
+    result = find_kernel("sqrt")(np.array([0, 4, 6, 7, 10, 12, 13], "i4"), integers=True)
+    assert result.dtype == np.int32
+    assert result.tolist() == [0, 2, 2, 3, 3, 3, 4]
     assert find_kernel("tan")(np.array([-2, -1, 0, 1, 2], "i4"), integers=True).tolist() == [2, -2, 0, 2, -2]
 
 
 def test_functions_of_integers_have_no_value_where_their_type_has_none():
-    assert masked(find_kernel("arccos")(np.array([-1, 0, 1, 2], "i4"), integers=True)) == [3, 2, 0, None]
-    assert masked(find_kernel("exp")(np.array([0, 4, 5, 127], "i1"), integers=True)) == [1, 55, None, None]
-    assert masked(find_kernel("exp")(np.array([5, 6], "u1"), integers=True)) == [148, None]
-    assert masked(find_kernel("exp")(np.array([43, 44], "i8"), integers=True)) == [round(math.exp(43)), None]
-    assert masked(find_kernel("log")(np.array([0, 1, 8], "u8"), integers=True)) == [None, 0, 2]
+    assert mask_values(find_kernel("arccos")(np.array([-1, 0, 1, 2], "i4"), integers=True)) == [3, 2, 0, None]
+    assert mask_values(find_kernel("exp")(np.array([0, 4, 5, 127], "i1"), integers=True)) == [1, 55, None, None]
+    assert mask_values(find_kernel("exp")(np.array([5, 6], "u1"), integers=True)) == [148, None]
+    assert mask_values(find_kernel("exp")(np.array([43, 44], "i8"), integers=True)) == [round(math.exp(43)), None]
+    assert mask_values(find_kernel("log")(np.array([0, 1, 8], "u8"), integers=True)) == [None, 0, 2]
 
 
 def test_integers_stay_whole():
     large = np.array([2**63 - 1, -(2**63) + 1, 0], "i8")
     for name, arguments in (("ceil", {}), ("floor", {}), ("round_to_integer", {"mode": "half_to_even"})):
-        found = find_kernel(name)(large, integers=True, **arguments)
-        assert found.dtype == np.int64
-        assert found.tolist() == large.tolist()
-        assert found is not large
+        result = find_kernel(name)(large, integers=True, **arguments)
+        assert result.dtype == np.int64
+        assert result.tolist() == large.tolist()
+        assert result is not large
         with pytest.raises(InputError, match=name):
             find_kernel(name)(large, **arguments)
         with pytest.raises(InputError, match=name):
@@ -59,26 +59,26 @@ def test_the_inverse_hyperbolic_tangent_of_integers_has_the_ends_of_their_type()
 
 def test_finite():
     for dtype in ("f2", "f4", "f8"):
-        found = find_kernel("is_finite")(np.array([NAN, 2.1, INF, -INF, -0.0], dtype))
-        assert found.dtype == np.bool_
-        assert found.tolist() == [False, True, False, False, True]
+        result = find_kernel("is_finite")(np.array([NAN, 2.1, INF, -INF, -0.0], dtype))
+        assert result.dtype == np.bool_
+        assert result.tolist() == [False, True, False, False, True]
     with pytest.raises(InputError, match="is_finite"):
         find_kernel("is_finite")(np.array([1]))
 
 
 def test_the_inverse_error_function_has_its_special_values():
-    found = find_kernel("inverse_error_function")(np.array([0, -0.0, 1, -1, 1.5, -2, NAN, INF]))
-    assert np.array_equal(found, [0, 0, INF, -INF, NAN, NAN, NAN, NAN], equal_nan=True)
-    assert np.signbit(found[:2]).tolist() == [False, True]
+    result = find_kernel("inverse_error_function")(np.array([0, -0.0, 1, -1, 1.5, -2, NAN, INF]))
+    assert np.array_equal(result, [0, 0, INF, -INF, NAN, NAN, NAN, NAN], equal_nan=True)
+    assert np.signbit(result[:2]).tolist() == [False, True]
 
 
 def test_the_inverse_error_function_is_undone_by_the_error_function():
     x = np.concatenate([np.linspace(-0.9999, 0.9999, 501), [1e-300, 1e-9, 0.1, 0.5, 0.0999999, 0.5000001]])
-    found = find_kernel("inverse_error_function")(x)
-    assert [math.erf(y) for y in found] == pytest.approx(x.tolist(), rel=1e-15, abs=0)
+    result = find_kernel("inverse_error_function")(x)
+    assert [math.erf(y) for y in result] == pytest.approx(x.tolist(), rel=1e-15, abs=0)
     ends = 1 - 2.0 ** -np.arange(10, 53)
-    found = find_kernel("inverse_error_function")(ends)
-    assert [math.erfc(y) for y in found] == pytest.approx((1 - ends).tolist(), rel=1e-13, abs=0)
+    result = find_kernel("inverse_error_function")(ends)
+    assert [math.erfc(y) for y in result] == pytest.approx((1 - ends).tolist(), rel=1e-13, abs=0)
     narrow = find_kernel("inverse_error_function")(np.array([0.5, -0.9], "f4"))
     assert narrow.dtype == np.float32
     assert narrow.tolist() == [np.float32(0.4769362762), np.float32(-1.1630871537)]
@@ -88,8 +88,8 @@ def test_the_inverse_error_function_is_undone_by_the_error_function():
 
 
 def test_elements_differ():
-    found = find_kernel("not_equal")(np.array([1, NAN, 3], "f4"), np.array([1, NAN, 4], "f4"))
-    assert found.tolist() == [False, True, True]
+    result = find_kernel("not_equal")(np.array([1, NAN, 3], "f4"), np.array([1, NAN, 4], "f4"))
+    assert result.tolist() == [False, True, True]
     words = np.array(["a", "b"], object)
     assert find_kernel("not_equal")(words, words[::-1].copy()).tolist() == [True, True]
 
@@ -97,9 +97,9 @@ def test_elements_differ():
 @pytest.mark.parametrize(("floor", "expected"), [(True, [3, -4, -4, 3, None]), (False, [3, -3, -3, 3, None])])
 def test_quotients_of_integers_are_rounded_down_or_cut(floor, expected):
     a, b = np.array([7, -7, 7, -7, 1], "i1"), np.array([2, 2, -2, -2, 0], "i1")
-    assert masked(find_kernel("quotient")(a, b, floor=floor)) == expected
+    assert mask_values(find_kernel("quotient")(a, b, floor=floor)) == expected
     unsigned = find_kernel("quotient")(np.array([249, 9], "u1"), np.array([2, 0], "u1"), floor=floor)
-    assert masked(unsigned) == [124, None]
+    assert mask_values(unsigned) == [124, None]
     floats = find_kernel("quotient")(np.array([-7, 1], "f4"), np.array([2, 0], "f4"), floor=floor)
     assert floats.tolist() == [-3.5, INF]
 
@@ -107,8 +107,8 @@ def test_quotients_of_integers_are_rounded_down_or_cut(floor, expected):
 def test_remainders_by_zero_may_be_undefined():
     a, b = np.array([7, 7], "u1"), np.array([4, 0], "u1")
     for rounding in ("floor", "truncate"):
-        assert masked(find_kernel("remainder")(a, b, rounding=rounding, by_zero="undefined")) == [3, None]
-        assert masked(find_kernel("remainder")(a, b, rounding=rounding)) == [3, 255]
+        assert mask_values(find_kernel("remainder")(a, b, rounding=rounding, by_zero="undefined")) == [3, None]
+        assert mask_values(find_kernel("remainder")(a, b, rounding=rounding)) == [3, 255]
     with pytest.raises(InputError, match="expected by_zero ones or undefined"):
         find_kernel("remainder")(a, b, rounding="floor", by_zero="zero")
 
@@ -119,10 +119,17 @@ def test_truth_values_are_inverted_as_such():
 
 def test_shifts_without_a_value():
     a, by = np.array([1, 1, 1, 64, -64, -65], "i1"), np.array([7, 8, -1, 1, 1, 1], "i1")
-    assert masked(find_kernel("shift")(a, by, left=True, overlong="undefined")) == [None, None, None, None, -128, None]
-    assert masked(find_kernel("shift")(a, by, left=False, overlong="undefined")) == [0, None, None, 32, -32, -33]
+    assert mask_values(find_kernel("shift")(a, by, left=True, overlong="undefined")) == [
+        None,
+        None,
+        None,
+        None,
+        -128,
+        None,
+    ]
+    assert mask_values(find_kernel("shift")(a, by, left=False, overlong="undefined")) == [0, None, None, 32, -32, -33]
     unsigned = find_kernel("shift")(np.array([255, 1], "u1"), np.array([1, 8], "u1"), left=True, overlong="undefined")
-    assert masked(unsigned) == [254, None]
+    assert mask_values(unsigned) == [254, None]
     with pytest.raises(InputError, match="expected overlong sign or undefined"):
         find_kernel("shift")(a, by, left=True, overlong="zero")
 
@@ -152,16 +159,16 @@ def test_segments():
     ("dtype", "lowest"), [("i1", -128), ("u8", 0), ("f2", -65504), ("f4", float(np.finfo("f4").min))]
 )
 def test_empty_segments_have_the_lowest_number(dtype, lowest):
-    found = find_kernel("segment_max")(np.array([1, 2], dtype), np.array([0, 2]), lowest=True)
-    assert found.dtype == np.dtype(dtype)
-    assert found.tolist() == [1, lowest, 2]
+    result = find_kernel("segment_max")(np.array([1, 2], dtype), np.array([0, 2]), lowest=True)
+    assert result.dtype == np.dtype(dtype)
+    assert result.tolist() == [1, lowest, 2]
 
 
 def test_the_lowest_number_of_bfloat16():
     bfloat16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
-    found = find_kernel("segment_max")(np.array([1.5, 2], bfloat16), np.array([0, 2]), lowest=True)
-    assert found.dtype == bfloat16
-    assert found.astype("f4").tolist() == [1.5, -3.3895313892515355e38, 2]
+    result = find_kernel("segment_max")(np.array([1.5, 2], bfloat16), np.array([0, 2]), lowest=True)
+    assert result.dtype == bfloat16
+    assert result.astype("f4").tolist() == [1.5, -3.3895313892515355e38, 2]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +181,7 @@ def test_the_lowest_number_of_bfloat16():
         (np.zeros(2), np.array([0, 1]), np.array(-1)),
     ],
 )
-def test_segments_that_are_refused(data, ids, count):
+def test_segments_that_are_rejected(data, ids, count):
     with pytest.raises(InputError, match="segment_max"):
         find_kernel("segment_max")(data, ids, count, lowest=False)
 

@@ -1,4 +1,4 @@
-"""Kernels that only OpenVINO's operators have: hand-worked, and what they refuse."""
+"""Kernels of OpenVINO operators only: values computed by hand, and errors."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def indices(*values):
     ("dtype", "low", "high", "expected"),
     [
         (np.int32, -1.5, 2.5, [-1, -1, 2, 2]),
-        (np.int32, 0.25, 0.75, [0, 0, 0, 0]),  # no integer lies between them, and the upper bound wins
+        (np.int32, 0.25, 0.75, [0, 0, 0, 0]),  # no integer is between them, and the upper bound wins
         (np.uint8, -5.0, float("inf"), [0, 1, 2, 3]),
         (np.float32, -1.5, 2.5, [-1.5, -1, 2, 2.5]),
     ],
 )
 def test_clamp(dtype, low, high, expected):
     x = np.array([0, 1, 2, 3] if dtype == np.uint8 else [-3, -1, 2, 3], dtype)
-    found = clamp(x, low=low, high=high)
-    assert found.dtype == dtype
-    assert found.tolist() == expected
+    result = clamp(x, low=low, high=high)
+    assert result.dtype == dtype
+    assert result.tolist() == expected
 
 
 def test_clamp_keeps_nan():
@@ -57,14 +57,14 @@ def test_clamp_keeps_nan():
 
 def test_hard_sigmoid_by_tensors():
     x = np.array([-4, 0, 1, 4, np.nan], np.float32)
-    found = hard_sigmoid_by_tensors(x, number(0.25), number(0.5))
-    assert found[:4].tolist() == [0, 0.5, 0.75, 1]
-    assert np.isnan(found[4])
+    array = hard_sigmoid_by_tensors(x, number(0.25), number(0.5))
+    assert array[:4].tolist() == [0, 0.5, 0.75, 1]
+    assert np.isnan(array[4])
 
 
 def test_scaled_elu_takes_lists_of_one_for_a_scalar_too():
-    found = scaled_elu_by_tensors(number(2), number(5, 1), number(3, 1))
-    assert (found.shape, found.tolist()) == ((), 6)
+    array = scaled_elu_by_tensors(number(2), number(5, 1), number(3, 1))
+    assert (array.shape, array.tolist()) == ((), 6)
 
 
 def test_swish_is_of_scale_one_without_a_scale():
@@ -122,20 +122,20 @@ def test_groups_that_do_not_fit(groups, size):
 
 def test_normalize_channels():
     lists = (np.array(values, np.float32) for values in ([1, 2], [0, 1], [1, 2], [3, 0]))
-    found = normalize_channels(np.array([[1, 2], [3, 4]], np.float32), *lists, epsilon=1.0)
-    assert found.tolist() == [[0, 1], [1, 5]]
+    array = normalize_channels(np.array([[1, 2], [3, 4]], np.float32), *lists, epsilon=1.0)
+    assert array.tolist() == [[0, 1], [1, 5]]
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1, [1, 4, 9]), (2, [5, 14, 13]), (3, [5, 14, 13]), (5, [14, 14, 14])])
 def test_neighbourhoods(size, expected):
     x = np.array([[1, 2, 3]], np.float32)
-    found = normalize_neighbourhoods(x, indices(1), alpha=float(size), beta=1.0, bias=0.0, size=size)
-    assert (x / found)[0].tolist() == pytest.approx(expected)
+    result = normalize_neighbourhoods(x, indices(1), alpha=float(size), beta=1.0, bias=0.0, size=size)
+    assert (x / result)[0].tolist() == pytest.approx(expected)
 
 
 def test_neighbourhoods_of_two_dimensions():
-    found = normalize_neighbourhoods(number(1, 3, 3), indices(0, -1), alpha=9.0, beta=1.0, bias=0.0, size=3)
-    assert (1 / found).tolist() == pytest.approx(np.array([[4, 6, 4], [6, 9, 6], [4, 6, 4]]))
+    array = normalize_neighbourhoods(number(1, 3, 3), indices(0, -1), alpha=9.0, beta=1.0, bias=0.0, size=3)
+    assert (1 / array).tolist() == pytest.approx(np.array([[4, 6, 4], [6, 9, 6], [4, 6, 4]]))
 
 
 def test_a_neighbourhood_has_a_size():
@@ -183,8 +183,8 @@ def test_drop_ones(axes, expected):
 
 @pytest.mark.parametrize(("narrow", "dtype"), [(True, np.int32), (False, np.int64)])
 def test_sizes_of(narrow, dtype):
-    found = sizes_of(np.zeros((2, 0, 3)), int32_output=narrow)
-    assert (found.dtype, found.tolist()) == (dtype, [2, 0, 3])
+    result = sizes_of(np.zeros((2, 0, 3)), int32_output=narrow)
+    assert (result.dtype, result.tolist()) == (dtype, [2, 0, 3])
     assert sizes_of(np.zeros(()), int32_output=narrow).shape == (0,)
 
 
@@ -201,7 +201,7 @@ def test_fake_quantize_to_one_of_two():
     assert fake_quantize(np.array([0.25, 0.5, 0.75], np.float32), *limits, levels=2).tolist() == [-1, -1, 1]
 
 
-def test_fake_quantize_refuses_one_level_and_limits_that_are_too_large():
+def test_fake_quantize_rejects_one_level_and_limits_that_are_too_large():
     with pytest.raises(InputError, match="at least 2 levels, found 1"):
         fake_quantize(PAIRS, *[number(1)] * 4, levels=1)
     with pytest.raises(InputError, match="limits that broadcast"):
@@ -222,24 +222,24 @@ def test_fake_quantize_refuses_one_level_and_limits_that_are_too_large():
     ],
 )
 def test_convert(values, dtype, to, expected):
-    found = convert(np.array(values, dtype), to=np.dtype(to))
-    assert found.tolist() == expected
-    same = convert(np.array(values, dtype), found[:0])
-    assert (same.dtype, same.tolist()) == (found.dtype, expected)
+    result = convert(np.array(values, dtype), to=np.dtype(to))
+    assert result.tolist() == expected
+    same = convert(np.array(values, dtype), result[:0])
+    assert (same.dtype, same.tolist()) == (result.dtype, expected)
 
 
 def test_floats_that_the_integers_cannot_hold_are_undefined():
-    found = convert(np.array([300, -1, 7, np.nan, np.inf, 255.5], np.float32), to=np.dtype(np.uint8))
-    assert np.ma.getmaskarray(found).tolist() == [True, True, False, True, True, False]
-    assert found[[2, 5]].tolist() == [7, 255]
+    array = convert(np.array([300, -1, 7, np.nan, np.inf, 255.5], np.float32), to=np.dtype(np.uint8))
+    assert np.ma.getmaskarray(array).tolist() == [True, True, False, True, True, False]
+    assert array[[2, 5]].tolist() == [7, 255]
 
 
 def test_the_largest_numbers_of_64_bits():
-    found = convert(np.array([2.0**63, -(2.0**63), 2.0**63 - 1024]), to=np.dtype(np.int64))
-    assert np.ma.getmaskarray(found).tolist() == [True, False, False]
+    array = convert(np.array([2.0**63, -(2.0**63), 2.0**63 - 1024]), to=np.dtype(np.int64))
+    assert np.ma.getmaskarray(array).tolist() == [True, False, False]
 
 
-def test_convert_refuses_texts():
+def test_convert_rejects_texts():
     with pytest.raises(NoKernel, match="cannot convert to complex64"):
         convert(PAIRS, to=np.dtype(np.complex64))
     with pytest.raises(NoKernel, match="strings cannot be converted"):

@@ -1,4 +1,4 @@
-"""OneHot against what others compute: onnx's node tests, onnx.reference and ONNX Runtime, bit by bit."""
+"""OneHot against onnx's node tests, onnx.reference and ONNX Runtime, bitwise."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from specgate.dialects.onnx.run.model import run_model
 
 pytestmark = pytest.mark.oracle
-onnx = pytest.importorskip("onnx", reason="THE ONNX ORACLES ARE NOT ASKED: pip install onnx (it is in the test extra)")
+onnx = pytest.importorskip("onnx", reason="THE ONNX ORACLES ARE NOT TESTED: pip install onnx (it is in the test extra)")
 helper, TensorProto = onnx.helper, onnx.TensorProto
 
-#: Types of (indices, depth, values) for which the CPU provider has a kernel, as asked of onnxruntime 1.31.1.
+#: Types of (indices, depth, values) with a CPU kernel, measured with onnxruntime 1.31.1.
 RUNTIME_KERNELS = [
     ("int64", "int64", "float32"),
     ("int64", "int64", "int64"),
@@ -36,7 +36,7 @@ RUNTIME_KERNELS = [
 
 
 def node_tests():
-    """The cases of onnx.backend.test that are about OneHot; importing a module there collects its cases."""
+    """Return the OneHot cases of onnx.backend.test; importing it collects them."""
     node = importlib.import_module("onnx.backend.test.case.node")
     importlib.import_module("onnx.backend.test.case.node.onehot")
     return [case for case in node._NodeTestCases if case.name.startswith("test_onehot")]
@@ -53,9 +53,9 @@ def test_the_node_tests_of_onnx(tmp_path):
     assert len(cases) >= 4
     for case in cases:
         for inputs, outputs in case.data_sets:
-            for found, expected in zip(execute(case.model, inputs, tmp_path), outputs, strict=True):
-                assert found.dtype == expected.dtype, case.name
-                assert np.array_equal(found, expected), case.name
+            for result, expected in zip(execute(case.model, inputs, tmp_path), outputs, strict=True):
+                assert result.dtype == expected.dtype, case.name
+                assert np.array_equal(result, expected), case.name
 
 
 @st.composite
@@ -90,24 +90,24 @@ ANY = st.tuples(
 @settings(deadline=None, max_examples=60)
 @given(cases(ANY))
 def test_onnx_reference(tmp_path_factory, case):
-    reference = pytest.importorskip("onnx.reference", reason="ONNX.REFERENCE IS NOT ASKED")
+    reference = pytest.importorskip("onnx.reference", reason="ONNX.REFERENCE IS NOT TESTED")
     inputs, axis = case
     model = model_of(inputs, axis)
     expected = reference.ReferenceEvaluator(model).run(None, dict(zip("idv", inputs, strict=True)))[0]
-    found = execute(model, inputs, tmp_path_factory.getbasetemp())[0]
-    assert found.dtype == expected.dtype
-    assert np.array_equal(found, expected)
+    result = execute(model, inputs, tmp_path_factory.getbasetemp())[0]
+    assert result.dtype == expected.dtype
+    assert np.array_equal(result, expected)
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(cases(st.sampled_from(RUNTIME_KERNELS)))
 def test_onnx_runtime(tmp_path_factory, case):
-    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT ASKED: pip install onnxruntime")
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT TESTED: pip install onnxruntime")
     inputs, axis = case
     model = model_of(inputs, axis)
     session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     expected = session.run(None, dict(zip("idv", inputs, strict=True)))[0]
-    found = execute(model, inputs, tmp_path_factory.getbasetemp())[0]
-    assert found.dtype == expected.dtype
-    assert np.array_equal(found, expected)
+    result = execute(model, inputs, tmp_path_factory.getbasetemp())[0]
+    assert result.dtype == expected.dtype
+    assert np.array_equal(result, expected)

@@ -1,4 +1,4 @@
-"""The order of the largest elements, and what ties leave open."""
+"""The order of the largest elements, and unspecified ties."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from specgate.execution.kernels import find_kernel
 ROW = np.array([5, 3, 1, 2, 5, 5], np.int32)
 
 
-def _made(**more):
+def _make(**more):
     values, places = find_kernel("top_elements")(ROW, 4, axis=0, **more)
     return np.ma.filled(values, -1).tolist(), np.ma.filled(places, -1).tolist()
 
 
 def test_by_index_the_places_rise():
-    assert _made(largest=False, order="index") == ([5, 3, 1, 2], [0, 1, 2, 3])
-    assert _made(order="index") == ([5, 3, 5, 5], [0, 1, 4, 5])
+    assert _make(largest=False, order="index") == ([5, 3, 1, 2], [0, 1, 2, 3])
+    assert _make(order="index") == ([5, 3, 5, 5], [0, 1, 4, 5])
 
 
 def test_of_unstable_ties_the_places_are_open():
-    assert _made(stable=False) == ([5, 5, 5, 3], [-1, -1, -1, 1])
-    assert _made(largest=False, stable=False) == ([1, 2, 3, 5], [2, 3, 1, -1])
+    assert _make(stable=False) == ([5, 5, 5, 3], [-1, -1, -1, 1])
+    assert _make(largest=False, stable=False) == ([1, 2, 3, 5], [2, 3, 1, -1])
 
 
 def test_by_index_nothing_is_known_where_one_of_equals_is_left_out():
-    assert _made(largest=False, order="index", stable=False) == ([-1] * 4, [-1] * 4)
-    assert _made(order="index", stable=False) == ([5, 3, 5, 5], [0, 1, 4, 5])
+    assert _make(largest=False, order="index", stable=False) == ([-1] * 4, [-1] * 4)
+    assert _make(order="index", stable=False) == ([5, 3, 5, 5], [0, 1, 4, 5])
 
 
 def test_without_an_order_only_a_single_value_is_known():
-    assert _made(order="none") == ([-1] * 4, [-1] * 4)
+    assert _make(order="none") == ([-1] * 4, [-1] * 4)
     values, places = find_kernel("top_elements")(ROW, 1, axis=0, order="none")
     assert (values.tolist(), places.tolist()) == ([5], [None])
 
@@ -43,6 +43,6 @@ def test_narrow_places_are_int32():
     assert find_kernel("top_elements")(ROW, 1, axis=0)[1].dtype == np.int64
 
 
-def test_an_unknown_order_is_refused():
+def test_an_unknown_order_is_rejected():
     with pytest.raises(InputError, match="unknown order 'upwards'"):
-        _made(order="upwards")
+        _make(order="upwards")

@@ -1,4 +1,4 @@
-"""Padding: the page's rows, mirrors that go to and fro, and numbers for integers."""
+"""Padding: the documented rows, repeated reflection, and integer values."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_every_mode(mode, expected):
 )
 def test_long_paddings_go_on(mode, numpy_mode):
     array = np.arange(6).reshape(2, 3)
-    found = pad(array, mode=mode, start=[5, 7], end=[3, 11])
-    assert np.array_equal(found, np.pad(array, ((5, 3), (7, 11)), mode=numpy_mode))
+    result = pad(array, mode=mode, start=[5, 7], end=[3, 11])
+    assert np.array_equal(result, np.pad(array, ((5, 3), (7, 11)), mode=numpy_mode))
 
 
 @pytest.mark.parametrize("mode", ["EDGE", "REFLECTION", "SYMMETRIC", "WRAP"])

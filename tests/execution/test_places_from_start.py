@@ -1,4 +1,4 @@
-"""Places that are counted from the start alone: elements, tuples in batches, entries; and what is refused."""
+"""Non-negative indices of elements, tuples in batches and entries; errors."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
 
 
 def test_elements():
-    found = gather.elements_from_start(ROWS, np.array([[2, 0, 0, 1], [0, 0, 1, 2]]), axis=1)
-    assert found.tolist() == [[3, 1, 1, 2], [4, 4, 5, 6]]
+    array = gather.elements_from_start(ROWS, np.array([[2, 0, 0, 1], [0, 0, 1, 2]]), axis=1)
+    assert array.tolist() == [[3, 1, 1, 2], [4, 4, 5, 6]]
 
 
 @pytest.mark.parametrize("indices", [[[-1], [0]], [[3], [0]], [[0]], [0, 1]])
-def test_elements_that_are_refused(indices):
+def test_elements_that_are_rejected(indices):
     with pytest.raises(InputError):
         gather.elements_from_start(ROWS, np.array(indices), axis=1)
 
@@ -35,14 +35,14 @@ def test_tuples_count_from_the_end_only_where_they_stay():
 
 
 def test_entries_are_replaced_and_the_input_stays():
-    found = gather.entries_replaced(ROWS, np.array([[0, 2]]), np.array([[[7, 8]], [[9, 10]]], np.float32), np.array(-1))
-    assert found.tolist() == [[7, 2, 8], [9, 5, 10]]
+    array = gather.entries_replaced(ROWS, np.array([[0, 2]]), np.array([[[7, 8]], [[9, 10]]], np.float32), np.array(-1))
+    assert array.tolist() == [[7, 2, 8], [9, 5, 10]]
     assert ROWS[0, 0] == 1
 
 
 @pytest.mark.parametrize(
     ("index", "axis", "kind"), [(-1, 1, "f4"), (3, 1, "f4"), (0, 2, "f4"), (0, 0, "f4"), (0, 1, "f8")]
 )
-def test_entries_that_are_refused(index, axis, kind):
+def test_entries_that_are_rejected(index, axis, kind):
     with pytest.raises(InputError):
         gather.entries_replaced(ROWS, np.array([index]), np.zeros((2, 1), kind), np.array(axis))

@@ -1,4 +1,4 @@
-"""Pooling against loops over every window, with padding and dilation; the edges of what counts as found."""
+"""Pooling against loops over every window, with padding and dilation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CASES = [
 
 
 def windows(array, window, strides, start, end, dilations):
-    """Yield, for each output place, the places of `array` under its window that are no padding."""
+    """Yield per output element the coordinates of `array` under its window."""
     steps = dilations or [1] * len(window)
     sizes = array.shape[2:]
     each = zip(sizes, window, strides, start, end, steps, strict=True)
@@ -54,10 +54,10 @@ def test_average(case):
 def test_norm(case, p):
     sizes, window, strides, start, end, dilations = case
     array = np.random.default_rng(2).integers(-9, 10, (1, 2, *sizes)).astype(np.float32)
-    found = lp_pool(array, p=p, **options(*case[1:]))
+    result = lp_pool(array, p=p, **options(*case[1:]))
     for at, places in windows(array, window, strides, start, end, dilations):
         exact = sum(abs(float(array[place])) ** p for place in places) ** (1 / p)
-        assert found[at] == pytest.approx(exact, rel=1e-6), at
+        assert result[at] == pytest.approx(exact, rel=1e-6), at
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "u8"])
@@ -121,7 +121,7 @@ def test_refusals(changes):
         max_pool(np.zeros((1, 1, 4), np.float32), **{**plain, **changes})
 
 
-def test_huge_paddings_are_cheap_or_refused():
+def test_huge_paddings_are_cheap_or_rejected():
     array = np.ones((1, 1, 4), np.float32)
     few = options([2**31], [2**31], [2**31], [2**31 - 4], None)
     assert average_pool(array, include_padding=False, **few).shape == (1, 1, 2)

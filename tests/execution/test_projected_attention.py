@@ -1,4 +1,4 @@
-"""Attention of projected, packed and quantized inputs: masks, buffers and what is left out."""
+"""Attention with projected, packed and quantized inputs: masks, buffers, omissions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def parts(keys: int = QUERIES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return numbers(BATCH, QUERIES, HIDDEN), numbers(BATCH, keys, HIDDEN, seed=1), numbers(BATCH, keys, HIDDEN, seed=2)
 
 
-def asked(*arrays: np.ndarray, **others: Any) -> tuple[np.ndarray, ...]:
+def ask(*arrays: np.ndarray, **others: Any) -> tuple[np.ndarray, ...]:
     return attend_packed(*arrays, heads=HEADS, **others)
 
 
@@ -36,34 +36,34 @@ def buffers(room: int) -> dict[str, Any]:
 @pytest.mark.parametrize("causal", [False, True])
 def test_of_a_buffer_so_much_counts_and_new_ones_follow_it(causal) -> None:
     whole = buffers(9)
-    apart = {name: each[:, :, :4] for name, each in whole.items()}
+    separate = {name: each[:, :, :4] for name, each in whole.items()}
     mask = (np.arange(BATCH * 7).reshape(BATCH, 7) % 3).astype(np.int32)
-    found = asked(*parts(), mask=mask, past_length=np.array([4], np.int32), causal=causal, **whole)
-    plain = asked(*parts(), mask=mask, causal=causal, **apart)
-    assert np.array_equal(found[0], plain[0])
-    assert np.array_equal(found[3], plain[3])
-    for written, joined, old in zip(found[1:3], plain[1:3], whole.values(), strict=True):
+    result = ask(*parts(), mask=mask, past_length=np.array([4], np.int32), causal=causal, **whole)
+    plain = ask(*parts(), mask=mask, causal=causal, **separate)
+    assert np.array_equal(result[0], plain[0])
+    assert np.array_equal(result[3], plain[3])
+    for written, joined, old in zip(result[1:3], plain[1:3], whole.values(), strict=True):
         assert np.array_equal(written[:, :, :7], joined)
         assert np.array_equal(written[:, :, 7:], old[:, :, 7:])
 
 
 @pytest.mark.parametrize(("length", "room"), [(-1, 9), (7, 9), (0, 2)])
-def test_what_does_not_go_into_a_buffer_is_refused(length, room) -> None:
+def test_what_does_not_go_into_a_buffer_is_rejected(length, room) -> None:
     with pytest.raises(InputError, match="buffer"):
-        asked(*parts(), past_length=np.array([length], np.int32), **buffers(room))
+        ask(*parts(), past_length=np.array([length], np.int32), **buffers(room))
     with pytest.raises(InputError, match="past"):
-        asked(*parts(), past_length=np.array([0], np.int32))
+        ask(*parts(), past_length=np.array([0], np.int32))
 
 
 def test_a_projection_shares_a_buffer() -> None:
     inputs, weights = numbers(BATCH, QUERIES, 5), numbers(5, 3 * HIDDEN)
     past = numbers(2, BATCH, HEADS, 9, SIZE)
     length = np.array([4], np.int32)
-    found, present = attend_by_projection(inputs, weights, past=past, past_length=length, heads=HEADS, shared=True)
+    array, present = attend_by_projection(inputs, weights, past=past, past_length=length, heads=HEADS, shared=True)
     plain, joined = attend_by_projection(inputs, weights, past=past[:, :, :, :4], past_length=length, heads=HEADS)
     assert present is not None
     assert joined is not None
-    assert np.array_equal(found, plain)
+    assert np.array_equal(array, plain)
     assert np.array_equal(present[:, :, :, :7], joined)
     assert np.array_equal(present[:, :, :, 7:], past[:, :, :, 7:])
     with pytest.raises(InputError, match="length"):
@@ -74,34 +74,34 @@ def test_a_projection_shares_a_buffer() -> None:
 
 def test_a_square_mask_is_read_at_the_places_of_queries_and_keys() -> None:
     square = (np.random.default_rng(5).integers(0, 2, (BATCH, 1, 10, 10))).astype(np.int32)
-    found = asked(*parts(), mask=square, **buffers(4))
-    plain = asked(*parts(), mask=square[:, 0, 4:7, :7], **buffers(4))
-    assert np.array_equal(found[0], plain[0])
+    arrays = ask(*parts(), mask=square, **buffers(4))
+    plain = ask(*parts(), mask=square[:, 0, 4:7, :7], **buffers(4))
+    assert np.array_equal(arrays[0], plain[0])
     with pytest.raises(InputError, match="mask"):
-        asked(*parts(), mask=square[:, :, :6, :6], **buffers(4))
+        ask(*parts(), mask=square[:, :, :6, :6], **buffers(4))
 
 
 def test_a_mask_of_packed_sequences_begins_with_the_ends() -> None:
     ends = np.array([2, 3], np.int32)
-    found = asked(*parts(5), mask=np.r_[ends, [0, 3, 6, 0, 2, 5]].astype(np.int32))
-    assert np.array_equal(found[0], asked(*parts(5), mask=ends)[0])
-    assert not np.array_equal(found[0], asked(*parts(5))[0])
+    arrays = ask(*parts(5), mask=np.r_[ends, [0, 3, 6, 0, 2, 5]].astype(np.int32))
+    assert np.array_equal(arrays[0], ask(*parts(5), mask=ends)[0])
+    assert not np.array_equal(arrays[0], ask(*parts(5))[0])
 
 
 def test_a_mask_of_starts_is_for_projections_alone() -> None:
     mask = np.array([3, 3, 0, 1], np.int32)
     with pytest.raises(InputError, match="mask"):
-        asked(*parts(), mask=mask)
+        ask(*parts(), mask=mask)
     assert np.array_equal(
-        asked(*parts(), mask=mask, with_starts=True)[0],
-        asked(*parts(), mask=np.array([[1, 1, 1], [0, 1, 1]], np.int32))[0],
+        ask(*parts(), mask=mask, with_starts=True)[0],
+        ask(*parts(), mask=np.array([[1, 1, 1], [0, 1, 1]], np.int32))[0],
     )
 
 
 @pytest.mark.parametrize("keys", [3, 5, 2])
 def test_a_query_sees_no_keys_behind_its_place(keys) -> None:
     query, key, value = parts(keys)
-    shares = asked(query, key, value, causal=True)[3]
+    shares = ask(query, key, value, causal=True)[3]
     places = np.arange(keys) > np.arange(QUERIES)[:, np.newaxis]
     assert not shares[..., places].any()
     assert (shares[..., ~places] > 0).all()
@@ -109,24 +109,24 @@ def test_a_query_sees_no_keys_behind_its_place(keys) -> None:
 
 def test_no_batch_is_no_error() -> None:
     none = np.zeros((0, QUERIES, HIDDEN), np.float32)
-    assert [each.shape for each in asked(none, none, none)] == [
+    assert [each.shape for each in ask(none, none, none)] == [
         (0, QUERIES, HIDDEN), (0, HEADS, QUERIES, SIZE), (0, HEADS, QUERIES, SIZE), (0, HEADS, QUERIES, QUERIES),
     ]  # fmt: skip
 
 
-def test_keys_without_values_are_refused() -> None:
+def test_keys_without_values_are_rejected() -> None:
     query, key, value = parts()
     with pytest.raises(InputError, match="values"):
-        asked(query, key, value[:, :2])
+        ask(query, key, value[:, :2])
 
 
 def test_scores_of_minus_infinity_alone_have_no_softmax() -> None:
     query, key, value = parts()
     hidden = np.full((1, 1, QUERIES, QUERIES), -np.inf, np.float32)
     hidden[0, 0, 1] = 0
-    found = asked(query, key, value, score_bias=hidden)[0]
-    assert np.isnan(found[:, [0, 2]]).all()
-    assert np.isfinite(found[:, 1]).all()
+    array = ask(query, key, value, score_bias=hidden)[0]
+    assert np.isnan(array[:, [0, 2]]).all()
+    assert np.isfinite(array[:, 1]).all()
 
 
 @pytest.mark.parametrize("columns", [1, 3 * HIDDEN])
@@ -142,24 +142,24 @@ def test_quantized_attention_is_that_of_the_numbers(kind, columns) -> None:
     wide = (inputs.astype(np.float32) - 120) * scale
     plain = (weights.astype(np.float32) - points.astype(np.float32)) * scales
     mask = np.array([6, 7], np.int32)
-    found = attend_quantized(
+    result = attend_quantized(
         inputs, weights, bias, scale, scales, mask, zero, points, past, heads=HEADS, causal=True, scale=0.25
     )
     by_floats = attend_by_projection(wide, plain, bias, mask, past, heads=HEADS, causal=True, scale=0.25)
-    for one, other in zip(found, by_floats, strict=True):
-        assert one is not None
+    for item, other in zip(result, by_floats, strict=True):
+        assert item is not None
         assert other is not None
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(item, other, rtol=1e-5, atol=1e-5)
 
 
-def test_quantized_attention_refuses_what_does_not_go_together() -> None:
+def test_quantized_attention_rejects_what_does_not_go_together() -> None:
     inputs, weights = np.zeros((1, 2, 3), np.uint8), np.zeros((3, 24), np.int8)
-    one, bias = np.ones((), np.float32), np.zeros(24, np.float32)
+    array, bias = np.ones((), np.float32), np.zeros(24, np.float32)
     with pytest.raises(InputError, match="one scale"):
-        attend_quantized(inputs, weights, bias, np.ones(2, np.float32), one, heads=HEADS)
+        attend_quantized(inputs, weights, bias, np.ones(2, np.float32), array, heads=HEADS)
     with pytest.raises(InputError, match="bias"):
-        attend_quantized(inputs, weights, bias[:8], one, one, heads=HEADS)
+        attend_quantized(inputs, weights, bias[:8], array, array, heads=HEADS)
     with pytest.raises(InputError):
-        attend_quantized(inputs, weights, bias, one, np.ones(8, np.float32), heads=HEADS)
+        attend_quantized(inputs, weights, bias, array, np.ones(8, np.float32), heads=HEADS)
     with pytest.raises(NoKernel):
-        attend_quantized(inputs, weights, bias, one, one, heads=HEADS, computed=False)
+        attend_quantized(inputs, weights, bias, array, array, heads=HEADS, computed=False)

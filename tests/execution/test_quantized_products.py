@@ -1,4 +1,4 @@
-"""Products, means and blocks of quantized numbers, against plain loops and numbers that builds gave."""
+"""Quantized products, means and blocks, against plain loops and values of builds."""
 
 from __future__ import annotations
 
@@ -33,48 +33,48 @@ def one(number, dtype=np.float32):
 def test_padding_of_a_convolution_counts_as_the_zero_point():
     x, f = image(10, 20, 30), image(1, 2, 3, dtype=np.int8)
 
-    def found(a, b):
-        made = convolve_integers(x, f, one(a, np.uint8), one(b, np.int8), groups=1, **SLIDE)
-        assert made.dtype == np.int32
-        return made.ravel().tolist()
+    def find_ids(a, b):
+        array = convolve_integers(x, f, one(a, np.uint8), one(b, np.int8), groups=1, **SLIDE)
+        assert array.dtype == np.int32
+        return array.ravel().tolist()
 
-    assert found(0, 0) == [80, 140, 80]
-    assert found(5, 0) == [55, 110, 65]
-    assert found(5, 1) == [35, 65, 25]
+    assert find_ids(0, 0) == [80, 140, 80]
+    assert find_ids(5, 0) == [55, 110, 65]
+    assert find_ids(5, 1) == [35, 65, 25]
 
 
 def test_zero_points_of_filters_are_one_for_each_channel():
     f = np.array([1, 2], np.int8).reshape(2, 1, 1, 1)
     points = np.array([1, -1], np.int8).reshape(1, 2, 1, 1)
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
-    found = convolve_integers(image(4, 5), f, None, points, groups=1, **plain)
-    assert found[0, :, 0].tolist() == [[0, 0], [12, 15]]
+    array = convolve_integers(image(4, 5), f, None, points, groups=1, **plain)
+    assert array[0, :, 0].tolist() == [[0, 0], [12, 15]]
     with pytest.raises(InputError, match="along one axis"):
         convolve_integers(image(4, 5), f, None, points.reshape(2, 1, 1, 1), groups=1, **plain)
 
 
 def test_a_quantized_convolution_adds_its_bias_in_units_of_both_scales():
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
-    found = convolve_quantized(
+    array = convolve_quantized(
         image(10, 20), image(3, dtype=np.int8), one(0.5), one(2), one(4), one(2, np.uint8), None, one(7, np.uint8),
         one(2, np.int32), groups=1, dtype=UINT8, **plain,
     )  # fmt: skip
-    assert found.ravel().tolist() == [round((24 + 2) / 4) + 7, 14 + 7]  # 6.5 goes to 6, 56 / 4 is 14
+    assert array.ravel().tolist() == [round((24 + 2) / 4) + 7, 14 + 7]  # 6.5 rounds to 6, 56 / 4 is 14
 
 
 def test_adding_the_zero_point_may_wrap_around_in_32_bits():
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
 
-    def found(scale, point, **more):
+    def find_ids(scale, point, **more):
         return convolve_quantized(
             image(10, -10, dtype=np.int8), image(1, dtype=np.int8), one(scale), one(1), one(1), None, None,
             one(point, np.int8), groups=1, dtype=INT8, **plain, **more,
         ).ravel().tolist()  # fmt: skip
 
-    assert found(3e8, 6) == [127, -128]
-    assert found(3e8, 6, point_wraps=True) == [-128, -128]
-    assert found(3e8, -6, point_wraps=True) == [127, 127]
-    assert found(1, 6, point_wraps=True) == found(1, 6) == [16, -4]
+    assert find_ids(3e8, 6) == [127, -128]
+    assert find_ids(3e8, 6, point_wraps=True) == [-128, -128]
+    assert find_ids(3e8, -6, point_wraps=True) == [127, 127]
+    assert find_ids(1, 6, point_wraps=True) == find_ids(1, 6) == [16, -4]
 
 
 def test_matrix_products_take_scales_and_zero_points_of_rows_and_columns():
@@ -97,12 +97,12 @@ def test_matrix_products_take_scales_and_zero_points_of_rows_and_columns():
 
 
 @pytest.mark.parametrize(("a", "b"), [((3, 4), (5, 6)), ((1, 3, 4), (4, 5)), ((2, 3, 4), (1, 4, 5)), ((4,), (4,))])
-def test_matrices_without_a_product_are_refused(a, b):
+def test_matrices_without_a_product_are_rejected(a, b):
     with pytest.raises(InputError):
         multiply_integers(np.zeros(a, np.int8), np.zeros(b, np.int8))
 
 
-def test_zero_points_of_another_length_or_type_are_refused():
+def test_zero_points_of_another_length_or_type_are_rejected():
     a, b, scale = np.zeros((2, 3), np.int8), np.zeros((3, 4), np.int8), np.ones((1, 1), np.float32)
     for points in (np.zeros((2,), np.int8), np.zeros((1, 2), np.int8), np.zeros((3, 1), np.int8)):
         with pytest.raises(InputError, match="along one axis"):
@@ -116,15 +116,15 @@ def test_the_mean_of_quantized_numbers_and_scales_that_are_no_numbers():
         "strides": [1, 1], "window": [1, 2], "start_padding": [0, 0], "end_padding": [0, 1], "dilations": [1, 1],
     }  # fmt: skip
 
-    def found(scale, *, include_padding):
+    def find_ids(scale, *, include_padding):
         return mean_of_quantized(
             image(9, 15), one(scale), one(0.5), one(5, np.uint8), one(6, np.uint8), include_padding=include_padding,
             dtype=UINT8, **window,
         )  # fmt: skip
 
-    assert found(1, include_padding=True).ravel().tolist() == [7 * 2 + 6, 5 * 2 + 6]
-    assert found(1, include_padding=False).ravel().tolist() == [7 * 2 + 6, 10 * 2 + 6]
-    assert np.ma.getmaskarray(found(np.nan, include_padding=False)).all()
+    assert find_ids(1, include_padding=True).ravel().tolist() == [7 * 2 + 6, 5 * 2 + 6]
+    assert find_ids(1, include_padding=False).ravel().tolist() == [7 * 2 + 6, 10 * 2 + 6]
+    assert np.ma.getmaskarray(find_ids(np.nan, include_padding=False)).all()
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_the_mean_of_quantized_numbers_and_scales_that_are_no_numbers():
     ],
 )
 def test_quantization_by_the_range_of_the_numbers(numbers, dtype, expected, scale, point):
-    found = quantize_by_range(np.array(numbers, np.float32), dtype=dtype, scale_sizes=[1], zero_point_sizes=[1])
-    assert found[0].tolist() == expected
-    assert found[1].tolist() == [pytest.approx(scale, rel=1e-6)]
-    assert found[2].tolist() == [point]
+    result = quantize_by_range(np.array(numbers, np.float32), dtype=dtype, scale_sizes=[1], zero_point_sizes=[1])
+    assert result[0].tolist() == expected
+    assert result[1].tolist() == [pytest.approx(scale, rel=1e-6)]
+    assert result[2].tolist() == [point]
 
 
 def test_blocks_of_4_bits_there_and_back():
@@ -150,8 +150,8 @@ def test_blocks_of_4_bits_there_and_back():
     point = np.array([[0, 1, 2], [3, 4, 15]], np.uint8)
     real = dequantize_in_blocks(x, [scale, point], with_zero_points=True, bits=4, dtype=np.dtype(np.float32))
     assert real[:, ::2].tolist() == [[0, 10, 200], [6, 70, 800], [4.5, 2.5, -30], [-0.5, 0, -18]]
-    again = quantize_in_blocks(real, [scale, point], with_zero_points=True, bits=4, dtype=UINT8)
-    assert np.array_equal(again, x)
+    repeated = quantize_in_blocks(real, [scale, point], with_zero_points=True, bits=4, dtype=UINT8)
+    assert np.array_equal(repeated, x)
     far = quantize_in_blocks(real * 100, [scale, point], with_zero_points=True, bits=4, dtype=UINT8)
     assert set(far.ravel().tolist()) <= set(range(16))
 
@@ -159,12 +159,12 @@ def test_blocks_of_4_bits_there_and_back():
 def test_an_absent_zero_point_is_the_middle_of_unsigned_numbers():
     numbers, scale = np.array([[0, 1, 5, 7, np.nan]], np.float32), [np.full((1, 1), 2, np.float32)]
 
-    def found(dtype, bits):
+    def find_ids(dtype, bits):
         return quantize_in_blocks(numbers, scale, with_zero_points=False, bits=bits, dtype=dtype).tolist()[0]
 
-    assert found(UINT8, 8) == [128, 128, 130, 132, 0]
-    assert found(UINT8, 4) == [8, 8, 10, 12, 0]
-    assert found(INT8, 4) == [0, 0, 2, 4, -8]
+    assert find_ids(UINT8, 8) == [128, 128, 130, 132, 0]
+    assert find_ids(UINT8, 4) == [8, 8, 10, 12, 0]
+    assert find_ids(INT8, 4) == [0, 0, 2, 4, -8]
     whole = np.array([[0, 1]], np.uint8)
     real = dequantize_in_blocks(whole, scale, with_zero_points=False, bits=4, dtype=np.dtype(np.float32))
     assert real.tolist() == [[-16, -14]]
@@ -172,12 +172,12 @@ def test_an_absent_zero_point_is_the_middle_of_unsigned_numbers():
 
 def test_blocks_that_do_not_divide_the_numbers_mask_all():
     scale = [np.ones((1, 4), np.float32)]
-    found = quantize_in_blocks(np.ones((1, 6), np.float32), scale, with_zero_points=False, bits=8, dtype=INT8)
-    assert np.ma.getmaskarray(found).all()
+    array = quantize_in_blocks(np.ones((1, 6), np.float32), scale, with_zero_points=False, bits=8, dtype=INT8)
+    assert np.ma.getmaskarray(array).all()
 
 
 @pytest.mark.parametrize("shapes", [[(1,)], [(1, 1), (1, 1)], []])
-def test_parameters_that_do_not_fit_are_refused(shapes):
-    made = [np.ones(shape, np.float32) for shape in shapes]
+def test_parameters_that_do_not_fit_are_rejected(shapes):
+    result = [np.ones(shape, np.float32) for shape in shapes]
     with pytest.raises(InputError):
-        quantize_in_blocks(np.ones((1, 6), np.float32), made, with_zero_points=False, bits=8, dtype=INT8)
+        quantize_in_blocks(np.ones((1, 6), np.float32), result, with_zero_points=False, bits=8, dtype=INT8)

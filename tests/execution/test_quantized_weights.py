@@ -1,4 +1,4 @@
-"""Products with quantized matrices: blocks in any order, and scales for the columns of both."""
+"""Products with quantized matrices: block orders, and column scales of both."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def test_rows_have_the_scales_of_their_blocks(bits) -> None:
     a, packed, numbers, scales, points = blocks(bits)
     sizes = {"rows": ROWS, "columns": COLUMNS, "bits": bits, "block": BLOCK}
     groups = np.random.default_rng(9).integers(0, 3, ROWS).astype(np.int32)
-    found = multiply_by_blocks(a, packed, scales, points, groups=groups, **sizes)
+    result = multiply_by_blocks(a, packed, scales, points, groups=groups, **sizes)
     plain = a @ ((numbers - points[:, groups]) * scales[:, groups]).T
-    np.testing.assert_allclose(found, plain, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(result, plain, rtol=1e-5, atol=1e-4)
     in_order = multiply_by_blocks(a, packed, scales, groups=(np.arange(ROWS) // BLOCK).astype(np.int32), **sizes)
     assert np.array_equal(in_order, multiply_by_blocks(a, packed, scales, **sizes))
     for wrong in (groups[:-1], groups + 1, groups - 1):
@@ -48,15 +48,15 @@ def test_columns_of_the_first_have_their_own_numbers(left, right, own) -> None:
     a_zero = pick.integers(0, 256, 4 if own != "scales" else 1).astype(np.uint8)
     b_scale, b_zero = pick.random(columns).astype(np.float32), pick.integers(-128, 128, columns).astype(np.int8)
     bias = pick.random(columns).astype(np.float32)
-    found = multiply_scaled(a, b, a_scale, b_scale, a_zero, b_zero, bias)
+    result = multiply_scaled(a, b, a_scale, b_scale, a_zero, b_zero, bias)
     wide = (a - a_zero.astype(np.float64)) * a_scale
     other = (b - b_zero.astype(np.float64)) * b_scale
-    np.testing.assert_allclose(found, wide @ other + (bias if len(right) > 1 else bias[0]), rtol=1e-5)
+    np.testing.assert_allclose(result, wide @ other + (bias if len(right) > 1 else bias[0]), rtol=1e-5)
 
 
-def test_columns_that_are_not_there_are_refused() -> None:
-    a, b, one = np.zeros((3, 4), np.uint8), np.zeros((4, 5), np.uint8), np.ones((), np.float32)
+def test_columns_that_are_not_there_are_rejected() -> None:
+    a, b, array = np.zeros((3, 4), np.uint8), np.zeros((4, 5), np.uint8), np.ones((), np.float32)
     with pytest.raises(InputError):
-        multiply_scaled(a, b, np.ones(3, np.float32), one)
+        multiply_scaled(a, b, np.ones(3, np.float32), array)
     with pytest.raises(InputError):
-        multiply_scaled(a, b[:3], np.ones(4, np.float32), one)
+        multiply_scaled(a, b[:3], np.ones(4, np.float32), array)

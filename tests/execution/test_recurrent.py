@@ -1,4 +1,4 @@
-"""The LSTM against its equations written as scalar loops: directions, lengths, peepholes, clipping, coupling."""
+"""The LSTM against scalar loops: directions, lengths, peepholes, clip, coupling."""
 
 from __future__ import annotations
 
@@ -33,41 +33,41 @@ def arrays(directions, seed=1, **left_out):
         "hidden": (1, directions, BATCH, WIDTH), "cell": (1, directions, BATCH, WIDTH),
         "peephole": (1, 1, directions, 3 * WIDTH),
     }  # fmt: skip
-    made = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    return {name: array for name, array in made.items() if not left_out.get(name)}
+    arrays_by_name = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    return {name: array for name, array in arrays_by_name.items() if not left_out.get(name)}
 
 
-def by_hand(given, d, b, length, functions, *, reverse, clip=None, coupled=False):
+def by_hand(inputs, d, b, length, functions, *, reverse, clip=None, coupled=False):
     """One batch of one direction: the states by time, and the last hidden state and cell."""
     f, g, h = (SCALAR[function] for function in functions)
     zeros = {"bias": (1, 1, d + 1, 8 * WIDTH), "peephole": (1, 1, d + 1, 3 * WIDTH)}
-    bias, peephole = (given.get(name, np.zeros(shape))[0, 0, d] for name, shape in zeros.items())
-    state = [list(given[n][0, d, b]) if n in given else [0.0] * WIDTH for n in ("hidden", "cell")]
+    bias, peephole = (inputs.get(name, np.zeros(shape))[0, 0, d] for name, shape in zeros.items())
+    state = [list(inputs[n][0, d, b]) if n in inputs else [0.0] * WIDTH for n in ("hidden", "cell")]
     hidden, cell = ([float(x) for x in each] for each in state)
-    found = {}
+    numbers_by_value = {}
 
-    def held(x):
+    def hold(x):
         return x if clip is None else min(max(x, -clip), clip)
 
     for step in range(length):
         t = length - 1 - step if reverse else step
-        x = given["inputs"][0, t, b]
+        x = inputs["inputs"][0, t, b]
         gates = [
-            sum(float(given["weights"][0, d, r, k]) * float(x[k]) for k in range(SIZE))
-            + sum(float(given["recurrence"][0, d, r, k]) * hidden[k] for k in range(WIDTH))
+            sum(float(inputs["weights"][0, d, r, k]) * float(x[k]) for k in range(SIZE))
+            + sum(float(inputs["recurrence"][0, d, r, k]) * hidden[k] for k in range(WIDTH))
             + float(bias[r]) + float(bias[4 * WIDTH + r])
             for r in range(4 * WIDTH)
         ]  # fmt: skip
         new_hidden, new_cell = [], []
         for j in range(WIDTH):
             i, o, forget, c = (gates[k * WIDTH + j] for k in range(4))
-            entering = f(held(i + float(peephole[j]) * cell[j]))
-            kept = 1 - entering if coupled else f(held(forget + float(peephole[2 * WIDTH + j]) * cell[j]))
-            new_cell.append(kept * cell[j] + entering * g(held(c)))
-            new_hidden.append(f(held(o + float(peephole[WIDTH + j]) * new_cell[j])) * h(new_cell[j]))
+            entering = f(hold(i + float(peephole[j]) * cell[j]))
+            kept = 1 - entering if coupled else f(hold(forget + float(peephole[2 * WIDTH + j]) * cell[j]))
+            new_cell.append(kept * cell[j] + entering * g(hold(c)))
+            new_hidden.append(f(hold(o + float(peephole[WIDTH + j]) * new_cell[j])) * h(new_cell[j]))
         hidden, cell = new_hidden, new_cell
-        found[t] = hidden
-    return found, hidden, cell
+        numbers_by_value[t] = hidden
+    return numbers_by_value, hidden, cell
 
 
 CASES = [
@@ -84,14 +84,14 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ",".join(case) or "plain")
 def test_against_the_equations(direction, case):
     count = 2 if direction == "BIDIRECTIONAL" else 1
-    given = arrays(count, **case.get("left_out", {}))
+    inputs = arrays(count, **case.get("left_out", {}))
     functions = case.get("functions", (sigmoid, np.tanh, np.tanh))
     clip, coupled, lengths = case.get("clip"), case.get("coupled", False), case.get("lengths", [TIME] * BATCH)
     extra: dict[str, Any] = (
         {"lengths": np.array(lengths, np.uint32).reshape(1, 1, 1, BATCH)} if "lengths" in case else {}
     )
     sequence, single, cell = lstm(
-        **given, **extra, direction=direction, activations=functions * count,
+        **inputs, **extra, direction=direction, activations=functions * count,
         clip=clip or 0.0, clipped=clip is not None, coupled=coupled,
     )  # fmt: skip
     assert (sequence.shape, single.shape) == ((TIME, count, BATCH, WIDTH), (1, count, BATCH, WIDTH))
@@ -99,7 +99,7 @@ def test_against_the_equations(direction, case):
         for b in range(BATCH):
             reverse = direction == "BACKWARD" or d == 1
             states, last, inner = by_hand(
-                given, d, b, lengths[b], functions, reverse=reverse, clip=clip, coupled=coupled
+                inputs, d, b, lengths[b], functions, reverse=reverse, clip=clip, coupled=coupled
             )
             for t in range(TIME):
                 assert sequence[t, d, b] == pytest.approx(states.get(t, [0, 0]), abs=2e-6)
@@ -118,9 +118,9 @@ def test_lengths_outside_of_the_time_leave_the_last_state_undefined():
 
 
 def test_halves_come_back_as_halves():
-    given = {name: array.astype(np.float16) for name, array in arrays(1).items()}
-    found = lstm(**given, direction="FORWARD", activations=(sigmoid, np.tanh, np.tanh))
-    assert [each.dtype for each in found] == [np.float16] * 3
+    entries = {name: array.astype(np.float16) for name, array in arrays(1).items()}
+    result = lstm(**entries, direction="FORWARD", activations=(sigmoid, np.tanh, np.tanh))
+    assert [each.dtype for each in result] == [np.float16] * 3
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_halves_come_back_as_halves():
     ],
 )  # fmt: skip
 def test_shapes_that_do_not_fit(name, shape):
-    given = {**arrays(1), name: np.zeros(shape, np.uint32 if name == "lengths" else np.float32)}
+    inputs = {**arrays(1), name: np.zeros(shape, np.uint32 if name == "lengths" else np.float32)}
     with pytest.raises(InputError, match="lstm"):
-        lstm(**given, direction="FORWARD", activations=(sigmoid, np.tanh, np.tanh))
+        lstm(**inputs, direction="FORWARD", activations=(sigmoid, np.tanh, np.tanh))
 
 
 def test_words_counts_and_types():
@@ -160,12 +160,12 @@ def identity(x):
 
 
 def test_a_clipped_nan_is_held_at_the_lower_bound():
-    given = ones(inputs=np.full((1, 1, 1, 1), np.nan, np.float32))
-    _, _, cell = lstm(**given, direction="FORWARD", activations=[identity] * 3, clip=0.5, clipped=True)
+    inputs = ones(inputs=np.full((1, 1, 1, 1), np.nan, np.float32))
+    _, _, cell = lstm(**inputs, direction="FORWARD", activations=[identity] * 3, clip=0.5, clipped=True)
     assert cell.item() == -0.5 * 1 + -0.5 * -0.5
 
 
 def test_without_a_peephole_nothing_is_added_where_the_cell_is_infinite():
-    given = ones(cell=np.full((1, 1, 1, 1), np.inf, np.float32))
-    found, _, cell = lstm(**given, direction="FORWARD", activations=[relu] * 3)
-    assert found.item() == cell.item() == np.inf
+    inputs = ones(cell=np.full((1, 1, 1, 1), np.inf, np.float32))
+    array, _, cell = lstm(**inputs, direction="FORWARD", activations=[relu] * 3)
+    assert array.item() == cell.item() == np.inf

@@ -1,4 +1,4 @@
-"""The simple network and gated recurrent units against their equations written as scalar loops."""
+"""RNN and GRU against their equations as scalar loops."""
 
 from __future__ import annotations
 
@@ -25,51 +25,51 @@ def arrays(gates, directions, **left_out):
         "recurrence": (1, directions, gates * WIDTH, WIDTH), "bias": (1, 1, directions, 2 * gates * WIDTH),
         "hidden": (1, directions, BATCH, WIDTH),
     }  # fmt: skip
-    made = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    return {name: array for name, array in made.items() if not left_out.get(name)}
+    arrays_by_name = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    return {name: array for name, array in arrays_by_name.items() if not left_out.get(name)}
 
 
-def gate(given, d, which, x, state, *, seen=None):
-    """The argument of one gate's unit: a sum over inputs and one over the state, each with its bias."""
-    gates = given["weights"].shape[2] // WIDTH
-    bias = given.get("bias", np.zeros((1, 1, d + 1, 2 * gates * WIDTH)))[0, 0, d]
+def gate(inputs, d, which, x, state, *, seen=None):
+    """Return a gate's preactivation: sums over inputs and state, each with a bias."""
+    gates = inputs["weights"].shape[2] // WIDTH
+    bias = inputs.get("bias", np.zeros((1, 1, d + 1, 2 * gates * WIDTH)))[0, 0, d]
     out = []
     for unit in range(WIDTH):
         row = which * WIDTH + unit
-        entering = sum(given["weights"][0, d, row, i] * x[i] for i in range(SIZE)) + bias[row]
+        entering = sum(inputs["weights"][0, d, row, i] * x[i] for i in range(SIZE)) + bias[row]
         factors = state if seen is None else [s * r for s, r in zip(state, seen, strict=True)]
-        returning = sum(given["recurrence"][0, d, row, i] * factors[i] for i in range(WIDTH))
+        returning = sum(inputs["recurrence"][0, d, row, i] * factors[i] for i in range(WIDTH))
         out.append((entering, returning + bias[gates * WIDTH + row]))
     return out
 
 
-def gru_step(given, d, x, state, *, linear):
+def gru_step(inputs, d, x, state, *, linear):
     def logistic(v):
         return 1 / (1 + exp(-v))
 
-    update = [logistic(a + b) for a, b in gate(given, d, 0, x, state)]
-    reset = [logistic(a + b) for a, b in gate(given, d, 1, x, state)]
+    update = [logistic(a + b) for a, b in gate(inputs, d, 0, x, state)]
+    reset = [logistic(a + b) for a, b in gate(inputs, d, 1, x, state)]
     if linear:
-        proposed = [tanh(a + r * b) for (a, b), r in zip(gate(given, d, 2, x, state), reset, strict=True)]
+        proposed = [tanh(a + r * b) for (a, b), r in zip(gate(inputs, d, 2, x, state), reset, strict=True)]
     else:
-        proposed = [tanh(a + b) for a, b in gate(given, d, 2, x, state, seen=reset)]
+        proposed = [tanh(a + b) for a, b in gate(inputs, d, 2, x, state, seen=reset)]
     return [(1 - z) * p + z * s for z, p, s in zip(update, proposed, state, strict=True)]
 
 
-def rnn_step(given, d, x, state, *, linear):
-    return [tanh(a + b) for a, b in gate(given, d, 0, x, state)]
+def rnn_step(inputs, d, x, state, *, linear):
+    return [tanh(a + b) for a, b in gate(inputs, d, 0, x, state)]
 
 
-def by_hand(given, step, direction, lengths, *, linear=False):
+def by_hand(inputs, step, direction, lengths, *, linear=False):
     backwards = {"FORWARD": (False,), "BACKWARD": (True,), "BIDIRECTIONAL": (False, True)}[direction]
     every = np.zeros((TIME, len(backwards), BATCH, WIDTH))
     last = np.zeros((1, len(backwards), BATCH, WIDTH))
     for d, reverse in enumerate(backwards):
         for b in range(BATCH):
-            state = list(given["hidden"][0, d, b]) if "hidden" in given else [0.0] * WIDTH
+            state = list(inputs["hidden"][0, d, b]) if "hidden" in inputs else [0.0] * WIDTH
             places = range(lengths[b])
             for time in reversed(places) if reverse else places:
-                state = step(given, d, given["inputs"][0, time, b], state, linear=linear)
+                state = step(inputs, d, inputs["inputs"][0, time, b], state, linear=linear)
                 every[time, d, b] = state
             last[0, d, b] = state
     return every, last
@@ -80,48 +80,48 @@ def by_hand(given, step, direction, lengths, *, linear=False):
 @pytest.mark.parametrize("linear", [False, True])
 def test_gated_units(direction, left_out, linear):
     directions = 1 + (direction == "BIDIRECTIONAL")
-    given: dict[str, Any] = arrays(3, directions, **left_out)
+    inputs: dict[str, Any] = arrays(3, directions, **left_out)
     lengths = np.array([4, 2, 1], np.uint32).reshape(1, 1, 1, BATCH)
-    found = gru(
-        **given, lengths=lengths, direction=direction, activations=[sigmoid, np.tanh] * directions,
+    result = gru(
+        **inputs, lengths=lengths, direction=direction, activations=[sigmoid, np.tanh] * directions,
         linear_before_reset=linear,
     )  # fmt: skip
-    for made, expected in zip(found, by_hand(given, gru_step, direction, [4, 2, 1], linear=linear), strict=True):
-        assert np.allclose(made, expected, atol=1e-6)
+    for outcome, expected in zip(result, by_hand(inputs, gru_step, direction, [4, 2, 1], linear=linear), strict=True):
+        assert np.allclose(outcome, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("direction", ["FORWARD", "BACKWARD", "BIDIRECTIONAL"])
 @pytest.mark.parametrize("left_out", [{}, {"bias": True, "hidden": True}])
 def test_simple_networks(direction, left_out):
     directions = 1 + (direction == "BIDIRECTIONAL")
-    given: dict[str, Any] = arrays(1, directions, **left_out)
-    found = rnn(**given, direction=direction, activations=[np.tanh] * directions)
-    for made, expected in zip(found, by_hand(given, rnn_step, direction, [TIME] * BATCH), strict=True):
-        assert np.allclose(made, expected, atol=1e-6)
+    inputs: dict[str, Any] = arrays(1, directions, **left_out)
+    result = rnn(**inputs, direction=direction, activations=[np.tanh] * directions)
+    for outcome, expected in zip(result, by_hand(inputs, rnn_step, direction, [TIME] * BATCH), strict=True):
+        assert np.allclose(outcome, expected, atol=1e-6)
 
 
 def test_without_a_state_the_recurrence_has_no_part_in_the_first_step():
-    given: dict[str, Any] = arrays(3, 1, hidden=True)
-    given["recurrence"][...] = np.inf
+    inputs: dict[str, Any] = arrays(3, 1, hidden=True)
+    inputs["recurrence"][...] = np.inf
     more: dict[str, Any] = {"direction": "FORWARD", "activations": [sigmoid, np.tanh], "linear_before_reset": False}
-    every, _ = gru(**given, **more)
+    every, _ = gru(**inputs, **more)
     assert np.isfinite(every[0]).all()
-    every, _ = gru(**given, hidden=np.zeros((1, 1, BATCH, WIDTH), np.float32), **more)
+    every, _ = gru(**inputs, hidden=np.zeros((1, 1, BATCH, WIDTH), np.float32), **more)
     assert np.isnan(every[0]).all()
 
 
 def test_what_activations_get_may_be_held_between_numbers():
-    given: dict[str, Any] = arrays(1, 1)
-    given["inputs"][0, 0, 0] = np.nan, 0
-    assert np.isnan(rnn(**given, direction="FORWARD", activations=[np.tanh])[0][0, 0, 0]).all()
-    assert (rnn(**given, direction="FORWARD", activations=[np.tanh], finite=True)[0][0, 0, 0] == -1).all()
+    inputs: dict[str, Any] = arrays(1, 1)
+    inputs["inputs"][0, 0, 0] = np.nan, 0
+    assert np.isnan(rnn(**inputs, direction="FORWARD", activations=[np.tanh])[0][0, 0, 0]).all()
+    assert (rnn(**inputs, direction="FORWARD", activations=[np.tanh], finite=True)[0][0, 0, 0] == -1).all()
 
 
 @pytest.mark.parametrize("name", ["inputs", "weights", "recurrence", "bias", "hidden"])
-def test_arrays_that_do_not_fit_are_refused(name):
-    given: dict[str, Any] = arrays(3, 1)
-    given[name] = given[name][..., :-1] if name != "inputs" else given[name][0]
+def test_arrays_that_do_not_fit_are_rejected(name):
+    inputs: dict[str, Any] = arrays(3, 1)
+    inputs[name] = inputs[name][..., :-1] if name != "inputs" else inputs[name][0]
     with pytest.raises(InputError):
-        gru(**given, direction="FORWARD", activations=[sigmoid, np.tanh], linear_before_reset=False)
+        gru(**inputs, direction="FORWARD", activations=[sigmoid, np.tanh], linear_before_reset=False)
     with pytest.raises(InputError, match="direction"):
         gru(**arrays(3, 1), direction="UP", activations=[sigmoid, np.tanh], linear_before_reset=False)

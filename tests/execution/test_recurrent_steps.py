@@ -1,4 +1,4 @@
-"""Recurrent networks with named functions: hand-worked steps and sequences, and what they refuse."""
+"""Recurrent networks with named functions: steps by hand, and errors."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def test_the_reset_gate_stands_before_or_behind_the_product():
     weights, recurrence = f32(0, 0, 0, shape=(3, 1)), f32(0, 0, 3, shape=(3, 1))
     before = gru_step(inputs, hidden, weights, recurrence, f32(0, 0.5, 1, shape=3), activations=["relu", "relu"])
     assert before.tolist() == [[4]]  # 0.5 * 2 * 3 + 1
-    behind = gru_step(
+    following = gru_step(
         inputs, hidden, weights, recurrence, f32(0, 0.5, 1, 4, shape=4), activations=["relu", "relu"],
         linear_before_reset=True,
     )  # fmt: skip
-    assert behind.tolist() == [[6]]  # 0.5 * (2 * 3 + 4) + 1
+    assert following.tolist() == [[6]]  # 0.5 * (2 * 3 + 4) + 1
 
 
 def test_the_clip_is_before_the_gates_but_not_before_the_cell_that_leaves():
@@ -36,9 +36,9 @@ def test_the_clip_is_before_the_gates_but_not_before_the_cell_that_leaves():
 
 def test_a_clip_of_0_clips_nothing():
     weights, recurrence = f32(9, 9, 9, 9, shape=(4, 1)), f32(0, 0, 0, 0, shape=(4, 1))
-    found = [lstm_step(ONE, ONE, ONE, weights, recurrence, clip=clip) for clip in (0.0, None, 0.5)]
-    assert np.array_equal(found[0], found[1])
-    assert not np.array_equal(found[0], found[2])
+    arrays = [lstm_step(ONE, ONE, ONE, weights, recurrence, clip=clip) for clip in (0.0, None, 0.5)]
+    assert np.array_equal(arrays[0], arrays[1])
+    assert not np.array_equal(arrays[0], arrays[2])
 
 
 def test_functions_by_default():
@@ -65,20 +65,20 @@ def test_both_directions_and_lengths():
 def test_the_last_state_of_no_elements_or_of_too_many_is_open(length):
     zeros = np.zeros((1, 1, 1), np.float32)
     weights = np.zeros((1, 4, 1), np.float32)
-    made = lstm_sequences(
+    result = lstm_sequences(
         np.zeros((1, 3, 1), np.float32), zeros, zeros, np.array([length]), weights, weights, weights[..., 0],
         direction="reverse",
     )  # fmt: skip
-    assert [bool(np.ma.getmaskarray(each).all()) for each in made] == [length == 0, True, True]
+    assert [bool(np.ma.getmaskarray(each).all()) for each in result] == [length == 0, True, True]
 
 
 def sequences(**changes):
-    given = {
+    entries = {
         "inputs": np.zeros((2, 3, 1), np.float32), "hidden": np.zeros((2, 1, 2), np.float32),
         "lengths": np.array([3, 3]), "weights": np.zeros((1, 6, 1)), "recurrence": np.zeros((1, 6, 2)),
         "bias": np.zeros((1, 6)), "direction": "forward",
     }  # fmt: skip
-    return gru_sequences(**{**given, **changes})
+    return gru_sequences(**{**entries, **changes})
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def sequences(**changes):
         ({"hidden": np.zeros((1, 1, 2))}, "a state of shape"),
     ],
 )
-def test_refused(changes, message):
+def test_rejected(changes, message):
     assert sequences()[0].shape == (2, 1, 3, 2)
     with pytest.raises(InputError, match=message):
         sequences(**changes)

@@ -1,4 +1,4 @@
-"""Reductions, running sums, and where the least element stands: the pages' examples and hand-worked values."""
+"""Reductions, cumulative sums and argmin: documented examples, values by hand."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def test_the_page_examples_of_sum():
 
 def test_the_page_examples_of_the_least():
     for axes, expected in (([0], [[0, 1, 2]]), ([1], [[0], [1], [0]]), ([0, 1], [[4]])):
-        found = arg_reduce(PAGE, axes=axes, largest=False, last=False, output_type=np.dtype(np.uint32))
-        assert found.tolist() == expected
-        assert found.dtype == np.uint32
+        array = arg_reduce(PAGE, axes=axes, largest=False, last=False, output_type=np.dtype(np.uint32))
+        assert array.tolist() == expected
+        assert array.dtype == np.uint32
 
 
 ROW = [1.0, -2.0, 4.0]
@@ -41,9 +41,9 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_function(function):
-    found = reduce(np.array([ROW], np.float32), function=function, axes=[1])
-    assert found.shape == (1, 1)
-    assert found[0, 0] == pytest.approx(FUNCTIONS[function], rel=1e-6)
+    result = reduce(np.array([ROW], np.float32), function=function, axes=[1])
+    assert result.shape == (1, 1)
+    assert result[0, 0] == pytest.approx(FUNCTIONS[function], rel=1e-6)
     half = reduce(np.array([ROW], np.float16), function=function, axes=[1])
     assert half[0, 0] == pytest.approx(FUNCTIONS[function], rel=1e-3)
 
@@ -72,7 +72,7 @@ SIGNALLING = pytest.mark.parametrize("bits", [np.array(0x7C01, np.uint16), np.ar
 
 @SIGNALLING
 def test_signalling_nan_is_passed_over_by_ranges_and_parts(bits):
-    """As by `reduce`: np.fmax returns it, or what stands behind it."""
+    """As `reduce` does: np.fmax returns it, or the value after it."""
     signalling = bits.view(f"f{bits.itemsize}")
     array = np.array([7, 9, 1, 2], signalling.dtype)
     array[2] = signalling
@@ -102,11 +102,11 @@ def test_signalling_nan_is_passed_over_too(bits):
     [([np.nan, 1, 5], 0, 0), ([1, np.nan, 5, 5], 2, 3), ([5, np.nan, 5], 0, 2), ([-np.inf, np.nan], 0, 0)],
 )
 def test_a_leading_nan_stays_and_others_are_passed_over(row, first, last):
-    """As builds find them, in the largest and, with signs turned, in the least."""
+    """As builds compute it for the maximum and, with signs flipped, the minimum."""
     array = np.array(row, np.float32)
     for sign, largest in ((1, True), (-1, False)):
-        found = [arg_reduce(sign * array, axes=[0], largest=largest, last=side).item() for side in (False, True)]
-        assert found == [first, last]
+        result = [arg_reduce(sign * array, axes=[0], largest=largest, last=side).item() for side in (False, True)]
+        assert result == [first, last]
 
 
 def test_the_last_of_equals():
@@ -118,9 +118,9 @@ def test_the_last_of_equals():
 def test_places_count_over_the_reduced_dimensions():
     array = np.zeros((2, 3, 4), np.float32)
     array[1, 0, 2] = array[1, 1, 3] = 1
-    found = arg_reduce(array, axes=[2, 0], largest=True, last=False)
-    assert found.shape == (1, 3, 1)
-    assert found.reshape(-1).tolist() == [1 * 4 + 2, 1 * 4 + 3, 0]
+    result = arg_reduce(array, axes=[2, 0], largest=True, last=False)
+    assert result.shape == (1, 3, 1)
+    assert result.reshape(-1).tolist() == [1 * 4 + 2, 1 * 4 + 3, 0]
 
 
 def test_sums_of_halves_are_rounded_once():

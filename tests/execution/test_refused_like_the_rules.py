@@ -1,4 +1,4 @@
-"""What a rule of ONNX's tables rejects because of an attribute or of the outputs, the kernel refuses on its own."""
+"""Kernels reject what ONNX rules reject for an attribute or the outputs."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_what_a_rule_rejects_is_refused(rule):
+def test_what_a_rule_rejects_is_rejected(rule):
     node, arrays, right = CASES[rule]
     verdict = specgate.check(node, target="onnx:21")
     assert f"onnx/{rule}" in {finding.id for finding in verdict.findings}
@@ -135,12 +135,12 @@ def test_an_axis_is_sliced_once():
     assert specgate.execute(node, arrays, target="onnx:21")["output"].shape == (1, 1)
 
 
-def test_one_of_the_outputs_of_training_alone_is_refused():
-    known = {"Y": tensor(2, 3, 4), "running_var": tensor(3)}
+def test_one_of_the_outputs_of_training_alone_is_rejected():
+    entries = {"Y": tensor(2, 3, 4), "running_var": tensor(3)}
     node = {
         "op_type": "BatchNormalization",
         "inputs": [tensor(2, 3, 4), *LISTS],
-        "outputs": [known["Y"], None, known["running_var"]],
+        "outputs": [entries["Y"], None, entries["running_var"]],
         "attributes": {"training_mode": 1},
     }
     assert "onnx/BatchNormalization/outputs-together" in {

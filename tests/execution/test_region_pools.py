@@ -1,4 +1,4 @@
-"""Pooled regions: part by part, point by point."""
+"""Pooled regions: bin by bin, sample by sample."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from specgate.execution.kernels.roi_pool import pool_channels_of_parts, pool_mov
 
 RANDOM = np.random.default_rng(5)
 MAPS = RANDOM.normal(size=(2, 3, 6, 7))
-#: The batch, left, top, right and bottom: inside, outside in part, outside, a point and one turned around.
+#: Batch, left, top, right and bottom: inside, partly outside, outside, a point, and reversed.
 REGIONS = np.array(
     [[0, 1, 1, 5, 4], [1, -3, 2, 3, 9], [0, 20, 20, 30, 30], [1, 2, 3, 2, 3], [0, 5, 4, 1, 1]], np.float64
 )
@@ -24,7 +24,7 @@ def half_up(number: float) -> int:
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 def test_the_largest_of_each_part(scale: float) -> None:
-    found = pool_parts(MAPS, REGIONS / [1, scale, scale, scale, scale], height=3, width=2, scale=scale)
+    result = pool_parts(MAPS, REGIONS / [1, scale, scale, scale, scale], height=3, width=2, scale=scale)
     for at, (batch, *corners) in enumerate(REGIONS.tolist()):
         left, top, right, bottom = map(half_up, corners)
         high, wide = max(bottom - top + 1, 1), max(right - left + 1, 1)
@@ -32,11 +32,11 @@ def test_the_largest_of_each_part(scale: float) -> None:
             rows = [y for y in range(6) if top + floor(i * high / 3) <= y < top + ceil((i + 1) * high / 3)]
             columns = [x for x in range(7) if left + floor(j * wide / 2) <= x < left + ceil((j + 1) * wide / 2)]
             expected = max((MAPS[int(batch), channel, y, x] for y in rows for x in columns), default=0)
-            assert found[at, channel, i, j] == expected, (at, channel, i, j)
+            assert result[at, channel, i, j] == expected, (at, channel, i, j)
 
 
 def between(plane: np.ndarray, y: float, x: float) -> float:
-    """The number at a place between four, 0 outside."""
+    """Return the bilinear value at a position, 0 outside."""
     rows, columns = plane.shape
     if not (0 <= y <= rows - 1 and 0 <= x <= columns - 1):
         return 0.0
@@ -51,19 +51,19 @@ def between(plane: np.ndarray, y: float, x: float) -> float:
 
 def test_points_from_corner_to_corner() -> None:
     regions = np.array([[0, 0, 0, 1, 1], [1, 0.1, 0.2, 0.8, 0.7], [0, -0.5, 0.5, 1.5, 0.5]])
-    found = pool_parts(MAPS, regions, height=3, width=2, scale=1, straight=True)
+    array = pool_parts(MAPS, regions, height=3, width=2, scale=1, straight=True)
     alone = pool_parts(MAPS, regions, height=1, width=1, scale=1, straight=True)
     for at, (batch, x1, y1, x2, y2) in enumerate(regions.tolist()):
         for channel, i, j in np.ndindex(3, 3, 2):
             y, x = (y1 + (y2 - y1) * i / 2) * 5, (x1 + (x2 - x1) * j) * 6
-            assert found[at, channel, i, j] == pytest.approx(between(MAPS[int(batch), channel], y, x), abs=1e-12)
+            assert array[at, channel, i, j] == pytest.approx(between(MAPS[int(batch), channel], y, x), abs=1e-12)
             middle = between(MAPS[int(batch), channel], (y1 + y2) / 2 * 5, (x1 + x2) / 2 * 6)
             assert alone[at, channel, 0, 0] == pytest.approx(middle, abs=1e-12)
 
 
 def test_means_of_parts_each_from_its_own_channel() -> None:
     maps = RANDOM.normal(size=(2, 2 * 9, 6, 7))
-    found = pool_channels_of_parts(maps, REGIONS, channels=2, parts=3, scale=0.5)
+    array = pool_channels_of_parts(maps, REGIONS, channels=2, parts=3, scale=0.5)
     for at, (batch, *corners) in enumerate(REGIONS.tolist()):
         left, top = (half_up(each) * 0.5 for each in corners[:2])
         right, bottom = ((half_up(each) + 1) * 0.5 for each in corners[2:])
@@ -73,13 +73,13 @@ def test_means_of_parts_each_from_its_own_channel() -> None:
             rows = [y for y in range(6) if floor(top + i * high) <= y < ceil(top + (i + 1) * high)]
             columns = [x for x in range(7) if floor(left + j * wide) <= x < ceil(left + (j + 1) * wide)]
             part = [plane[y, x] for y in rows for x in columns]
-            assert found[at, channel, i, j] == pytest.approx(np.mean(part) if part else 0), (at, channel, i, j)
+            assert array[at, channel, i, j] == pytest.approx(np.mean(part) if part else 0), (at, channel, i, j)
 
 
 def test_means_of_bins_each_from_its_own_channel() -> None:
     maps = RANDOM.normal(size=(1, 6 * 2, 5, 5))
     regions = np.array([[0, 0.1, 0.2, 0.9, 0.7]])
-    found = pool_channels_of_parts(
+    array = pool_channels_of_parts(
         maps, regions, channels=2, parts=3, scale=1, straight=True, bins_across=3, bins_down=2
     )
     for channel, i, j in np.ndindex(2, 3, 3):
@@ -88,7 +88,7 @@ def test_means_of_bins_each_from_its_own_channel() -> None:
             y1, x1 = 0.2 + 0.25 * down, 0.1 + 0.8 / 3 * across
             y, x = (y1 + 0.25 * i / 2) * 4, (x1 + 0.8 / 3 * j / 2) * 4
             total += between(maps[0, (down * 3 + across) * 2 + channel], y, x)
-        assert found[0, channel, i, j] == pytest.approx(total / 6)
+        assert array[0, channel, i, j] == pytest.approx(total / 6)
 
 
 @pytest.mark.parametrize("classes", [None, 1, 2])
@@ -97,8 +97,8 @@ def test_parts_that_offsets_move(classes: int | None) -> None:
     maps = RANDOM.normal(size=(2, channels * parts * parts, 6, 7))
     regions = REGIONS[:4]
     offsets = None if classes is None else RANDOM.uniform(-1, 1, (len(regions), 2 * classes, parts, parts))
-    how = {"channels": channels, "parts": parts, "scale": 0.5, "spread": 0.3, "bins_across": 2, "bins_down": 3}
-    found = pool_moved_parts(maps, regions, offsets, **how)  # type: ignore[arg-type]
+    options = {"channels": channels, "parts": parts, "scale": 0.5, "spread": 0.3, "bins_across": 2, "bins_down": 3}
+    result = pool_moved_parts(maps, regions, offsets, **options)  # type: ignore[arg-type]
     for at, (batch, *corners) in enumerate(regions.tolist()):
         left, top = (half_up(each) * 0.5 - 0.5 for each in corners[:2])
         right, bottom = ((half_up(each) + 1) * 0.5 - 0.5 for each in corners[2:])
@@ -113,11 +113,11 @@ def test_parts_that_offsets_move(classes: int | None) -> None:
                 if -0.5 <= y <= 5.5 and -0.5 <= x <= 6.5:
                     numbers.append(between(plane, min(max(y, 0), 5), min(max(x, 0), 6)))
             expected = sum(numbers) / len(numbers) if numbers else 0
-            assert found[at, channel, i, j] == pytest.approx(expected, abs=1e-9), (at, channel, i, j)
+            assert result[at, channel, i, j] == pytest.approx(expected, abs=1e-9), (at, channel, i, j)
 
 
 def test_what_lies_nowhere_is_masked() -> None:
-    """A nan once ended in an IndexError of numpy."""
+    """A nan used to end in numpy's IndexError."""
     regions = np.array([[0, 1, 1, np.nan, 4], [0, 1, 1, 3, 3]])
     assert np.ma.getmaskarray(pool_parts(MAPS, regions, height=1, width=1, scale=1))[:, 0, 0, 0].tolist() == [
         True,
@@ -125,11 +125,11 @@ def test_what_lies_nowhere_is_masked() -> None:
     ]
     offsets = np.zeros((1, 2, 2, 2))
     offsets[0, 1, 0, 1] = np.nan
-    found = pool_moved_parts(RANDOM.normal(size=(1, 4, 5, 5)), regions[1:], offsets, channels=1, parts=2, scale=1)
-    assert np.ma.getmaskarray(found).tolist() == [[[[False, True], [False, False]]]]
+    array = pool_moved_parts(RANDOM.normal(size=(1, 4, 5, 5)), regions[1:], offsets, channels=1, parts=2, scale=1)
+    assert np.ma.getmaskarray(array).tolist() == [[[[False, True], [False, False]]]]
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_rejected() -> None:
     with pytest.raises(InputError, match="batch size 2"):
         pool_parts(MAPS, np.array([[2.0, 0, 0, 1, 1]]), height=1, width=1, scale=1)
     with pytest.raises(InputError, match="five numbers"):

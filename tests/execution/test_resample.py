@@ -1,4 +1,4 @@
-"""Resampling: places worked by hand, the modes' roundings, edges, and refusals."""
+"""Resampling: positions by hand, rounding of modes, edges, errors."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ FOUR = np.array([0, 10, 20, 30], np.float32)
 
 
 def test_linear_between_centres():
-    found = resample(FOUR, sizes=[8], scales=[2.0], linear=True)
-    assert found.tolist() == [0, 2.5, 7.5, 12.5, 17.5, 22.5, 27.5, 30]
+    array = resample(FOUR, sizes=[8], scales=[2.0], linear=True)
+    assert array.tolist() == [0, 2.5, 7.5, 12.5, 17.5, 22.5, 27.5, 30]
 
 
 def test_linear_between_corners():
-    found = resample(FOUR, sizes=[8], scales=[2.0], linear=True, input_offsets=[0.0], output_offsets=[0.0])
-    assert found.tolist() == [0, 5, 10, 15, 20, 25, 30, 30]
+    array = resample(FOUR, sizes=[8], scales=[2.0], linear=True, input_offsets=[0.0], output_offsets=[0.0])
+    assert array.tolist() == [0, 5, 10, 15, 20, 25, 30, 30]
 
 
 def test_linear_in_two_dimensions():
     array = np.array([[0, 4], [8, 12]], np.float32)
-    found = resample(array, sizes=[4, 4], scales=[2.0, 2.0], linear=True)
-    assert found.tolist() == [[0, 1, 3, 4], [2, 3, 5, 6], [6, 7, 9, 10], [8, 9, 11, 12]]
+    result = resample(array, sizes=[4, 4], scales=[2.0, 2.0], linear=True)
+    assert result.tolist() == [[0, 1, 3, 4], [2, 3, 5, 6], [6, 7, 9, 10], [8, 9, 11, 12]]
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_the_example_of_the_page_of_the_gradient():
 
 def test_integers_lose_the_fraction():
     array = np.array([-3, 4], np.int8)
-    found = resample(array, sizes=[4], scales=[2.0], linear=True)
-    assert found.tolist() == [-3, -1, 2, 4]  # -1.25 and 2.25
-    assert found.dtype == np.int8
+    result = resample(array, sizes=[4], scales=[2.0], linear=True)
+    assert result.tolist() == [-3, -1, 2, 4]  # -1.25 and 2.25
+    assert result.dtype == np.int8
 
 
 def test_cropped_and_filled_from_the_edge():
@@ -69,12 +69,18 @@ def test_refusals(changes):
 
 
 def test_scales_that_the_page_does_not_forbid():
-    """No page sets Scales a lower bound; what builds refuse follows the formula, held to the edges."""
+    """The documentation has no lower bound for Scales; builds reject by the formula."""
 
     def whole(size, scale, offset=0.0):
-        before, behind = [0.0], [offset]
+        before, following = [0.0], [offset]
         return resample(
-            FOUR, sizes=[size], scales=[scale], linear=False, upwards=False, input_offsets=before, output_offsets=behind
+            FOUR,
+            sizes=[size],
+            scales=[scale],
+            linear=False,
+            upwards=False,
+            input_offsets=before,
+            output_offsets=following,
         ).tolist()
 
     assert whole(3, -1.0) == [0, 0, 0]
@@ -86,8 +92,8 @@ def test_scales_that_the_page_does_not_forbid():
 @pytest.mark.parametrize("linear", [False, True])
 def test_an_infinite_scale_makes_all_places_one(linear):
     offsets: dict[str, Any] = {"input_offsets": [-2.0], "output_offsets": [7.0]}
-    found = resample(FOUR, sizes=[3], scales=[float("inf")], linear=linear, **offsets)
-    assert found.tolist() == [FOUR[2]] * 3
+    result = resample(FOUR, sizes=[3], scales=[float("inf")], linear=linear, **offsets)
+    assert result.tolist() == [FOUR[2]] * 3
 
 
 def test_a_place_that_is_no_number_is_the_first():
@@ -97,12 +103,12 @@ def test_a_place_that_is_no_number_is_the_first():
 
 
 def test_beside_an_infinity_is_no_number():
-    """As builds have it, outside the edge too: they add the weighted difference of the two elements."""
-    found = resample(np.array([np.inf, 1, 2, 3], np.float32), sizes=[8], scales=[2.0], linear=True)
-    assert np.isnan(found[:3]).all()
-    assert found[3:].tolist() == [1.25, 1.75, 2.25, 2.75, 3.0]
+    """As builds do, also outside the edge: they add the weighted difference of both elements."""
+    array = resample(np.array([np.inf, 1, 2, 3], np.float32), sizes=[8], scales=[2.0], linear=True)
+    assert np.isnan(array[:3]).all()
+    assert array[3:].tolist() == [1.25, 1.75, 2.25, 2.75, 3.0]
 
 
 def test_differences_of_integers_do_not_wrap_around():
-    found = resample(np.array([-128, 127], np.int8), sizes=[4], scales=[2.0], linear=True)
-    assert found.tolist() == [-128, -64, 63, 127]
+    array = resample(np.array([-128, 127], np.int8), sizes=[4], scales=[2.0], linear=True)
+    assert array.tolist() == [-128, -64, 63, 127]

@@ -1,4 +1,4 @@
-"""Signals restored from their frames: there and back, and what is left open."""
+"""Inverse STFT: round trips, and unspecified cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def one(number: int) -> np.ndarray:
 
 
 def frames_of(signal: np.ndarray, weights: np.ndarray, step: int) -> np.ndarray:
-    """Transforms of weighed frames by the definition, [..., frequencies, frames, 2]."""
+    """Return transforms of windowed frames by definition, [..., frequencies, frames, 2]."""
     size = len(weights)
     starts = range(0, signal.shape[-1] - size + 1, step)
     frames = np.stack([signal[..., start : start + size] * weights for start in starts], axis=-1)
@@ -57,17 +57,17 @@ def test_a_length_cuts_or_adds_zeros() -> None:
 def test_elements_without_a_weight_are_masked() -> None:
     signal = RANDOM.normal(size=11)
     data = frames_of(signal, np.array([0, 1, 2, 0, 0]), 3)
-    found = restore_signal(data, np.array([1.0, 2.0]), one(5), one(3), center=False, normalized=False)
-    assert np.ma.getmaskarray(found).tolist() == [True, *[False, False, True] * 3, True]
-    there = ~np.ma.getmaskarray(found)
-    np.testing.assert_allclose(np.ma.getdata(found)[there], signal[there], atol=1e-12)
+    array = restore_signal(data, np.array([1.0, 2.0]), one(5), one(3), center=False, normalized=False)
+    assert np.ma.getmaskarray(array).tolist() == [True, *[False, False, True] * 3, True]
+    existing = ~np.ma.getmaskarray(array)
+    np.testing.assert_allclose(np.ma.getdata(array)[existing], signal[existing], atol=1e-12)
 
 
 def test_frames_that_contradict_each_other_are_masked() -> None:
     data = np.stack([frames_of(RANDOM.normal(size=8), WINDOW, 2)] * 2)
     data[1, 0, 1, 0] += 0.1
-    found = restore_signal(data, WINDOW, one(4), one(2), one(9), center=False, normalized=False)
-    assert np.ma.getmaskarray(found).tolist() == [[False] * 9, [True] * 8 + [False]]
+    array = restore_signal(data, WINDOW, one(4), one(2), one(9), center=False, normalized=False)
+    assert np.ma.getmaskarray(array).tolist() == [[False] * 9, [True] * 8 + [False]]
     data[0, 0, 0, 1] = 1  # a sum of real numbers is real
     assert np.ma.getmaskarray(restore_signal(data, WINDOW, one(4), one(2), center=False, normalized=False)).all()
     unknown = np.where(data == data[0, 0, 0, 0], np.nan, data)
@@ -76,8 +76,8 @@ def test_frames_that_contradict_each_other_are_masked() -> None:
 
 def test_no_frames() -> None:
     none = np.zeros((3, 0, 2))
-    found = restore_signal(none, WINDOW, one(4), one(2), one(3), center=False, normalized=False)
-    assert np.ma.getmaskarray(found).tolist() == [True, True, False]
+    array = restore_signal(none, WINDOW, one(4), one(2), one(3), center=False, normalized=False)
+    assert np.ma.getmaskarray(array).tolist() == [True, True, False]
     with pytest.raises(InputError, match="length"):
         restore_signal(none, WINDOW, one(4), one(5), center=False, normalized=False)
 
@@ -86,6 +86,6 @@ def test_no_frames() -> None:
     ("shape", "window", "size", "step"),
     [((2, 3, 2), 4, 4, 1), ((3, 3, 2), 5, 4, 1), ((3, 3, 2), 4, 4, 0), ((3, 3, 1), 4, 4, 1), ((3, 2), 4, 4, 1)],
 )
-def test_what_does_not_fit_is_refused(shape: tuple[int, ...], window: int, size: int, step: int) -> None:
+def test_what_does_not_fit_is_rejected(shape: tuple[int, ...], window: int, size: int, step: int) -> None:
     with pytest.raises(InputError):
         restore_signal(np.zeros(shape), np.ones(window), one(size), one(step), center=False, normalized=False)

@@ -1,4 +1,4 @@
-"""Elements and blocks written where indices lead: against loops, and what is left open."""
+"""Scatter of elements and blocks: against loops, and unspecified cases."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def test_elements_go_to_their_index_along_every_axis(axis):
         at[axis] = indices[place]
         expected[tuple(at)] = updates[place]
     negative = np.where(indices % 2 == 0, indices, indices - inputs.shape[axis]).astype(np.int64)
-    for found in (write_elements(inputs, each, updates, axis=axis) for each in (indices, negative)):
-        assert not np.ma.isMaskedArray(found)
-        assert np.array_equal(found, expected)
+    for result in (write_elements(inputs, each, updates, axis=axis) for each in (indices, negative)):
+        assert not np.ma.isMaskedArray(result)
+        assert np.array_equal(result, expected)
 
 
 def test_where_several_updates_go_is_masked():
     inputs = np.zeros((1, 4), np.float32)
-    found = write_elements(inputs, np.array([[2, 0, 2]]), np.array([[1, 2, 3]], np.float32), axis=1)
-    assert np.ma.getmaskarray(found).tolist() == [[False, False, True, False]]
-    assert found.data[0, 0] == 2
+    array = write_elements(inputs, np.array([[2, 0, 2]]), np.array([[1, 2, 3]], np.float32), axis=1)
+    assert np.ma.getmaskarray(array).tolist() == [[False, False, True, False]]
+    assert array.data[0, 0] == 2
 
 
 def test_a_place_outside_masks_all():
@@ -39,18 +39,18 @@ def test_a_place_outside_masks_all():
     updates = np.ones((1, 2), np.float32)
     assert np.ma.getmaskarray(write_elements(inputs, np.array([[0, 2]]), updates, axis=0)).all()
     assert np.ma.getmaskarray(write_elements(inputs, np.array([[0, -3]]), updates, axis=0)).all()
-    found = write_tuples(
+    array = write_tuples(
         inputs, np.array([[0, 2]]), np.array([[5]], np.float32), input_dimensions=2, index_dimensions=1
     )
-    assert np.ma.getmaskarray(found).all()
+    assert np.ma.getmaskarray(array).all()
 
 
 def test_tuples_lead_to_elements_and_to_blocks():
     inputs = np.zeros((1, 2, 3), np.float32)
     indices = np.array([[[0, 2], [-1, 0]]], np.int32)
     updates = np.array([[[5, 6]]], np.float32)
-    found = write_tuples(inputs, indices, updates, input_dimensions=2, index_dimensions=2)
-    assert found.tolist() == [[[0, 0, 5], [6, 0, 0]]]
+    array = write_tuples(inputs, indices, updates, input_dimensions=2, index_dimensions=2)
+    assert array.tolist() == [[[0, 0, 5], [6, 0, 0]]]
     block = write_tuples(
         inputs,
         np.array([[[1]]], np.uint32),
@@ -65,18 +65,18 @@ def test_tuples_lead_to_elements_and_to_blocks():
     ("indices", "updates", "axis"),
     [((2, 2), (2, 3), 0), ((2, 3), (2, 3), 2), ((2, 2), (2, 2), 0), ((1, 2, 3), (1, 2, 3), 0)],
 )
-def test_elements_that_do_not_fit_are_refused(indices, updates, axis):
+def test_elements_that_do_not_fit_are_rejected(indices, updates, axis):
     with pytest.raises(InputError):
         write_elements(np.zeros((2, 3)), np.zeros(indices, np.int32), np.zeros(updates), axis=axis)
 
 
-def test_tuples_that_do_not_fit_are_refused():
-    inputs, one = np.zeros((1, 2, 3)), np.zeros((1, 1, 1))
+def test_tuples_that_do_not_fit_are_rejected():
+    inputs, array = np.zeros((1, 2, 3)), np.zeros((1, 1, 1))
     with pytest.raises(InputError, match="too long"):
-        write_tuples(inputs, np.zeros((1, 1, 3), np.int32), one, input_dimensions=2, index_dimensions=1)
+        write_tuples(inputs, np.zeros((1, 1, 3), np.int32), array, input_dimensions=2, index_dimensions=1)
     with pytest.raises(InputError, match="updates"):
         write_tuples(inputs, np.zeros((1, 1, 2), np.int32), np.zeros((1, 2, 1)), input_dimensions=2, index_dimensions=1)
     with pytest.raises(InputError, match="type float64"):
         write_tuples(
-            inputs, np.zeros((1, 1, 2), np.int32), one.astype(np.float32), input_dimensions=2, index_dimensions=1
+            inputs, np.zeros((1, 1, 2), np.int32), array.astype(np.float32), input_dimensions=2, index_dimensions=1
         )

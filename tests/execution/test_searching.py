@@ -1,4 +1,4 @@
-"""Places among sorted numbers: hand-worked, and what is refused."""
+"""Search in sorted numbers: values by hand, and errors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from specgate.execution.kernels.sort import bucket_numbers, places_to_insert
 
 @pytest.mark.parametrize(("right", "expected"), [(True, [0, 0, 1, 1, 2]), (False, [0, 1, 1, 2, 2])])
 def test_an_interval_has_one_of_its_boundaries(right, expected):
-    made = bucket_numbers(np.array([-1, 0, 3, 5, 6]), np.array([0, 5]), right_bound=right, int32_indices=True)
-    assert (made.tolist(), made.dtype) == (expected, np.dtype(np.int32))
+    result = bucket_numbers(np.array([-1, 0, 3, 5, 6]), np.array([0, 5]), right_bound=right, int32_indices=True)
+    assert (result.tolist(), result.dtype) == (expected, np.dtype(np.int32))
 
 
 def test_numbers_beyond_the_other_type_and_nan():
@@ -21,7 +21,7 @@ def test_numbers_beyond_the_other_type_and_nan():
 
 
 @pytest.mark.parametrize("boundaries", [[0, 5, 5], [5, 0], [np.nan], [[1]]])
-def test_boundaries_in_another_order_are_refused(boundaries):
+def test_boundaries_in_another_order_are_rejected(boundaries):
     with pytest.raises(InputError, match="boundaries"):
         bucket_numbers(np.array([1.0]), np.array(boundaries, "f8"))
 
@@ -34,8 +34,8 @@ def test_before_and_behind_equal_elements():
 
 
 def test_another_order_leaves_its_values_open():
-    made = places_to_insert(np.array([[3, 1], [1, 3]]), np.array([[2], [2]]))
-    assert made.tolist() == [[None], [1]]
+    array = places_to_insert(np.array([[3, 1], [1, 3]]), np.array([[2], [2]]))
+    assert array.tolist() == [[None], [1]]
 
 
 @pytest.mark.parametrize("shape", [(), (3, 5), (2, 1, 5)])

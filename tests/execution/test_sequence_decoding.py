@@ -1,4 +1,4 @@
-"""Sequences of classes, and what it costs to spell labels: beside all paths, counted out."""
+"""CTC decoding and loss, against enumeration of all paths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from specgate.errors import InputError
 from specgate.execution.kernels.softmax import decode_best, decode_best_masked, sequence_loss
 
 
-def spelled(path, blank, *, merge):
+def spell(path, blank, *, merge):
     classes = [label for label, _ in groupby(path)] if merge else list(path)
     return [label for label in classes if label != blank]
 
@@ -21,11 +21,11 @@ def spelled(path, blank, *, merge):
 def test_the_loss_is_that_of_all_paths(labels, merge):
     scores = np.random.default_rng(1).normal(size=(4, 3))
     chances = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-    paths = (path for path in product(range(3), repeat=4) if spelled(path, 2, merge=merge) == labels)
+    paths = (path for path in product(range(3), repeat=4) if spell(path, 2, merge=merge) == labels)
     expected = -np.log(sum(np.prod(chances[range(4), path]) for path in paths))
     padded = np.array([labels + [0] * (4 - len(labels))])
-    found = sequence_loss(scores[None], np.array([4]), padded, np.array([len(labels)]), merge=merge)
-    np.testing.assert_allclose(found, [expected])
+    result = sequence_loss(scores[None], np.array([4]), padded, np.array([len(labels)]), merge=merge)
+    np.testing.assert_allclose(result, [expected])
 
 
 def test_labels_are_prepared_first():
@@ -54,7 +54,7 @@ def test_blanks_among_labels_make_the_loss_unknown():
         ([2], [[0, 5]], [1], "labels from 0"),
     ],
 )
-def test_what_does_not_fit_is_refused(lengths, labels, counts, message):
+def test_what_does_not_fit_is_rejected(lengths, labels, counts, message):
     with pytest.raises(InputError, match=message):
         sequence_loss(np.zeros((1, 2, 3)), np.array(lengths), np.array(labels), np.array(counts))
 
@@ -72,7 +72,7 @@ def test_repetitions_are_merged_but_not_across_blanks():
     assert other.tolist() == [[1, 2, 1, 2, 1, -1, -1]]
 
 
-def test_sequences_end_where_they_are_said_to():
+def test_sequences_end_where_they_are_reported_to():
     path = np.eye(3, dtype=np.float16)[[0, 1, 0]]
     mask = np.array([[1], [1], [0]], np.float16)
     assert decode_best_masked(path[:, None], mask)[0, :, 0, 0].tolist() == [0, 1, -1]

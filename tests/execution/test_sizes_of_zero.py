@@ -1,6 +1,6 @@
-"""Sizes of 0: what is left of a dimension without elements, and what functions of no elements give.
+"""Sizes of 0: empty dimensions, and functions of no elements.
 
-The values are those of ONNX Runtime 1.32 on the CPU where it computes them.
+The values are those of ONNX Runtime 1.32 on the CPU, if it computes them.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ COMPUTED: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], Any]] = {
 }
 
 
-def executed(name: str, domain: str, arrays: dict[str, Any], attributes: dict[str, Any]) -> Any:
-    """The first output of a node with these inputs, whose outputs are not declared."""
+def execute_all(name: str, domain: str, arrays: dict[str, Any], attributes: dict[str, Any]) -> Any:
+    """Return the first output of a node with these inputs and undeclared outputs."""
     spec = dialect("onnx").operator(f"{domain}.{name}" if domain else name)
     names = [info.name for info in spec.layout("22").inputs]
     kinds = {"float32": "FLOAT", "int64": "INT64", "int32": "INT32"}
@@ -129,19 +129,19 @@ def executed(name: str, domain: str, arrays: dict[str, Any], attributes: dict[st
 @pytest.mark.parametrize("name", COMPUTED)
 def test_sizes_of_0_are_computed(name: str) -> None:
     operator, domain, arrays, attributes, expected = COMPUTED[name]
-    found = executed(operator, domain, arrays, attributes)
-    assert found.shape == expected.shape
-    assert found.tolist() == expected.tolist()
+    result = execute_all(operator, domain, arrays, attributes)
+    assert result.shape == expected.shape
+    assert result.tolist() == expected.tolist()
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["ReduceMean", "ReduceLogSum", "ReduceLogSumExp"])
 def test_what_is_undefined_of_no_integers_is_masked(name: str) -> None:
-    found = executed(name, "", {"data": np.ones((2, 0), np.int32), "axes": np.array([1])}, {})
-    assert np.ma.getmaskarray(found).tolist() == [[True], [True]]
+    result = execute_all(name, "", {"data": np.ones((2, 0), np.int32), "axes": np.array([1])}, {})
+    assert np.ma.getmaskarray(result).tolist() == [[True], [True]]
 
 
-def test_zero_points_for_each_row_of_the_second_matrix_are_refused() -> None:
+def test_zero_points_for_each_row_of_the_second_matrix_are_rejected() -> None:
     """Each column of it has one; each row has one of the first matrix."""
     tensors: list[dict[str, Any]] = [
         {"elem_type": "UINT8", "shape": [4, 8]}, {"elem_type": "FLOAT", "shape": []}, {"elem_type": "UINT8", "shape": []},

@@ -1,4 +1,4 @@
-"""Slices, tiles, reversed beginnings, depth and space: hand-worked, against indexing, and refusals."""
+"""Slices, tiles, reversed prefixes, depth and space: by hand, against indexing."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def test_a_step_of_zero_repeats_an_element():
 
 def test_slices_of_any_memory_order_are_copies():
     turned = GRID.T
-    found = slice_counted(turned, first=[0, 1], counts=[2, 2], steps=[2, 2])
-    assert found.tolist() == turned[0:4:2, 1:4:2].tolist()
-    found[...] = 0
+    array = slice_counted(turned, first=[0, 1], counts=[2, 2], steps=[2, 2])
+    assert array.tolist() == turned[0:4:2, 1:4:2].tolist()
+    array[...] = 0
     assert GRID.sum() == 136
 
 
@@ -58,7 +58,7 @@ def test_windows_outside(changes):
         slice_window(GRID, **{**plain, **changes})
 
 
-def test_a_huge_slice_is_refused():
+def test_a_huge_slice_is_rejected():
     with pytest.raises(InputError, match="limit"):
         slice_counted(GRID, first=[0, 0], counts=[2**31, 2], steps=[0, 1])
 
@@ -77,8 +77,8 @@ def test_tiles():
 
 def test_reversed_beginnings():
     array = np.array([[1, 2, 3, 4]] * 4)
-    found = reverse_beginnings(array, np.array([[0], [2], [4], [9]], np.uint32), axis=1)
-    assert found.tolist() == [[1, 2, 3, 4], [2, 1, 3, 4], [4, 3, 2, 1], [4, 3, 2, 1]]
+    result = reverse_beginnings(array, np.array([[0], [2], [4], [9]], np.uint32), axis=1)
+    assert result.tolist() == [[1, 2, 3, 4], [2, 1, 3, 4], [4, 3, 2, 1], [4, 3, 2, 1]]
     column = reverse_beginnings(array[:3, :2] * [[1], [10], [100]], np.array([[2, 3]], np.uint32), axis=0)
     assert column.tolist() == [[10, 200], [1, 20], [100, 2]]
     with pytest.raises(InputError, match="lengths"):

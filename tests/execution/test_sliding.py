@@ -1,4 +1,4 @@
-"""Filters that slide over data with paddings in two lists, and products of transposed matrices."""
+"""Convolutions with two padding lists, and products of transposed matrices."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def _line(*numbers, dtype=np.float32):
 
 
 def test_paddings_at_both_ends() -> None:
-    found = slide_filters(_line(1, 2, 3), _line(1, 10), **LINE | {"begins": [1], "ends": [2]})
-    assert found.tolist() == [[[10, 21, 32, 3, 0]]]
+    array = slide_filters(_line(1, 2, 3), _line(1, 10), **LINE | {"begins": [1], "ends": [2]})
+    assert array.tolist() == [[[10, 21, 32, 3, 0]]]
 
 
 @pytest.mark.parametrize(("auto_pad", "expected"), [
     ("same_upper", [21, 32, 3]), ("same_lower", [10, 21, 32]), ("valid", [21, 32]),
 ])  # fmt: skip
 def test_paddings_without_effect(auto_pad, expected) -> None:
-    found = slide_filters(_line(1, 2, 3), _line(1, 10), **LINE | {"begins": [7], "ends": []}, auto_pad=auto_pad)
-    assert found.tolist() == [[expected]]
+    result = slide_filters(_line(1, 2, 3), _line(1, 10), **LINE | {"begins": [7], "ends": []}, auto_pad=auto_pad)
+    assert result.tolist() == [[expected]]
 
 
 def test_groups_have_filters_of_their_own() -> None:
     data = np.array([[[1, 2], [3, 4]]], np.float32)
     filters = np.array([[[[2]], [[3]]], [[[5]], [[7]]]], np.float32)
-    found = slide_filters(data, filters, **LINE, grouped=True)
-    assert found.tolist() == [[[2, 4], [3, 6], [15, 20], [21, 28]]]
+    array = slide_filters(data, filters, **LINE, grouped=True)
+    assert array.tolist() == [[[2, 4], [3, 6], [15, 20], [21, 28]]]
 
 
 def test_no_groups_give_no_channels() -> None:
@@ -51,9 +51,9 @@ def test_all_elements_meet_one_place() -> None:
 
 
 def test_integers_wrap_around() -> None:
-    found = slide_filters(_line(100, 100, dtype=np.int8), _line(1, 1, dtype=np.int8), **LINE)
-    assert found.dtype == np.int8
-    assert found.tolist() == [[[-56]]]
+    array = slide_filters(_line(100, 100, dtype=np.int8), _line(1, 1, dtype=np.int8), **LINE)
+    assert array.dtype == np.int8
+    assert array.tolist() == [[[-56]]]
     large = 2**62 + 1
     exact = slide_filters(_line(large, 1, dtype=np.int64), _line(1, 1, dtype=np.int64), **LINE)
     assert exact.tolist() == [[[large + 1]]]
@@ -97,9 +97,9 @@ def test_a_window_that_begins_behind_the_input() -> None:
 
 def test_places_from_an_axis_on() -> None:
     data = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
-    one: dict[str, Any] = {"window": [2], "strides": [1], "begins": [0], "ends": [0]}
-    assert largest_in_windows(data, **one)[1].tolist() == [[[1], [3]], [[5], [7]]]
-    values, places = largest_in_windows(data, **one, axis=-1, int32_indices=True)
+    entries: dict[str, Any] = {"window": [2], "strides": [1], "begins": [0], "ends": [0]}
+    assert largest_in_windows(data, **entries)[1].tolist() == [[[1], [3]], [[5], [7]]]
+    values, places = largest_in_windows(data, **entries, axis=-1, int32_indices=True)
     assert places.tolist() == [[[1], [1]], [[1], [1]]]
     assert places.dtype == np.int32
     assert values.tolist() == [[[1], [3]], [[5], [7]]]
@@ -111,11 +111,11 @@ def test_padding_in_the_mean(exclude, expected) -> None:
 
 
 def test_same_sizes_whatever_the_strides() -> None:
-    found = mean_in_windows(_line(1, 2, 4), **POOL | {"begins": []}, exclude=True, auto_pad="same_upper")
-    assert found.tolist() == [[[1, 3, None]]]  # the last of the windows lies in the padding
+    array = mean_in_windows(_line(1, 2, 4), **POOL | {"begins": []}, exclude=True, auto_pad="same_upper")
+    assert array.tolist() == [[[1, 3, None]]]  # the last window is in the padding
 
 
-def test_what_is_not_said_has_no_kernel() -> None:
+def test_what_is_not_reported_has_no_kernel() -> None:
     with pytest.raises(NoKernel, match="past the padding"):
         mean_in_windows(_line(1, 2, 4, 4), **POOL | {"ends": [0]}, exclude=False, rounding="ceil")
     with pytest.raises(NoKernel, match="rounded here"):
@@ -126,7 +126,7 @@ def test_what_is_not_said_has_no_kernel() -> None:
     {"auto_pad": "SAME"}, {"rounding": "up"}, {"begins": []}, {"ends": [-1]}, {"strides": [0]}, {"window": [7]},
     {"dilations": [-1]},
 ])  # fmt: skip
-def test_refused_windows(changed) -> None:
+def test_rejected_windows(changed) -> None:
     with pytest.raises(InputError):
         mean_in_windows(_line(1, 2, 4), **POOL | {"exclude": True} | changed)
     with pytest.raises(InputError):

@@ -1,4 +1,4 @@
-"""The largest and smallest elements: the page's examples, equal ones, types, nan."""
+"""The largest and smallest elements: documented examples, ties, types, nan."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ EQUAL = np.array([[1, 2, 2, 3], [3, 4, 5, 5], [6, 6, 6, 6]], np.float32)
     ],
 )
 def test_page_examples(array, arguments, values, places):
-    found = top_k(array, index_type=np.dtype(np.uint32), **arguments)
-    assert [each.tolist() for each in found] == [values, places]
-    assert found[1].dtype == np.uint32
+    result = top_k(array, index_type=np.dtype(np.uint32), **arguments)
+    assert [each.tolist() for each in result] == [values, places]
+    assert result[1].dtype == np.uint32
 
 
 @pytest.mark.parametrize("dtype", ["f2", "i1", "u1", "i8", "u8"])
@@ -40,8 +40,8 @@ def test_every_type_to_its_ends(dtype, largest):
 def test_a_sequence_with_nan_has_no_order():
     array = np.array([[1, np.nan, 2], [5, 6, 4]], np.float32)
     values, places = top_k(array, axis=1, k=2)
-    for found in (values, places):
-        assert np.ma.getmaskarray(found).tolist() == [[True, True], [False, False]]
+    for result in (values, places):
+        assert np.ma.getmaskarray(result).tolist() == [[True, True], [False, False]]
     assert values[1].tolist() == [6, 5]
 
 

@@ -1,4 +1,4 @@
-"""Sums of products by letters: the examples of pages, numpy's own function, and what is refused."""
+"""Einsum: documented examples, numpy's function, and errors."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def test_points_that_the_output_lacks_are_summed_over():
 
 
 def test_what_a_letter_twice_in_the_output_gives_off_the_diagonal_is_open():
-    found = sum_products([np.array([2.0, 3.0])], equation="i->ii")
-    assert found.tolist() == [[2, None], [None, 3]]
+    array = sum_products([np.array([2.0, 3.0])], equation="i->ii")
+    assert array.tolist() == [[2, None], [None, 3]]
 
 
 def test_integers_wrap_around_and_half_floats_are_rounded_once():
-    made = sum_products([np.array([100, 100], "i1"), np.array([2, 1], "i1")], equation="i,i->")
-    assert (made.item(), made.dtype) == (300 - 256, np.dtype(np.int8))
-    made = sum_products([np.array([2048, 1, 1], "f2")], equation="i->")
-    assert (made.item(), made.dtype) == (2050, np.dtype(np.float16))
+    array = sum_products([np.array([100, 100], "i1"), np.array([2, 1], "i1")], equation="i,i->")
+    assert (array.item(), array.dtype) == (300 - 256, np.dtype(np.int8))
+    array = sum_products([np.array([2048, 1, 1], "f2")], equation="i->")
+    assert (array.item(), array.dtype) == (2050, np.dtype(np.float16))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_integers_wrap_around_and_half_floats_are_rounded_once():
         ("", [(2,)]), ("é", [(2,)]),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused(equation, shapes):
+def test_what_does_not_go_together_is_rejected(equation, shapes):
     with pytest.raises(InputError, match="einsum"):
         sum_products([np.zeros(shape) for shape in shapes], equation=equation)
 

@@ -12,28 +12,28 @@ from specgate.execution import memory
 from specgate.execution.kernels.text import texts_from_bytes, texts_to_bytes
 
 
-def texts(*given: Any) -> np.ndarray:
-    return np.array([*given], object)
+def texts(*items: Any) -> np.ndarray:
+    return np.array([*items], object)
 
 
 def test_there_and_back() -> None:
-    given = np.array([["Intel", "", "é"], ["\x00", "日本", "a b"]], object)
-    begins, ends, symbols = texts_to_bytes(given)
+    array = np.array([["Intel", "", "é"], ["\x00", "日本", "a b"]], object)
+    begins, ends, symbols = texts_to_bytes(array)
     assert begins.tolist() == [[0, 5, 5], [7, 8, 14]]
     assert ends.tolist() == [[5, 5, 7], [8, 14, 17]]
     assert symbols.tobytes().decode() == "Intelé\x00日本a b"
     assert begins.dtype == ends.dtype == np.int32
     assert symbols.dtype == np.uint8
-    assert texts_from_bytes(begins, ends, symbols).tolist() == given.tolist()
+    assert texts_from_bytes(begins, ends, symbols).tolist() == array.tolist()
 
 
 def test_none_and_one() -> None:
     begins, ends, symbols = texts_to_bytes(np.empty((0, 2), object))
     assert (begins.shape, ends.shape, symbols.shape) == ((0, 2), (0, 2), (0,))
     assert texts_from_bytes(begins, ends, symbols).shape == (0, 2)
-    one = texts_from_bytes(np.array(1), np.array(3), np.frombuffer(b"abcd", np.uint8))
-    assert one.shape == ()
-    assert one.item() == "bc"
+    array = texts_from_bytes(np.array(1), np.array(3), np.frombuffer(b"abcd", np.uint8))
+    assert array.shape == ()
+    assert array.item() == "bc"
 
 
 def test_bytes_may_be_skipped_and_shared() -> None:
@@ -43,21 +43,21 @@ def test_bytes_may_be_skipped_and_shared() -> None:
 
 def test_what_is_no_text_is_masked() -> None:
     symbols = np.frombuffer("é!".encode(), np.uint8)
-    found = texts_from_bytes(np.array([0, 1, 0, 3, 9]), np.array([1, 2, 3, 1, 3]), symbols)
-    assert np.ma.getmaskarray(found).tolist() == [True, True, False, True, True]
-    assert found[2] == "é!"
+    array = texts_from_bytes(np.array([0, 1, 0, 3, 9]), np.array([1, 2, 3, 1, 3]), symbols)
+    assert np.ma.getmaskarray(array).tolist() == [True, True, False, True, True]
+    assert array[2] == "é!"
     replaced = "\N{REPLACEMENT CHARACTER}"
     same = np.frombuffer(replaced.encode(), np.uint8)
     assert texts_from_bytes(np.array([0]), np.array([3]), same).tolist() == [replaced]
 
 
 @pytest.mark.parametrize(("begin", "end"), [(-1, 2), (0, 5), (0, -1)])
-def test_places_outside_are_refused(begin: int, end: int) -> None:
+def test_places_outside_are_rejected(begin: int, end: int) -> None:
     with pytest.raises(InputError, match="positions"):
         texts_from_bytes(np.array([begin]), np.array([end]), np.frombuffer(b"abcd", np.uint8))
 
 
-def test_what_is_not_written_is_refused() -> None:
+def test_what_is_not_written_is_rejected() -> None:
     with pytest.raises(InputError, match="UTF-8"):
         texts_to_bytes(texts("\ud800"))
     with pytest.raises(InputError, match="expected strings"):
@@ -67,7 +67,7 @@ def test_what_is_not_written_is_refused() -> None:
 
 
 def test_copies_of_many_bytes_are_held_to_the_budget() -> None:
-    """A thousand texts, all of them the same million bytes."""
+    """A thousand identical texts of a million bytes."""
     symbols = np.zeros(10**6, np.uint8)
     with memory.limit(10**8), pytest.raises(InputError, match="limit"):
         texts_from_bytes(np.zeros(1000, np.int64), np.full(1000, 10**6), symbols)

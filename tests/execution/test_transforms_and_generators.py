@@ -1,4 +1,4 @@
-"""Fourier transforms, inverses of matrices, diagonals, random numbers, common types: by hand, and from pages."""
+"""Fourier transforms, inverses, diagonals, random numbers, promoted types."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ COMPLEX = np.random.default_rng(1).normal(size=(4, 5, 2))
 REAL = COMPLEX[..., 0]
 
 
-def numbers(*given):
-    return np.array(given, np.int64)
+def numbers(*items):
+    return np.array(items, np.int64)
 
 
 def by_formula(values, axis, *, inverse=False):
-    """The sum of the definition, along one axis."""
+    """Return the transform by definition, along one axis."""
     size = values.shape[axis]
     powers = np.exp((2j if inverse else -2j) * np.pi * np.outer(range(size), range(size)) / size)
-    found = np.moveaxis(np.tensordot(powers, values, (1, axis)), 0, axis)
-    return found / size if inverse else found
+    array = np.moveaxis(np.tensordot(powers, values, (1, axis)), 0, axis)
+    return array / size if inverse else array
 
 
-def parted(values):
+def part(values):
     return np.stack([values.real, values.imag], axis=-1)
 
 
@@ -35,10 +35,10 @@ def parted(values):
 def test_complex_transforms_are_their_sums(inverse):
     values = COMPLEX[..., 0] + 1j * COMPLEX[..., 1]
     both = by_formula(by_formula(values, 0, inverse=inverse), 1, inverse=inverse)
-    np.testing.assert_allclose(complex_transform(COMPLEX, numbers(-1, 0), inverse=inverse), parted(both), atol=1e-12)
+    np.testing.assert_allclose(complex_transform(COMPLEX, numbers(-1, 0), inverse=inverse), part(both), atol=1e-12)
     padded = by_formula(np.pad(values, ((0, 0), (0, 2))), 1, inverse=inverse)
     sized = complex_transform(COMPLEX, numbers(1), numbers(7), inverse=inverse)
-    np.testing.assert_allclose(sized, parted(padded), atol=1e-12)
+    np.testing.assert_allclose(sized, part(padded), atol=1e-12)
     cut = complex_transform(COMPLEX, numbers(1, 0), numbers(3, -1), inverse=inverse)
     assert cut.shape == (4, 3, 2)
     assert np.array_equal(complex_transform(COMPLEX, numbers(), inverse=inverse), COMPLEX)
@@ -47,12 +47,12 @@ def test_complex_transforms_are_their_sums(inverse):
 def test_half_transforms_and_back():
     whole = by_formula(by_formula(REAL, 0), 1)
     half = half_transform(REAL, numbers(0, 1))
-    np.testing.assert_allclose(half, parted(whole[:, :3]), atol=1e-12)
+    np.testing.assert_allclose(half, part(whole[:, :3]), atol=1e-12)
     assert half_transform(REAL, numbers(0, 1), numbers(6, 8)).shape == (6, 5, 2)
     assert half_transform(REAL[:, :0], numbers(1)).shape == (4, 1, 2)
-    back = inverse_half_transform(half_transform(REAL, numbers(0)), numbers(0))
-    assert not np.ma.is_masked(back)
-    np.testing.assert_allclose(back, REAL, atol=1e-12)
+    restored = inverse_half_transform(half_transform(REAL, numbers(0)), numbers(0))
+    assert not np.ma.is_masked(restored)
+    np.testing.assert_allclose(restored, REAL, atol=1e-12)
 
 
 def test_of_the_inverse_half_transform_only_one_axis_of_the_right_size_is_settled():
@@ -64,7 +64,7 @@ def test_of_the_inverse_half_transform_only_one_axis_of_the_right_size_is_settle
 @pytest.mark.parametrize(
     ("axes", "size"), [((2,), None), ((0, 0), None), ((0, -2), None), ((0,), (0,)), ((0,), (-2,)), ((0,), (1, 2))]
 )
-def test_axes_and_sizes_that_mean_nothing_are_refused(axes, size):
+def test_axes_and_sizes_that_mean_nothing_are_rejected(axes, size):
     sizes = None if size is None else numbers(*size)
     for transform in (complex_transform, inverse_half_transform):
         options = {"inverse": False} if transform is complex_transform else {}
@@ -78,11 +78,11 @@ def test_axes_and_sizes_that_mean_nothing_are_refused(axes, size):
 
 def test_frames_of_a_signal():
     signal, window = np.arange(7.0), np.array([1.0, 2.0, 1.0, 0.5])
-    made = transform_frames(signal, window, numbers(4), numbers(3), transpose_frames=False)
+    array = transform_frames(signal, window, numbers(4), numbers(3), transpose_frames=False)
     frames = np.array([signal[:4], signal[3:]]) * window
-    np.testing.assert_allclose(made, parted(by_formula(frames, 1)[:, :3]), atol=1e-12)
+    np.testing.assert_allclose(array, part(by_formula(frames, 1)[:, :3]), atol=1e-12)
     turned = transform_frames(signal[None], window, numbers(4), numbers(3), transpose_frames=True)
-    np.testing.assert_allclose(turned, made.swapaxes(0, 1)[None])
+    np.testing.assert_allclose(turned, array.swapaxes(0, 1)[None])
     assert np.ma.getmaskarray(
         transform_frames(signal, window[:3], numbers(4), numbers(3), transpose_frames=False)
     ).all()
@@ -104,12 +104,12 @@ def test_inverses_and_what_has_none():
 
 @pytest.mark.parametrize("right", [-4, -3, -1, 0, 2, 3, 4, 2**62, -(2**62)])
 def test_ones_on_a_diagonal(right):
-    made = ones_on_diagonal(numbers(3), numbers(4), numbers(right), numbers(2), like=np.dtype(np.uint8))
+    result = ones_on_diagonal(numbers(3), numbers(4), numbers(right), numbers(2), like=np.dtype(np.uint8))
     expected = np.eye(3, 4, right) if abs(right) < 9 else np.zeros((3, 4))
-    assert made.tolist() == [expected.tolist()] * 2
+    assert result.tolist() == [expected.tolist()] * 2
 
 
-def test_diagonals_of_no_shape_are_refused():
+def test_diagonals_of_no_shape_are_rejected():
     for rows, batch in ((-1, ()), (2, (-1,)), (2**40, (2**40,))):
         with pytest.raises(InputError):
             ones_on_diagonal(numbers(rows), numbers(4), numbers(0), numbers(*batch), like=np.dtype("f4"))
@@ -118,12 +118,12 @@ def test_diagonals_of_no_shape_are_refused():
 
 
 def test_random_numbers_of_the_page():
-    made = uniform_numbers(numbers(2, 3), np.array(50, "int32"), np.array(100, "int32"), key=80, counter=100)
-    assert made.tolist() == [[65, 70, 56], [59, 82, 92]]
-    made = uniform_numbers(numbers(2, 2), np.array([2], "float64"), np.array([10], "float64"), key=80, counter=100)
-    np.testing.assert_allclose(made, [[5.65927959, 4.23122376], [2.67008206, 2.36423758]], atol=1e-8)
-    made = uniform_numbers(numbers(9), np.array(0, "float32"), np.array(1, "float32"), key=150, counter=10)
-    np.testing.assert_allclose(made[[0, 4, 8]], [0.7011236, 0.11694777, 0.991374], atol=1e-7)
+    array = uniform_numbers(numbers(2, 3), np.array(50, "int32"), np.array(100, "int32"), key=80, counter=100)
+    assert array.tolist() == [[65, 70, 56], [59, 82, 92]]
+    array = uniform_numbers(numbers(2, 2), np.array([2], "float64"), np.array([10], "float64"), key=80, counter=100)
+    np.testing.assert_allclose(array, [[5.65927959, 4.23122376], [2.67008206, 2.36423758]], atol=1e-8)
+    array = uniform_numbers(numbers(9), np.array(0, "float32"), np.array(1, "float32"), key=150, counter=10)
+    np.testing.assert_allclose(array[[0, 4, 8]], [0.7011236, 0.11694777, 0.991374], atol=1e-7)
     half = uniform_numbers(numbers(500), np.array(-1, "float16"), np.array(1, "float16"), key=3, counter=0)
     assert half.dtype == np.float16
     assert half.min() >= -1
@@ -132,7 +132,7 @@ def test_random_numbers_of_the_page():
 
 @pytest.mark.parametrize(
     ("dtype", "low", "high", "expected"),
-    [  # what OpenVINO 2026.4.1 gives for the alignment PYTORCH and the seed 80
+    [  # OpenVINO 2026.4.1's values for the alignment PYTORCH and the seed 80
         ("float32", -3, 5, [1.8833842, -2.231844, -2.6157656, 1.2979522]),
         ("float16", 0, 1, [0.5854, 0.592, 0.456, 0.103]),
         ("float64", 2, 10, [9.0670764, 5.07387745, 7.53324186, 4.71095199]),
@@ -143,19 +143,19 @@ def test_random_numbers_of_the_page():
 )
 def test_random_numbers_of_a_mersenne_twister(dtype, low, high, expected):
     bounds = np.array(low, dtype), np.array(high, dtype)
-    for key, counter in ((80, 100), (80, 0), (2**32 + 80, 1)):  # the low word of the one seed alone counts
-        made = uniform_numbers(numbers(4), *bounds, key=key, counter=counter, twister=True)
-        assert made.dtype == dtype
-        np.testing.assert_allclose(made, expected, rtol=1e-3 if dtype == "float16" else 1e-6)
+    for key, counter in ((80, 100), (80, 0), (2**32 + 80, 1)):  # only the low word of this seed counts
+        result = uniform_numbers(numbers(4), *bounds, key=key, counter=counter, twister=True)
+        assert result.dtype == dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-3 if dtype == "float16" else 1e-6)
 
 
 def test_random_numbers_that_nothing_determines():
-    one, two = np.array(1, "float32"), np.array(2, "float32")
-    for low, high, key in ((one, two, 0), (two, one, 5), (one, one, 5)):
+    array, two = np.array(1, "float32"), np.array(2, "float32")
+    for low, high, key in ((array, two, 0), (two, array, 5), (array, array, 5)):
         assert np.ma.getmaskarray(uniform_numbers(numbers(3), low, high, key=key, counter=0)).all()
     for shape, key in ((-1, 1), (3, -1), (3, 2**64)):
         with pytest.raises(InputError, match="random"):
-            uniform_numbers(numbers(shape), one, two, key=key, counter=1)
+            uniform_numbers(numbers(shape), array, two, key=key, counter=1)
 
 
 @pytest.mark.parametrize(
@@ -166,18 +166,18 @@ def test_random_numbers_that_nothing_determines():
     ],
 )  # fmt: skip
 def test_the_type_that_holds_both(first, second, expected):
-    for one, other in ((first, second), (second, first)):
-        made = convert_both(np.ones(2, one), np.ones((), other), scalars_follow=False, widest=np.dtype("f4"))
-        assert [array.dtype for array in made] == [np.dtype(expected)] * 2
+    for item, other in ((first, second), (second, first)):
+        result = convert_both(np.ones(2, item), np.ones((), other), scalars_follow=False, widest=np.dtype("f4"))
+        assert [array.dtype for array in result] == [np.dtype(expected)] * 2
 
 
 def test_half_floats_of_two_kinds_and_scalars_that_follow():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     short = np.ones(2, ml_dtypes.bfloat16)
     assert convert_both(short, np.ones(2, "f2"), scalars_follow=False, widest=np.dtype("f4"))[0].dtype == np.float32
-    for one, other, expected in (("i8", "u1", "u1"), ("f2", "i1", "f2"), ("f8", "f2", "f2")):
-        made = convert_both(np.ones((), one), np.ones(2, other), scalars_follow=True, widest=np.dtype("f4"))
-        assert made[0].dtype == np.dtype(expected)
+    for text, other, expected in (("i8", "u1", "u1"), ("f2", "i1", "f2"), ("f8", "f2", "f2")):
+        arrays = convert_both(np.ones((), text), np.ones(2, other), scalars_follow=True, widest=np.dtype("f4"))
+        assert arrays[0].dtype == np.dtype(expected)
 
 
 @pytest.mark.parametrize(
@@ -192,14 +192,14 @@ def test_half_floats_of_two_kinds_and_scalars_that_follow():
     ],
 )
 def test_words_of_a_state_are_those_of_the_published_vectors(state, words):
-    found, _ = random_words(np.array([state], np.uint32), sizes=[1, 4])
-    assert found.tolist() == [words]
+    result, _ = random_words(np.array([state], np.uint32), sizes=[1, 4])
+    assert result.tolist() == [words]
 
 
 def test_the_counter_of_a_state_goes_on_by_blocks_and_wraps_around():
     state = np.array([0xFFFFFFFF, 0xFFFFFFFF, 7, 0, 1, 2], np.uint32)
-    both, behind = random_words(state, sizes=[9])
-    assert behind.tolist() == [2, 0, 8, 0, 1, 2]
+    both, trailing = random_words(state, sizes=[9])
+    assert trailing.tolist() == [2, 0, 8, 0, 1, 2]
     first, following = random_words(state, sizes=[2, 2])
     second, _ = random_words(following, sizes=[5])
     assert np.array_equal(both, np.concatenate([first.ravel(), second]))
@@ -208,7 +208,7 @@ def test_the_counter_of_a_state_goes_on_by_blocks_and_wraps_around():
     assert last.dtype == np.uint32
 
 
-def test_states_of_another_size_are_refused():
+def test_states_of_another_size_are_rejected():
     with pytest.raises(InputError, match="six"):
         random_words(np.zeros((6, 1), np.uint32), sizes=[4])
     with pytest.raises(InputError, match="six"):

@@ -1,4 +1,4 @@
-"""Elements reversed, rolled, sliced by masks, written and combined at places, and counted from values."""
+"""Reverse, roll, masked slices, scatter by position, and counting of values."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def test_masks_of_slices() -> None:
     assert shrunk.tolist() == data[1, -1].tolist()
     dots = slice_by_masks(data, ints(0, -2), ints(0, 9), **NONE, ellipsis_mask=[1, 0])
     assert dots.tolist() == data[..., -2:].tolist()
-    back = slice_by_masks(data, ints(7, 7), ints(0, 0), ints(-1, -2), begin_mask=[1], end_mask=[1, 1])
-    assert back.tolist() == data[::-1, ::-2].tolist()
+    restored = slice_by_masks(data, ints(7, 7), ints(0, 0), ints(-1, -2), begin_mask=[1], end_mask=[1, 1])
+    assert restored.tolist() == data[::-1, ::-2].tolist()
     before = slice_by_masks(np.arange(4), ints(2), ints(-9), ints(-1), **NONE)
     assert before.tolist() == [2, 1, 0]
     assert slice_by_masks(np.arange(4), ints(0), ints(4), ints(2**63 - 1), **NONE).tolist() == [0]
@@ -82,8 +82,8 @@ def test_slices_that_have_no_meaning(begin, end, masks, error) -> None:
 
 
 def test_slices_are_written() -> None:
-    made = write_slices(SIX, SIX[:, :2] * 10, ints(2), ints(0), ints(-1), ints(-1))
-    assert made.tolist() == [[1, 20, 10], [4, 50, 40]]
+    array = write_slices(SIX, SIX[:, :2] * 10, ints(2), ints(0), ints(-1), ints(-1))
+    assert array.tolist() == [[1, 20, 10], [4, 50, 40]]
     with pytest.raises(InputError, match="updates"):
         write_slices(SIX, SIX, ints(2), ints(0), ints(-1), ints(-1))
 
@@ -103,17 +103,17 @@ def test_slices_are_written() -> None:
     ],
 )
 def test_updates_of_one_place_are_combined(reduction: str, with_inputs: bool, expected: list[int]) -> None:
-    made = combine_elements(
+    result = combine_elements(
         ints(1, 2, 3), ints(2, 0, -1), ints(20, 10, 27), ints(0), reduction=reduction, with_inputs=with_inputs
     )
-    assert made.tolist() == expected
+    assert result.tolist() == expected
 
 
 def test_truths_are_combined() -> None:
     truths = np.array([True, False])
     for reduction, expected in (("sum", [True, True]), ("prod", [False, False]), ("max", [True, True])):
-        found = combine_tuples(truths, ints(0, 1).reshape(2, 1), ~truths, reduction=reduction)
-        assert found.tolist() == expected
+        array = combine_tuples(truths, ints(0, 1).reshape(2, 1), ~truths, reduction=reduction)
+        assert array.tolist() == expected
     with pytest.raises(InputError, match="mean"):
         combine_elements(truths, ints(0), truths[:1], ints(0), reduction="mean")
 
@@ -138,8 +138,8 @@ def test_tuples_lead_to_blocks_to_all_and_to_one_element() -> None:
     ],
 )
 def test_numbers_between(numbers, like, expected) -> None:
-    found = numbers_between(*map(np.array, numbers), like=np.dtype(like))
-    assert (found.tolist(), found.dtype) == (expected, np.dtype(like))
+    result = numbers_between(*map(np.array, numbers), like=np.dtype(like))
+    assert (result.tolist(), result.dtype) == (expected, np.dtype(like))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Types in sequences and optionals are judged and executed by one rule, which is that of the onnx package."""
+"""Types in sequences and optionals are checked and executed by onnx's rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tensor(elem_type: str = "FLOAT", *sizes: int) -> dict[str, Any]:
     return {"elem_type": elem_type, "shape": list(sizes or (3,))}
 
 
-#: Operator, inputs, attributes, values by input, the output's type and another one. Empty values do not tell their type.
+#: Operator, inputs, attributes, values by input, the output's type and a wrong one. Empty values do not show a type.
 CASES: Final[dict[str, tuple[str, list[Any], dict[str, Any], dict[str, Any], str, str]]] = {
     "construct": ("SequenceConstruct", [tensor()], {}, {"inputs": [ONES]}, "seq(tensor(float))", "seq(tensor(uint8))"),
     "empty": ("SequenceEmpty", [], {"dtype": 7}, {}, "seq(tensor(int64))", "seq(tensor(float))"),
@@ -87,7 +87,7 @@ CASES: Final[dict[str, tuple[str, list[Any], dict[str, Any], dict[str, Any], str
 }
 
 
-def described(name: str, kind: str) -> dict[str, Any]:
+def describe(name: str, kind: str) -> dict[str, Any]:
     operator, inputs, attributes, _, _, _ = CASES[name]
     return {"op_type": operator, "inputs": inputs, "outputs": [{"elem_type": kind}], "attributes": attributes}
 
@@ -95,11 +95,11 @@ def described(name: str, kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CASES)
 def test_the_type_in_a_container_counts(name: str) -> None:
     *_, values, right, wrong = CASES[name]
-    assert specgate.check(described(name, right), "onnx:17").accepted
-    assert specgate.execute(described(name, right), values, target="onnx:17")
-    assert specgate.check(described(name, wrong), "onnx:17").accepted is False
+    assert specgate.check(describe(name, right), "onnx:17").accepted
+    assert specgate.execute(describe(name, right), values, target="onnx:17")
+    assert specgate.check(describe(name, wrong), "onnx:17").accepted is False
     with pytest.raises(specgate.InputError, match=r"type|optional|tensors of"):
-        specgate.execute(described(name, wrong), values, target="onnx:17")
+        specgate.execute(describe(name, wrong), values, target="onnx:17")
 
 
 def turns(inputs: list[Any], outputs: list[Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Undefined elements of inputs: what they leave undefined, of every kernel that says so, and what drops them."""
+"""Undefined input elements: the results they make undefined, and kernels that ignore them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TABLES = dialect("onnx")
 
 
 def kernels() -> dict[str, list[str]]:
-    """Return the operators of each kernel that is computed with undefined elements."""
-    found: dict[str, list[str]] = {}
+    """Return the operators of each kernel that accepts undefined elements."""
+    texts_by_name: dict[str, list[str]] = {}
     for name in TABLES.tables.operators:
         recipe = TABLES.operator(name).table.recipe
         kernel = recipe["kernel"] if recipe else ""
         if kernel in undefined._BY_PLACE or kernel in undefined._MOVED or kernel in undefined._SIZES:
-            found.setdefault(kernel, []).append(name)
-    return found
+            texts_by_name.setdefault(kernel, []).append(name)
+    return texts_by_name
 
 
 def test_all_of_them_are_kernels_of_operators() -> None:
@@ -40,7 +40,7 @@ def test_all_of_them_are_kernels_of_operators() -> None:
 
 
 def examples(name: str):
-    """Yield the table, the newest level, and descriptors of an operator there, which do not declare the outputs."""
+    """Yield table, newest level, and descriptors without outputs, of an operator."""
     spec = TABLES.operator(name)
     level = spec.dialect.levels[-1]
     outputs = {info.name for info in spec.outputs}
@@ -62,28 +62,28 @@ def test_only_masked_results_depend_on_masked_elements(kernel) -> None:
                 whole = np.ones(first(arrays[field]).shape, np.bool_)
                 mask = whole & (pick.random(whole.shape) < 0.5)
                 mask = mask if mask.any() else whole
-                made, other = both_ways(spec, level, descriptor, arrays, field, mask)
-                for output in made:
-                    for mine, its in zip(listed(made[output]), listed(other[output]), strict=True):
+                result, other = both_ways(spec, level, descriptor, arrays, field, mask)
+                for output in result:
+                    for mine, its in zip(list_all(result[output]), list_all(other[output]), strict=True):
                         open_ = np.ma.getmaskarray(mine)
-                        one, two = np.ma.getdata(mine), np.ma.getdata(its)
-                        assert ((one == two) | (one != one) | open_).all(), (name, field, output)  # noqa: PLR0124
+                        item, two = np.ma.getdata(mine), np.ma.getdata(its)
+                        assert ((item == two) | (item != item) | open_).all(), (name, field, output)  # noqa: PLR0124
                         kept += int((~open_).sum())
                 tried += 1
     assert tried, kernel
     assert kept, kernel
 
 
-def listed(value: Any) -> list[Any]:
+def list_all(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
 def first(value: Any) -> Any:
-    return listed(value)[0]
+    return list_all(value)[0]
 
 
 def maskable(spec, level, descriptor, kernel):
-    """Yield the inputs that may have undefined elements, with arrays for all of them."""
+    """Yield the inputs that may have undefined elements, with all arrays."""
     arguments = {field: argument for argument, field in array_fields(spec, level).items()}
     arrays = fill(descriptor, level, Random(5), tame=True)  # repeatable on purpose
     try:
@@ -97,23 +97,23 @@ def maskable(spec, level, descriptor, kernel):
 
 
 def both_ways(spec, level, descriptor, arrays, field, mask) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a node's outputs with masked elements, and those of other numbers in the places of these."""
+    """Return a node's masked outputs, and those with other numbers at the masked elements."""
 
-    def run(given):
-        return execute_at(descriptor, given, level)
+    def run(inputs):
+        return execute_at(descriptor, inputs, level)
 
     def with_first(array):
         return {**arrays, field: [array, *arrays[field][1:]] if isinstance(arrays[field], list) else array}
 
     array = first(arrays[field])
-    made = undefined.computed_apart(spec, level, with_first(np.ma.MaskedArray(array, mask=mask)), run, run)
-    assert made is not None
+    entries = undefined.computed_apart(spec, level, with_first(np.ma.MaskedArray(array, mask=mask)), run, run)
+    assert entries is not None
     changed = np.where(mask, ~array if array.dtype.kind == "b" else array + 1, array).astype(array.dtype)
-    return made, run(with_first(changed))
+    return entries, run(with_first(changed))
 
 
 def bucket_model(folder, *, dropped: bool):
-    """Write what T5 says of how far apart two words are: the logarithm of 0, cast, is chosen for no distance of 0."""
+    """Return T5's relative position bucket: the logarithm of 0, cast, is selected for 0."""
     from onnx import TensorProto, helper, numpy_helper
 
     node = helper.make_node
@@ -148,21 +148,21 @@ DISTANCE = np.arange(-3, 4)[:, None] * np.array([1, 5, 40])
 
 def test_undefined_elements_that_a_choice_drops(tmp_path) -> None:
     pytest.importorskip("onnx")
-    found = run_model(bucket_model(tmp_path, dropped=True), {"distance": DISTANCE})["turned"]
-    assert not undefined.is_undefined(found)
+    result = run_model(bucket_model(tmp_path, dropped=True), {"distance": DISTANCE})["turned"]
+    assert not undefined.is_undefined(result)
     far = np.abs(DISTANCE)
     with np.errstate(divide="ignore"):
         steps = np.trunc(np.log(far / 8) * 8 / np.log(16))
-    assert np.array_equal(found, np.where(far < 8, far, np.minimum(8 + steps, 15)).astype(int).T)
+    assert np.array_equal(result, np.where(far < 8, far, np.minimum(8 + steps, 15)).astype(int).T)
 
 
 def test_undefined_elements_that_are_chosen_stay_undefined(tmp_path) -> None:
     pytest.importorskip("onnx")
-    found = run_model(bucket_model(tmp_path, dropped=False), {"distance": DISTANCE})["turned"]
-    assert np.array_equal(np.ma.getmaskarray(found), (DISTANCE == 0).T)
+    result = run_model(bucket_model(tmp_path, dropped=False), {"distance": DISTANCE})["turned"]
+    assert np.array_equal(np.ma.getmaskarray(result), (DISTANCE == 0).T)
 
 
-def test_what_mixes_elements_is_refused(tmp_path) -> None:
+def test_what_mixes_elements_is_rejected(tmp_path) -> None:
     onnx = pytest.importorskip("onnx")
     path = bucket_model(tmp_path, dropped=False)
     model = onnx.load(path)

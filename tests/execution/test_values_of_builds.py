@@ -1,4 +1,4 @@
-"""Values that the DirectML build of 6.4 computes otherwise than its pages, which the entries of the tables compute."""
+"""DirectML 6.4's undocumented values, which entries of the tables compute."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def tensor(*sizes: int, of: str = "FLOAT32") -> dict[str, Any]:
     return {"DataType": of, "Sizes": list(sizes)}
 
 
-def computed(operator: str, arrays: dict[str, Any], outputs: dict[str, Any], attributes: dict[str, Any], basis: Any):
+def compute(operator: str, arrays: dict[str, Any], outputs: dict[str, Any], attributes: dict[str, Any], basis: Any):
     desc = {**{name: tensor(*array.shape, of=array.dtype.name.upper()) for name, array in arrays.items()}, **outputs}
     descriptor = {"type": f"DML_OPERATOR_{operator}", "desc": {**desc, **attributes}}
-    found = specgate.execute(descriptor, arrays, "directml:6.4", basis=basis)
-    return [found[name].ravel().tolist() for name in outputs]
+    result = specgate.execute(descriptor, arrays, "directml:6.4", basis=basis)
+    return [result[name].ravel().tolist() for name in outputs]
 
 
 def row(*numbers: float, of: Any = np.float32, rank: int = 4) -> np.ndarray:
@@ -276,7 +276,7 @@ CASES: list[Any] = [
         [[0, 0, 0, 0, 2, 1, 0, 0]],
     ),
 ]
-#: Accepted by builds alone: other sizes than the page's formula, and strides of 0.
+#: Accepted by builds only: sizes that differ from the documented formula, and strides of 0.
 WINDOWS: dict[str, Any] = {"DimensionCount": 2, "Strides": [1, 1], "WindowSize": [1, 2]}
 WINDOWS |= {"StartPadding": [0, 0], "EndPadding": [0, 0]}
 FILTERS: dict[str, Any] = {"DimensionCount": 2, "Strides": [1, 1], "Dilations": [1, 1], "GroupCount": 1}
@@ -339,13 +339,13 @@ SIZES: list[Any] = [
 )
 def test_values_are_those_of_the_page_or_of_the_build(operator, arrays, outputs, attributes, page, builds):
     for basis, expected in (("documented", page), ("observed", builds)):
-        found = computed(operator, arrays, outputs, attributes, basis)
-        for mine, theirs in zip(found, expected, strict=True):
+        result = compute(operator, arrays, outputs, attributes, basis)
+        for mine, theirs in zip(result, expected, strict=True):
             np.testing.assert_allclose(mine, theirs, atol=1e-4)
 
 
 @pytest.mark.parametrize(("operator", "arrays", "outputs", "attributes", "builds"), SIZES, ids=[s[0] for s in SIZES])
 def test_sizes_of_outputs_decide_where_builds_take_any(operator, arrays, outputs, attributes, builds):
-    assert computed(operator, arrays, outputs, attributes, "observed") == builds
+    assert compute(operator, arrays, outputs, attributes, "observed") == builds
     with pytest.raises(InputError):
-        computed(operator, arrays, outputs, attributes, "documented")
+        compute(operator, arrays, outputs, attributes, "documented")

@@ -1,4 +1,4 @@
-"""Values weighted by how well keys match queries: worked by hand, and what is refused."""
+"""Attention weights: values computed by hand, and errors."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ import pytest
 from specgate.errors import InputError
 from specgate.execution.kernels.attention import weigh_values
 
-# of two keys the second matches ln(3) better, so it has the weight 3/4
+# of two keys the second has the score ln(3), so its weight is 3/4
 QUERY = np.array([[[1.0], [0.0]]])
 KEY = np.array([[[0.0], [math.log(3)]]])
 VALUE = np.array([[[4.0], [8.0]]])
 
 
-def weighed(mask=None, scale=None, *, query=QUERY, key=KEY, value=VALUE, sink=None, causal=False):
+def weigh(mask=None, scale=None, *, query=QUERY, key=KEY, value=VALUE, sink=None, causal=False):
     return weigh_values(query, key, value, mask, scale, sink, causal=causal)
 
 
 def test_the_better_match_weighs_more():
-    assert weighed()[0] == pytest.approx(np.array([[7], [6]]))
-    assert weighed(scale=np.array([2.0]))[0] == pytest.approx(np.array([[7.6], [6]]))
+    assert weigh()[0] == pytest.approx(np.array([[7], [6]]))
+    assert weigh(scale=np.array([2.0]))[0] == pytest.approx(np.array([[7.6], [6]]))
     wide = np.zeros((1, 2, 4)) + [1, 0, 0, 0]
-    assert weighed(query=wide, key=2 * KEY * [1, 0, 0, 0])[0] == pytest.approx(np.array([[7], [7]]))
+    assert weigh(query=wide, key=2 * KEY * [1, 0, 0, 0])[0] == pytest.approx(np.array([[7], [7]]))
 
 
 def test_masks_hide_keys_or_add_to_their_scores():
-    assert weighed(np.array([[True, False], [True, True]]))[0] == pytest.approx(np.array([[4], [6]]))
-    assert weighed(np.array([[0.0, math.log(3)]]))[0] == pytest.approx(np.array([[7.6], [7]]))
-    assert weighed(np.zeros(()))[0] == pytest.approx(np.array([[7], [6]]))
-    assert np.isnan(weighed(np.zeros((2, 2), bool))).all()
+    assert weigh(np.array([[True, False], [True, True]]))[0] == pytest.approx(np.array([[4], [6]]))
+    assert weigh(np.array([[0.0, math.log(3)]]))[0] == pytest.approx(np.array([[7.6], [7]]))
+    assert weigh(np.zeros(()))[0] == pytest.approx(np.array([[7], [6]]))
+    assert np.isnan(weigh(np.zeros((2, 2), bool))).all()
 
 
 def test_a_sink_takes_its_part_of_the_weights():
-    # scores 0 and ln(3) beside 0 are weights of 1/5 and 3/5; scores 0 and 0 beside ln(2) of 1/4 each
-    assert weighed(sink=np.array([[[0.0], [math.log(2)]]]))[0] == pytest.approx(np.array([[5.6], [3]]))
-    assert weighed(sink=np.array([[[1e4]]]))[0] == pytest.approx(np.array([[0], [0]]))
-    assert weighed(sink=np.array([[[-np.inf]]]))[0] == pytest.approx(np.array([[7], [6]]))
-    assert weighed(np.zeros((2, 2), bool), sink=np.zeros((1, 1, 1))).tolist() == [[[0], [0]]]
+    # scores 0 and ln(3) with a sink of 0 are weights of 1/5 and 3/5; scores 0 and 0 with ln(2) of 1/4 each
+    assert weigh(sink=np.array([[[0.0], [math.log(2)]]]))[0] == pytest.approx(np.array([[5.6], [3]]))
+    assert weigh(sink=np.array([[[1e4]]]))[0] == pytest.approx(np.array([[0], [0]]))
+    assert weigh(sink=np.array([[[-np.inf]]]))[0] == pytest.approx(np.array([[7], [6]]))
+    assert weigh(np.zeros((2, 2), bool), sink=np.zeros((1, 1, 1))).tolist() == [[[0], [0]]]
 
 
 def test_a_query_sees_no_key_behind_it():
-    found = weighed(np.ones((9, 9)), causal=True)
-    assert found[0] == pytest.approx(np.array([[4], [6]]))
-    assert np.isnan(weighed(value=VALUE * [[1], [np.inf]], causal=True)[0, 0])  # 0 times infinity
+    result = weigh(np.ones((9, 9)), causal=True)
+    assert result[0] == pytest.approx(np.array([[4], [6]]))
+    assert np.isnan(weigh(value=VALUE * [[1], [np.inf]], causal=True)[0, 0])  # 0 times infinity
 
 
 def test_leading_dimensions_are_broadcast_and_there_may_be_no_keys():
-    found = weighed(np.zeros((2, 1, 1)), query=QUERY[None], value=np.concatenate([VALUE, VALUE + 4]))
-    assert found.shape == (1, 2, 2, 1)
-    assert found.ravel() == pytest.approx([7, 6, 11, 10])
-    none = weighed(key=KEY[:, :0], value=VALUE[:, :0])
+    result = weigh(np.zeros((2, 1, 1)), query=QUERY[None], value=np.concatenate([VALUE, VALUE + 4]))
+    assert result.shape == (1, 2, 2, 1)
+    assert result.ravel() == pytest.approx([7, 6, 11, 10])
+    none = weigh(key=KEY[:, :0], value=VALUE[:, :0])
     assert none.tolist() == [[[0], [0]]]
 
 
@@ -66,6 +66,6 @@ def test_leading_dimensions_are_broadcast_and_there_may_be_no_keys():
         {"sink": np.zeros((1, 2, 2))}, {"sink": np.zeros((2, 1, 2, 1))}, {"sink": np.zeros(1)},
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused(arrays):
+def test_what_does_not_go_together_is_rejected(arrays):
     with pytest.raises(InputError, match="attention"):
-        weighed(**arrays)
+        weigh(**arrays)

@@ -1,4 +1,4 @@
-"""Maps of one-stage detectors: each number through its function, and elements in Darknet's order."""
+"""Outputs of one-stage detectors: activations, and Darknet's element order."""
 
 from __future__ import annotations
 
@@ -18,21 +18,26 @@ def sigmoid(number: float) -> float:
 
 
 def test_coordinates_score_and_classes_of_each_region() -> None:
-    found = activate_predictions(DATA, coordinates=4, classes=2, regions=2).reshape(DATA.shape)
+    array = activate_predictions(DATA, coordinates=4, classes=2, regions=2).reshape(DATA.shape)
     for batch, region, row, column in np.ndindex(2, 2, 2, 3):
-        given = DATA[batch, 7 * region : 7 * region + 7, row, column].tolist()
-        likely = [exp(each) for each in given[5:]]
-        expected = [*map(sigmoid, given[:2]), *given[2:4], sigmoid(given[4]), *(each / sum(likely) for each in likely)]
-        np.testing.assert_allclose(found[batch, 7 * region : 7 * region + 7, row, column], expected, rtol=1e-12)
+        inputs = DATA[batch, 7 * region : 7 * region + 7, row, column].tolist()
+        likely = [exp(each) for each in inputs[5:]]
+        expected = [
+            *map(sigmoid, inputs[:2]),
+            *inputs[2:4],
+            sigmoid(inputs[4]),
+            *(each / sum(likely) for each in likely),
+        ]
+        np.testing.assert_allclose(array[batch, 7 * region : 7 * region + 7, row, column], expected, rtol=1e-12)
 
 
 def test_classes_that_do_not_exclude_each_other() -> None:
-    found = activate_predictions(DATA, coordinates=4, classes=2, regions=9, mask=[3, 7], exclusive=False)
-    assert found.shape == DATA.shape
+    array = activate_predictions(DATA, coordinates=4, classes=2, regions=9, mask=[3, 7], exclusive=False)
+    assert array.shape == DATA.shape
     for batch, channel, row, column in np.ndindex(*DATA.shape):
-        given = float(DATA[batch, channel, row, column])
-        expected = given if channel % 7 in (2, 3) else sigmoid(given)
-        assert found[batch, channel, row, column] == pytest.approx(expected, rel=1e-12)
+        number = float(DATA[batch, channel, row, column])
+        expected = number if channel % 7 in (2, 3) else sigmoid(number)
+        assert array[batch, channel, row, column] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("first", "last", "shape"), [(1, 3, (2, 84)), (0, 1, (28, 2, 3)), (2, 2, (2, 14, 2, 3))])
@@ -40,7 +45,7 @@ def test_dimensions_become_one(first: int, last: int, shape: tuple[int, ...]) ->
     assert activate_predictions(DATA, coordinates=4, classes=2, regions=2, first=first, last=last).shape == shape
 
 
-def test_predictions_that_do_not_fit_are_refused() -> None:
+def test_predictions_that_do_not_fit_are_rejected() -> None:
     with pytest.raises(NoKernel, match="14 channels"):
         activate_predictions(DATA, coordinates=4, classes=3, regions=2)
     with pytest.raises(NoKernel, match="-2 coordinates"):
@@ -52,22 +57,22 @@ def test_predictions_that_do_not_fit_are_refused() -> None:
 
 
 def test_elements_go_where_darknet_puts_them() -> None:
-    """Darknet's loops, in which the output is written as planes larger than the input, and read as smaller ones."""
+    """Darknet's loops, with planes larger than the input when written, smaller when read."""
     batch, channels, rows, columns, block = 2, 8, 4, 6, 2
     data = np.arange(batch * channels * rows * columns).reshape(batch, channels, rows, columns)
-    apart = channels // block**2
+    separate = channels // block**2
     expected = np.zeros(data.size, int)
     for b, c, y, x in np.ndindex(batch, channels, rows, columns):
-        plane, offset = c % apart, c // apart
+        plane, offset = c % separate, c // separate
         column, row = x * block + offset % block, y * block + offset // block
-        source = column + columns * block * (row + rows * block * (plane + apart * b))
+        source = column + columns * block * (row + rows * block * (plane + separate * b))
         expected[x + columns * (y + rows * (c + channels * b))] = data.reshape(-1)[source]
-    found = channels_of_places(data, block=block)
-    assert found.shape == (batch, channels * 4, rows // 2, columns // 2)
-    assert found.reshape(-1).tolist() == expected.tolist()
+    array = channels_of_places(data, block=block)
+    assert array.shape == (batch, channels * 4, rows // 2, columns // 2)
+    assert array.reshape(-1).tolist() == expected.tolist()
 
 
-def test_blocks_that_do_not_fit_are_refused() -> None:
+def test_blocks_that_do_not_fit_are_rejected() -> None:
     with pytest.raises(InputError, match="does not divide"):
         channels_of_places(np.zeros((1, 4, 3, 2)), block=2)
     with pytest.raises(InputError, match="block size 0"):

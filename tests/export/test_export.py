@@ -1,4 +1,4 @@
-"""The exported tables: whole against their schema, and with the answers that specgate itself gives."""
+"""The exported tables match their schema and give specgate's answers."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def validator(part: str) -> jsonschema.Draft202012Validator:
 
 
 def problems(part: str, document: Any) -> list[str]:
-    """Return what is wrong with a document; it may have no member that the schema does not describe."""
+    """Return the errors of a document; members outside the schema are errors."""
     return [f"{error.json_path}: {error.message:.200}" for error in validator(part).iter_errors(document)]
 
 
 def at(document: dict[str, Any], name: str, operator: str, level: str) -> dict[str, Any]:
-    """Return what the export says of an operator at a level, as an outsider would look it up."""
-    (found,) = [e for e in document["dialects"][name]["operators"][operator]["resolved"] if level in e["levels"]]
-    entry: dict[str, Any] = found
+    """Return the exported facts of an operator at a level, as another program reads them."""
+    (result,) = [e for e in document["dialects"][name]["operators"][operator]["resolved"] if level in e["levels"]]
+    entry: dict[str, Any] = result
     return entry
 
 
@@ -62,46 +62,46 @@ def test_the_whole_export_is_valid() -> None:
 
 
 BROKEN: dict[str, Any] = {
-    "an unknown member": lambda made: made["dialects"]["directml"]["operators"]["ONE_HOT"].update(colour="red"),
-    "no licence": lambda made: made.pop("license"),
-    "a rank as text": lambda made: at(made, "directml", "ONE_HOT", "4.1")["documented"]["fields"][
+    "an unknown member": lambda result: result["dialects"]["directml"]["operators"]["ONE_HOT"].update(colour="red"),
+    "no licence": lambda result: result.pop("license"),
+    "a rank as text": lambda result: at(result, "directml", "ONE_HOT", "4.1")["documented"]["fields"][
         "IndicesTensor"
     ].update(ranks="1 to 8"),
-    "another version": lambda made: made.update(tables_version="1.0"),
+    "another version": lambda result: result.update(tables_version="1.0"),
 }
 
 
 @pytest.mark.parametrize("damage", BROKEN.values(), ids=BROKEN.keys())
-def test_the_schema_refuses_what_is_wrong(damage) -> None:
+def test_the_schema_rejects_what_is_wrong(damage) -> None:
     (text,) = export(ExportScope(("directml",), ("ONE_HOT",)))
-    made = json.loads(text)
-    assert problems("document", made) == []
-    damage(made)
-    assert problems("document", made)
+    document = json.loads(text)
+    assert problems("document", document) == []
+    damage(document)
+    assert problems("document", document)
 
 
 def test_every_member_is_described() -> None:
-    def undescribed(part: Any, place: str) -> list[str]:
+    def list_undescribed(part: Any, place: str) -> list[str]:
         if not isinstance(part, dict):
             return []
         members = part.get("properties", {})
-        found = [f"{place}/{name}" for name, member in members.items() if not described(member)]
-        return found + [one for key, value in part.items() for one in undescribed(value, f"{place}/{key}")]
+        texts = [f"{place}/{name}" for name, member in members.items() if not describe(member)]
+        return texts + [text for key, value in part.items() for text in list_undescribed(value, f"{place}/{key}")]
 
-    def described(member: dict[str, Any]) -> bool:
+    def describe(member: dict[str, Any]) -> bool:
         referred = SCHEMA["$defs"].get(str(member.get("$ref", "")).rpartition("/")[2], {})
         return "description" in member or "description" in referred
 
     inside_written = "/written/"
-    found = [place for place in undescribed(SCHEMA, "") if inside_written not in place]
-    assert found == []
+    texts = [place for place in list_undescribed(SCHEMA, "") if inside_written not in place]
+    assert texts == []
 
 
 def test_a_question_of_the_field() -> None:
-    """Does ONE_HOT take INT64 indices at 2.1? By the page it does not, but builds do."""
-    found = at(whole(), "directml", "ONE_HOT", "2.1")
-    assert "INT64" not in found["documented"]["fields"]["IndicesTensor"]["types"]
-    assert "INT64" in found["observed"]["fields"]["IndicesTensor"]["types"]
+    """INT64 indices of ONE_HOT at 2.1 are documented as unsupported, but builds accept them."""
+    entries = at(whole(), "directml", "ONE_HOT", "2.1")
+    assert "INT64" not in entries["documented"]["fields"]["IndicesTensor"]["types"]
+    assert "INT64" in entries["observed"]["fields"]["IndicesTensor"]["types"]
     rules = whole()["dialects"]["directml"]["operators"]["ONE_HOT"]["rules"]
     assert rules["axis-range"]["require"] == "Axis < rank(IndicesTensor)"
     assert rules["axis-range"]["because"] == "Axis must be less than the DimensionCount of IndicesTensor"
@@ -110,7 +110,7 @@ def test_a_question_of_the_field() -> None:
 
 
 def test_names_in_rules_are_explained() -> None:
-    """A rule may use an expression by its name, which only the definition explains."""
+    """A rule may use an expression by its name; the definition explains it."""
     gemm = whole()["dialects"]["onnx"]["operators"]["Gemm"]
     assert "rows" in gemm["rules"]["output-sizes"]["require"]
     assert gemm["define"]["rows"] == "A.sizes[0] if transA == 0 else A.sizes[1]"
@@ -132,7 +132,7 @@ def takes(bounds: dict[str, Any] | None, number: int) -> bool:
     return bool(bounds["min"] <= number <= bounds.get("max", number))
 
 
-def held(bounds: Bounds | None, number: int) -> bool:
+def hold(bounds: Bounds | None, number: int) -> bool:
     return bounds is None or number in bounds
 
 
@@ -145,31 +145,32 @@ def test_cells_are_those_of_the_tables(data) -> None:
     resolved = spec.resolve(level, side)
     assert resolved is not None
     entry = at(whole(), name, operator, level)
-    found = entry.get(side, entry["documented"])
-    assert list(found["fields"]) == list(resolved.fields)
-    assert [whole()["dialects"][name]["operators"][operator]["rules"][key]["require"] for key in found["rules"]] == [
+    result = entry.get(side, entry["documented"])
+    assert list(result["fields"]) == list(resolved.fields)
+    assert [whole()["dialects"][name]["operators"][operator]["rules"][key]["require"] for key in result["rules"]] == [
         form.require.text for form in resolved.rules
     ]
-    cells = [(found["fields"], resolved.cells)]
+    cells = [(result["fields"], resolved.cells)]
     cells += [
-        (one["fields"], case.resolved.cells) for one, case in zip(found.get("cases", []), resolved.cases, strict=True)
+        (item["fields"], case.resolved.cells)
+        for item, case in zip(result.get("cases", []), resolved.cases, strict=True)
     ]
-    for told, kept in cells:
+    for message, kept in cells:
         for field, cell in kept.items():
             if field not in resolved.fields:  # of other levels
                 continue
             for type_ in spec.dialect.types:
-                assert (type_ in told[field].get("types", spec.dialect.types)) == (
+                assert (type_ in message[field].get("types", spec.dialect.types)) == (
                     cell.types is None or type_ in cell.types
                 )
             for number in range(-1, 12):
-                assert takes(told[field].get("ranks"), number) == held(cell.ranks, number)
-                assert takes(told[field].get("range"), number) == held(cell.range, number)
+                assert takes(message[field].get("ranks"), number) == hold(cell.ranks, number)
+                assert takes(message[field].get("range"), number) == hold(cell.range, number)
             if cell.values is not None:
-                assert told[field]["values"] == list(cell.values)
+                assert message[field]["values"] == list(cell.values)
 
 
-#: Tensors of DirectML's examples, each given every type at every level: 3000 questions and more.
+#: Tensors of DirectML's examples with every type at every level: more than 3000 questions.
 SAMPLE = ("ONE_HOT", "GEMM", "GATHER", "CAST", "ELEMENT_WISE_ADD", "CONVOLUTION", "GATHER_ELEMENTS", "TOP_K", "SLICE")
 
 
@@ -178,7 +179,7 @@ SAMPLE = ("ONE_HOT", "GEMM", "GATHER", "CAST", "ELEMENT_WISE_ADD", "CONVOLUTION"
 def test_types_are_answered_as_check_answers(operator) -> None:
     spec = dialect("directml").operator(operator)
     example = next(iter(spec.table.examples.values()))["descriptor"]
-    asked = 0
+    questions = 0
     for level in spec.levels:
         entry = at(whole(), "directml", operator, level)
         for side in ("documented", "observed"):
@@ -190,10 +191,10 @@ def test_types_are_answered_as_check_answers(operator) -> None:
                     changed = copy.deepcopy(example)
                     changed["desc"][field]["DataType"] = type_
                     verdict = specgate.check(changed, f"directml:{level}", basis=side)
-                    refused = {found.id for found in verdict.findings}
+                    refused = {result.id for result in verdict.findings}
                     assert (f"directml/{operator}/{field}.type" in refused) == (type_ not in fields[field]["types"])
-                    asked += 1
-    assert asked > 100
+                    questions += 1
+    assert questions > 100
 
 
 @pytest.mark.parametrize(("name", "operator"), [("directml", "GEMM"), ("onnx", "OneHot"), ("openvino", "Gather")])
@@ -202,18 +203,18 @@ def test_types_are_those_of_support(name, operator) -> None:
     for row in shown["rows"]:
         for level in row["levels"]:
             fields = at(whole(), name, operator, level)["documented"]["fields"]
-            assert {field: told.get("types") for field, told in row["fields"].items()} == {
-                field: told.get("types") for field, told in fields.items()
+            assert {field: message.get("types") for field, message in row["fields"].items()} == {
+                field: message.get("types") for field, message in fields.items()
             }
 
 
 def test_one_operator_in_a_file(tmp_path, capsys) -> None:
     path = tmp_path / "tables.json"
     assert main(["export", "json", "--operator", "onnx/one_hot", "-o", str(path)]) == 0
-    made = json.loads(path.read_text(encoding="utf-8"))
-    assert {name: list(part["operators"]) for name, part in made["dialects"].items()} == {"onnx": ["OneHot"]}
-    assert made["dialects"]["onnx"]["operators"]["OneHot"] == whole()["dialects"]["onnx"]["operators"]["OneHot"]
-    assert problems("document", made) == []
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert {name: list(part["operators"]) for name, part in document["dialects"].items()} == {"onnx": ["OneHot"]}
+    assert document["dialects"]["onnx"]["operators"]["OneHot"] == whole()["dialects"]["onnx"]["operators"]["OneHot"]
+    assert problems("document", document) == []
     assert (tmp_path / "tables.schema.json").read_text(encoding="utf-8") == schema_text()
     assert capsys.readouterr().out == f"1 operator, tables {specgate.tables_version}: {path}\n"
 
@@ -227,10 +228,10 @@ def test_a_folder_has_a_file_for_each_operator(tmp_path) -> None:
     listed = index["dialects"]["directml"]["operators"]
     assert list(listed) == list(operators)
     for name in ("ONE_HOT", "GEMM"):
-        made = json.loads((folder / listed[name]).read_text(encoding="utf-8"))
-        assert problems("operator_file", made) == []
-        assert made.items() >= operators[name].items()
-        assert made["tables_version"] == specgate.tables_version
+        document = json.loads((folder / listed[name]).read_text(encoding="utf-8"))
+        assert problems("operator_file", document) == []
+        assert document.items() >= operators[name].items()
+        assert document["tables_version"] == specgate.tables_version
     assert json.loads((folder / "tables.schema.json").read_text(encoding="utf-8")) == SCHEMA
 
 
@@ -245,7 +246,7 @@ def test_an_export_replaces_an_earlier_one(tmp_path) -> None:
     assert main([*command, "GEMM", "--dialect", "directml"]) == 0
     assert sorted(contents(tmp_path)) == ["directml/GEMM.json", "index.json", "tables.schema.json"]
     assert main([*command, "directml/one_hot"]) == 0
-    assert contents(tmp_path) == first  # the same bytes, whenever they are written
+    assert contents(tmp_path) == first  # the same bytes at any time
 
 
 @pytest.mark.parametrize("index", [None, "{}", '{"schema": "other/1", "dialects": {}}', "[" * 100_000])
@@ -296,6 +297,6 @@ def test_the_command_line_has_every_format(capsys) -> None:
 
 
 @pytest.mark.parametrize("options", [["--levels", "5.0"], ["--no-text"]])
-def test_what_only_programs_that_judge_have_is_refused_elsewhere(options, capsys) -> None:
+def test_what_only_programs_that_check_have_is_rejected_elsewhere(options, capsys) -> None:
     assert main(["export", "json", "--operator", "ONE_HOT", *options]) == 2
     assert "for cpp" in capsys.readouterr().err

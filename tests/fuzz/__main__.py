@@ -17,13 +17,13 @@ def main() -> int:
     parser.add_argument("--reader", choices=list(READERS), action="append", help="one of them; all if left out")
     parser.add_argument("--count", type=int, default=100_000, help="inputs for each reader (default: 100000)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first input (default: 0)")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     failed = False
-    for reader in given.reader or READERS:
+    for reader in arguments.reader or READERS:
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            outcomes, failures = fuzz(reader, range(given.first, given.first + given.count), Path(folder))
-        print(f"{reader}: {given.count} inputs in {time.monotonic() - start:.0f} s")
+            outcomes, failures = fuzz(reader, range(arguments.first, arguments.first + arguments.count), Path(folder))
+        print(f"{reader}: {arguments.count} inputs in {time.monotonic() - start:.0f} s")
         for outcome, count in outcomes.most_common():
             print(f"  {count:8} {outcome}")
         print(*failures, sep="\n")

@@ -1,4 +1,4 @@
-"""What a fuzzer does to bytes, to protobuf messages and to JSON: all of it drawn from one random.Random."""
+"""Random changes of bytes, protobuf messages and JSON, from one random.Random."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ TOKENS += [b"9" * 5000, b"[" * 300, b'{"":' * 300]
 
 
 def noisy(rng: random.Random, data: bytes, pool: Sequence[bytes], tokens: Sequence[bytes] = ()) -> bytes:
-    """Flip, set, insert, remove, repeat, cut, or splice in a part of another input; one to four times."""
+    """Flip, set, insert, remove, repeat, cut, or splice bytes; one to four times."""
     out = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(out) + 1)
@@ -99,11 +99,11 @@ def noisy(rng: random.Random, data: bytes, pool: Sequence[bytes], tokens: Sequen
 
 
 def lengths_edited(rng: random.Random, data: bytes) -> bytes:
-    """Change the length, key or content of one field somewhere in a protobuf message."""
-    found = list(_fields(data, 0, len(data), 0))
-    if not found:
+    """Change the length, key or content of one field in a protobuf message."""
+    numbers = list(_fields(data, 0, len(data), 0))
+    if not numbers:
         return data
-    key, length, begin, end = rng.choice(found)
+    key, length, begin, end = rng.choice(numbers)
     kind = rng.randrange(6)
     if kind == 0:  # another length
         return data[:length] + rng.choice(LENGTHS) + data[begin:]
@@ -115,7 +115,7 @@ def lengths_edited(rng: random.Random, data: bytes) -> bytes:
             + bytes([data[key] & 0xF8 | rng.randrange(8) if rng.random() < 0.7 else rng.randrange(256)])
             + data[key + 1 :]
         )
-    if kind == 3:  # nothing else than the content is wrong: all lengths around it stay
+    if kind == 3:  # only the content is wrong: all enclosing lengths are adjusted
         return data[:begin] + rng.randbytes(end - begin) + data[end:]
     if kind == 4 and end > begin:
         at = rng.randrange(begin, end)
@@ -124,8 +124,11 @@ def lengths_edited(rng: random.Random, data: bytes) -> bytes:
 
 
 def _fields(data: bytes, begin: int, end: int, depth: int) -> list[tuple[int, int, int, int]]:
-    """Where each field with a length has its key, its length and its content, in this message and those inside."""
-    found: list[tuple[int, int, int, int]] = []
+    """Return key, length and content positions of each length-delimited field.
+
+    Includes those of inner messages.
+    """
+    numbers: list[tuple[int, int, int, int]] = []
     at = begin
     while at < end:
         key = at
@@ -135,9 +138,9 @@ def _fields(data: bytes, begin: int, end: int, depth: int) -> list[tuple[int, in
             size, at = _varint(data, at, end)
             if at < 0 or at + size > end:
                 return []
-            found.append((key, length, at, at + size))
+            numbers.append((key, length, at, at + size))
             if depth < 12:
-                found += _fields(data, at, at + size, depth + 1)
+                numbers += _fields(data, at, at + size, depth + 1)
             at += size
         elif number & 7 in {0, 1, 5}:
             at = _varint(data, at, end)[1] if number & 7 == 0 else at + (8 if number & 7 == 1 else 4)
@@ -145,7 +148,7 @@ def _fields(data: bytes, begin: int, end: int, depth: int) -> list[tuple[int, in
             return []
         if not begin < at <= end or not number >> 3:
             return []
-    return found
+    return numbers
 
 
 def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
@@ -159,11 +162,11 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
     return 0, -1
 
 
-def restructured(rng: random.Random, document: Any, pool: Sequence[Any]) -> Any:
-    """Replace, remove, rename, repeat or wrap values of a JSON document; one to four times."""
-    made = copy.deepcopy(document)
+def restructure(rng: random.Random, document: Any, pool: Sequence[Any]) -> Any:
+    """Replace, remove, rename, repeat or wrap values of a JSON document, 1 to 4 times."""
+    result = copy.deepcopy(document)
     for _ in range(rng.choice((1, 1, 2, 4))):
-        places = list(_places(made, 0))
+        places = list(_places(result, 0))
         if not places:
             return rng.choice(WORDS)
         holder, key = rng.choice(places)
@@ -181,19 +184,19 @@ def restructured(rng: random.Random, document: Any, pool: Sequence[Any]) -> Any:
             holder[name] = holder.pop(key)
         elif isinstance(holder[key], int):
             holder[key] += rng.choice((-1, 1, 2**32))
-    return made
+    return result
 
 
 def _places(value: Any, depth: int) -> list[tuple[Any, Any]]:
     if depth > 30:
         return []
     pairs = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
-    found = [(value, key) for key, _ in pairs]
+    values = [(value, key) for key, _ in pairs]
     for _, item in pairs:
-        found += _places(item, depth + 1)
-    return found
+        values += _places(item, depth + 1)
+    return values
 
 
 def as_text(document: Any) -> bytes:
-    """Return a document as JSON in UTF-8, whatever strings are in it."""
+    """Return a document as JSON in UTF-8, whatever strings it contains."""
     return json.dumps(document, ensure_ascii=True).encode()

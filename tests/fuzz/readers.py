@@ -1,4 +1,4 @@
-"""The readers under test: what each is given, and what must hold of its answer."""
+"""The readers under test: their inputs, and the requirements on their answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.files import read_descriptors
 from specgate.descriptors.text import load_relaxed
-from specgate.dialects.directml.dxdispatch.read import entries as dx_entries
+from specgate.dialects.directml.dxdispatch.read import entries as read_entries
 from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.pointer import graph_from_pointer
@@ -21,7 +21,7 @@ from specgate.dialects.openvino.graph import openvino_units
 from specgate.dialects.openvino.ir import read_ir
 from specgate.errors import Error
 from specgate.spec.tables import dialect
-from tests.fuzz.mutate import TOKENS, as_text, lengths_edited, noisy, restructured
+from tests.fuzz.mutate import TOKENS, as_text, lengths_edited, noisy, restructure
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -45,11 +45,14 @@ XML_TOKENS += [b"\x00", b"9" * 30, b"<![CDATA[4]]>", b"-1", b"Const", b'shape="1
 
 
 class Fuzzed(AssertionError):
-    """What a reader must not do."""
+    """Forbidden behaviour of a reader."""
 
 
 def refusal(read: Callable[[], Any]) -> str | None:
-    """Return the message of one of specgate's own errors, None where `read` takes the input; else raise."""
+    """Return the message of a specgate error, None if `read` accepts the input.
+
+    Other exceptions are raised.
+    """
     try:
         read()
     except Error as error:
@@ -107,7 +110,7 @@ def _ir_seeds() -> list[tuple[bytes, bytes]]:
 
 
 def _ir_input(rng: random.Random) -> bytes:
-    """The length of the .bin file's part in four bytes, that part, and the XML."""
+    """Return the .bin part's length in four bytes, that part, and the XML."""
     seeds = _ir_seeds()
     xml, weights = rng.choice(seeds)
     if rng.random() < 0.9:
@@ -144,7 +147,7 @@ def _dx_seeds() -> list[Any]:
 def _json_input(rng: random.Random, seeds: list[Any]) -> bytes:
     document = rng.choice(seeds)
     if rng.random() < 0.7:
-        document = restructured(rng, document, seeds)
+        document = restructure(rng, document, seeds)
     data = as_text(document)
     if rng.random() < 0.2:
         import yaml
@@ -160,18 +163,18 @@ def _dx_holds(data: bytes, _folder: Path) -> str:
     read: list[Any] = []
     if refusal(lambda: read.append(read_dx_model(text + "\n", file="m.json"))) is not None:
         return "refused"
-    refusal(lambda: list(dx_entries(write_dx_model(read[0]), "m.json")))
+    refusal(lambda: list(read_entries(write_dx_model(read[0]), "m.json")))
     return "taken"
 
 
 @cache
 def _descriptor_seeds() -> list[Any]:
-    made: list[Any] = []
+    outcome: list[Any] = []
     for name in ("directml", "onnx", "openvino"):
         operators = [dialect(name).operator(operator) for operator in dialect(name).operators]
-        found = [e["descriptor"] for spec in operators for e in spec.table.examples.values()]
-        made += found[:: max(1, len(found) // 40)]
-    seeds = [*made, {"descriptors": {"a": made[0], "b": made[-1]}}, made[:3]]
+        result = [e["descriptor"] for spec in operators for e in spec.table.examples.values()]
+        outcome += result[:: max(1, len(result) // 40)]
+    seeds = [*outcome, {"descriptors": {"a": outcome[0], "b": outcome[-1]}}, outcome[:3]]
     return list(json.loads(json.dumps(seeds, default=str)))
 
 
@@ -186,13 +189,13 @@ def _graph_seeds() -> list[bytes]:
     from tests.dialects.directml.native.loaded import descriptions
     from tests.dialects.directml.serialized.written import Constant, graph
 
-    made = [describe_image(image(descriptor)) for _, descriptor, _ in descriptions()]
+    result = [describe_image(image(descriptor)) for _, descriptor, _ in descriptions()]
     constants = (Constant("w"), Constant("b", bytes(40)))
-    return [graph(*constants, *made[i : i + 3], inputs=["x"], outputs=["y"]) for i in range(0, len(made), 40)]
+    return [graph(*constants, *result[i : i + 3], inputs=["x"], outputs=["y"]) for i in range(0, len(result), 40)]
 
 
 def _graph_input(rng: random.Random) -> bytes:
-    """Bytes changed anywhere, or words: offsets, lengths and numbers of fields."""
+    """Changes of any bytes, or of words: offsets, lengths and numbers of fields."""
     data = bytearray(rng.choice(_graph_seeds()))
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(data) // 4) * 4
@@ -206,7 +209,7 @@ def _graph_holds(data: bytes, folder: Path) -> str:
     return "taken" if refusal(lambda: graph_of_file(str(path))) is None else "refused"
 
 
-#: By name: draws an input, and holds a reader against it; returns what the reader did. The seeds are drawn at once.
+#: By name: draws an input, checks a reader with it, and returns the outcome. The seeds are drawn at once.
 READERS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes, Path], str]]] = {
     "onnx": (_onnx_input, _onnx_holds),
     "openvino_ir": (_ir_input, _ir_holds),

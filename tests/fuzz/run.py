@@ -1,4 +1,4 @@
-"""Runs a number of inputs through a reader, each within its time, all within their memory."""
+"""Run inputs through a reader, with limits of time per input and of memory."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOST_GROWTH = 512 * 1024  # KiB of resident memory for all of them
 
 
 def fuzz(reader: str, numbers: range, folder: Path, keep: int = 10) -> tuple[Counter[str], list[str]]:
-    """Return how often each outcome came, and the failures, each with its number and its input.
+    """Return the count of each outcome, and the failures with number and input.
 
-    numbers: each makes its own input, whatever other numbers there are. folder: an empty one, for files.
+    numbers: each determines its input alone. folder: an empty one, for files.
     """
     draw, holds = READERS[reader]
     outcomes: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Some hundred inputs for each reader; `python -m tests.fuzz --count 100000` runs as many as there is time for."""
+"""A few hundred inputs per reader; `python -m tests.fuzz --count 100000` runs more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT = int(os.environ.get("SPECGATE_FUZZ_COUNT", "300"))
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_reader_answers_or_refuses(reader: str, tmp_path: Path) -> None:
+def test_a_reader_answers_or_rejects(reader: str, tmp_path: Path) -> None:
     if reader == "onnx":
         pytest.importorskip("onnx")
     if reader == "dml_graph":

@@ -41,17 +41,17 @@ def pooling() -> Descriptor:
 def test_fields_stay_in_the_order_of_the_table() -> None:
     without = change_fields(pooling(), POOLING, {"InputTensor": None})
     assert "InputTensor" not in without.fields
-    again = change_fields(without, POOLING, {"InputTensor": tensor("FLOAT16", (1,))})
-    assert list(again.fields) == list(pooling().fields)
-    assert again.fields["InputTensor"].type == "FLOAT16"
+    descriptor = change_fields(without, POOLING, {"InputTensor": tensor("FLOAT16", (1,))})
+    assert list(descriptor.fields) == list(pooling().fields)
+    assert descriptor.fields["InputTensor"].type == "FLOAT16"
 
 
 def test_tensors_are_set_by_their_places_also_in_an_array() -> None:
-    one, two = tensor("FLOAT32", (1,)), tensor("FLOAT32", (2,))
-    joined = Descriptor("directml", "JOIN", {"InputTensors": [one, one], "OutputTensor": two, "Axis": 0})
-    made = replace_tensors(joined, {"InputTensors[1]": two})
-    assert made.fields["InputTensors"] == [one, two]
-    assert joined.fields["InputTensors"] == [one, one]
+    item, two = tensor("FLOAT32", (1,)), tensor("FLOAT32", (2,))
+    joined = Descriptor("directml", "JOIN", {"InputTensors": [item, item], "OutputTensor": two, "Axis": 0})
+    descriptor = replace_tensors(joined, {"InputTensors[1]": two})
+    assert descriptor.fields["InputTensors"] == [item, two]
+    assert joined.fields["InputTensors"] == [item, item]
 
 
 def test_a_constant_keeps_as_many_elements_as_its_tensor_has() -> None:
@@ -69,8 +69,8 @@ def test_another_size_keeps_strides_and_drops_the_total_size() -> None:
 
 @pytest.mark.parametrize(("steps", "sizes"), [(2, (1, 1, 4, 5)), (-1, (5,)), (-3, ()), (0, (4, 5))])
 def test_leading_dimensions_come_and_go(steps: int, sizes: tuple[int, ...]) -> None:
-    made = add_dimensions(Descriptor("onnx", "Relu", {"X": tensor("FLOAT", (4, 5))}), ["X"], steps)
-    assert made.fields["X"].sizes == sizes
+    result = add_dimensions(Descriptor("onnx", "Relu", {"X": tensor("FLOAT", (4, 5))}), ["X"], steps)
+    assert result.fields["X"].sizes == sizes
 
 
 def test_tensors_that_are_alike_change_together_or_alone() -> None:
@@ -83,27 +83,27 @@ def test_tensors_that_are_alike_change_together_or_alone() -> None:
 
 
 def test_a_dimension_more_has_its_numbers_in_every_array() -> None:
-    made = change_depth(pooling(), POOLING, 1)
-    assert made.fields["InputTensor"].sizes == (1, 2, 5, 6, 6)
-    assert made.fields["OutputTensor"].sizes == (1, 2, 4, 5, 5)
-    assert [made.fields[name] for name in ("Strides", "WindowSize")] == [[1, 1, 1], [2, 2, 2]]
-    assert made.fields["DimensionCount"] == 3
-    assert change_depth(made, POOLING, 1, drop=True) == pooling()
+    descriptor = change_depth(pooling(), POOLING, 1)
+    assert descriptor.fields["InputTensor"].sizes == (1, 2, 5, 6, 6)
+    assert descriptor.fields["OutputTensor"].sizes == (1, 2, 4, 5, 5)
+    assert [descriptor.fields[name] for name in ("Strides", "WindowSize")] == [[1, 1, 1], [2, 2, 2]]
+    assert descriptor.fields["DimensionCount"] == 3
+    assert change_depth(descriptor, POOLING, 1, drop=True) == pooling()
 
 
 def test_beginnings_and_ends_of_one_array_both_get_the_dimension() -> None:
     pads = Descriptor("onnx", "Pad", {"data": tensor("FLOAT", (2, 3)), "pads": [1, 2, 3, 4]})
-    made = change_depth(pads, dialect("onnx").operator("Pad"), 1)
-    assert made.fields["pads"] == [1, 2, 2, 3, 4, 4]
+    descriptor = change_depth(pads, dialect("onnx").operator("Pad"), 1)
+    assert descriptor.fields["pads"] == [1, 2, 2, 3, 4, 4]
 
 
 def test_a_type_changes_within_graphs_too() -> None:
-    """A loop's body must take what the loop is given."""
+    """A loop's body must accept the loop's inputs."""
     number, truth = tensor("INT64", ()), tensor("BOOL", ())
     body = GraphDesc((number, truth, tensor("FLOAT", (2,))), (truth, tensor("FLOAT", (2,))))
     fields = {"M": number, "v_initial": [tensor("FLOAT", (2,))], "body": body}
-    made = retyped_within(Descriptor("onnx", "Loop", fields), ["v_initial[0]"], "DOUBLE")
-    assert [each.type for each in made.fields["v_initial"]] == ["DOUBLE"]
-    assert [each.type for each in made.fields["body"].inputs] == ["INT64", "BOOL", "DOUBLE"]
-    assert [each.type for each in made.fields["body"].outputs] == ["BOOL", "DOUBLE"]
-    assert made.fields["M"] == number
+    descriptor = retyped_within(Descriptor("onnx", "Loop", fields), ["v_initial[0]"], "DOUBLE")
+    assert [each.type for each in descriptor.fields["v_initial"]] == ["DOUBLE"]
+    assert [each.type for each in descriptor.fields["body"].inputs] == ["INT64", "BOOL", "DOUBLE"]
+    assert [each.type for each in descriptor.fields["body"].outputs] == ["BOOL", "DOUBLE"]
+    assert descriptor.fields["M"] == number

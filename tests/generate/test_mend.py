@@ -1,4 +1,4 @@
-"""What fails is mended, and the change that it is mended for stays."""
+"""Repair of failures, which keeps the requested change."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def example(name: str, operator: str, level: str) -> Descriptor:
 
 
 def test_a_valid_one_stays_as_it_is() -> None:
-    made = example("directml", "ONE_HOT", "6.4")
+    descriptor = example("directml", "ONE_HOT", "6.4")
     side = dialect("directml").operator("ONE_HOT").resolve("6.4")
     assert side is not None
-    assert repair_descriptor(made, [side], PICK, lambda _: True) == made
+    assert repair_descriptor(descriptor, [side], PICK, lambda _: True) == descriptor
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_one_hot_is_mended(field: str, change: dict[str, object]) -> None:
     assert side is not None
     broken = Descriptor("directml", "ONE_HOT", {**base.fields, field: base.fields[field]._replace(**change)})
     assert not accepts(broken, "6.4")
-    made = repair_descriptor(broken, [side], PICK, lambda _: True)
-    assert made is not None
-    assert accepts(made, "6.4", "documented")
+    result = repair_descriptor(broken, [side], PICK, lambda _: True)
+    assert result is not None
+    assert accepts(result, "6.4", "documented")
 
 
 def test_what_is_to_stay_stays_or_nothing_is_found() -> None:
@@ -53,9 +53,9 @@ def test_what_is_to_stay_stays_or_nothing_is_found() -> None:
     broken = Descriptor(
         "directml", "ELEMENT_WISE_ADD1", {**base.fields, "ATensor": base.fields["ATensor"]._replace(type="FLOAT16")}
     )
-    made = repair_descriptor(broken, [side], PICK, lambda d: d.fields["ATensor"].type == "FLOAT16")
-    assert made is not None
-    assert {t.type for _, t in made.tensors()} == {"FLOAT16"}
+    descriptor = repair_descriptor(broken, [side], PICK, lambda d: d.fields["ATensor"].type == "FLOAT16")
+    assert descriptor is not None
+    assert {t.type for _, t in descriptor.tensors()} == {"FLOAT16"}
     assert repair_descriptor(broken, [side], PICK, lambda d: d == broken) is None
 
 
@@ -65,10 +65,10 @@ def test_constants_fit_the_rest_and_the_rest_stays() -> None:
         "Reshape",
         {"data": tensor("FLOAT", (2, 6)), "shape": tensor("INT64", (2,)), "reshaped": tensor("FLOAT", (4, 3))},
     )
-    found = consistent_constants(reshape, "21", Random(3).randint)
-    assert list(found) == ["shape"]
-    given = {**reshape.fields, "shape": reshape.fields["shape"]._replace(value=found["shape"])}
-    assert accepts(Descriptor("onnx", "Reshape", given), "21", "documented")
+    items_by_name = consistent_constants(reshape, "21", Random(3).randint)
+    assert list(items_by_name) == ["shape"]
+    entries = {**reshape.fields, "shape": reshape.fields["shape"]._replace(value=items_by_name["shape"])}
+    assert accepts(Descriptor("onnx", "Reshape", entries), "21", "documented")
 
 
 def test_constants_that_are_given_are_kept() -> None:

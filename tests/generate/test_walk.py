@@ -1,4 +1,4 @@
-"""What a walk over a table finds, and what it says where it finds nothing."""
+"""Searches over a table, and their errors if nothing is found."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_all_that_is_drawn_is_accepted_and_small(name, operator, level, basis) -
     source = valid_descriptors(dialect(name).operator(operator), level, basis)
     pick = Random(5).randint
     for _ in range(100):
-        made = source.draw(pick)
-        assert accepts(made, level, basis) is True
-        assert all(t.concrete for _, t in made.tensors())
-        assert source.small(made)
+        result = source.draw(pick)
+        assert accepts(result, level, basis) is True
+        assert all(t.concrete for _, t in result.tensors())
+        assert source.small(result)
 
 
 def test_the_simplest_choices_give_the_first_example() -> None:
@@ -44,10 +44,10 @@ def test_the_simplest_choices_give_the_first_example() -> None:
 
 def test_the_same_choices_give_the_same_descriptors() -> None:
     spec = dialect("directml").operator("CONVOLUTION")
-    one, other = Walk(spec, "6.4", "documented"), Walk(spec, "6.4", "documented")
-    assert one.descriptors == other.descriptors
-    pick, again = Random(9).randint, Random(9).randint
-    assert [one.draw(pick) for _ in range(30)] == [other.draw(again) for _ in range(30)]
+    walk, other = Walk(spec, "6.4", "documented"), Walk(spec, "6.4", "documented")
+    assert walk.descriptors == other.descriptors
+    pick, repeated = Random(9).randint, Random(9).randint
+    assert [walk.draw(pick) for _ in range(30)] == [other.draw(repeated) for _ in range(30)]
 
 
 def test_draws_differ() -> None:
@@ -60,8 +60,8 @@ def test_draws_differ() -> None:
 @pytest.mark.parametrize("operator", ["ONE_HOT", "CONVOLUTION", "GEMM", "SLICE1", "PADDING", "MAX_POOLING2"])
 def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -> None:
     source = valid_descriptors(dialect("directml").operator(operator), "6.4")
-    found = set().union(*(features(made, source.spec) for made in source.descriptors))
-    assert required_features(source.sides) - found == set()
+    result = set().union(*(features(result, source.spec) for result in source.descriptors))
+    assert required_features(source.sides) - result == set()
 
 
 @pytest.mark.slow
@@ -75,8 +75,8 @@ def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -
 )
 def test_all_types_that_rows_name_are_collected(name: str, operator: str, level: str) -> None:
     source = valid_descriptors(dialect(name).operator(operator), level)
-    found = set().union(*(descriptor_features(made, source.sides) for made in source.descriptors))
-    assert {feature for feature in required_features(source.sides) - found if feature[0] == "type"} == set()
+    result = set().union(*(descriptor_features(result, source.sides) for result in source.descriptors))
+    assert {feature for feature in required_features(source.sides) - result if feature[0] == "type"} == set()
 
 
 def test_a_table_without_examples_is_walked_too() -> None:
@@ -87,7 +87,7 @@ def test_a_table_without_examples_is_walked_too() -> None:
         assert valid_descriptors(spec, list(spec.levels)[-1]).descriptors, operator
 
 
-def test_where_nothing_is_found_the_message_names_what_refuses_most(monkeypatch) -> None:
+def test_where_nothing_is_found_the_message_names_what_rejects_most(monkeypatch) -> None:
     monkeypatch.setattr("specgate.generate.walk.accepts", lambda *_: False)
     walk = Walk(dialect("directml").operator("ONE_HOT"), "2.0", "documented")
     with pytest.raises(InputError, match=r"no valid descriptor of directml ONE_HOT at 2\.0 .*most frequent rejection"):
@@ -101,13 +101,13 @@ def test_what_is_broken_has_the_finding_that_is_named_and_few_others() -> None:
     pick = Random(4).randint
     for breaks in source.ids:
         for _ in range(5):
-            made = source.draw(breaks, pick)
-            assert made is not None
-            found = {finding.id for finding in check_at(made.descriptor, "6.4", "documented").findings}
-            assert made.breaks == breaks
-            assert breaks in found
-            assert found == made.findings
-            assert made.how
+            outcome = source.draw(breaks, pick)
+            assert outcome is not None
+            result = {finding.id for finding in check_at(outcome.descriptor, "6.4", "documented").findings}
+            assert outcome.breaks == breaks
+            assert breaks in result
+            assert result == outcome.findings
+            assert outcome.how
 
 
 def test_inputs_are_small_by_a_limit_that_the_documentation_names() -> None:

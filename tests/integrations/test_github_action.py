@@ -1,4 +1,4 @@
-"""The composite action: its steps run as the runner would run them, except that nothing is installed."""
+"""The composite action: its steps run as on a runner, without the installation."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Ran(NamedTuple):
     summary: str
 
 
-def evaluated(expression: str, inputs: dict[str, str]) -> str:
-    """Evaluate what the action uses of the runner's expressions: inputs and the action's own path."""
-    known = {f"inputs.{name}": inputs.get(name, entry.get("default", "")) for name, entry in ACTION["inputs"].items()}
-    known["github.action_path"] = str(ROOT)
-    return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: known[found[1]], expression)
+def evaluate(expression: str, inputs: dict[str, str]) -> str:
+    """Evaluate the runner's expressions in the action: inputs and the action's path."""
+    entries = {f"inputs.{name}": inputs.get(name, entry.get("default", "")) for name, entry in ACTION["inputs"].items()}
+    entries["github.action_path"] = str(ROOT)
+    return re.sub(r"\$\{\{ (.*?) \}\}", lambda match: entries[match[1]], expression)
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A checkout, and a `specgate` where the first step would have installed it."""
+    """A checkout with a `specgate` where the first step would have installed it."""
     (tmp_path / "repo/.git").mkdir(parents=True)
     program = tmp_path / "temp/specgate/bin/specgate"
     program.parent.mkdir(parents=True)
@@ -55,7 +55,7 @@ def lint(workspace: Path, **inputs: str) -> Ran:
     output, summary = workspace / "output", workspace / "summary"
     for file in (output, summary):
         file.write_text("", encoding="utf-8")
-    environment = os.environ | {name: evaluated(value, inputs) for name, value in step["env"].items()}
+    environment = os.environ | {name: evaluate(value, inputs) for name, value in step["env"].items()}
     environment |= {
         "PYTHONPATH": str(ROOT),
         "RUNNER_TEMP": str(workspace / "temp"),
@@ -146,4 +146,4 @@ def test_every_input_is_used_and_every_expression_is_known():
     assert used == set(ACTION["inputs"])
     for step in STEPS.values():
         for value in step["env"].values():
-            evaluated(value, {})
+            evaluate(value, {})

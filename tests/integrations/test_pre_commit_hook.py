@@ -1,4 +1,4 @@
-"""The pre-commit hook: its entry runs as written, over the files that its pattern selects."""
+"""The pre-commit hook runs as written, on the files that its pattern selects."""
 
 from __future__ import annotations
 

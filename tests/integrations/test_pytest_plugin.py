@@ -1,4 +1,4 @@
-"""The pytest plugin: what it accepts and refuses, and that pytest finds it and loads nothing heavy for it."""
+"""The pytest plugin: assertions, and light loading through pytest's entry point."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_notes_do_not_fail():
     pytest.importorskip("onnx", reason="NOTES ARE NOT TRIED: pip install onnx (it is in the test extra)")
     from tests.linting.models import graph, model, relu
 
-    made = model(graph([relu("x", "y")]), opsets=[("", 17), ("ai.onnx.ml", 2)])
-    assert {finding.severity for finding in assert_supported(made, "onnx:28").findings} == {"note"}
+    new_model = model(graph([relu("x", "y")]), opsets=[("", 17), ("ai.onnx.ml", 2)])
+    assert {finding.severity for finding in assert_supported(new_model, "onnx:28").findings} == {"note"}
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_a_target_that_judges_nothing_fails(strict):
+def test_a_target_that_checks_nothing_fails(strict):
     with pytest.raises(AssertionError, match="specgate/target-idle"):
         assert_supported(MODEL, ["onnx:17", "openvino:2024.0"], strict=strict)
 
@@ -66,7 +66,7 @@ def test_what_is_not_known_fails_only_when_strict():
         assert_supported(node, "onnx:17", strict=True)
 
 
-def test_a_model_in_which_nothing_was_judged_does_not_pass(tmp_path):
+def test_a_model_in_which_nothing_was_checked_does_not_pass(tmp_path):
     file = tmp_path / "custom.json"
     file.write_text('{"type": "DML_OPERATOR_NOPE", "desc": {}}', encoding="utf-8")
     with pytest.raises(AssertionError, match=r"custom.json has no node that could be checked for directml:4.1"):

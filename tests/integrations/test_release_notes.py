@@ -1,4 +1,4 @@
-"""A release has one version in its tag, in the package and in the changelog; `.ci/notes.py` refuses any other."""
+"""Tag, package and changelog have one version; `.ci/notes.py` rejects others."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_notes_are_the_section_of_the_version(notes):
         ("v1.2.0", MODULE, CHANGELOG.replace("- Something new.", ""), "names no change"),
     ],
 )
-def test_what_does_not_agree_is_refused(notes, tag, module, changelog, reason):
+def test_what_does_not_agree_is_rejected(notes, tag, module, changelog, reason):
     with pytest.raises(ValueError, match=reason):
         notes(tag, module, changelog)
 

@@ -1,4 +1,4 @@
-"""The workflows name parts, extras and files that exist, and take no more than they need."""
+"""Workflows name existing parts, extras and files, with minimal permissions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_what_a_workflow_names_is_there(path):
     assert all((ROOT / name).is_file() for name in called)
     steps = [step for job in jobs.values() for step in job.get("steps", [])]
     texts = [step["run"] for step in steps if "run" in step]
-    extras = {extra for text in texts for found in re.findall(r"\.\[(.*?)\]", text) for extra in found.split(",")}
+    extras = {extra for text in texts for result in re.findall(r"\.\[(.*?)\]", text) for extra in result.split(",")}
     assert extras <= PROJECT["project"]["optional-dependencies"].keys()
     files = [word for text in texts if "pytest" in text for word in text.split() if word.startswith("tests/")]
     files += [word for text in texts for word in text.split() if word.startswith(("tests/", ".ci/"))]
@@ -50,8 +50,8 @@ def test_actions_of_others_are_pinned_to_a_commit_whose_version_is_named(path):
 
 def test_one_action_has_one_version_in_all_workflows():
     lines = [line for path in WORKFLOWS for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line]
-    found = {line.strip().removeprefix("- ") for line in lines}
-    names = [line.partition("@")[0] for line in found]
+    result = {line.strip().removeprefix("- ") for line in lines}
+    names = [line.partition("@")[0] for line in result]
     assert sorted(names) == sorted(set(names))
 
 

@@ -1,4 +1,4 @@
-"""Jobs that answer, wait, raise or kill their process, for the tests of spreading; workers import this module."""
+"""Jobs that answer, wait, raise or kill their process; workers import this module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def act(job: str) -> Any:
-    """Do what a job such as ``say 5``, ``wait 0.2 FILE``, ``die`` or ``raise text`` says."""
+    """Run a job such as ``say 5``, ``wait 0.2 FILE``, ``die`` or ``raise text``."""
     word, _, rest = job.partition(" ")
     if word == "die":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -19,14 +19,14 @@ def act(job: str) -> Any:
         if begun:
             Path(begun).touch()
         time.sleep(float(seconds))
-    if word == "die-beside":  # dies once, alone it lives: as of memory that others took
+    if word == "die-beside":  # dies once, as if other processes used the memory, and succeeds alone
         if not Path(rest).exists():
             Path(rest).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return "lived"
     if word == "die-after":
-        taken, go = map(Path, rest.split())
-        taken.touch()
+        path, go = map(Path, rest.split())
+        path.touch()
         while not go.exists():
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -34,7 +34,7 @@ def act(job: str) -> Any:
         raise ValueError(rest)
     if word == "strange":
         return lambda: None  # cannot be pickled
-    if word == "log":  # how often was it asked?
+    if word == "log":  # number of calls
         name, number = rest.split()
         with Path(name).open("a", encoding="utf-8") as file:
             file.write(f"{number}\n")

@@ -1,4 +1,4 @@
-"""Small ONNX models for the tests of whole-model lint."""
+"""Small ONNX models for tests of model lint."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ helper = onnx.helper
 INT64, FLOAT, BOOL, STRING = (getattr(onnx.TensorProto, n) for n in ("INT64", "FLOAT", "BOOL", "STRING"))
 
 
-def checker_takes(made) -> bool:
+def checker_takes(onnx_model) -> bool:
     try:
-        onnx.checker.check_model(made)
+        onnx.checker.check_model(onnx_model)
     except onnx.checker.ValidationError:
         return False
     return True
 
 
-def strict_inference_takes(made) -> bool:
+def strict_inference_takes(onnx_model) -> bool:
     try:
-        onnx.shape_inference.infer_shapes(made, check_type=True, strict_mode=True)
+        onnx.shape_inference.infer_shapes(onnx_model, check_type=True, strict_mode=True)
     except onnx.shape_inference.InferenceError:
         return False
     return True
@@ -42,9 +42,9 @@ def weights(name, values=(1.0, 2.0)):
 
 
 def graph(nodes, inputs=("x",), outputs=("y",), initializers=(), name="g", **more):
-    """Return a graph whose inputs and outputs are named, or made already."""
-    made = [[item if hasattr(item, "name") else info(item) for item in items] for items in (inputs, outputs)]
-    return helper.make_graph(list(nodes), name, *made, list(initializers), **more)
+    """Return a graph; inputs and outputs are names or value infos."""
+    onnx_model = [[item if hasattr(item, "name") else info(item) for item in items] for items in (inputs, outputs)]
+    return helper.make_graph(list(nodes), name, *onnx_model, list(initializers), **more)
 
 
 def model(body, *, opsets=(("", 17),), functions=(), ir=8):
@@ -67,12 +67,15 @@ def call(inputs=("x",), outputs=("y",), name="F", **attributes):
     return helper.make_node(name, list(inputs), list(outputs), domain="d", **attributes)
 
 
-def branch(then, otherwise, source="c", target="y"):
-    return helper.make_node("If", [source], [target], then_branch=then, else_branch=otherwise, name="if")
+def branch(later, otherwise, source="c", target="y"):
+    return helper.make_node("If", [source], [target], then_branch=later, else_branch=otherwise, name="if")
 
 
-def found(made, **more):
-    """Return the findings about the model itself as (the id's last part, severity), without what is inferred."""
-    report = specgate.lint(made, ["onnx:28"], infer=False, **more)
+def find_ids(onnx_model, **more):
+    """Return the findings on the model itself as (rule name, severity).
+
+    Findings from inference are left out.
+    """
+    report = specgate.lint(onnx_model, ["onnx:28"], infer=False, **more)
     own = [f for f in report.findings if f.id.startswith("onnx/model/")]
     return [(f.id.rpartition("/")[2], f.severity) for f in own]

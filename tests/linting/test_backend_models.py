@@ -1,8 +1,8 @@
-"""No false alarm on the models of the onnx package's own backend tests.
+"""No false alarms on the models of the onnx package's backend tests.
 
 By default a sample of those that are files. ``HYPOTHESIS_PROFILE=nightly pytest tests/linting/test_backend_models.py``
-takes all, those that the package makes for single operators too: 2,033 models and 18,704 nodes with onnx 1.23.2, in
-which nothing is found but notes on 424 nodes, inputs, initializers and imports that are not used.
+checks all, including single-operator models: 2,033 models and 18,704 nodes with onnx 1.23.2, with no findings except
+notes on 424 nodes, inputs, initializers and imports that are not used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def backend_models():
 
 
 def without(model, findings):
-    """Remove what is said to be unused; nothing else may have needed it."""
+    """Remove parts that are reported as unused; the rest must not need them."""
     graph = model.graph
     nodes = {f.location.node for f in findings if f.id == "onnx/model/node-unused"}
     names = {f.values["name"] for f in findings if "name" in f.values}
@@ -62,22 +62,22 @@ def without(model, findings):
 
 @pytest.mark.timeout(3600 if ALL else 300)
 def test_nothing_is_found_but_what_is_not_used(record_property):
-    count = told = 0
+    count = message = 0
     for name, data in backend_models():
         count += 1
         findings = onnx_units(read_model_bytes(data), LintSettings()).findings
         assert {f.id for f in findings} <= UNUSED, (name, findings)
         if findings and "light" not in name:  # whose weights are missing
-            told += len(findings)
+            message += len(findings)
             onnx.checker.check_model(without(onnx.ModelProto.FromString(data), findings))
     record_property("models", count)
-    record_property("findings", told)
+    record_property("findings", message)
     assert count > 20
 
 
 def test_a_whole_file_at_its_own_opset_is_clean():
     for name, data in backend_models():
-        made = onnx.ModelProto.FromString(data)
-        opset = next((item.version for item in made.opset_import if item.domain in {"", "ai.onnx"}), 1)
+        onnx_model = onnx.ModelProto.FromString(data)
+        opset = next((item.version for item in onnx_model.opset_import if item.domain in {"", "ai.onnx"}), 1)
         if not ALL and "pytorch" in name:
-            assert specgate.lint(made, [f"onnx:{opset}"]).clean, name
+            assert specgate.lint(onnx_model, [f"onnx:{opset}"]).clean, name

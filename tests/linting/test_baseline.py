@@ -1,4 +1,4 @@
-"""Baselines: what is kept, that it survives writing and reading, and what is said of entries that are gone."""
+"""Baselines: contents, round trips, and messages about stale entries."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def test_the_file_is_as_documented(root: Path) -> None:
 
 def test_known_findings_are_ignored_up_to_their_count(root: Path) -> None:
     write_baseline(report(finding(line=1), finding(line=2)), root / "b.json", root)
-    now = report(finding(line=7), finding("new/rule"), finding(line=8), finding(line=9))
-    apply_baseline(now, load_baseline(root / "b.json"), root)
-    assert [(found.id, found.location and found.location.line) for found in now.findings] == [
+    current = report(finding(line=7), finding("new/rule"), finding(line=8), finding(line=9))
+    apply_baseline(current, load_baseline(root / "b.json"), root)
+    assert [(result.id, result.location and result.location.line) for result in current.findings] == [
         ("new/rule", None),
         ("a/b", 9),
     ]
-    assert [found.location and found.location.line for found in now.ignored] == [7, 8]
+    assert [result.location and result.location.line for result in current.ignored] == [7, 8]
 
 
 @pytest.mark.parametrize(
@@ -69,71 +69,71 @@ def test_known_findings_are_ignored_up_to_their_count(root: Path) -> None:
 )
 def test_another_structure_is_another_finding(root: Path, other: Finding) -> None:
     write_baseline(report(finding()), root / "b.json", root)
-    now = report(finding(), other)
-    apply_baseline(now, load_baseline(root / "b.json"), root)
-    assert now.findings == [other]
+    current = report(finding(), other)
+    apply_baseline(current, load_baseline(root / "b.json"), root)
+    assert current.findings == [other]
 
 
 def test_severity_and_message_do_not_matter(root: Path) -> None:
     write_baseline(report(finding()), root / "b.json", root)
-    now = report(Finding("a/b", "note", "other", where="Axis", target="onnx:17", location=finding().location))
-    apply_baseline(now, load_baseline(root / "b.json"), root)
-    assert now.findings == []
+    current = report(Finding("a/b", "note", "other", where="Axis", target="onnx:17", location=finding().location))
+    apply_baseline(current, load_baseline(root / "b.json"), root)
+    assert current.findings == []
 
 
 def test_files_are_relative_to_the_root_however_they_are_spelt(root: Path) -> None:
     write_baseline(report(finding(file=str(root / "m" / "a.onnx"))), root / "b.json", root)
-    now = report(finding(file=os.path.join(".", "m", "..", "m", "a.onnx")))  # noqa: PTH118
-    apply_baseline(now, load_baseline(root / "b.json"), root)
-    assert now.findings == []
+    current = report(finding(file=os.path.join(".", "m", "..", "m", "a.onnx")))  # noqa: PTH118
+    apply_baseline(current, load_baseline(root / "b.json"), root)
+    assert current.findings == []
 
 
 def test_entries_that_no_longer_occur_are_noted(root: Path) -> None:
     write_baseline(report(finding(), finding(), finding("z/z")), root / "b.json", root)
-    now = report(finding())
-    apply_baseline(now, load_baseline(root / "b.json"), root)
-    assert [(found.id, found.severity) for found in now.findings] == [("specgate/baseline-stale", "note")] * 2
-    assert now.findings[0].values == {"rule": "a/b", "count": 2, "occurring": 1}
-    assert now.findings[1].values == {"rule": "z/z", "count": 1, "occurring": 0}
-    assert now.findings[0].location == Location(str(root / "b.json"))
-    assert "m/a.onnx" in now.findings[0].message
-    assert now.clean
+    current = report(finding())
+    apply_baseline(current, load_baseline(root / "b.json"), root)
+    assert [(result.id, result.severity) for result in current.findings] == [("specgate/baseline-stale", "note")] * 2
+    assert current.findings[0].values == {"rule": "a/b", "count": 2, "occurring": 1}
+    assert current.findings[1].values == {"rule": "z/z", "count": 1, "occurring": 0}
+    assert current.findings[0].location == Location(str(root / "b.json"))
+    assert "m/a.onnx" in current.findings[0].message
+    assert current.clean
 
 
 def test_entries_of_files_or_targets_not_linted_are_left_alone(root: Path) -> None:
     write_baseline(report(finding(), finding("z/z", target="onnx:13")), root / "b.json", root)
-    known = load_baseline(root / "b.json")
-    for now in (report(files=("m/b.onnx",)), report(finding())):
-        apply_baseline(now, known, root)
-        assert now.findings == []
+    baseline = load_baseline(root / "b.json")
+    for current in (report(files=("m/b.onnx",)), report(finding())):
+        apply_baseline(current, baseline, root)
+        assert current.findings == []
 
 
 def test_what_an_ignore_silences_still_occurs(root: Path) -> None:
     write_baseline(report(finding()), root / "b.json", root)
-    now = report()
-    now.ignored = [finding()]
-    apply_baseline(now, load_baseline(root / "b.json"), root)
-    assert now.findings == []
-    assert now.ignored == [finding()]
+    current = report()
+    current.ignored = [finding()]
+    apply_baseline(current, load_baseline(root / "b.json"), root)
+    assert current.findings == []
+    assert current.ignored == [finding()]
 
 
 def test_applying_leaves_the_baseline_as_it_was(root: Path) -> None:
-    known = Baseline({Entry("m/a.onnx", "n", "Axis", "a/b", "onnx:17"): 1})
+    baseline = Baseline({Entry("m/a.onnx", "n", "Axis", "a/b", "onnx:17"): 1})
     for _ in range(2):
-        now = report(finding())
-        apply_baseline(now, known, root)
-        assert now.ignored == [finding()]
+        current = report(finding())
+        apply_baseline(current, baseline, root)
+        assert current.ignored == [finding()]
 
 
 def test_neither_ignored_findings_nor_those_about_the_configuration_are_written(root: Path) -> None:
     own = [finding(f"specgate/{name}") for name in ("ignore-expired", "ignore-stale", "baseline-stale")]
-    now = report(*own, finding("specgate/model-unreadable"))
-    now.ignored = [finding("z/z")]
-    write_baseline(now, root / "b.json", root)
+    current = report(*own, finding("specgate/model-unreadable"))
+    current.ignored = [finding("z/z")]
+    write_baseline(current, root / "b.json", root)
     assert [entry.rule for entry in load_baseline(root / "b.json").counts] == ["specgate/model-unreadable"]
 
 
-# A file name may hold surrogates (undecodable bytes), but no null and, as a name here, no separators.
+# A file name may contain surrogates (undecodable bytes), but no null and, here, no separators.
 names = st.text(st.characters(exclude_characters="/\\\0:"), min_size=1).filter(lambda name: name not in {".", ".."})
 texts = st.text(st.characters())
 findings_drawn = st.builds(
@@ -160,14 +160,14 @@ def test_a_round_trip_knows_everything_and_nothing_more(drawn: list[Finding]) ->
         path, root = Path(folder) / "b.json", Path.cwd()
         write_baseline(report(*drawn), path, root)
         before = path.read_bytes()
-        known = load_baseline(path)
-        assert sum(known.counts.values()) == len(drawn)
-        files = tuple({found.location.file for found in drawn if found.location and found.location.file})
-        now = report(*drawn, files=files)
-        now.targets = [found.target for found in drawn if found.target]
-        apply_baseline(now, known, root)
-        assert now.findings == []
-        assert now.ignored == drawn
+        facts = load_baseline(path)
+        assert sum(facts.counts.values()) == len(drawn)
+        files = tuple({result.location.file for result in drawn if result.location and result.location.file})
+        current = report(*drawn, files=files)
+        current.targets = [result.target for result in drawn if result.target]
+        apply_baseline(current, facts, root)
+        assert current.findings == []
+        assert current.ignored == drawn
         write_baseline(report(*reversed(drawn)), path, root)
         assert path.read_bytes() == before
 
@@ -192,11 +192,11 @@ def test_arbitrary_documents_raise_nothing_but_input_errors(document: Any) -> No
         path = Path(folder) / "b.json"
         path.write_text(json.dumps(document))
         try:
-            known = load_baseline(path)
+            facts = load_baseline(path)
         except InputError as error:
             assert str(path) in str(error)
         else:
-            assert all(count > 0 for count in known.counts.values())
+            assert all(count > 0 for count in facts.counts.values())
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_link_stays_a_link_and_permissions_are_the_usual(root: Path) -> None:
     assert stat.S_IMODE(link.stat().st_mode) == stat.S_IMODE((root / "usual").stat().st_mode)
 
 
-def test_too_many_findings_are_refused_before_writing(root: Path) -> None:
+def test_too_many_findings_are_rejected_before_writing(root: Path) -> None:
     many = report(*(finding(f"{i}/" + "r" * 100_000) for i in range(170)))
     with pytest.raises(InputError, match="expected a baseline of at most 16777216 bytes"):
         write_baseline(many, root / "b.json", root)
@@ -311,8 +311,8 @@ def test_writing_again_keeps_what_was_not_linted(root: Path) -> None:
         finding("dropped/repaired"),
     ]
     write_baseline(report(*old, files=("m/a.onnx", "m/b.onnx", "m/gone.onnx")), root / "b.json", root)
-    now = report(finding("new/rule"), files=("m/a.onnx",))
-    write_baseline(now, root / "b.json", root, load_baseline(root / "b.json"))
+    current = report(finding("new/rule"), files=("m/a.onnx",))
+    write_baseline(current, root / "b.json", root, load_baseline(root / "b.json"))
     rules = [(entry.file, entry.rule) for entry in load_baseline(root / "b.json").counts]
     assert rules == [("m/a.onnx", "kept/target"), ("m/a.onnx", "new/rule"), ("m/b.onnx", "kept/file")]
 
@@ -320,15 +320,15 @@ def test_writing_again_keeps_what_was_not_linted(root: Path) -> None:
 def test_an_entry_for_another_target_of_the_file_is_neither_stale_nor_dropped(root: Path) -> None:
     (root / "m").mkdir()
     (root / "m/a.onnx").touch()
-    known = Baseline({Entry("m/a.onnx", "n", "Axis", "a/b", "onnx:13"): 1})
-    now = report(files=("m/a.onnx",))
-    now.targets, now.judged = ["onnx:17", "onnx:13"], {"m/a.onnx": ("onnx:17",)}
-    apply_baseline(now, known, root)
-    assert now.findings == []
+    baseline = Baseline({Entry("m/a.onnx", "n", "Axis", "a/b", "onnx:13"): 1})
+    current = report(files=("m/a.onnx",))
+    current.targets, current.judged = ["onnx:17", "onnx:13"], {"m/a.onnx": ("onnx:17",)}
+    apply_baseline(current, baseline, root)
+    assert current.findings == []
 
 
 def test_what_is_known_says_which_baseline_knows_it(root: Path) -> None:
     write_baseline(report(finding()), root / "b.json", root)
-    now = report(finding())
-    apply_baseline(now, load_baseline(root / "b.json"), root)
-    assert [found.ignored for found in now.ignored] == [f"known in the baseline {root / 'b.json'}"]
+    current = report(finding())
+    apply_baseline(current, load_baseline(root / "b.json"), root)
+    assert [result.ignored for result in current.ignored] == [f"known in the baseline {root / 'b.json'}"]

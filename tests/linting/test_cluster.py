@@ -1,4 +1,7 @@
-"""Lint over a local Dask cluster of two workers, one of which is killed midway. Needs the extra `dask`."""
+"""Lint over a local Dask cluster of two workers, one of which is killed.
+
+Needs the extra `dask`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ import pytest
 
 from specgate.cli import main
 from specgate.errors import InputError
-from specgate.linting import jobs as cluster
+from specgate.linting import jobs as linting_jobs
 from specgate.workers.pool import Lost
 from tests.linting.deadly import act
 from tests.paths import DATA, ROOT
@@ -57,7 +60,7 @@ def local_cluster(workers: int, folder: Path) -> Iterator[Any]:
 
 
 def registry(folder: Path, count: int) -> list[str]:
-    """Models in a folder; the fourth file is none."""
+    """Models in a folder; the fourth file is not a model."""
     (folder / "models").mkdir()
     names = [f"models/{number:04}.onnx" for number in range(count)]
     for name in names:
@@ -67,22 +70,22 @@ def registry(folder: Path, count: int) -> list[str]:
 
 
 def kill_one(folder: Path, killed: list[int]) -> None:
-    """Kill the process of the worker that has begun the file in the middle."""
+    """Kill the process of the worker that has started the middle file."""
     while not (folder / "begun").exists():
         time.sleep(0.01)
     killed.append(int((folder / "begun").read_text(encoding="utf-8")))
-    (folder / "killed").touch()  # first, or the file might be begun again before it is there
+    (folder / "killed").touch()  # first, or the file might start again before the marker exists
     os.kill(killed[0], signal.SIGKILL)
 
 
 def waiting_job(function: Any, specs: tuple[str, ...], job: Any) -> Any:
-    """On a worker: the file in the middle waits there until its first worker is killed."""
+    """On a worker: the middle file waits until its first worker is killed."""
     folder = Path(job.path).parent.parent
     if job.file.endswith("0060.onnx") and not (folder / "killed").exists():
         (folder / "pid").write_text(str(os.getpid()), encoding="utf-8")
         (folder / "pid").rename(folder / "begun")
         time.sleep(250)
-    return cluster.run_job(function, specs, job)
+    return linting_jobs.run_job(function, specs, job)
 
 
 def test_a_worker_killed_midway_loses_nothing_and_reports_nothing_twice(
@@ -93,55 +96,55 @@ def test_a_worker_killed_midway_loses_nothing_and_reports_nothing_twice(
     assert main(argv) == 2
     alone = capsys.readouterr()
     killed: list[int] = []
-    monkeypatch.setattr(cluster, "run_job", waiting_job)
+    monkeypatch.setattr(linting_jobs, "run_job", waiting_job)
     killer = Thread(target=kill_one, args=(tmp_path, killed), daemon=True)
     killer.start()
     code = main([*argv, "--dask", address])
-    there = capsys.readouterr()
+    existing = capsys.readouterr()
     assert (code, len(killed)) == (2, 1)
-    assert there.err == alone.err == f"specgate: {names[3]}: byte 0: {alone.err.partition('byte 0: ')[2]}"
-    assert there.out == alone.out  # the same files in the same order, each finding once
-    assert len(json.loads(there.out)["findings"]) == 119
+    assert existing.err == alone.err == f"specgate: {names[3]}: byte 0: {alone.err.partition('byte 0: ')[2]}"
+    assert existing.out == alone.out  # the same files in the same order, each finding once
+    assert len(json.loads(existing.out)["findings"]) == 119
 
 
 def test_a_job_that_kills_its_workers_is_named_and_the_others_are_answered(address: str) -> None:
     jobs = [f"say {number}" for number in range(40)]
     jobs.insert(11, "die")
     jobs.insert(5, "raise no such thing")
-    with cluster.Cluster(act, address) as workers:
-        found = list(workers.answers(jobs))
-    assert found[5] == Lost("ValueError: no such thing")
-    assert found[12] == Lost("3 workers died on this file")
-    assert [answer for answer in found if not isinstance(answer, Lost)] == [str(number) for number in range(40)]
+    with linting_jobs.Cluster(act, address) as workers:
+        items = list(workers.answers(jobs))
+    assert items[5] == Lost("ValueError: no such thing")
+    assert items[12] == Lost("3 workers died on this file")
+    assert [answer for answer in items if not isinstance(answer, Lost)] == [str(number) for number in range(40)]
 
 
 def test_few_jobs_are_under_way_on_the_cluster(address: str) -> None:
-    with cluster.Cluster(act, address) as workers:
-        submitted, taken = 0, 0
+    with linting_jobs.Cluster(act, address) as workers:
+        submitted, count = 0, 0
 
         def jobs() -> Iterator[str]:
             nonlocal submitted
             for number in range(200):
                 submitted += 1
-                assert submitted - taken <= 33
+                assert submitted - count <= 33
                 yield f"say {number}"
 
         for answer in workers.answers(jobs()):
-            assert answer == str(taken)
-            taken += 1
-    assert taken == 200
+            assert answer == str(count)
+            count += 1
+    assert count == 200
 
 
-def test_another_version_of_specgate_on_a_worker_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_specgate_on_a_worker_is_rejected(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specgate.__version__", "9.9")
     with pytest.raises(InputError, match=r"the Dask worker tcp://.* has specgate .*, here it is 9\.9"):
-        cluster.Cluster(act, address).__enter__()
+        linting_jobs.Cluster(act, address).__enter__()
 
 
 def test_no_cluster_is_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "_SECONDS", 0.5)
+    monkeypatch.setattr(linting_jobs, "_SECONDS", 0.5)
     monkeypatch.chdir(tmp_path)
     registry(tmp_path, 5)
     for wrong in ("tcp://127.0.0.1:1", "nonsense://x", "no address at all"):
@@ -158,7 +161,7 @@ def test_no_cluster_is_one_message(
     "address", ["foo", "", "foo:abc", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:1", "nonsense://x:1", "inproc://1"]
 )
 def test_a_wrong_address_is_one_message_and_the_program_ends(address: str, tmp_path: Path) -> None:
-    """In a process of its own: a client that is half made complains when the interpreter ends."""
+    """In a subprocess: a partly built client complains at interpreter exit."""
     code = (
         "import sys\nfrom specgate.linting import cluster\ncluster._SECONDS = 0.5\n"
         "from specgate.cli import main\nsys.exit(main(sys.argv[1:]))\n"

@@ -1,4 +1,4 @@
-"""The configuration: where it is found, what it says, and that every mistake in it is one readable error."""
+"""The configuration: its location, contents, and one readable error per mistake."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ until = "2027-02-01"
 """
 
 
-def written(folder: Path, text: str, name: str = "specgate.toml") -> Path:
+def write_file(folder: Path, text: str, name: str = "specgate.toml") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_text(text, encoding="utf-8")
@@ -50,7 +50,7 @@ def written(folder: Path, text: str, name: str = "specgate.toml") -> Path:
 
 
 def problems(folder: Path, text: str) -> list[str]:
-    path = written(folder, text)
+    path = write_file(folder, text)
     with pytest.raises(InputError) as caught:
         load_config(folder)
     lines = str(caught.value).splitlines()
@@ -64,7 +64,7 @@ def test_a_full_configuration(tmp_path: Path, shared: bool) -> None:
     text = FULL
     if shared:
         text = "[tool.specgate]\n" + text.replace("[[", "[[tool.specgate.")
-    path = written(tmp_path, text, "pyproject.toml" if shared else "specgate.toml")
+    path = write_file(tmp_path, text, "pyproject.toml" if shared else "specgate.toml")
     assert load_config(tmp_path) == Config(
         targets=["directml:4.1", "onnx:17"],
         basis="documented",
@@ -90,9 +90,9 @@ def test_a_full_configuration(tmp_path: Path, shared: bool) -> None:
 
 
 def test_the_nearest_configuration_above_is_read(tmp_path: Path) -> None:
-    written(tmp_path, 'targets = ["onnx:1"]')
-    written(tmp_path / "a", 'targets = ["onnx:2"]')
-    written(tmp_path / "a" / "b", "[project]\nname = 'x'\n[tool.other]\n", "pyproject.toml")
+    write_file(tmp_path, 'targets = ["onnx:1"]')
+    write_file(tmp_path / "a", 'targets = ["onnx:2"]')
+    write_file(tmp_path / "a" / "b", "[project]\nname = 'x'\n[tool.other]\n", "pyproject.toml")
     config = load_config(tmp_path / "a" / "b")
     assert config.targets == ["onnx:2"]
     assert config.root == tmp_path / "a"
@@ -100,7 +100,7 @@ def test_the_nearest_configuration_above_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_the_search_stops_at_the_top_of_a_repository(tmp_path: Path, linked: bool) -> None:
-    written(tmp_path, 'targets = ["onnx:1"]')
+    write_file(tmp_path, 'targets = ["onnx:1"]')
     top = tmp_path / "repository"
     (top / "models").mkdir(parents=True)
     if linked:
@@ -108,7 +108,7 @@ def test_the_search_stops_at_the_top_of_a_repository(tmp_path: Path, linked: boo
     else:
         (top / ".git").mkdir()
     assert load_config(top / "models") == Config(root=top)
-    written(top, 'targets = ["onnx:2"]')
+    write_file(top, 'targets = ["onnx:2"]')
     assert load_config(top / "models").targets == ["onnx:2"]
 
 
@@ -119,25 +119,25 @@ def test_without_any_configuration_the_root_is_the_start(tmp_path: Path, monkeyp
 
 
 def test_two_configurations_in_one_directory(tmp_path: Path) -> None:
-    written(tmp_path, 'targets = ["onnx:1"]')
-    written(tmp_path, "[tool.other]\n", "pyproject.toml")
+    write_file(tmp_path, 'targets = ["onnx:1"]')
+    write_file(tmp_path, "[tool.other]\n", "pyproject.toml")
     assert load_config(tmp_path).targets == ["onnx:1"]
-    written(tmp_path, "[tool.specgate]\n", "pyproject.toml")
+    write_file(tmp_path, "[tool.specgate]\n", "pyproject.toml")
     with pytest.raises(InputError, match=r"specgate\.toml and \[tool\.specgate\] in .*pyproject\.toml"):
         load_config(tmp_path)
 
 
 def test_an_explicit_file_is_read_instead(tmp_path: Path) -> None:
-    written(tmp_path, 'targets = ["onnx:1"]')
-    other = written(tmp_path / "ci", 'targets = ["onnx:2"]', "strict.toml")
+    write_file(tmp_path, 'targets = ["onnx:1"]')
+    other = write_file(tmp_path / "ci", 'targets = ["onnx:2"]', "strict.toml")
     config = load_config(tmp_path, other)
     assert (config.targets, config.root, config.source) == (["onnx:2"], tmp_path / "ci", str(other))
-    shared = written(tmp_path / "ci", "[tool.specgate]\ntargets = ['onnx:3']", "pyproject.toml")
+    shared = write_file(tmp_path / "ci", "[tool.specgate]\ntargets = ['onnx:3']", "pyproject.toml")
     assert load_config(tmp_path, shared).targets == ["onnx:3"]
 
 
 def test_an_explicit_pyproject_needs_the_table(tmp_path: Path) -> None:
-    shared = written(tmp_path, "[tool.other]\n", "pyproject.toml")
+    shared = write_file(tmp_path, "[tool.other]\n", "pyproject.toml")
     with pytest.raises(InputError, match=r"tool\.specgate: expected a table, found nothing"):
         load_config(tmp_path, shared)
 
@@ -152,7 +152,7 @@ def test_a_source_below_the_working_directory_is_named_relatively(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path / "a", "")
+    write_file(tmp_path / "a", "")
     assert load_config(Path("a")).source == str(Path("a") / "specgate.toml")
 
 
@@ -220,7 +220,7 @@ def test_a_wrong_pattern(tmp_path: Path, pattern: str, what: str) -> None:
     assert problems(tmp_path, text) == [f"ignore[0].path: {what}, found {pattern!r}"]
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     text = (
         'base = 1\ntargets = 1\n[[ignore]]\nrule = "a/b"\nreason = "r"\n[[ignore]]\nrule = 1\nuntil = 1\nresaon = ""\n'
     )
@@ -280,13 +280,13 @@ def test_a_file_that_is_no_toml(tmp_path: Path, data: bytes, what: str, name: st
 
 @pytest.mark.parametrize("section", ["[tool]\nspecgate = 3", "tool.specgate = []"])
 def test_the_section_must_be_a_table(tmp_path: Path, section: str) -> None:
-    written(tmp_path, section, "pyproject.toml")
+    write_file(tmp_path, section, "pyproject.toml")
     with pytest.raises(InputError, match=r"tool\.specgate: expected a table, found an"):
         load_config(tmp_path)
 
 
 def test_a_tool_that_is_no_table_is_somebody_elses(tmp_path: Path) -> None:
-    written(tmp_path, "tool = 3", "pyproject.toml")
+    write_file(tmp_path, "tool = 3", "pyproject.toml")
     (tmp_path / ".git").mkdir()
     assert load_config(tmp_path) == Config(root=tmp_path)
 
@@ -333,7 +333,7 @@ def test_an_allowed_pattern_answers_in_time(pattern: str) -> None:
 
 
 def test_pathspec_is_imported_only_for_patterns(tmp_path: Path) -> None:
-    written(tmp_path, 'targets = ["onnx:17"]')
+    write_file(tmp_path, 'targets = ["onnx:17"]')
     program = (
         "import sys; from pathlib import Path; from specgate.linting.config import load_config; "
         "assert load_config(Path(sys.argv[1])).targets; print('pathspec' in sys.modules, 'tomllib' in sys.modules)"
@@ -342,17 +342,17 @@ def test_pathspec_is_imported_only_for_patterns(tmp_path: Path) -> None:
     assert done.stdout.split() == ["False", "True"]
 
 
-@pytest.mark.parametrize("said", [None, "[tool.other]", "[tool.specgate]"])
-def test_pydantic_is_imported_only_where_there_is_a_configuration(tmp_path: Path, said: str | None) -> None:
+@pytest.mark.parametrize("message", [None, "[tool.other]", "[tool.specgate]"])
+def test_pydantic_is_imported_only_where_there_is_a_configuration(tmp_path: Path, message: str | None) -> None:
     (tmp_path / ".git").mkdir()
-    if said is not None:
-        written(tmp_path, said, "pyproject.toml")
+    if message is not None:
+        write_file(tmp_path, message, "pyproject.toml")
     program = (
         "import sys; from pathlib import Path; import specgate.cli.lint; from specgate.linting.config import load_config; "
         "load_config(Path(sys.argv[1])); print('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [str(said == "[tool.specgate]")]
+    assert done.stdout.split() == [str(message == "[tool.specgate]")]
 
 
 def test_the_schema_of_a_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -362,8 +362,8 @@ def test_the_schema_of_a_configuration(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["spec", "schema", "config"]) == 0
     schema = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator.check_schema(schema)
-    said = tomllib.loads(FULL.replace("2027-01-31", '"2027-01-31"'))
-    jsonschema.validate({**said, "ignore": [*said["ignore"], "onnx/Abs"]}, schema)
+    document = tomllib.loads(FULL.replace("2027-01-31", '"2027-01-31"'))
+    jsonschema.validate({**document, "ignore": [*document["ignore"], "onnx/Abs"]}, schema)
     mistakes = (
         '{"tragets": ["a"]}',
         '{"basis": "page"}',
@@ -418,7 +418,7 @@ tables = st.fixed_dictionaries(
 def test_arbitrary_values_raise_nothing_else(table: dict[str, Any]) -> None:
     text = "".join(f"{key} = {toml(value)}\n" for key, value in table.items())
     with TemporaryDirectory() as folder:
-        written(Path(folder), text)
+        write_file(Path(folder), text)
         with suppress(InputError):
             load_config(Path(folder))
 
@@ -438,7 +438,7 @@ def test_arbitrary_patterns_raise_nothing_else(pattern: str, file: str) -> None:
 
 
 def test_domains_that_the_targets_are_known_to_have(tmp_path: Path) -> None:
-    written(tmp_path, 'custom_domains = ["com.acme", "com.microsoft"]')
+    write_file(tmp_path, 'custom_domains = ["com.acme", "com.microsoft"]')
     assert load_config(tmp_path).custom_domains == ["com.acme", "com.microsoft"]
     assert problems(tmp_path, "custom_domains = 3") == [
         "custom_domains: expected an array of non-blank strings, found an integer"

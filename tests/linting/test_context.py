@@ -1,4 +1,4 @@
-"""Around a node with a finding: its tensors by the operator's own names, and its neighbours in the right scope."""
+"""Context of findings: tensors by the operator's names, and neighbours in scope."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_only_nodes_that_the_report_names_are_kept():
 
 
 def test_an_undecided_node_has_its_context_too():
-    made = model([one_hot(output="y", axis=-1)], outputs=[info("y", FLOAT, ["rows", 3, 4])])
-    report = specgate.lint(made, ["onnx:17"])
+    new_model = model([one_hot(output="y", axis=-1)], outputs=[info("y", FLOAT, ["rows", 3, 4])])
+    report = specgate.lint(new_model, ["onnx:17"])
     assert len(report.undecided) == 1
     assert around(report, "graph/OneHot->y").outputs[0].sizes == ("rows", 3, 4)
 
@@ -61,7 +61,7 @@ def branch(name, *nodes):
     return helper.make_graph(list(nodes), name, [], [info("out", FLOAT, None)])
 
 
-def test_branches_with_the_same_names_are_told_apart():
+def test_branches_with_the_same_names_are_reported_apart():
     def body(name, axis):
         return branch(
             name,
@@ -75,8 +75,8 @@ def test_branches_with_the_same_names_are_told_apart():
         helper.make_node("If", ["c"], ["y"], name="if", then_branch=body("yes", 9), else_branch=body("no", 9)),
     ]
     declared = [info("ids", INT64, [2, 3]), info("c", BOOL, [])]
-    made = model(nodes, inputs=declared, value_infos=[info("copy", INT64, [2, 3])])
-    report = specgate.lint(made, ["onnx:17"])
+    new_model = model(nodes, inputs=declared, value_infos=[info("copy", INT64, [2, 3])])
+    report = specgate.lint(new_model, ["onnx:17"])
     for path, after in (("then_branch", "after_yes"), ("else_branch", "after_no")):
         context = around(report, f"graph/if/{path}/h")
         assert ends(context.inputs[0]) == ["graph/before"]
@@ -116,7 +116,7 @@ def test_a_descriptor_file_has_shapes(tmp_path):
         assert context.inputs[0] == Port("IndicesTensor", None, "UINT32", (1, 1, 3, 1))
 
 
-def test_what_is_inferred_of_an_output_is_told_by_its_readers():
+def test_what_is_inferred_of_an_output_is_reported_by_its_readers():
     nodes = [
         helper.make_node("Relu", ["x"], ["y"], name="one", odd=1),
         helper.make_node("Relu", ["y"], ["z"], name="two"),

@@ -1,4 +1,4 @@
-"""File discovery: what is taken, in which order, and what is refused."""
+"""File discovery: the files it selects, their order, and errors."""
 
 from __future__ import annotations
 
@@ -33,41 +33,41 @@ def make(*names: str, content: bytes | None = None) -> None:
         path.write_bytes(CONTENTS.get(path.suffix, b"") if content is None else content)
 
 
-def found(*paths: str, exclude: str | None = None) -> list[str]:
+def find_ids(*paths: str, exclude: str | None = None) -> list[str]:
     files = discover(paths, exclude=lambda file: exclude is not None and exclude in file)
     return [file.replace(os.sep, "/") for file in files]
 
 
-def refused(*paths: str, exclude: str | None = None) -> str:
+def reject(*paths: str, exclude: str | None = None) -> str:
     with pytest.raises(InputError) as caught:
-        found(*paths, exclude=exclude)
+        find_ids(*paths, exclude=exclude)
     return str(caught.value)
 
 
 def test_a_named_file_is_taken_whatever_it_is(root: Path) -> None:
     make("a.bin", "node_modules/b.json", ".hidden/c.onnx", "d[1].onnx", content=b"")
     names = ["d[1].onnx", "a.bin", "./node_modules/b.json", ".hidden/c.onnx"]
-    assert found(*names, exclude="o") == names
+    assert find_ids(*names, exclude="o") == names
 
 
 def test_a_directory_is_walked_in_order(root: Path) -> None:
     make("m/b.onnx", "m/a.ONNX", "m/sub/c.xml", "m/sub/d.json", "m/e.yaml", "m/f.yml", "m/readme.md", "m/weights.bin")
     make("m/f.yml", content=b"dispatchables:\n  one: {}\n")
     expected = ["m/a.ONNX", "m/b.onnx", "m/e.yaml", "m/f.yml", "m/sub/c.xml", "m/sub/d.json"]
-    assert found("m") == found("m/") == expected
-    assert found(str(root / "m")) == [(root / name).as_posix() for name in expected]
+    assert find_ids("m") == find_ids("m/") == expected
+    assert find_ids(str(root / "m")) == [(root / name).as_posix() for name in expected]
 
 
 def test_the_working_directory_gives_plain_names(root: Path) -> None:
     make("a.onnx", "m/b.onnx")
-    assert found(".") == ["a.onnx", "m/b.onnx"]
+    assert find_ids(".") == ["a.onnx", "m/b.onnx"]
 
 
 def test_hidden_directories_and_installed_packages_are_skipped_unless_named(root: Path) -> None:
     make(".venv/a.onnx", ".git/a.onnx", "m/node_modules/a.onnx", "m/.cache/x/a.onnx", "m/a.onnx")
-    assert found(".") == found("**") == found("*") == found("**/*.onnx") == ["m/a.onnx"]
-    assert found(".venv", "m/node_modules") == [".venv/a.onnx", "m/node_modules/a.onnx"]
-    assert found("*/.cache/*/*.onnx") == ["m/.cache/x/a.onnx"]
+    assert find_ids(".") == find_ids("**") == find_ids("*") == find_ids("**/*.onnx") == ["m/a.onnx"]
+    assert find_ids(".venv", "m/node_modules") == [".venv/a.onnx", "m/node_modules/a.onnx"]
+    assert find_ids("*/.cache/*/*.onnx") == ["m/.cache/x/a.onnx"]
 
 
 def test_only_what_looks_like_a_model_is_taken_from_a_directory(root: Path) -> None:
@@ -75,8 +75,8 @@ def test_only_what_looks_like_a_model_is_taken_from_a_directory(root: Path) -> N
     make("m/pom.xml", content=b"<project/>")
     make("m/package.json", content=b'{"type": "module", "version": "1"}')
     make("m/ci.yaml", content=b"on: push\n")
-    assert found("m") == ["m/a.onnx"]
-    assert found("m/pom.xml", "m/*.yaml") == ["m/pom.xml", "m/ci.yaml"]
+    assert find_ids("m") == ["m/a.onnx"]
+    assert find_ids("m/pom.xml", "m/*.yaml") == ["m/pom.xml", "m/ci.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -103,37 +103,37 @@ def test_patterns_are_expanded_and_a_final_star_leaves_the_suffix_open(
     root: Path, pattern: str, expected: list[str]
 ) -> None:
     make("m/a.onnx", "m/b.onnx", "m/a.bin", "m/x/c.onnx", "m/x/y/d.onnx", "m/.e.onnx")
-    assert found(pattern) == expected
+    assert find_ids(pattern) == expected
 
 
 def test_an_absolute_pattern(root: Path) -> None:
     make("m/a.onnx")
-    assert found(str(root / "*" / "*.onnx")) == [(root / "m/a.onnx").as_posix()]
+    assert find_ids(str(root / "*" / "*.onnx")) == [(root / "m/a.onnx").as_posix()]
 
 
 @posix_only
 def test_a_file_whose_name_is_a_pattern_is_that_file(root: Path) -> None:
     make("*.onnx", "a.onnx")
-    assert found("*.onnx") == ["*.onnx"]
+    assert find_ids("*.onnx") == ["*.onnx"]
 
 
 def test_exclusion_concerns_what_was_found(root: Path) -> None:
     make("m/a.onnx", "m/old/b.onnx")
-    assert found("m", exclude="old") == ["m/a.onnx"]
-    assert found("m/**/*.onnx", exclude="old") == ["m/a.onnx"]
-    assert found("m/old/b.onnx", exclude="old") == ["m/old/b.onnx"]
-    assert refused("m/old", exclude="old").endswith("found none (1 excluded by the configuration)")
+    assert find_ids("m", exclude="old") == ["m/a.onnx"]
+    assert find_ids("m/**/*.onnx", exclude="old") == ["m/a.onnx"]
+    assert find_ids("m/old/b.onnx", exclude="old") == ["m/old/b.onnx"]
+    assert reject("m/old", exclude="old").endswith("found none (1 excluded by the configuration)")
 
 
 def test_an_excluded_file_is_not_opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make("m/a.onnx", "m/b.json")
     monkeypatch.setattr(Path, "open", lambda *_arguments: pytest.fail("opened"))
-    assert found("m", exclude="json") == ["m/a.onnx"]
+    assert find_ids("m", exclude="json") == ["m/a.onnx"]
 
 
 def test_each_real_file_is_taken_once_as_it_was_first_named(root: Path) -> None:
     make("m/a.onnx", "m/b.onnx")
-    assert found("m/b.onnx", "m", "m/*.onnx", "./m/a.onnx") == ["m/b.onnx", "m/a.onnx"]
+    assert find_ids("m/b.onnx", "m", "m/*.onnx", "./m/a.onnx") == ["m/b.onnx", "m/a.onnx"]
 
 
 @posix_only
@@ -144,9 +144,9 @@ def test_links(root: Path) -> None:
     Path("m/self.onnx").symlink_to("self.onnx")
     Path("m/dangling.onnx").symlink_to("nowhere")
     Path("m/same.onnx").symlink_to("b.onnx")
-    assert found("m") == found("m/**/*.onnx") == found("m/*") == ["m/b.onnx"]
-    assert found("m/linked") == ["m/linked/a.onnx"]
-    assert "cannot be read" in refused("m/self.onnx")
+    assert find_ids("m") == find_ids("m/**/*.onnx") == find_ids("m/*") == ["m/b.onnx"]
+    assert find_ids("m/linked") == ["m/linked/a.onnx"]
+    assert "cannot be read" in reject("m/self.onnx")
 
 
 @posix_only
@@ -156,10 +156,10 @@ def test_special_files(root: Path) -> None:
     os.mkfifo("m/pipe.json")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("m/sock.onnx")
-        assert found("m") == found("m/*.onnx") == ["m/a.onnx"]
-        assert refused("m/pipe.onnx") == "m/pipe.onnx: expected a file or a directory, found a FIFO"
-        assert refused("m/sock.onnx").endswith("found a socket")
-    assert refused(os.devnull).endswith("found a device")
+        assert find_ids("m") == find_ids("m/*.onnx") == ["m/a.onnx"]
+        assert reject("m/pipe.onnx") == "m/pipe.onnx: expected a file or a directory, found a FIFO"
+        assert reject("m/sock.onnx").endswith("found a socket")
+    assert reject(os.devnull).endswith("found a device")
 
 
 @pytest.mark.parametrize(
@@ -176,14 +176,14 @@ def test_special_files(root: Path) -> None:
         ("x" * 5000, "cannot be read"),
     ],
 )
-def test_what_gives_no_file_is_refused(root: Path, path: str, what: str) -> None:
+def test_what_gives_no_file_is_rejected(root: Path, path: str, what: str) -> None:
     make("a.onnx")
     Path("empty").mkdir()
-    assert what in refused("a.onnx", path)
+    assert what in reject("a.onnx", path)
 
 
-def test_no_path_at_all_is_refused() -> None:
-    assert "expected at least one file" in refused()
+def test_no_path_at_all_is_rejected() -> None:
+    assert "expected at least one file" in reject()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""Fixes of one report go together, and what is marked fixable is fixed, over the tables' own examples as models.
+"""Fixes of one report are compatible, and everything marked fixable is fixed.
 
-By default every tenth example; ``HYPOTHESIS_PROFILE=nightly`` takes all.
+Uses the tables' examples as models: by default every tenth, with ``HYPOTHESIS_PROFILE=nightly`` all.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 
 
 def examples():
-    """Yield (name, descriptor, level) of examples of ai.onnx that are tensors alone."""
+    """Yield (name, descriptor, level) of examples of ai.onnx with tensors only."""
     for name in dialect("onnx").tables.operators:
         spec = dialect("onnx").operator(name)
         for label, example in spec.table.examples.items():
-            made = example["descriptor"]
-            tensors = [*made.get("inputs", ()), *made.get("outputs", ())]
+            entries = example["descriptor"]
+            tensors = [*entries.get("inputs", ()), *entries.get("outputs", ())]
             if "." not in name and all(
                 t and "(" not in t.get("elem_type", "(") and t.get("shape") is not None for t in tensors
             ):
-                yield f"{name}/{label}", made, str(example.get("since") or spec.levels.first)
+                yield f"{name}/{label}", entries, str(example.get("since") or spec.levels.first)
 
 
-def model_of(made, opset):
+def model_of(onnx_model, opset):
     inputs, constants = [], []
-    for index, tensor in enumerate(made.get("inputs", ())):
+    for index, tensor in enumerate(onnx_model.get("inputs", ())):
         kind = getattr(onnx.TensorProto, tensor["elem_type"])
         if "value" in tensor:
             value = tensor["value"] if isinstance(tensor["value"], list) else [tensor["value"]]
@@ -42,15 +42,17 @@ def model_of(made, opset):
             inputs.append(helper.make_tensor_value_info(f"i{index}", kind, tensor["shape"]))
     outputs = [
         helper.make_tensor_value_info(f"o{index}", getattr(onnx.TensorProto, tensor["elem_type"]), tensor["shape"])
-        for index, tensor in enumerate(made["outputs"])
+        for index, tensor in enumerate(onnx_model["outputs"])
     ]
-    names = [f"i{index}" for index in range(len(made.get("inputs", ())))]
-    node = helper.make_node(made["op_type"], names, [item.name for item in outputs], **made.get("attributes", {}))
+    names = [f"i{index}" for index in range(len(onnx_model.get("inputs", ())))]
+    node = helper.make_node(
+        onnx_model["op_type"], names, [item.name for item in outputs], **onnx_model.get("attributes", {})
+    )
     return model(graph([node], inputs, outputs, constants), opsets=(("", int(opset)),), ir=8)
 
 
-def place(found):
-    return found.id, found.location and found.location.node
+def place(result):
+    return result.id, result.location and result.location.node
 
 
 def opsets(text):
@@ -59,37 +61,37 @@ def opsets(text):
 
 @pytest.mark.slow
 def test_nothing_marked_fixable_stays_and_no_fix_asks_for_what_the_target_lacks(tmp_path, record_property):
-    path, fixable, asked = tmp_path / "m.onnx", 0, 0
-    for index, (name, made, level) in enumerate(examples()):
+    path, fixable, questions = tmp_path / "m.onnx", 0, 0
+    for index, (name, onnx_model, level) in enumerate(examples()):
         if index % 10 and not ALL:
             continue
         try:
-            data = model_of(made, level)
+            data = model_of(onnx_model, level)
         except (ValueError, TypeError, AttributeError, KeyError):
-            continue  # of what helpers cannot write, such as graphs
+            continue  # parts that helpers cannot write, such as graphs
         for own, target in ((int(level), 21), (20, 13), (11, 17)):
             data.opset_import[0].version = own
             path.write_bytes(data.SerializeToString())
             report = specgate.lint(str(path), [f"onnx:{target}"])
-            for found in report.findings:
-                assert all(number <= target for number in opsets(found.fix)), (name, found)
+            for result in report.findings:
+                assert all(number <= target for number in opsets(result.fix)), (name, result)
             marked = {place(f) for f in report.findings if f.fixable}
-            asked += 1
+            questions += 1
             if marked:
                 main(["lint", str(path), "--target", f"onnx:{target}", "--severity", "note", "--fix"])
                 left = {place(f) for f in specgate.lint(str(path), [f"onnx:{target}"]).findings}
                 assert not marked & left, (name, own, target)
                 fixable += len(marked)
-    record_property("models", asked)
+    record_property("models", questions)
     record_property("fixable", fixable)
     assert fixable > 5
 
 
 def test_an_import_is_lowered_rather_than_a_node_moved_to_what_the_target_lacks(tmp_path):
     node = helper.make_node("ReduceMean", ["x"], ["y"], name="r", axes=[1])
-    made = model(graph([node], (info("x", (2, 3)),), (info("y", (2, 1)),)), opsets=(("", 18),))
+    new_model = model(graph([node], (info("x", (2, 3)),), (info("y", (2, 1)),)), opsets=(("", 18),))
     path = tmp_path / "m.onnx"
-    path.write_bytes(made.SerializeToString())
+    path.write_bytes(new_model.SerializeToString())
     fixes = {f.id.rpartition("/")[2]: f.fix for f in specgate.lint(str(path), ["onnx:17"]).findings}
     assert fixes == {
         "axes_attribute.exists": "import opset 17, at which the node is valid unchanged",
@@ -105,21 +107,21 @@ def test_a_wrong_statement_is_one_finding_and_not_one_of_each_reader(tmp_path):
     body = graph(nodes, (info("x", (4,)),), ("y", "z"), value_info=[info("a", (3,)), info("b", (2,))])
     path = tmp_path / "m.onnx"
     path.write_bytes(model(body, opsets=(("", 18),)).SerializeToString())
-    (found,) = [f for f in specgate.lint(str(path), ["onnx:18"]).findings if f.severity == "error"]
-    assert found.location is not None
-    assert found.location.operator == "Split"
-    assert found.fixable
+    (finding,) = [f for f in specgate.lint(str(path), ["onnx:18"]).findings if f.severity == "error"]
+    assert finding.location is not None
+    assert finding.location.operator == "Split"
+    assert finding.fixable
 
 
-def test_attributes_that_the_target_lacks_are_said_even_at_their_defaults(tmp_path):
+def test_attributes_that_the_target_lacks_are_reported_even_at_their_defaults(tmp_path):
     shape = helper.make_tensor("s", INT64, [1], [2])
     nodes = [helper.make_node("Reshape", ["x", "s"], ["m"], allowzero=0), relu("m", "y")]
-    made = model(graph(nodes, initializers=[shape]), opsets=(("", 14),))
+    new_model = model(graph(nodes, initializers=[shape]), opsets=(("", 14),))
     path = tmp_path / "m.onnx"
-    path.write_bytes(made.SerializeToString())
-    (found,) = [f for f in specgate.lint(str(path), ["onnx:13"]).findings if f.severity == "error"]
-    assert "1 of 2 nodes exists unchanged at 13, and 1 more do after removing allowzero" in found.message
-    assert (found.fix or "").endswith("lint --fix removes the attributes and lowers the import")
+    path.write_bytes(new_model.SerializeToString())
+    (finding,) = [f for f in specgate.lint(str(path), ["onnx:13"]).findings if f.severity == "error"]
+    assert "1 of 2 nodes exists unchanged at 13, and 1 more do after removing allowzero" in finding.message
+    assert (finding.fix or "").endswith("lint --fix removes the attributes and lowers the import")
     main(["lint", str(path), "--target", "onnx:13", "--fix"])
     assert not onnx.load(path).graph.node[0].attribute
 
@@ -130,25 +132,25 @@ def test_attributes_that_the_target_lacks_are_said_even_at_their_defaults(tmp_pa
 def test_a_cast_is_to_what_the_runtime_has_a_kernel_for(operator, kind, cast):
     element = getattr(onnx.TensorProto, kind)
     body = graph([helper.make_node(operator, ["x"], ["y"])], (info("x", (2,), element),), (info("y", (2,), FLOAT),))
-    made = model(body, opsets=(("", 13),))
-    fixes = [f.fix for f in specgate.lint(made, ["onnxruntime:1.24.4"]).findings if f.id.endswith("input.type")]
+    new_model = model(body, opsets=(("", 13),))
+    fixes = [f.fix for f in specgate.lint(new_model, ["onnxruntime:1.24.4"]).findings if f.id.endswith("input.type")]
     assert fixes == [f"cast input to {cast}"]
 
 
-def sized(*sizes):
-    """A model whose second node has a size that follows from the input's, stated as ONNX Runtime's tools write it."""
-    made = graph(
+def add_size(*sizes):
+    """A model whose second node has an inferred size, stated by ONNX Runtime's tools."""
+    new_graph = graph(
         [helper.make_node("Flatten", ["x"], ["m"]), helper.make_node("Gemm", ["m", "w"], ["y"])],
         (info("x", sizes), info("w", ("k", 3))),
         (info("y", (None, 3)),),
         value_info=[info("m", (1, "(((height - 1)//2)) + 1"))],
     )
-    return model(made, opsets=(("", 17),))
+    return model(new_graph, opsets=(("", 17),))
 
 
 def test_the_sizes_to_pin_are_those_of_the_inputs(tmp_path, capsys):
     path = str(tmp_path / "m.onnx")
-    onnx.save(sized(1, "height"), path)
+    onnx.save(add_size(1, "height"), path)
     reasons = [node.reason.partition("; pin ")[2] for node in specgate.lint(path, ["onnx:17"], infer=False).undecided]
     assert any("--pin height=SIZE" in reason for reason in reasons)
     assert not any("//" in reason for reason in reasons)
@@ -161,5 +163,5 @@ def test_the_sizes_to_pin_are_those_of_the_inputs(tmp_path, capsys):
         assert main([command, path, *target, "--pin", "hight=3"]) == 2
         assert main([command, path, *target, "--pin", "height=3"]) != 2
     other = str(tmp_path / "o.onnx")
-    onnx.save(sized(1, "width"), other)
+    onnx.save(add_size(1, "width"), other)
     assert main(["lint", path, other, "--target", "onnx:17", "--pin", "height=3"]) != 2  # of one of the files

@@ -1,4 +1,4 @@
-"""``lint --fix`` and ``--diff``: only what alters no value, every other byte as it was, the file whole or not at all."""
+"""``lint --fix`` and ``--diff`` change no value and no other byte, or write nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from specgate.verdict import Edit
 from tests.linting.models import FLOAT, INT64, chain, graph, helper, info, model, onnx, relu, weights
 
 
-def save(path, made):
-    path.write_bytes(made if isinstance(made, bytes) else made.SerializeToString())
+def save(path, onnx_model):
+    path.write_bytes(onnx_model if isinstance(onnx_model, bytes) else onnx_model.SerializeToString())
     return str(path)
 
 
@@ -29,9 +29,12 @@ def lint(path, *options, target="onnx:28"):
     return main(["lint", path, "--target", target, "--severity", "note", *options])
 
 
-def fixed(tmp_path, made, target="onnx:28", **arrays):
-    """Fix a model and return it; it computes what it computed, and onnx.checker takes it."""
-    path = save(tmp_path / "m.onnx", made)
+def fix(tmp_path, onnx_model, target="onnx:28", **arrays):
+    """Fix a model and return it.
+
+    It must compute the same, and onnx.checker must accept it.
+    """
+    path = save(tmp_path / "m.onnx", onnx_model)
     before = specgate.execute(path, arrays) if arrays else {}
     ran = runtime_values(path, arrays)
     lint(path, "--fix", target=target)
@@ -40,14 +43,14 @@ def fixed(tmp_path, made, target="onnx:28", **arrays):
     for name, array in before.items():
         assert array.dtype == after[name].dtype
         np.testing.assert_array_equal(array, after[name])
-    for one, other in zip(ran, runtime_values(path, arrays) if ran else [], strict=True):
-        np.testing.assert_array_equal(one, other)
+    for item, other in zip(ran, runtime_values(path, arrays) if ran else [], strict=True):
+        np.testing.assert_array_equal(item, other)
     onnx.checker.check_model(path, full_check=True)
     return onnx.load(path)
 
 
 def runtime_values(path, arrays):
-    """What ONNX Runtime computes, nothing where it is not installed or does not take the model."""
+    """Return ONNX Runtime's outputs, none if it is missing or rejects the model."""
     try:
         import onnxruntime
     except ImportError:
@@ -62,26 +65,26 @@ def runtime_values(path, arrays):
 X = np.array([-1.0, 2.0], np.float32)
 
 
-def imports(made):
-    return [(entry.domain, entry.version) for entry in made.opset_import]
+def imports(onnx_model):
+    return [(entry.domain, entry.version) for entry in onnx_model.opset_import]
 
 
 def ids(path, target="onnx:28"):
-    return {found.id.rpartition("/")[2]: found.fixable for found in specgate.lint(path, [target]).findings}
+    return {finding.id.rpartition("/")[2]: finding.fixable for finding in specgate.lint(path, [target]).findings}
 
 
 def test_imports_that_nothing_uses_go(tmp_path):
-    made = chain("x", "y")
-    made.opset_import.extend([helper.make_opsetid("com.some", 1), helper.make_opsetid("ai.onnx.ml", 3)])
-    assert imports(fixed(tmp_path, made, x=X)) == [("", 17)]
+    new_chain = chain("x", "y")
+    new_chain.opset_import.extend([helper.make_opsetid("com.some", 1), helper.make_opsetid("ai.onnx.ml", 3)])
+    assert imports(fix(tmp_path, new_chain, x=X)) == [("", 17)]
 
 
-def test_an_import_that_is_said_twice_goes_and_one_that_contradicts_stays(tmp_path, capsys):
-    made = chain("x", "y")
-    made.opset_import.append(helper.make_opsetid("ai.onnx", 17))
-    assert imports(fixed(tmp_path, made, x=X)) == [("", 17)]
-    made.opset_import[1].version = 16
-    path = save(tmp_path / "two.onnx", made)
+def test_an_import_that_is_reported_twice_goes_and_one_that_contradicts_stays(tmp_path, capsys):
+    new_chain = chain("x", "y")
+    new_chain.opset_import.append(helper.make_opsetid("ai.onnx", 17))
+    assert imports(fix(tmp_path, new_chain, x=X)) == [("", 17)]
+    new_chain.opset_import[1].version = 16
+    path = save(tmp_path / "two.onnx", new_chain)
     before = (tmp_path / "two.onnx").read_bytes()
     assert lint(path, "--fix") == 1
     assert (tmp_path / "two.onnx").read_bytes() == before
@@ -90,44 +93,44 @@ def test_an_import_that_is_said_twice_goes_and_one_that_contradicts_stays(tmp_pa
 
 def test_the_import_of_a_function_that_is_not_called_stays(tmp_path):
     inside = helper.make_function("own", "F", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", 17)])
-    made = model(graph([relu("x", "y")]), opsets=(("", 17), ("own", 1)), functions=[inside])
-    assert ids(save(tmp_path / "m.onnx", made))["opset-unused"] is False
+    new_model = model(graph([relu("x", "y")]), opsets=(("", 17), ("own", 1)), functions=[inside])
+    assert ids(save(tmp_path / "m.onnx", new_model))["opset-unused"] is False
 
 
 def test_what_is_stated_of_values_that_are_not_there_goes(tmp_path):
-    made = chain("x", "m", "y", value_info=[info("m"), info("old"), info("older")])
-    assert [held.name for held in fixed(tmp_path, made, x=X).graph.value_info] == ["m"]
+    new_chain = chain("x", "m", "y", value_info=[info("m"), info("old"), info("older")])
+    assert [value.name for value in fix(tmp_path, new_chain, x=X).graph.value_info] == ["m"]
 
 
 def test_what_is_stated_of_a_value_inside_stays(tmp_path):
     body = graph([relu("x", "inner"), relu("inner", "out")], (), ("out",), name="then")
-    made = model(
+    new_model = model(
         graph(
             [helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)],
             ("x", info("c", (), onnx.TensorProto.BOOL)),
             value_info=[info("inner"), info("old")],
         )
     )
-    found = fixed(tmp_path, made, x=X, c=np.array(True))
-    assert [held.name for held in found.graph.value_info] == ["inner"]
+    result = fix(tmp_path, new_model, x=X, c=np.array(True))
+    assert [value.name for value in result.graph.value_info] == ["inner"]
 
 
 def test_statements_in_a_branch_go(tmp_path):
     body = graph([relu("x", "out")], (), ("out",), name="then", value_info=[info("old"), info("out")])
     node = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
-    made = model(graph([relu("x", "unread"), node], ("x", info("c", (), onnx.TensorProto.BOOL)), ("y", "unread")))
-    found = fixed(tmp_path, made, x=X, c=np.array(True))
-    assert [[held.name for held in attribute.g.value_info] for attribute in found.graph.node[1].attribute] == [
+    new_model = model(graph([relu("x", "unread"), node], ("x", info("c", (), onnx.TensorProto.BOOL)), ("y", "unread")))
+    result = fix(tmp_path, new_model, x=X, c=np.array(True))
+    assert [[value.name for value in attribute.g.value_info] for attribute in result.graph.node[1].attribute] == [
         ["out"]
     ] * 2
 
 
 @pytest.mark.parametrize("wrong", [info("m", (7, 7)), info("m", (2,), INT64)], ids=["sizes", "type"])
 def test_what_contradicts_the_node_goes(tmp_path, wrong):
-    made = chain("x", "m", "y", value_info=[wrong])
-    path = save(tmp_path / "m.onnx", made)
-    assert any(found.fixable for found in specgate.lint(path, ["onnx:28"]).findings if found.severity == "error")
-    assert not fixed(tmp_path, made, x=X).graph.value_info
+    new_chain = chain("x", "m", "y", value_info=[wrong])
+    path = save(tmp_path / "m.onnx", new_chain)
+    assert any(result.fixable for result in specgate.lint(path, ["onnx:28"]).findings if result.severity == "error")
+    assert not fix(tmp_path, new_chain, x=X).graph.value_info
 
 
 def test_the_type_of_an_output_stays(tmp_path):
@@ -138,31 +141,31 @@ def test_the_type_of_an_output_stays(tmp_path):
 
 
 def test_an_ir_version_comes_down_to_what_a_release_reads(tmp_path):
-    made = chain("x", "y")
-    made.ir_version = 10
-    assert fixed(tmp_path, made, "onnx:onnxruntime-1.16", x=X).ir_version == 9
+    new_chain = chain("x", "y")
+    new_chain.ir_version = 10
+    assert fix(tmp_path, new_chain, "onnx:onnxruntime-1.16", x=X).ir_version == 9
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda made: made.graph.input.append(info("q", (2,), onnx.TensorProto.INT4)),
-        lambda made: made.opset_import[0].MergeFrom(helper.make_opsetid("", 21)),
-        lambda made: made.functions.append(overloaded()),
+        lambda onnx_model: onnx_model.graph.input.append(info("q", (2,), onnx.TensorProto.INT4)),
+        lambda onnx_model: onnx_model.opset_import[0].MergeFrom(helper.make_opsetid("", 21)),
+        lambda onnx_model: onnx_model.functions.append(overload()),
     ],
     ids=["a type of IR version 10", "an opset of IR version 10", "an overload"],
 )
 def test_an_ir_version_that_the_file_needs_stays(tmp_path, change):
-    made = chain("x", "y")
-    made.ir_version = 10
-    change(made)
-    assert ids(save(tmp_path / "m.onnx", made), "onnx:onnxruntime-1.16")["ir-version"] is False
+    new_chain = chain("x", "y")
+    new_chain.ir_version = 10
+    change(new_chain)
+    assert ids(save(tmp_path / "m.onnx", new_chain), "onnx:onnxruntime-1.16")["ir-version"] is False
 
 
-def overloaded():
-    made = helper.make_function("", "F", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", 17)])
-    made.domain, made.overload = "own", "one"
-    return made
+def overload():
+    function = helper.make_function("", "F", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", 17)])
+    function.domain, function.overload = "own", "one"
+    return function
 
 
 def shaping(allowzero, opset=14, **more):
@@ -178,21 +181,21 @@ GRID = np.arange(8, dtype=np.float32).reshape(2, 4)
 
 
 def test_an_opset_comes_down_where_only_defaults_keep_it_up(tmp_path):
-    found = fixed(tmp_path, shaping(0), "onnx:13", x=GRID)
-    assert imports(found) == [("", 13)]
-    assert not found.graph.node[0].attribute
+    result = fix(tmp_path, shaping(0), "onnx:13", x=GRID)
+    assert imports(result) == [("", 13)]
+    assert not result.graph.node[0].attribute
 
 
 def test_an_attribute_in_the_middle_goes_alone(tmp_path):
-    made = shaping(0, 19)
-    made.graph.node[1].attribute.insert(0, helper.make_attribute("saturate", 1))
-    found = fixed(tmp_path, made, "onnx:13", x=GRID)
-    assert imports(found) == [("", 13)]
-    assert [[held.name for held in node.attribute] for node in found.graph.node] == [[], ["to"]]
+    onnx_model = shaping(0, 19)
+    onnx_model.graph.node[1].attribute.insert(0, helper.make_attribute("saturate", 1))
+    result = fix(tmp_path, onnx_model, "onnx:13", x=GRID)
+    assert imports(result) == [("", 13)]
+    assert [[value.name for value in node.attribute] for node in result.graph.node] == [[], ["to"]]
 
 
 @pytest.mark.parametrize(
-    ("made", "target"),
+    ("onnx_model", "target"),
     [
         (shaping(1), "onnx:13"),
         (model(graph([helper.make_node("Softmax", ["x"], ["y"])]), opsets=(("", 13),)), "onnx:12"),  # it means another
@@ -201,8 +204,8 @@ def test_an_attribute_in_the_middle_goes_alone(tmp_path):
     ],
     ids=["another value", "another meaning", "another operator", "two imports"],
 )
-def test_an_opset_that_the_nodes_need_stays(tmp_path, made, target):
-    path = save(tmp_path / "m.onnx", made)
+def test_an_opset_that_the_nodes_need_stays(tmp_path, onnx_model, target):
+    path = save(tmp_path / "m.onnx", onnx_model)
     before = (tmp_path / "m.onnx").read_bytes()
     assert lint(path, "--fix", target=target) == 1
     assert (tmp_path / "m.onnx").read_bytes() == before
@@ -219,7 +222,7 @@ def test_models_of_a_lower_opset_compute_the_same(tmp_path):
 
 
 def lower(tmp_path, case):
-    """Lower the opset of a model where that is proposed; what it computes stays the same."""
+    """Lower a model's opset if proposed; its results must not change."""
     arrays = {port.name: array for port, array in zip(case.model.graph.input, case.data_sets[0][0], strict=False)}
     for level in (11, 13, 18, 22):
         path = save(tmp_path / "m.onnx", case.model)
@@ -234,19 +237,19 @@ def lower(tmp_path, case):
 
 
 def outcome(path, arrays):
-    """What a model computes, to the bit; why it is not executed where specgate does not."""
+    """Return a model's outputs bitwise, or the reason why it is not executed."""
     try:
-        found = specgate.execute(path, arrays)
+        outputs = specgate.execute(path, arrays)
     except specgate.Error as error:
         return type(error)
-    return {name: (np.asarray(array).dtype, np.asarray(array).tobytes()) for name, array in found.items()}
+    return {name: (np.asarray(array).dtype, np.asarray(array).tobytes()) for name, array in outputs.items()}
 
 
 def test_a_model_with_functions_keeps_its_opset(tmp_path):
     inside = helper.make_function("own", "F", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", 17)])
     call = helper.make_node("F", ["x"], ["y"], domain="own")
-    made = model(graph([call]), opsets=(("", 17), ("own", 1)), functions=[inside])
-    assert ids(save(tmp_path / "m.onnx", made), "onnx:15")["opset-import"] is False
+    new_model = model(graph([call]), opsets=(("", 17), ("own", 1)), functions=[inside])
+    assert ids(save(tmp_path / "m.onnx", new_model), "onnx:15")["opset-import"] is False
 
 
 def test_of_several_targets_the_lowest_counts(tmp_path):
@@ -256,14 +259,14 @@ def test_of_several_targets_the_lowest_counts(tmp_path):
 
 
 def big():
-    """A model with weights, an unknown field in the file, one in the graph, and a name behind them."""
-    made = chain("x", "y", initializers=[weights("w", np.arange(5000.0))], value_info=[info("old"), info("older")])
-    made.opset_import.append(helper.make_opsetid("com.some", 1))
-    made.graph.doc_string = "d" * 127
-    made.doc_string = "behind"
-    inner = made.graph.SerializeToString() + bytes([0xF2, 0x7D, 3]) + b"abc"  # field 2014
-    made.ClearField("graph")
-    head = made.SerializeToString()
+    """A model with weights, unknown fields in file and graph, and a name after them."""
+    new_chain = chain("x", "y", initializers=[weights("w", np.arange(5000.0))], value_info=[info("old"), info("older")])
+    new_chain.opset_import.append(helper.make_opsetid("com.some", 1))
+    new_chain.graph.doc_string = "d" * 127
+    new_chain.doc_string = "behind"
+    inner = new_chain.graph.SerializeToString() + bytes([0xF2, 0x7D, 3]) + b"abc"  # field 2014
+    new_chain.ClearField("graph")
+    head = new_chain.SerializeToString()
     size = len(inner)
     length = bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14])  # more than its value asks for is legal
     return head + b"\x3a" + length + inner + bytes([0xFA, 0x7D, 2]) + b"xy"
@@ -274,22 +277,24 @@ def test_other_bytes_stay(tmp_path):
     before = (tmp_path / "m.onnx").read_bytes()
     lint(path, "--fix")
     after = (tmp_path / "m.onnx").read_bytes()
-    made = onnx.load_from_string(before)
-    gone = b"".join(b"\x6a" + bytes([len(e)]) + e for e in (held.SerializeToString() for held in made.graph.value_info))
-    gone_import = made.opset_import[1].SerializeToString()
+    onnx_model = onnx.load_from_string(before)
+    gone = b"".join(
+        b"\x6a" + bytes([len(e)]) + e for e in (value.SerializeToString() for value in onnx_model.graph.value_info)
+    )
+    gone_import = onnx_model.opset_import[1].SerializeToString()
     expected = before.replace(gone, b"").replace(b"\x42" + bytes([len(gone_import)]) + gone_import, b"")
     at = expected.index(b"\x3a")
-    assert len(after) == len(expected)  # the length of the graph takes as many bytes
+    assert len(after) == len(expected)  # the length of the graph needs as many bytes
     assert after[: at + 1] == expected[: at + 1]
     assert after[at + 4 :] == expected[at + 4 :]
-    assert onnx.load_from_string(after).graph.initializer[0] == made.graph.initializer[0]
+    assert onnx.load_from_string(after).graph.initializer[0] == onnx_model.graph.initializer[0]
 
 
 def test_external_data_is_not_touched(tmp_path):
-    made = chain("x", "y", value_info=[info("old")])
-    made.graph.initializer.append(onnx.numpy_helper.from_array(np.arange(4000.0), "w"))
+    new_chain = chain("x", "y", value_info=[info("old")])
+    new_chain.graph.initializer.append(onnx.numpy_helper.from_array(np.arange(4000.0), "w"))
     path = str(tmp_path / "m.onnx")
-    onnx.save(made, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    onnx.save(new_chain, path, save_as_external_data=True, location="w.bin", size_threshold=0)
     os.utime(tmp_path / "w.bin", (1, 1))
     data = (tmp_path / "w.bin").read_bytes()
     lint(path, "--fix")
@@ -300,12 +305,12 @@ def test_external_data_is_not_touched(tmp_path):
 
 def test_weights_are_not_read(tmp_path, monkeypatch):
     size = 1 << 26
-    made = chain("x", "y", initializers=[weights("w")], value_info=[info("old")])
-    made.graph.initializer[0].Clear()
-    made.graph.initializer[0].MergeFrom(
+    new_chain = chain("x", "y", initializers=[weights("w")], value_info=[info("old")])
+    new_chain.graph.initializer[0].Clear()
+    new_chain.graph.initializer[0].MergeFrom(
         onnx.TensorProto(name="w", dims=[size // 4], data_type=FLOAT, raw_data=bytes(size))
     )
-    path = save(tmp_path / "m.onnx", made)
+    path = save(tmp_path / "m.onnx", new_chain)
     read: list[int] = []
     original = Reader.read
 
@@ -317,8 +322,8 @@ def test_weights_are_not_read(tmp_path, monkeypatch):
     assert lint(path, "--diff") == 1
     assert sum(read) < 1 << 16
     lint(path, "--fix")
-    assert (tmp_path / "m.onnx").stat().st_size == len(made.SerializeToString()) - len(
-        made.graph.value_info[0].SerializeToString()
+    assert (tmp_path / "m.onnx").stat().st_size == len(new_chain.SerializeToString()) - len(
+        new_chain.graph.value_info[0].SerializeToString()
     ) - 2
 
 
@@ -332,7 +337,7 @@ def test_links_and_permissions_stay(tmp_path):
     assert (tmp_path / "link.onnx").is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
     assert not onnx.load(str(real)).graph.value_info
-    assert sorted(held.name for held in tmp_path.iterdir()) == ["link.onnx", "real.onnx"]
+    assert sorted(value.name for value in tmp_path.iterdir()) == ["link.onnx", "real.onnx"]
 
 
 def test_a_file_stays_whole_where_writing_fails(tmp_path, monkeypatch, capsys):
@@ -348,7 +353,7 @@ def test_a_file_stays_whole_where_writing_fails(tmp_path, monkeypatch, capsys):
     assert lint(path, "--fix") == 2
     assert "cannot be written: No space left" in capsys.readouterr().err
     assert (tmp_path / "m.onnx").read_bytes() == before
-    assert [held.name for held in tmp_path.iterdir()] == ["m.onnx"]
+    assert [value.name for value in tmp_path.iterdir()] == ["m.onnx"]
 
 
 def test_a_file_that_is_replaced_while_it_is_copied_is_left_alone(tmp_path, monkeypatch, capsys):
@@ -368,7 +373,7 @@ def test_a_file_that_is_replaced_while_it_is_copied_is_left_alone(tmp_path, monk
     assert [each.name for each in tmp_path.iterdir()] == ["m.onnx"]
 
 
-def test_hard_links_that_a_fix_breaks_are_said(tmp_path, capsys):
+def test_hard_links_that_a_fix_breaks_are_reported(tmp_path, capsys):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     (tmp_path / "twin.onnx").hardlink_to(path)
     assert lint(path, "--fix") == 0
@@ -390,7 +395,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path):
 
 
 def test_what_would_have_a_new_finding_is_left_alone(tmp_path, monkeypatch, capsys):
-    """A change that is not safe after all, here one that takes the import away that is used, is not written."""
+    """An unsafe change, which removes a used import, is not written."""
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     before = (tmp_path / "m.onnx").read_bytes()
     wrong = (Edit((("opset_import", 0),), expected=""),)
@@ -411,9 +416,9 @@ def test_a_graph_in_parts_is_left_alone(tmp_path, capsys):
 
 def test_what_is_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    made = shaping(0)
-    made.graph.value_info.append(info("old", (1, "k")))
-    save(tmp_path / "m.onnx", made)
+    onnx_model = shaping(0)
+    onnx_model.graph.value_info.append(info("old", (1, "k")))
+    save(tmp_path / "m.onnx", onnx_model)
     before = (tmp_path / "m.onnx").read_bytes()
     assert lint("m.onnx", target="onnx:13") == 1
     out = capsys.readouterr().out
@@ -442,46 +447,48 @@ def test_what_is_printed(tmp_path, monkeypatch, capsys):
 
 def test_only_what_is_selected_is_fixed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = chain("x", "y", value_info=[info("old")])
-    made.opset_import.append(helper.make_opsetid("com.some", 1))
-    path = save(tmp_path / "m.onnx", made)
+    new_chain = chain("x", "y", value_info=[info("old")])
+    new_chain.opset_import.append(helper.make_opsetid("com.some", 1))
+    path = save(tmp_path / "m.onnx", new_chain)
     lint(path, "--fix", "--ignore", "onnx/model/opset-unused,onnx/model/value-info-unknown")
-    assert onnx.load(path) == made
+    assert onnx.load(path) == new_chain
     main(["lint", path, "--target", "onnx:28", "--fix", "--severity", "warning"])  # what is not shown is not changed
-    assert onnx.load(path) == made
+    assert onnx.load(path) == new_chain
     (tmp_path / "specgate.toml").write_text('[[ignore]]\nrule = "onnx/model/opset-unused"\nreason = "wanted"\n')
     lint(path, "--fix")
-    assert imports(onnx.load(path)) == imports(made)
+    assert imports(onnx.load(path)) == imports(new_chain)
     assert not onnx.load(path).graph.value_info
 
 
 def test_the_json_says_what_is_fixable_and_what_is_fixed(tmp_path, capsys):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     lint(path, "--format", "json")
-    said = json.loads(capsys.readouterr().out)
-    assert [found.get("fixable") for found in said["findings"] if found["id"].endswith("value-info-unknown")] == [True]
-    assert "fixed" not in said
+    document = json.loads(capsys.readouterr().out)
+    assert [
+        result.get("fixable") for result in document["findings"] if result["id"].endswith("value-info-unknown")
+    ] == [True]
+    assert "fixed" not in document
     lint(path, "--fix", "--format", "json")
-    said = json.loads(capsys.readouterr().out)
-    assert [found["id"] for found in said["fixed"]] == ["onnx/model/value-info-unknown"]
-    assert not any(found["id"].endswith("value-info-unknown") for found in said["findings"])
+    document = json.loads(capsys.readouterr().out)
+    assert [result["id"] for result in document["fixed"]] == ["onnx/model/value-info-unknown"]
+    assert not any(result["id"].endswith("value-info-unknown") for result in document["findings"])
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["-", "--fix"], "standard input"),
         (["m.onnx", "--diff", "--report", "json=x.json"], "--report"),
         (["m.onnx", "--fix", "--baseline", "b.json", "--update-baseline"], "--update-baseline"),
     ],
 )
-def test_options_that_do_not_go_together(tmp_path, monkeypatch, capsys, options, said):
+def test_options_that_do_not_go_together(tmp_path, monkeypatch, capsys, options, message):
     monkeypatch.chdir(tmp_path)
     save(tmp_path / "m.onnx", chain("x", "y"))
     assert main(["lint", "-t", "onnx:28", *options]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_of_bytes_nothing_is_fixable(tmp_path):
-    made = chain("x", "y", value_info=[info("old")])
-    assert not any(found.fixable for found in specgate.lint(made, ["onnx:28"]).findings)
+    new_chain = chain("x", "y", value_info=[info("old")])
+    assert not any(finding.fixable for finding in specgate.lint(new_chain, ["onnx:28"]).findings)

@@ -1,4 +1,4 @@
-"""Whatever is done to a model's fields, lint answers or refuses the file in one line."""
+"""Whatever a model's fields contain, lint answers or rejects the file in one line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, Onnx
 from specgate.dialects.onnx.infer.inference import holds_weights, question
 from specgate.linting.settings import LintSettings
 from specgate.lowest.model import model_minimum
-from tests.dialects.onnx.infer.samples import hidden
+from tests.dialects.onnx.infer.samples import hide
 from tests.dialects.onnx.lint import test_names as test_onnx_names
 from tests.dialects.onnx.lint import test_versions as test_onnx_versions
 from tests.linting.models import INT64, info, onnx
 
 SEEDS = {
-    "names": [made for made, _, _ in test_onnx_names.CASES.values()],
-    "versions": [made for made, _, _ in test_onnx_versions.CASES.values()],
-    "inference": [hidden(value_info=[info("ids", ["batch", 3], INT64)])],
+    "names": [onnx_model for onnx_model, _, _ in test_onnx_names.CASES.values()],
+    "versions": [onnx_model for onnx_model, _, _ in test_onnx_versions.CASES.values()],
+    "inference": [hide(value_info=[info("ids", ["batch", 3], INT64)])],
 }
 WORDS = ["", "x", "y", "w", "ids", "d", "F", "If", "OneHot", "Constant", "ai.onnx.ml", "\n\x1b[31m", "長" * 300]
 NUMBERS = [-(2**63), -1, 0, 1, 3, 99, 2**31 - 1, 2**62]
@@ -37,9 +37,9 @@ def fields(message):
                 yield from fields(item)
 
 
-def mutated(made, draw):
-    """Return the model with some of its fields changed, repeated or removed, as bytes."""
-    changed = onnx.ModelProto.FromString(made.SerializeToString())
+def mutate(onnx_model, draw):
+    """Return the serialized model with some fields changed, repeated or removed."""
+    changed = onnx.ModelProto.FromString(onnx_model.SerializeToString())
     for _ in range(draw.randint(1, 5)):
         message, field, value = draw.choice(list(fields(changed)))
         if draw.random() < 0.15 and field.name != "graph":
@@ -65,7 +65,7 @@ def word(draw, like):
 
 
 class Held:
-    """What lint takes for a ModelProto."""
+    """An object that lint treats as a ModelProto."""
 
     def __init__(self, data):
         self.data = data
@@ -76,11 +76,11 @@ class Held:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SEEDS)
-def test_mutated_models_are_linted_or_refused(kind):
+def test_mutated_models_are_linted_or_rejected(kind):
     draw = random.Random(kind)
     read = 0
     for number in range(100):
-        data = mutated(draw.choice(SEEDS[kind]), draw)
+        data = mutate(draw.choice(SEEDS[kind]), draw)
         try:
             report = specgate.lint(Held(data), ["onnx:17"], infer=False, pins={"batch": 3, "x": 1})
             model_minimum(Held(data), LintSettings(infer=False))
@@ -93,16 +93,16 @@ def test_mutated_models_are_linted_or_refused(kind):
         for finding in report.findings:
             assert len(finding.message) < 2000
             assert finding.message.isprintable(), (number, finding.message)
-        # A node is copied or written again, and is the same either way; those that hold weights are left out.
-        assert [told(node) for node in read_model_bytes(stripped).graph.nodes] == [
-            told(node) for node in model.graph.nodes if not holds_weights(node)
+        # Nodes are copied or written again with the same result; nodes with weights are left out.
+        assert [list_messages(node) for node in read_model_bytes(stripped).graph.nodes] == [
+            list_messages(node) for node in model.graph.nodes if not holds_weights(node)
         ]
     assert read > 30
 
 
-def told(node):
-    graphs = {name for name, held in node.attributes.items() if held.kind in GRAPH_KINDS}
-    attributes = {name: repr(held) for name, held in node.attributes.items() if name not in graphs}
+def list_messages(node):
+    graphs = {name for name, value in node.attributes.items() if value.kind in GRAPH_KINDS}
+    attributes = {name: repr(value) for name, value in node.attributes.items() if name not in graphs}
     return node.name, node.op_type, node.domain, node.overload, node.inputs, node.outputs, attributes, graphs
 
 
@@ -110,7 +110,7 @@ def test_mutated_models_do_not_end_inference():
     draw = random.Random(1)
     for _ in range(20):
         try:
-            specgate.lint(Held(mutated(SEEDS["inference"][0], draw)), ["onnx:17"])
+            specgate.lint(Held(mutate(SEEDS["inference"][0], draw)), ["onnx:17"])
         except specgate.InputError:
             continue
     assert specgate.lint(SEEDS["inference"][0], ["onnx:17"]).undecided == []
@@ -119,8 +119,8 @@ def test_mutated_models_do_not_end_inference():
 def test_deeply_nested_graphs():
     inner = OnnxGraph(name="g", nodes=[OnnxNode(op_type="Relu", inputs=["x"], outputs=["w"])])
     for _ in range(30):
-        held = {"then_branch": OnnxAttribute("then_branch", "GRAPH", inner)}
-        node = OnnxNode(op_type="If", inputs=["x"], outputs=["w"], attributes=held)
+        attributes_by_name = {"then_branch": OnnxAttribute("then_branch", "GRAPH", inner)}
+        node = OnnxNode(op_type="If", inputs=["x"], outputs=["w"], attributes=attributes_by_name)
         inner = OnnxGraph(name="g", nodes=[node], outputs=[OnnxValueInfo("w")])
     data = question(OnnxModel(ir_version=8, opset_imports={"": 17}, graph=inner)).data
     report = specgate.lint(Held(data), ["onnx:17"])

@@ -1,4 +1,4 @@
-"""Ignores: what they silence, and what is said of those that are expired or stale."""
+"""Ignores: the findings they silence, and messages about expired or stale ones."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _at_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def applied(tmp_path: Path, given_report: Report, *ignores: Ignore) -> tuple[list[str], list[str]]:
+def apply_patch(tmp_path: Path, given_report: Report, *ignores: Ignore) -> tuple[list[str], list[str]]:
     apply_ignores(given_report, ignores, today=TODAY, root=tmp_path)
-    return [found.id for found in given_report.findings], [found.id for found in given_report.ignored]
+    return [result.id for result in given_report.findings], [result.id for result in given_report.ignored]
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def applied(tmp_path: Path, given_report: Report, *ignores: Ignore) -> tuple[lis
     ],
 )
 def test_a_matching_ignore_silences(tmp_path: Path, entry: Ignore) -> None:
-    one = finding()
-    given_report = report(one)
+    item = finding()
+    given_report = report(item)
     apply_ignores(given_report, [entry], today=TODAY, root=tmp_path)
     assert given_report.findings == []
-    assert given_report.ignored == [one]
+    assert given_report.ignored == [item]
 
 
 @pytest.mark.parametrize(
@@ -95,28 +95,28 @@ def test_a_matching_ignore_silences(tmp_path: Path, entry: Ignore) -> None:
     ],
 )
 def test_any_other_ignore_does_not(tmp_path: Path, entry: Ignore) -> None:
-    assert applied(tmp_path, report(finding()), entry)[1] == []
+    assert apply_patch(tmp_path, report(finding()), entry)[1] == []
 
 
 def test_a_finding_without_a_place_is_matched_by_rule_alone(tmp_path: Path) -> None:
     bare = Finding("onnx/OneHot/axis-range", "error", "m")
     narrow = [ignore(path="**"), ignore(node="*"), ignore(target="onnx:17")]
-    assert applied(tmp_path, report(bare), *narrow)[1] == []
-    assert applied(tmp_path, report(bare), ignore())[1] == [bare.id]
+    assert apply_patch(tmp_path, report(bare), *narrow)[1] == []
+    assert apply_patch(tmp_path, report(bare), ignore())[1] == [bare.id]
 
 
 def test_the_order_is_kept_and_earlier_ignored_findings_stay(tmp_path: Path) -> None:
     given_report = report(finding("a/b"), finding(), finding("a/c"), finding(file="models/b.onnx"))
     given_report.ignored = [finding("a/z")]
-    assert applied(tmp_path, given_report, ignore()) == (
+    assert apply_patch(tmp_path, given_report, ignore()) == (
         ["a/b", "a/c"],
         ["a/z", "onnx/OneHot/axis-range", "onnx/OneHot/axis-range"],
     )
 
 
 def test_an_absolute_file_is_matched_relative_to_the_root(tmp_path: Path) -> None:
-    one = finding(file=str(tmp_path / "models" / "a.onnx"))
-    assert applied(tmp_path, report(one), ignore(path="/models/a.onnx")) == ([], [one.id])
+    item = finding(file=str(tmp_path / "models" / "a.onnx"))
+    assert apply_patch(tmp_path, report(item), ignore(path="/models/a.onnx")) == ([], [item.id])
 
 
 def test_an_expired_ignore_is_reported_and_silences_nothing(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_an_expired_ignore_is_reported_and_silences_nothing(tmp_path: Path) -> N
 
 def test_an_expired_ignore_is_reported_even_if_it_covers_nothing(tmp_path: Path) -> None:
     entry = ignore(path="other/**", until=date(2027, 1, 30))
-    assert applied(tmp_path, report(), entry) == (["specgate/ignore-expired"], [])
+    assert apply_patch(tmp_path, report(), entry) == (["specgate/ignore-expired"], [])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_an_expired_ignore_is_reported_even_if_it_covers_nothing(tmp_path: Path)
 def test_a_stale_ignore_is_reported_where_it_covers_something(tmp_path: Path, entry: Ignore, stale: bool) -> None:
     given_report = report(finding("a/b"))
     apply_ignores(given_report, [entry], today=TODAY, root=tmp_path)
-    assert [found.id for found in given_report.findings] == ["a/b"] + ["specgate/ignore-stale"] * stale
+    assert [result.id for result in given_report.findings] == ["a/b"] + ["specgate/ignore-stale"] * stale
     if stale:
         last = given_report.findings[-1]
         assert last.severity == ("note" if entry.path is None else "warning")
@@ -179,7 +179,7 @@ def test_a_runtime_target_covers_its_own_rules_and_those_of_its_dialect(
 ) -> None:
     given_report = Report(targets=[target], files=["models/a.onnx"])
     stale = where == "all" or (where == "runtime" and not target.startswith("onnx:"))
-    assert applied(tmp_path, given_report, ignore(rule)) == (["specgate/ignore-stale"] * stale, [])
+    assert apply_patch(tmp_path, given_report, ignore(rule)) == (["specgate/ignore-stale"] * stale, [])
 
 
 @pytest.mark.parametrize(
@@ -202,18 +202,18 @@ def test_an_ignore_of_no_rule_says_so(tmp_path: Path, rule: str, hint: str) -> N
 
 def test_of_two_ignores_for_one_finding_neither_is_stale(tmp_path: Path) -> None:
     given_report = report(finding())
-    assert applied(tmp_path, given_report, ignore(), ignore("onnx/*/*")) == ([], [finding().id])
+    assert apply_patch(tmp_path, given_report, ignore(), ignore("onnx/*/*")) == ([], [finding().id])
 
 
 def test_a_pattern_of_many_stars_answers_in_time(tmp_path: Path) -> None:
-    one = finding(node="a" * 20_000)
-    assert applied(tmp_path, report(one), ignore(node="*a" * 200 + "b"))[1] == []
+    item = finding(node="a" * 20_000)
+    assert apply_patch(tmp_path, report(item), ignore(node="*a" * 200 + "b"))[1] == []
 
 
 @given(st.lists(st.sampled_from(["a/b", "a/c", "d/e/f"])), st.text("abcdef*?/[]-!^&", max_size=8), st.text("ab/[]'* "))
 def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, rules: list[str], rule: str, node: str) -> None:
-    findings = [finding(one) for one in rules]
+    findings = [finding(item) for item in rules]
     given_report = report(*findings)
     apply_ignores(given_report, [ignore(rule), ignore(node=node)], today=TODAY, root=tmp_path_factory.getbasetemp())
-    kept = [found for found in given_report.findings if not found.id.startswith("specgate/")]
-    assert sorted(found.id for found in [*kept, *given_report.ignored]) == sorted(rules)
+    kept = [result for result in given_report.findings if not result.id.startswith("specgate/")]
+    assert sorted(result.id for result in [*kept, *given_report.ignored]) == sorted(rules)

@@ -1,4 +1,4 @@
-"""What a target means for whole models: what is judged at the import, what a target lacks, and what was not judged."""
+"""Targets for whole models: checks at imports, missing features, coverage."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from specgate.targets import parse_target
 from tests.linting.models import BOOL, INT64, branch, call, function, graph, helper, info, model, onnx, relu
 
 
-def told(report, *, target=None):
-    """Return (id, severity) of every finding, of one target if given."""
+def list_messages(report, *, target=None):
+    """Return (id, severity) of every finding, for one target if given."""
     return [(f.id, f.severity) for f in report.findings if target is None or f.target == target]
 
 
 def place(finding):
-    """Return where a finding is: the path in the file and the line."""
+    """Return a finding's location: the path in the file and the line."""
     assert finding.location is not None
     return finding.location.node, finding.location.line
 
@@ -46,15 +46,15 @@ def test_outputs_without_a_type_count(opset, infer, typed):
     assert (report.findings, report.undecided, report.nodes) == ([], [], 1)
 
 
-def test_the_number_of_outputs_is_judged_without_their_types():
+def test_the_number_of_outputs_is_checked_without_their_types():
     (finding,) = specgate.lint(split(4, opset=18, sizes=(2, 4)), ["onnx:18"], infer=False).findings
     assert finding.id == "onnx/Split/count-of-outputs"
     (finding,) = specgate.lint(split(3, opset=13, sizes=(2, 4)), ["onnx:13"], infer=False).findings
     assert finding.id == "onnx/Split/output-equal-parts"
     node = helper.make_node("Split", ["x"], ["a", "b", "c", "d"], axis=1)
-    known = {"x": info("x", (2, 6))}
-    assert specgate.check((split(3, opset=13).graph.node[0], known), "onnx:13").accepted
-    assert specgate.check((node, known), "onnx:13").accepted is False
+    entries = {"x": info("x", (2, 6))}
+    assert specgate.check((split(3, opset=13).graph.node[0], entries), "onnx:13").accepted
+    assert specgate.check((node, entries), "onnx:13").accepted is False
 
 
 def batch_normalization(*outputs):
@@ -65,11 +65,11 @@ def batch_normalization(*outputs):
 
 def test_an_output_without_a_type_is_not_one_that_is_left_out():
     assert specgate.lint(batch_normalization("y", "rm", "rv"), ["onnx:15"], infer=False).findings == []
-    found = specgate.lint(batch_normalization("y", "", "rv"), ["onnx:15"], infer=False).findings
-    assert "onnx/BatchNormalization/outputs-together" in [f.id for f in found]
+    findings = specgate.lint(batch_normalization("y", "", "rv"), ["onnx:15"], infer=False).findings
+    assert "onnx/BatchNormalization/outputs-together" in [f.id for f in findings]
 
 
-# A node is judged at the opset that its model imports.
+# A node is checked at the opset that its model imports.
 
 
 def upsample(opset=7):
@@ -87,38 +87,38 @@ def trees(*versions):
 
 
 @pytest.mark.parametrize(
-    ("made", "target", "operator"),
+    ("onnx_model", "target", "operator"),
     [
         (upsample(), "onnx:17", "Upsample"),
         (trees(1), "onnx:21", "ai.onnx.ml.TreeEnsembleRegressor"),
         (trees(1), "onnx:28", "ai.onnx.ml.TreeEnsembleRegressor"),
     ],
 )
-def test_what_a_later_version_withdraws_is_a_note(made, target, operator):
-    report = specgate.lint(made, [target])
-    assert told(report) == [(f"onnx/{operator}/changed", "note")]
+def test_what_a_later_version_withdraws_is_a_note(onnx_model, target, operator):
+    report = specgate.lint(onnx_model, [target])
+    assert list_messages(report) == [(f"onnx/{operator}/changed", "note")]
     assert "deprecated" in report.findings[0].message
     assert report.clean
     assert report.nodes == 1
 
 
 def test_what_the_import_itself_lacks_is_an_error():
-    assert ("onnx/Upsample/level", "error") in told(specgate.lint(upsample(10), ["onnx:17"]))
+    assert ("onnx/Upsample/level", "error") in list_messages(specgate.lint(upsample(10), ["onnx:17"]))
 
 
 def test_a_domain_that_is_imported_twice_in_one_version_is_a_note():
     report = specgate.lint(trees(3, 3), ["onnx:17"])
-    assert told(report) == [("onnx/model/opset-duplicate", "note")]
-    assert ("onnx/model/opset-duplicate", "error") in told(specgate.lint(trees(3, 1), ["onnx:17"]))
+    assert list_messages(report) == [("onnx/model/opset-duplicate", "note")]
+    assert ("onnx/model/opset-duplicate", "error") in list_messages(specgate.lint(trees(3, 1), ["onnx:17"]))
 
 
-def test_a_descriptor_that_names_its_opset_is_judged_at_it():
+def test_a_descriptor_that_names_its_opset_is_checked_at_it():
     node = {"op_type": "Upsample", "inputs": [{"elem_type": "FLOAT", "shape": [2]}], "attributes": {"scales": [2.0]}}
     assert specgate.check({**node, "opset": 7}, "onnx:17").accepted
     assert specgate.check(node, "onnx:17").accepted is False
 
 
-# What a target below the import lacks.
+# Features that a target below the import lacks.
 
 
 def newer(body=(), **more):
@@ -150,21 +150,21 @@ def test_what_a_target_lacks_is_named_in_subgraphs_and_functions():
         for at in (0, 1)
     ]
     own = function([helper.make_node("Mish", ["a"], ["b"], name="own")], opsets=[("", 18)])
-    made = newer(
+    onnx_model = newer(
         [branch(inside[0], inside[1], source="c0", target="z"), call(["x"], ["w"])],
         functions=[own],
         opsets=[("", 18), ("d", 1)],
     )
-    found = specgate.lint(made, ["onnx:17"], infer=False).findings
-    places = [place(f)[0] for f in found if f.id == "onnx/Mish/level"]
+    findings = specgate.lint(onnx_model, ["onnx:17"], infer=False).findings
+    places = [place(f)[0] for f in findings if f.id == "onnx/Mish/level"]
     assert sorted(places) == ["function d.F/own", "graph/if/else_branch/mish", "graph/if/then_branch/mish"]
 
 
 def test_a_type_that_only_a_later_version_takes_is_named():
     node = helper.make_node("Relu", ["x"], ["y"], name="one")
-    made = model(graph([node], [info("x", (2,), INT64)], [info("y", (2,), INT64)]), opsets=[("", 14)])
-    found = specgate.lint(made, ["onnx:13"]).findings
-    assert [f.id for f in found] == ["onnx/model/opset-import", "onnx/Relu/X.type", "onnx/Relu/Y.type"]
+    new_model = model(graph([node], [info("x", (2,), INT64)], [info("y", (2,), INT64)]), opsets=[("", 14)])
+    findings = specgate.lint(new_model, ["onnx:13"]).findings
+    assert [f.id for f in findings] == ["onnx/model/opset-import", "onnx/Relu/X.type", "onnx/Relu/Y.type"]
 
 
 def test_an_attribute_that_says_what_holds_anyway_is_not_named():
@@ -179,7 +179,7 @@ def test_an_attribute_that_says_what_holds_anyway_is_not_named():
     assert lacking == ["onnx/model/opset-import", "onnx/Reshape/allowzero.exists"]
 
 
-# What a newer version changes of what a node uses.
+# Changes of a newer version to features that a node uses.
 
 
 def old(*nodes, outputs=("y",)):
@@ -200,25 +200,25 @@ def test_a_change_is_noted_once_for_each_version_and_only_where_it_is_used():
     assert not [f for f in specgate.lint(old(relu("x", "y")), ["onnx:28"]).findings if "changed" in f.id]
 
 
-# What nothing was judged of.
+# Files and targets without a check.
 
 
-def test_a_target_that_judges_nothing_is_reported():
+def test_a_target_that_checks_nothing_is_reported():
     report = specgate.lint(old(relu("x", "y")), ["onnx:17", "openvino:2024.0"])
-    assert told(report) == [("specgate/target-idle", "warning")]
+    assert list_messages(report) == [("specgate/target-idle", "warning")]
     assert report.findings[0].target == "openvino:2024.0"
     assert not report.clean
     alone = specgate.lint(old(relu("x", "y")), ["openvino:2024.0"])
-    assert told(alone) == [("specgate/no-target", "warning")]
+    assert list_messages(alone) == [("specgate/no-target", "warning")]
 
 
-def test_a_file_of_which_nothing_is_judged_is_reported():
-    odd = helper.make_node("Odd", ["x"], ["y"], domain="com.acme")
-    made = model(graph([odd]), opsets=[("", 17), ("com.acme", 1)])
-    report = specgate.lint(made, ["onnx:17"], custom_domains=["com.acme"])
-    assert told(report) == [("specgate/nothing-judged", "warning")]
+def test_a_file_of_which_nothing_is_checked_is_reported():
+    malformed = helper.make_node("Odd", ["x"], ["y"], domain="com.acme")
+    new_model = model(graph([malformed]), opsets=[("", 17), ("com.acme", 1)])
+    report = specgate.lint(new_model, ["onnx:17"], custom_domains=["com.acme"])
+    assert list_messages(report) == [("specgate/nothing-judged", "warning")]
     assert "com.acme.Odd" in report.findings[0].message
-    mixed = model(graph([odd, relu("x", "z")]), opsets=[("", 17), ("com.acme", 1)])
+    mixed = model(graph([malformed, relu("x", "z")]), opsets=[("", 17), ("com.acme", 1)])
     assert specgate.lint(mixed, ["onnx:17"], custom_domains=["com.acme"]).clean
 
 
@@ -233,32 +233,32 @@ def ir(kind="Parameter", version='version="opset1"'):
     return IR.format(kind=kind, version=version)
 
 
-def linted(tmp_path, capsys, *arguments):
+def lint_model(tmp_path, capsys, *arguments):
     code = main(["lint", str(tmp_path), "--no-infer", "--format", "json", *arguments])
     return code, json.loads(capsys.readouterr().out)["findings"]
 
 
-def test_idle_targets_of_a_run_are_said_once(tmp_path, capsys):
+def test_idle_targets_of_a_run_are_reported_once(tmp_path, capsys):
     for name in ("a", "b", "c"):
         onnx.save(old(relu("x", "y")), str(tmp_path / f"{name}.onnx"))
-    code, found = linted(tmp_path, capsys, "-t", "onnx:17", "-t", "openvino:2024.0", "-t", "directml:5.0")
-    assert (code, [(f["id"], f["target"]) for f in found]) == (
+    code, result = lint_model(tmp_path, capsys, "-t", "onnx:17", "-t", "openvino:2024.0", "-t", "directml:5.0")
+    assert (code, [(f["id"], f["target"]) for f in result]) == (
         1,
         [("specgate/target-idle", "directml:5.0"), ("specgate/target-idle", "openvino:2024.0")],
     )
     (tmp_path / "specgate.toml").write_text('targets = ["onnx:17", "openvino:2024.0"]')
-    code, found = linted(tmp_path, capsys, "--config", str(tmp_path / "specgate.toml"))
-    assert (code, [(f["id"], f["severity"]) for f in found]) == (0, [("specgate/target-idle", "note")])
+    code, result = lint_model(tmp_path, capsys, "--config", str(tmp_path / "specgate.toml"))
+    assert (code, [(f["id"], f["severity"]) for f in result]) == (0, [("specgate/target-idle", "note")])
     (tmp_path / "m.xml").write_text(ir("Unheard"))
-    code, found = linted(tmp_path, capsys, "-t", "onnx:17", "-t", "openvino:2024.0")
-    assert [f["id"] for f in found] == ["specgate/nothing-judged", "openvino/model/unknown-type"]
+    code, result = lint_model(tmp_path, capsys, "-t", "onnx:17", "-t", "openvino:2024.0")
+    assert [f["id"] for f in result] == ["specgate/nothing-judged", "openvino/model/unknown-type"]
 
 
 # OpenVINO: the version of a layer needs no table.
 
 
 @pytest.mark.parametrize(
-    ("version", "target", "wanted"),
+    ("version", "target", "expected"),
     [
         ('version="opset13"', "openvino:opset1", ["written for opset13, but the target supports levels up to opset1"]),
         ('version="opset13"', "openvino:2024.0", []),
@@ -271,16 +271,16 @@ def test_idle_targets_of_a_run_are_said_once(tmp_path, capsys):
     ],
 )
 @pytest.mark.parametrize("kind", ["OneHot", "Convert"])
-def test_the_version_of_a_layer_is_judged_without_a_table(tmp_path, kind, version, target, wanted):
+def test_the_version_of_a_layer_is_checked_without_a_table(tmp_path, kind, version, target, expected):
     file = tmp_path / "m.xml"
     file.write_text(ir(kind, version))
-    found = [f for f in specgate.lint(str(file), [target]).findings if f.id == f"openvino/{kind}/version"]
-    assert [f.severity for f in found] == ["error"] * len(wanted)
-    assert [f.message.startswith(text) for f, text in zip(found, wanted, strict=True)] == [True] * len(wanted)
-    assert all(place(f)[1] == 2 for f in found)
+    result = [f for f in specgate.lint(str(file), [target]).findings if f.id == f"openvino/{kind}/version"]
+    assert [f.severity for f in result] == ["error"] * len(expected)
+    assert [f.message.startswith(text) for f, text in zip(result, expected, strict=True)] == [True] * len(expected)
+    assert all(place(f)[1] == 2 for f in result)
 
 
-# A runtime's own domains, and the name that a user gave a target.
+# A runtime's own domains, and user-defined target names.
 
 
 def contrib(domain="com.microsoft", operator="BiasDropout"):
@@ -292,16 +292,16 @@ def test_a_runtime_has_domains_of_its_own():
     assert parse_target("onnx:onnxruntime-1.16").domains
     assert not parse_target("onnx:19").domains
     report = specgate.lint(contrib(), ["onnx:onnxruntime-1.16"])
-    assert told(report) == [("onnx/model/custom-domain", "note")]
+    assert list_messages(report) == [("onnx/model/custom-domain", "note")]
     assert len(report.no_table) == 1
     both = specgate.lint(contrib(), ["onnx:onnxruntime-1.16", "onnx:17"])
     assert [(f.severity, f.target) for f in both.findings] == [("warning", "onnx:17")]
-    assert told(specgate.lint(contrib("com.acme"), ["onnx:onnxruntime-1.16"])) == [
+    assert list_messages(specgate.lint(contrib("com.acme"), ["onnx:onnxruntime-1.16"])) == [
         ("onnx/model/custom-domain", "warning")
     ]
 
 
-def test_a_runtimes_operator_with_a_table_is_judged():
+def test_a_runtimes_operator_with_a_table_is_checked():
     for operator, words in (("Gelu", "it belongs to ONNX Runtime"), ("BiasDropout", "some of these have no table")):
         report = specgate.lint(contrib(operator=operator), ["onnx:17"])
         (finding,) = report.findings
@@ -315,11 +315,11 @@ def test_a_runtimes_operator_with_a_table_is_judged():
 
 @pytest.mark.parametrize("operator", ["LayerNormalization", "SimplifiedLayerNormalization"])
 def test_an_operator_that_a_runtime_has_in_another_domain_is_unknown(operator):
-    """ONNX Runtime 1.31.1 refuses it: com.microsoft:LayerNormalization is not a registered function/op."""
+    """ONNX Runtime 1.31.1 rejects it: com.microsoft:LayerNormalization is not a registered function/op."""
     node = helper.make_node(operator, ["x", "x"], ["z"], domain="com.microsoft")
-    made = model(graph([node, relu("x", "y")], outputs=("y", "z")), opsets=[("", 17), ("com.microsoft", 1)])
+    new_model = model(graph([node, relu("x", "y")], outputs=("y", "z")), opsets=[("", 17), ("com.microsoft", 1)])
     for target in ("onnx:17", "onnx:onnxruntime-1.16"):
-        report = specgate.lint(made, [target])
+        report = specgate.lint(new_model, [target])
         (finding,) = (f for f in report.findings if f.severity == "error")
         assert finding.id == "onnx/model/operator-unknown"
         assert f"ONNX Runtime defines {operator} in the domain ai.onnx" in finding.message
@@ -361,7 +361,7 @@ def test_baselines_and_ignores_match_either_spelling(tmp_path, written, run):
     report = specgate.lint(str(tmp_path / "m.onnx"), [run], infer=False)
     apply_baseline(report, load_baseline(path), tmp_path)
     assert report.findings == []
-    text = path.read_text().replace('"onnx:15"', f'"{written}"')  # as other versions of specgate have written it
+    text = path.read_text().replace('"onnx:15"', f'"{written}"')  # as other versions of specgate wrote it
     path.write_text(text)
     report = specgate.lint(str(tmp_path / "m.onnx"), [run], infer=False)
     apply_baseline(report, load_baseline(path), tmp_path)
@@ -385,5 +385,5 @@ def test_targets_in_a_configuration_may_be_spelt_either_way(tmp_path, capsys, mo
         """)
     )
     monkeypatch.chdir(tmp_path)
-    code, found = linted(tmp_path, capsys)
-    assert (code, found) == (0, [])
+    code, result = lint_model(tmp_path, capsys)
+    assert (code, result) == (0, [])

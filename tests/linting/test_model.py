@@ -1,4 +1,4 @@
-"""Whole models: subgraphs, functions, versions, targets, and what stays undecided."""
+"""Whole models: subgraphs, functions, versions, targets, undecided nodes."""
 
 from __future__ import annotations
 
@@ -57,12 +57,15 @@ def test_a_sound_model_is_clean_at_its_own_opset():
     assert (report.nodes, report.findings, report.undecided, report.no_table) == (1, [], [], [])
 
 
-def test_a_node_is_judged_at_the_opset_that_the_model_imports():
+def test_a_node_is_checked_at_the_opset_that_the_model_imports():
     written_for_9 = model([one_hot(axis=-2)], opset=9)
     (finding,) = specgate.lint(written_for_9, ["onnx:9"]).findings
     assert (finding.id, finding.first_level) == ("onnx/OneHot/axis-range", "11")
-    found = specgate.lint(written_for_9, ["onnx:17"]).findings
-    assert [(f.id, f.severity) for f in found] == [("onnx/OneHot/axis-range", "error"), ("onnx/OneHot/changed", "note")]
+    findings = specgate.lint(written_for_9, ["onnx:17"]).findings
+    assert [(f.id, f.severity) for f in findings] == [
+        ("onnx/OneHot/axis-range", "error"),
+        ("onnx/OneHot/changed", "note"),
+    ]
 
 
 def test_a_node_says_whether_its_operator_is_another_version_at_the_target():
@@ -77,7 +80,7 @@ def test_an_import_above_the_target_is_one_finding_however_many_nodes():
     assert report.nodes == 5
 
 
-def test_an_import_beyond_the_tables_is_said_and_not_guessed():
+def test_an_import_beyond_the_tables_is_reported_and_not_guessed():
     report = specgate.lint(model([one_hot()], opset=999), ["onnx:17"])
     assert ids(report) == ["onnx/model/opset-import", "specgate/nothing-judged"]
     assert "the tables end at" in report.findings[0].message
@@ -89,12 +92,12 @@ def test_an_operator_that_its_opset_does_not_have():
     assert (finding.id, finding.first_level) == ("onnx/OneHot/level", "9")
 
 
-def test_nodes_in_subgraphs_are_judged_with_the_outer_types():
+def test_nodes_in_subgraphs_are_checked_with_the_outer_types():
     bad = helper.make_graph([one_hot("inner", axis=5)], "then", [], [info("hot", FLOAT, None)])
     good = helper.make_graph([one_hot("inner", axis=0)], "else", [], [info("hot", FLOAT, None)])
     branch = helper.make_node("If", ["cond"], ["out"], name="choose", then_branch=bad, else_branch=good)
-    made = model([branch], inputs=[info("cond", BOOL, []), info("ids", INT64, [2, 3])])
-    report = specgate.lint(made, ["onnx:17"])
+    new_model = model([branch], inputs=[info("cond", BOOL, []), info("ids", INT64, [2, 3])])
+    report = specgate.lint(new_model, ["onnx:17"])
     assert ids(report) == ["onnx/OneHot/axis-range"]
     assert place(report.findings[0]).node == "graph/choose/then_branch/inner"
     assert report.findings[0].values["rank(indices)"] == 2
@@ -111,12 +114,12 @@ def test_a_subgraphs_own_names_hide_the_outer_ones():
         [helper.make_tensor("ids", INT64, [1], [0])],
     )
     branch = helper.make_node("If", ["cond"], ["out"], then_branch=inner, else_branch=inner)
-    made = model([branch], inputs=[info("cond", BOOL, []), info("ids", INT64, [2, 3])])
+    new_model = model([branch], inputs=[info("cond", BOOL, []), info("ids", INT64, [2, 3])])
     hidden, axes = ["onnx/model/name-shadowed"], ["onnx/OneHot/axis-range"]
-    assert ids(specgate.lint(made, ["onnx:17"])) == 2 * hidden + 2 * axes
+    assert ids(specgate.lint(new_model, ["onnx:17"])) == 2 * hidden + 2 * axes
 
 
-def test_functions_are_judged_at_their_own_imports_and_are_not_unknown_operators():
+def test_functions_are_checked_at_their_own_imports_and_are_not_unknown_operators():
     function = helper.make_function(
         "my.domain",
         "Encode",
@@ -134,9 +137,9 @@ def test_functions_are_judged_at_their_own_imports_and_are_not_unknown_operators
 
 def test_custom_domains_are_counted_and_named():
     strange = helper.make_node("OneHot", ["ids"], ["y"], domain="com.acme")
-    made = model([strange])
-    made.opset_import.append(helper.make_opsetid("com.acme", 1))
-    report = specgate.lint(made, ["onnx:17"])
+    new_model = model([strange])
+    new_model.opset_import.append(helper.make_opsetid("com.acme", 1))
+    report = specgate.lint(new_model, ["onnx:17"])
     assert [ref.location.operator for ref in report.no_table] == ["com.acme.OneHot"]
     assert report.nodes == 0
 
@@ -159,23 +162,23 @@ def test_a_symbol_is_equal_to_itself_and_undecided_against_another():
 
 
 def test_unknown_types_and_ranks_leave_a_node_undecided():
-    made = model([helper.make_node("Mystery", [], ["ids"], domain="x"), one_hot()], inputs=[])
-    made.opset_import.append(helper.make_opsetid("x", 1))
-    report = specgate.lint(made, ["onnx:17"], custom_domains=["x"])
+    new_model = model([helper.make_node("Mystery", [], ["ids"], domain="x"), one_hot()], inputs=[])
+    new_model.opset_import.append(helper.make_opsetid("x", 1))
+    report = specgate.lint(new_model, ["onnx:17"], custom_domains=["x"])
     assert report.findings == []
     assert "unknown type" in report.undecided[0].reason
 
 
 def test_missing_inputs_are_findings():
     node = helper.make_node("OneHot", ["ids", "", "values"], ["hot"])
-    made = model([node], initializers=constants()[1:])
-    assert ids(specgate.lint(made, ["onnx:17"])) == ["onnx/OneHot/depth.required"]
+    new_model = model([node], initializers=constants()[1:])
+    assert ids(specgate.lint(new_model, ["onnx:17"])) == ["onnx/OneHot/depth.required"]
 
 
 def test_a_type_of_a_later_version():
     values = [constants()[0]]
-    made = model([one_hot()], inputs=[info("ids", INT64, [3]), info("values", BFLOAT16, [2])], initializers=values)
-    (finding,) = specgate.lint(made, ["onnx:17"]).findings
+    new_model = model([one_hot()], inputs=[info("ids", INT64, [3]), info("values", BFLOAT16, [2])], initializers=values)
+    (finding,) = specgate.lint(new_model, ["onnx:17"]).findings
     assert (finding.id, finding.first_level) == ("onnx/OneHot/values.type", "28")
 
 
@@ -206,5 +209,5 @@ def test_a_call_of_a_function_is_told_from_the_operator_of_its_name():
     function.overload = "other"
     nodes = [helper.make_node("Relu", ["ids"], ["a"]), helper.make_node("Relu", ["ids"], ["b"])]
     nodes[1].overload = "other"
-    made = model(nodes, inputs=[info("ids", FLOAT, [2])], functions=[function], ir=10)
-    assert specgate.lint(made, ["onnx:17"]).nodes == 2  # the first node, and that in the function
+    new_model = model(nodes, inputs=[info("ids", FLOAT, [2])], functions=[function], ir=10)
+    assert specgate.lint(new_model, ["onnx:17"]).nodes == 2  # the first node, and that in the function

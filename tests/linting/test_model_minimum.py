@@ -1,4 +1,4 @@
-"""The lowest opset that a model could be written for, and the nodes that keep it there."""
+"""The lowest possible opset of a model, and the nodes that require it."""
 
 from __future__ import annotations
 
@@ -34,78 +34,78 @@ def names(blocked):
     return [node.location.node for node in blocked]
 
 
-#: A node of a domain that ONNX does not have, whose operators have no tables.
+#: A node of a domain that ONNX does not define, without tables.
 FOREIGN = helper.make_node("Twist", ["x"], ["z"], domain="com.acme")
 
 
 def test_what_keeps_a_model_at_its_opset():
-    (found,) = model_minimum(of(one_hot("first"), one_hot("deep", axis=-2)), QUIET).domains
-    assert (found.domain, found.imported, found.version, found.nodes) == ("ai.onnx", 17, "11", 2)
-    assert names(found.keepers) == ["graph/deep"]
-    assert names(found.blocked["9"]) == ["graph/deep"]
-    assert names(found.blocked["8"]) == ["graph/first", "graph/deep"]
-    assert [f.id for f in found.blocked["8"][0].findings] == ["onnx/OneHot/level"]
-    assert [f.id for f in found.blocked["10"][0].findings] == ["onnx/OneHot/axis-range"]
-    assert found.accepted[0] == "11"
-    assert found.moved == []
+    (minimum,) = model_minimum(of(one_hot("first"), one_hot("deep", axis=-2)), QUIET).domains
+    assert (minimum.domain, minimum.imported, minimum.version, minimum.nodes) == ("ai.onnx", 17, "11", 2)
+    assert names(minimum.keepers) == ["graph/deep"]
+    assert names(minimum.blocked["9"]) == ["graph/deep"]
+    assert names(minimum.blocked["8"]) == ["graph/first", "graph/deep"]
+    assert [f.id for f in minimum.blocked["8"][0].findings] == ["onnx/OneHot/level"]
+    assert [f.id for f in minimum.blocked["10"][0].findings] == ["onnx/OneHot/axis-range"]
+    assert minimum.accepted[0] == "11"
+    assert minimum.moved == []
 
 
 def test_a_node_that_moves_to_another_version_says_what_it_computes_otherwise():
-    (found,) = model_minimum(of(one_hot("first")), QUIET).domains
-    assert found.version == "9"
-    (moved,) = found.moved
+    (minimum,) = model_minimum(of(one_hot("first")), QUIET).domains
+    assert minimum.version == "9"
+    (moved,) = minimum.moved
     assert (moved.written, moved.there, moved.behaviour) == ("11", "9", ("negative_indices",))
 
 
 @pytest.mark.parametrize("kind", [INT64, onnx.TensorProto.BFLOAT16])
 @pytest.mark.parametrize("shape", [[2, 3], ["n", 3], None])
 @pytest.mark.parametrize("axis", [-1, -2, 2, 9])
-def test_a_node_is_judged_as_a_check_judges_it(kind, shape, axis):
-    made = of(one_hot("node", axis), inputs=[info("ids", shape, kind)])
-    (found,) = model_minimum(made, QUIET).domains
+def test_a_node_is_checked_as_a_check_checks_it(kind, shape, axis):
+    onnx_model = of(one_hot("node", axis), inputs=[info("ids", shape, kind)])
+    (result,) = model_minimum(onnx_model, QUIET).domains
     read = {"elem_type": onnx.TensorProto.DataType.Name(kind), "shape": shape}
     other = [{"elem_type": "INT64", "shape": [], "value": 4}, {"elem_type": "FLOAT", "shape": [2], "value": [0, 1]}]
     data = {"op_type": "OneHot", "inputs": [read, *other], "outputs": [None], "attributes": {"axis": axis}}
     answer = specgate.minimum(data)
-    taken = [level for level in found.accepted if not found.undecided[level]]
-    assert taken == list(answer.levels)
-    assert [level for level in found.accepted if found.undecided[level]] == list(answer.undecided)
+    accepted = [level for level in result.accepted if not result.undecided[level]]
+    assert accepted == list(answer.levels)
+    assert [level for level in result.accepted if result.undecided[level]] == list(answer.undecided)
 
 
 def test_the_lowest_opset_may_be_above_the_one_that_is_imported():
-    (found,) = model_minimum(of(one_hot("deep", axis=-2), opset=9), QUIET).domains
-    assert (found.imported, found.version) == (9, "11")
+    (minimum,) = model_minimum(of(one_hot("deep", axis=-2), opset=9), QUIET).domains
+    assert (minimum.imported, minimum.version) == (9, "11")
 
 
 def test_a_model_that_no_opset_takes():
     answer = model_minimum(of(one_hot("wrong", axis=7)), QUIET)
     assert not answer
-    (found,) = answer.domains
-    assert (found.version, found.keepers, found.accepted) == (None, [], [])
-    assert list(found.blocked) == [str(level) for level in range(1, 29)]
+    (minimum,) = answer.domains
+    assert (minimum.version, minimum.keepers, minimum.accepted) == (None, [], [])
+    assert list(minimum.blocked) == [str(level) for level in range(1, 29)]
 
 
 def test_nodes_of_functions_and_subgraphs_count_and_those_without_a_table_are_named():
-    made = function([one_hot_of("a", "b")], ["a", "depth", "values"], opsets=[("", 17)])
+    new_function = function([one_hot_of("a", "b")], ["a", "depth", "values"], opsets=[("", 17)])
     body = graph(
         [call(["ids", "depth", "values"], ["y"]), FOREIGN],
         [info("ids", [3], INT64), "x"],
         [bare("y"), bare("z")],
         constants(),
     )
-    answer = model_minimum(model(body, functions=[made], opsets=[("", 17), ("d", 1), ("com.acme", 1)]), QUIET)
+    answer = model_minimum(model(body, functions=[new_function], opsets=[("", 17), ("d", 1), ("com.acme", 1)]), QUIET)
     assert answer.no_table == {"com.acme.Twist": 1}
-    (found,) = answer.domains
-    assert (found.version, found.nodes, found.undecided["9"]) == ("9", 1, 1)
+    (minimum,) = answer.domains
+    assert (minimum.version, minimum.nodes, minimum.undecided["9"]) == ("9", 1, 1)
 
 
 def test_pins_and_inference_decide_what_is_open():
     nodes = [helper.make_node("Cast", ["x"], ["ids"], to=INT64), one_hot("deep", axis=-2)]
-    made = model(graph(nodes, [info("x", ["n"], FLOAT)], [bare("deep_out")], constants()))
-    (found,) = model_minimum(made, QUIET).domains
-    assert found.undecided["28"] == 1
-    (found,) = model_minimum(made, LintSettings()).domains
-    assert (found.version, found.undecided["28"]) == ("11", 0)
+    new_model = model(graph(nodes, [info("x", ["n"], FLOAT)], [bare("deep_out")], constants()))
+    (minimum,) = model_minimum(new_model, QUIET).domains
+    assert minimum.undecided["28"] == 1
+    (minimum,) = model_minimum(new_model, LintSettings()).domains
+    assert (minimum.version, minimum.undecided["28"]) == ("11", 0)
 
 
 @pytest.fixture
@@ -127,12 +127,12 @@ def test_the_command_answers_first_and_shortly(capsys, saved):
 
 
 def test_reasons_name_the_versions_of_their_block(capsys, saved):
-    """One verdict serves several versions; each says its own, and a block says them all."""
+    """One verdict covers several versions; each has its result, and a block has all."""
     assert main(["minimum", saved, "--no-infer", "-v"]) == 0
     assert "OneHot does not exist at opset 1..8; it exists from 9 on" in " ".join(capsys.readouterr().out.split())
-    (found,) = model_minimum(saved, QUIET).domains
+    (minimum,) = model_minimum(saved, QUIET).domains
     for version in range(1, 9):
-        (refused, _) = found.blocked[str(version)]
+        (refused, _) = minimum.blocked[str(version)]
         assert refused.findings[0].message == f"OneHot does not exist at opset {version}; it exists from 9 on"
 
 
@@ -152,9 +152,9 @@ def test_the_command_tells_it(capsys, saved):
 def test_the_command_tells_it_as_data(capsys, saved):
     assert main(["minimum", saved, "--no-infer", "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    (found,) = answer["domains"]
-    assert (found["minimum"], found["imported"], found["kept_by"]) == (11, 17, ["graph/deep"])
-    spans = [(b["versions"], b["id"], b["nodes"]) for b in found["blockers"]]
+    (result,) = answer["domains"]
+    assert (result["minimum"], result["imported"], result["kept_by"]) == (11, 17, ["graph/deep"])
+    spans = [(b["versions"], b["id"], b["nodes"]) for b in result["blockers"]]
     assert spans == [
         ([*range(1, 9)], "onnx/OneHot/level", ["graph/first", "graph/deep"]),
         ([9, 10], "onnx/OneHot/axis-range", ["graph/deep"]),
@@ -189,14 +189,14 @@ def test_a_word_that_was_renamed_is_no_other_behaviour(tmp_path):
     spec = dialect("onnx").operator("GridSample")
     tensors = {"X": ("FLOAT", [1, 1, 4, 4]), "grid": ("FLOAT", [1, 2, 2, 2]), "Y": ("FLOAT", [1, 1, 2, 2])}
 
-    def changed(mode):
-        given = {name: TensorDesc(type_, tuple(sizes)) for name, (type_, sizes) in tensors.items()}
-        return changed_behaviour(spec, Descriptor("onnx", "GridSample", {**given, **mode}, "20"), "20", "16")
+    def change(mode):
+        tensors_by_name = {name: TensorDesc(type_, tuple(sizes)) for name, (type_, sizes) in tensors.items()}
+        return changed_behaviour(spec, Descriptor("onnx", "GridSample", {**tensors_by_name, **mode}, "20"), "20", "16")
 
-    assert changed({"mode": "nearest"}) == ()
-    assert changed({}) == ()
-    made = helper.make_node("GridSample", ["x", "g"], ["y"], mode="nearest")
+    assert change({"mode": "nearest"}) == ()
+    assert change({}) == ()
+    node = helper.make_node("GridSample", ["x", "g"], ["y"], mode="nearest")
     inputs = (info("x", (1, 1, 4, 4)), info("g", (1, 2, 2, 2)))
-    onnx.save(model(graph([made], inputs, (info("y", (1, 1, 2, 2)),)), opsets=(("", 20),)), str(tmp_path / "m.onnx"))
-    (found,) = model_minimum(str(tmp_path / "m.onnx")).domains
-    assert (found.version, [moved.behaviour for moved in found.moved]) == ("16", [()])
+    onnx.save(model(graph([node], inputs, (info("y", (1, 1, 2, 2)),)), opsets=(("", 20),)), str(tmp_path / "m.onnx"))
+    (minimum,) = model_minimum(str(tmp_path / "m.onnx")).domains
+    assert (minimum.version, [moved.behaviour for moved in minimum.moved]) == ("16", [()])

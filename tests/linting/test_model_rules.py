@@ -1,4 +1,4 @@
-"""Every finding about a whole model has a reference, and every reference a finding."""
+"""Every finding on a whole model has a reference, and vice versa."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def test_the_references_are_those_of_the_code():
     assert {rule for rule in IR_RULES if f'"{rule}"' in text} == set(IR_RULES)
 
 
-def test_severities_are_those_that_are_told():
+def test_severities_are_those_that_are_reported():
     for cases in (test_onnx_names.CASES, test_onnx_versions.CASES):
-        for made, _, _ in cases.values():
-            report = specgate.lint(made, ["onnx:28"], infer=False)
-            for finding in (found for found in report.findings if found.id.startswith(PREFIX)):
+        for onnx_model, _, _ in cases.values():
+            report = specgate.lint(onnx_model, ["onnx:28"], infer=False)
+            for finding in (finding for finding in report.findings if finding.id.startswith(PREFIX)):
                 severity, says, _ = MODEL_RULES[finding.id.removeprefix(PREFIX)]
                 assert finding.severity == severity or f"a {finding.severity}" in says, finding
 

@@ -1,7 +1,7 @@
-"""Attributes that became inputs: `lint --fix` moves them either way, and the model computes what it was meant to.
+"""`lint --fix` moves attributes to inputs and back without changing results.
 
-The models are the backend's own, written once as an earlier opset has them and once with the wrong opset import. By
-default three of each operator; ``HYPOTHESIS_PROFILE=nightly`` tries all.
+The models are onnx's backend cases, as an earlier opset writes them, and with a wrong opset import. By default three
+per operator; ``HYPOTHESIS_PROFILE=nightly`` tries all.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from specgate.spec.tables import dialect
 from tests.linting.models import BOOL, FLOAT, INT64, graph, helper, info, model, onnx
 
 ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-#: With no backend case of such a use.
+#: Operators without a backend case of such a use.
 WITHOUT_CASES = {"Upsample"}
 MOVED = sorted(name for name in dialect("onnx").tables.operators if dialect("onnx").operator(name).became)
 
 
 @cache
 def backend_cases():
-    found: dict[str, list] = {}
+    result: dict[str, list] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numpy, to the package's own cases
         from onnx.backend.test.case.node import collect_testcases
 
         for case in collect_testcases(None):
             if case.model is not None and len(case.model.graph.node) == 1:
-                found.setdefault(case.model.graph.node[0].op_type, []).append(case)
-    return found
+                result.setdefault(case.model.graph.node[0].op_type, []).append(case)
+    return result
 
 
-def rewritten(case, spec):
-    """Return the case's node with attributes, its arrays by name, and the levels before and after the change."""
+def rewrite(case, spec):
+    """Return the case's node, its arrays by name, and the levels around the change."""
     node = onnx.NodeProto.FromString(case.model.graph.node[0].SerializeToString())
     arrays = dict(zip([item.name for item in case.model.graph.input], case.data_sets[0][0], strict=True))
     newest = str(case.model.opset_import[0].version)
@@ -47,23 +47,23 @@ def rewritten(case, spec):
     (after,) = until
     order = spec.dialect.levels
     before = order[order.index(after) - 1]
-    back = {new: old for old, new in spec.became.items()}
+    restored = {new: old for old, new in spec.became.items()}
     names, moved = list(node.input), 0
     del node.input[:]
     for info_, name in zip(spec.layout(newest).inputs, names, strict=False):
-        if info_.name not in back and spec.field_at(info_.name, before) is None:
-            return None  # an input that has no attribute, such as steps
-        if info_.name not in back:
+        if info_.name not in restored and spec.field_at(info_.name, before) is None:
+            return None  # an input without an attribute, such as steps
+        if info_.name not in restored:
             node.input.append(name)
         elif name:
-            held, field = arrays.pop(name), spec.field_at(back[info_.name], before)
+            contents, field = arrays.pop(name), spec.field_at(restored[info_.name], before)
             if (
-                not held.size
-                or not np.issubdtype(held.dtype, np.number)
-                or (field.type == "float" and held.dtype != np.float32)
+                not contents.size
+                or not np.issubdtype(contents.dtype, np.number)
+                or (field.type == "float" and contents.dtype != np.float32)
             ):
                 return None
-            value = held.reshape(-1).tolist()
+            value = contents.reshape(-1).tolist()
             node.attribute.append(helper.make_attribute(field.vendor_name, value if "[]" in field.type else value[0]))
             moved += 1
     for attribute in list(node.attribute):
@@ -72,7 +72,7 @@ def rewritten(case, spec):
     return (node, arrays, before, after) if moved else None
 
 
-def saved(path, node, case, arrays, opset, initializers=()):
+def save_model(path, node, case, arrays, opset, initializers=()):
     body = helper.make_graph(
         [node],
         "g",
@@ -80,13 +80,13 @@ def saved(path, node, case, arrays, opset, initializers=()):
         case.model.graph.output,
         list(initializers),
     )
-    made = helper.make_model(body, opset_imports=[helper.make_opsetid("", int(opset))], ir_version=8)
-    path.write_bytes(made.SerializeToString())
+    new_model = helper.make_model(body, opset_imports=[helper.make_opsetid("", int(opset))], ir_version=8)
+    path.write_bytes(new_model.SerializeToString())
     return str(path)
 
 
 def runtime(path, arrays):
-    """What ONNX Runtime computes, None where it is not installed or has no kernel for the types."""
+    """Return ONNX Runtime's outputs, None without it or without a kernel."""
     onnxruntime = pytest.importorskip("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -96,9 +96,9 @@ def runtime(path, arrays):
         return None
 
 
-def same(one, other):
-    assert len(one) == len(other)
-    for left, right in zip(one, other, strict=True):
+def same(item, other):
+    assert len(item) == len(other)
+    for left, right in zip(item, other, strict=True):
         assert np.asarray(left).dtype == np.asarray(right).dtype
         np.testing.assert_array_equal(left, right)
 
@@ -112,17 +112,17 @@ def lint(path, *options):
 def test_a_model_with_an_attribute_too_late_is_fixed_and_computes_what_it_did(name, tmp_path, record_property):
     spec, count, ran = dialect("onnx").operator(name), 0, 0
     for case in backend_cases().get(name, []):
-        held = rewritten(case, spec)
-        if held is None or (count >= 3 and not ALL):
+        value = rewrite(case, spec)
+        if value is None or (count >= 3 and not ALL):
             continue
-        node, arrays, before, after = held
-        old = saved(tmp_path / "old.onnx", node, case, arrays, before)
-        if any(found.severity == "error" for found in specgate.lint(old, [f"onnx:{before}"]).findings):
-            continue  # of types that the earlier version does not have
-        path = saved(tmp_path / "new.onnx", node, case, arrays, after)
-        (found,) = [f for f in specgate.lint(path, [f"onnx:{after}"]).findings if f.severity == "error"]
-        assert found.fixable
-        assert "leave" not in (found.fix or "")
+        node, arrays, before, after = value
+        old = save_model(tmp_path / "old.onnx", node, case, arrays, before)
+        if any(result.severity == "error" for result in specgate.lint(old, [f"onnx:{before}"]).findings):
+            continue  # types that the earlier version does not have
+        path = save_model(tmp_path / "new.onnx", node, case, arrays, after)
+        (result,) = [f for f in specgate.lint(path, [f"onnx:{after}"]).findings if f.severity == "error"]
+        assert result.fixable
+        assert "leave" not in (result.fix or "")
         lint(path, "--fix")
         onnx.checker.check_model(path, full_check=True)
         assert not any(f.severity == "error" for f in specgate.lint(path, [f"onnx:{after}"]).findings)
@@ -130,9 +130,9 @@ def test_a_model_with_an_attribute_too_late_is_fixed_and_computes_what_it_did(na
         same(specgate.execute(path, arrays).values(), expected.values())
         theirs, ours = runtime(old, arrays), runtime(path, arrays)
         assert theirs is None or ours is not None
-        for one, other, ideal in zip(ours or (), theirs or (), expected.values(), strict=False):
-            if np.array_equal(other, ideal):  # else it computes something of its own at the earlier level
-                same([one], [other])
+        for item, other, ideal in zip(ours or (), theirs or (), expected.values(), strict=False):
+            if np.array_equal(other, ideal):  # otherwise it computes something else at the earlier level
+                same([item], [other])
                 ran += 1
         count += 1
     record_property("cases", count)
@@ -145,23 +145,23 @@ def test_a_model_with_an_attribute_too_late_is_fixed_and_computes_what_it_did(na
 def test_a_model_with_an_input_too_early_is_fixed_and_computes_what_it_did(name, tmp_path):
     spec, count = dialect("onnx").operator(name), 0
     for case in backend_cases().get(name, []):
-        held = rewritten(case, spec)
-        if held is None or (count >= 2 and not ALL):
+        value = rewrite(case, spec)
+        if value is None or (count >= 2 and not ALL):
             continue
-        node, arrays, before, _ = held
-        old = saved(tmp_path / "old.onnx", node, case, arrays, before)
-        if any(found.severity == "error" for found in specgate.lint(old, [f"onnx:{before}"]).findings):
+        node, arrays, before, _ = value
+        old = save_model(tmp_path / "old.onnx", node, case, arrays, before)
+        if any(result.severity == "error" for result in specgate.lint(old, [f"onnx:{before}"]).findings):
             continue
-        given = onnx.NodeProto.FromString(case.model.graph.node[0].SerializeToString())
-        for attribute in list(given.attribute):
+        inputs = onnx.NodeProto.FromString(case.model.graph.node[0].SerializeToString())
+        for attribute in list(inputs.attribute):
             if attribute.name not in [item.name for item in node.attribute]:
-                given.attribute.remove(attribute)
-        moved = [item for item in given.input if item and item not in node.input]
+                inputs.attribute.remove(attribute)
+        moved = [item for item in inputs.input if item and item not in node.input]
         values = dict(zip([item.name for item in case.model.graph.input], case.data_sets[0][0], strict=True))
         constants = [onnx.numpy_helper.from_array(values[item], item) for item in moved]
-        path = saved(tmp_path / "new.onnx", given, case, arrays, before, constants)
-        (found,) = [f for f in specgate.lint(path, [f"onnx:{before}"]).findings if f.severity == "error"]
-        assert found.fixable, found
+        path = save_model(tmp_path / "new.onnx", inputs, case, arrays, before, constants)
+        (result,) = [f for f in specgate.lint(path, [f"onnx:{before}"]).findings if f.severity == "error"]
+        assert result.fixable, result
         lint(path, "--fix")
         onnx.checker.check_model(path, full_check=True)
         same(specgate.execute(path, arrays).values(), specgate.execute(old, arrays).values())
@@ -186,8 +186,8 @@ def test_upsample_becomes_resize_with_the_same_values(tmp_path, opset, mode, as_
     onnx.save(model(body, opsets=(("", opset),)), path)
     lint(path, "--fix")
     onnx.checker.check_model(path, full_check=True)
-    (made,) = onnx.load(path).graph.node
-    assert made.op_type == "Resize"
+    (onnx_model,) = onnx.load(path).graph.node
+    assert onnx_model.op_type == "Resize"
     expected = specgate.execute(old, {"x": X})["y"]
     np.testing.assert_allclose(specgate.execute(path, {"x": X})["y"], expected, rtol=1e-6)
     theirs, ours = runtime(old, {"x": X}), runtime(path, {"x": X})
@@ -215,63 +215,65 @@ def clip(**more):
     return helper.make_node("Clip", ["x"], ["y"], name="c", min=0.0, max=1.5, **more)
 
 
-def fix(tmp_path, made):
+def fix(tmp_path, onnx_model):
     path = tmp_path / "m.onnx"
-    path.write_bytes(made.SerializeToString())
+    path.write_bytes(onnx_model.SerializeToString())
     lint(str(path), "--fix")
     onnx.checker.check_model(str(path), full_check=True)
     return onnx.load(str(path))
 
 
 def test_one_finding_names_all_the_inputs_of_a_node():
-    made = model(graph([clip()]), opsets=(("", 13),))
-    (found,) = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.severity == "error"]
-    assert found.fix == "give min and max as inputs"
-    assert found.message.startswith("from opset 11 on, min and max are inputs of Clip, not attributes")
+    new_model = model(graph([clip()]), opsets=(("", 13),))
+    (finding,) = [f for f in specgate.lint(new_model, ["onnx:17"]).findings if f.severity == "error"]
+    assert finding.fix == "give min and max as inputs"
+    assert finding.message.startswith("from opset 11 on, min and max are inputs of Clip, not attributes")
 
 
 def test_two_nodes_of_one_name_are_both_fixed(tmp_path):
     other = helper.make_node("Clip", ["y"], ["z"], name="c", max=1.0)
-    made = fix(tmp_path, model(graph([clip(), other], ("x",), ("z",)), opsets=(("", 13),)))
-    assert [list(node.input) for node in made.graph.node] == [["x", "y_min", "y_max"], ["y", "", "z_max"]]
-    assert len({tensor.name for tensor in made.graph.initializer}) == 3
+    onnx_model = fix(tmp_path, model(graph([clip(), other], ("x",), ("z",)), opsets=(("", 13),)))
+    assert [list(node.input) for node in onnx_model.graph.node] == [["x", "y_min", "y_max"], ["y", "", "z_max"]]
+    assert len({tensor.name for tensor in onnx_model.graph.initializer}) == 3
 
 
 def test_a_name_that_the_file_has_is_not_used_again(tmp_path):
-    made = model(graph([clip(), helper.make_node("Relu", ["y"], ["y_min"])], ("x",), ("y_min",)), opsets=(("", 13),))
-    assert "y_min_" in fix(tmp_path, made).graph.node[0].input
+    new_model = model(
+        graph([clip(), helper.make_node("Relu", ["y"], ["y_min"])], ("x",), ("y_min",)), opsets=(("", 13),)
+    )
+    assert "y_min_" in fix(tmp_path, new_model).graph.node[0].input
 
 
 def test_in_a_branch_a_function_and_an_old_file_it_is_moved_too(tmp_path):
     branch = graph([clip()], (), ("y",), name="then")
     node = helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch)
-    made = model(graph([node], ("x", info("c", (), BOOL)), ("z",)), opsets=(("", 13),))
-    found = fix(tmp_path, made)
-    assert [len(attribute.g.initializer) for attribute in found.graph.node[0].attribute] == [2, 2]
+    new_model = model(graph([node], ("x", info("c", (), BOOL)), ("z",)), opsets=(("", 13),))
+    result = fix(tmp_path, new_model)
+    assert [len(attribute.g.initializer) for attribute in result.graph.node[0].attribute] == [2, 2]
     squeeze = helper.make_node("Squeeze", ["x"], ["y"], axes=[0])
     inside = helper.make_function("own", "F", ["x"], ["y"], [squeeze], [helper.make_opsetid("", 13)])
     call = helper.make_node("F", ["x"], ["y"], domain="own")
     body = graph([call], (info("x", (1, 2)),))
-    found = fix(tmp_path, model(body, opsets=(("", 13), ("own", 1)), functions=[inside]))
-    assert [node.op_type for node in found.functions[0].node] == ["Constant", "Squeeze"]
-    made = model(graph([clip()]), opsets=(("", 13),), ir=3)
-    assert [node.op_type for node in fix(tmp_path, made).graph.node] == ["Constant", "Constant", "Clip"]
+    result = fix(tmp_path, model(body, opsets=(("", 13), ("own", 1)), functions=[inside]))
+    assert [node.op_type for node in result.functions[0].node] == ["Constant", "Squeeze"]
+    new_model = model(graph([clip()]), opsets=(("", 13),), ir=3)
+    assert [node.op_type for node in fix(tmp_path, new_model).graph.node] == ["Constant", "Constant", "Clip"]
 
 
 def test_a_value_that_the_type_of_the_input_lacks_is_not_moved(tmp_path):
     node = helper.make_node("Clip", ["x"], ["y"], min=0.1)
     kind = onnx.TensorProto.FLOAT16
-    made = model(graph([node], (info("x", (2,), kind),), (info("y", (2,), kind),)), opsets=(("", 13),))
-    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    (found,) = [f for f in specgate.lint(str(tmp_path / "m.onnx"), ["onnx:17"]).findings if f.severity == "error"]
-    assert not found.fixable
-    assert found.fix == "give min as an input"
+    new_model = model(graph([node], (info("x", (2,), kind),), (info("y", (2,), kind),)), opsets=(("", 13),))
+    (tmp_path / "m.onnx").write_bytes(new_model.SerializeToString())
+    (finding,) = [f for f in specgate.lint(str(tmp_path / "m.onnx"), ["onnx:17"]).findings if f.severity == "error"]
+    assert not finding.fixable
+    assert finding.fix == "give min as an input"
 
 
 def test_an_attribute_that_decides_values_is_not_to_be_left_out():
     node = helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], spatial=0)
     shapes = [info("x", (1, 2, 3, 3)), *(info(name, (2,)) for name in "sbmv")]
-    made = model(graph([node], shapes, (info("y", (1, 2, 3, 3)),)), opsets=(("", 9),))
-    found = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.id.endswith("spatial.exists")]
-    assert found
-    assert all("leave" not in (f.fix or "") for f in found)
+    new_model = model(graph([node], shapes, (info("y", (1, 2, 3, 3)),)), opsets=(("", 9),))
+    findings = [f for f in specgate.lint(new_model, ["onnx:17"]).findings if f.id.endswith("spatial.exists")]
+    assert findings
+    assert all("leave" not in (f.fix or "") for f in findings)

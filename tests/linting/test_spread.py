@@ -1,4 +1,4 @@
-"""Jobs over processes: order, bounded memory, crashes, Ctrl-C."""
+"""Jobs across processes: order, bounded memory, crashes, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def spread(jobs: Iterable[str], count: int = 2) -> list[Any]:
 
 def test_few_jobs_are_under_way_and_answers_come_in_order() -> None:
     begun: list[int] = []
-    taken: list[tuple[int, int]] = []
+    numbers: list[tuple[int, int]] = []
 
     def submit(job: int) -> int:
         begun.append(job)
-        assert len(begun) - len(taken) <= 5
+        assert len(begun) - len(numbers) <= 5
         return job * 2
 
     answers = bounded_map(iter(range(100)), submit, lambda job, doubled: (job, doubled), 5)
-    taken.extend(answers)  # one by one: a list looks at nothing ahead
-    assert taken == [(job, job * 2) for job in range(100)]
+    numbers.extend(answers)  # one by one: a list does not read ahead
+    assert numbers == [(job, job * 2) for job in range(100)]
 
 
 def test_processes_answer_in_order_however_long_each_takes() -> None:
@@ -61,10 +61,10 @@ def test_every_process_is_prepared(tmp_path: Path) -> None:
 
 
 def test_what_a_job_raises_is_its_answer() -> None:
-    found = spread(["say 1", "raise no such thing", "strange", "say 2"])
-    assert found[1] == Lost("ValueError: no such thing")
-    assert isinstance(found[2], Lost)
-    assert [found[0], found[3]] == ["1", "2"]
+    items = spread(["say 1", "raise no such thing", "strange", "say 2"])
+    assert items[1] == Lost("ValueError: no such thing")
+    assert isinstance(items[2], Lost)
+    assert [items[0], items[3]] == ["1", "2"]
 
 
 @pytest.mark.slow
@@ -75,17 +75,19 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
     for place in (0, 7, 20, 21, 95):
         jobs.insert(place, "die")
     jobs.append("die")
-    jobs.insert(60, f"die-beside {tmp_path / 'died'}")  # under way beside none that dies, so that it is begun there
-    found = spread(jobs)
-    assert len(found) == len(jobs)
-    for job, answer in zip(jobs, found, strict=True):
+    jobs.insert(
+        60, f"die-beside {tmp_path / 'died'}"
+    )  # submitted next to a job that does not crash, so that it starts there
+    result = spread(jobs)
+    assert len(result) == len(jobs)
+    for job, answer in zip(jobs, result, strict=True):
         if job == "die":
             assert isinstance(answer, Lost)
             assert "the second time in isolation" in answer.reason
         else:
             assert answer == ("lived" if "beside" in job else job.rpartition(" ")[2])
-    asked = log.read_text(encoding="utf-8").split()
-    assert set(asked) == {str(number) for number in range(100)}  # some twice, but one answer each
+    questions = log.read_text(encoding="utf-8").split()
+    assert set(questions) == {str(number) for number in range(100)}  # some twice, but one answer each
 
 
 @pytest.mark.slow
@@ -94,18 +96,18 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
 def test_a_process_that_dies_while_another_is_started_leaves_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dies_first: bool
 ) -> None:
-    taken, go = tmp_path / "taken", tmp_path / "go"
+    accepted, go = tmp_path / "taken", tmp_path / "go"
     begun: list[SpawnProcess] = []
     usual = SpawnProcess.start
 
     def die() -> None:
         go.touch()
         begun[0].join(60)
-        time.sleep(1)  # the executor has ended the processes that it knows
+        time.sleep(1)  # the executor has ended its processes
 
     def start(self: SpawnProcess) -> None:
         second = len(begun) == 1
-        while second and not taken.exists():  # by the first, as there is no other yet
+        while second and not accepted.exists():  # by the first, as there is no other yet
             time.sleep(0.02)
         if second and dies_first:
             die()
@@ -116,7 +118,7 @@ def test_a_process_that_dies_while_another_is_started_leaves_none(
 
     monkeypatch.setattr(SpawnProcess, "start", start)
     done: list[Any] = []
-    thread = threading.Thread(target=lambda: done.extend(spread([f"die-after {taken} {go}", "say 1"])), daemon=True)
+    thread = threading.Thread(target=lambda: done.extend(spread([f"die-after {accepted} {go}", "say 1"])), daemon=True)
     thread.start()
     thread.join(100)
     assert [type(answer) for answer in done] == [Lost, str]
@@ -125,7 +127,7 @@ def test_a_process_that_dies_while_another_is_started_leaves_none(
         assert not process.is_alive()
 
 
-def test_no_process_at_all_is_refused() -> None:
+def test_no_process_at_all_is_rejected() -> None:
     with pytest.raises(InputError, match="at least one process, found 0"):
         Processes(act, 0)
 
@@ -146,7 +148,7 @@ def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         leave()
-    assert time.monotonic() - started < 120  # far below what the jobs take, however busy the machine
+    assert time.monotonic() - started < 120  # far below the duration of the jobs, however busy the machine is
     for child in set(multiprocessing.active_children()) - before:
         child.join(60)
         assert not child.is_alive()
@@ -193,7 +195,7 @@ def test_the_file_that_kills_its_process_is_named_on_the_command_line(
     assert "07.onnx: the worker crashed on this file twice" in caught.err
     assert len(caught.err.splitlines()) == 1
     report = json.loads(caught.out)
-    assert [told for told in report["unusable"] if "07.onnx: the worker" in told] == report["unusable"]
+    assert [message for message in report["unusable"] if "07.onnx: the worker" in message] == report["unusable"]
     assert len(report["files"]) == 19
     for number in set(range(20)) - {7}:
         assert f"{number:02}.onnx" in caught.out

@@ -1,4 +1,4 @@
-"""What a vendor's own tools write against its pages, and builds take, is a note in a model and no fault of it."""
+"""Undocumented output of vendors' tools that builds accept gives notes, not errors."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_it_is_a_note(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_each_side_alone_says_what_it_says(model: Path) -> None:
-    (found,) = specgate.lint(model, ["openvino:opset13"], basis="documented").findings
-    assert found.severity == "error"
+    (finding,) = specgate.lint(model, ["openvino:opset13"], basis="documented").findings
+    assert finding.severity == "error"
     assert specgate.lint(model, ["openvino:opset13"], basis="observed").findings == []
 
 
@@ -63,11 +63,11 @@ def test_a_descriptor_alone_follows_the_builds(model: Path) -> None:
     assert main(["check", json.dumps(shape_of), "--target", "openvino:opset13"]) == 0
 
 
-def test_what_builds_refuse_too_stays_an_error(tmp_path: Path) -> None:
+def test_what_builds_reject_too_stays_an_error(tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text(IR.format(kind="boolean", word="BOOL").replace('output_type="i64"', 'output_type="f32"'))
-    found = specgate.lint(path, ["openvino:opset13"]).findings
-    assert ("openvino/ShapeOf/output_type.value", "error") in [(f.id, f.severity) for f in found]
+    findings = specgate.lint(path, ["openvino:opset13"]).findings
+    assert ("openvino/ShapeOf/output_type.value", "error") in [(f.id, f.severity) for f in findings]
 
 
 def test_support_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +75,7 @@ def test_support_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert "data.type that the vendor's own tools violate" in capsys.readouterr().out
 
 
-def _written(path: Path, node: Any, inputs: list[Any]) -> Path:
+def _write_file(path: Path, node: Any, inputs: list[Any]) -> Path:
     openvino = pytest.importorskip("openvino")
     openvino.serialize(openvino.Model([node], inputs), path / "m.xml", path / "m.bin")
     return path / "m.xml"
@@ -92,34 +92,36 @@ def _cell(opset: Any, name: str, gates: int, states: int, *activations: list[str
     return getattr(opset, name)(*inputs, 8, *activations), inputs
 
 
-def _pooled(opset: Any, name: str, *given: Any) -> tuple[Any, list[Any]]:
+def _pool(opset: Any, name: str, *items: Any) -> tuple[Any, list[Any]]:
     inputs = [opset.parameter([2, 8, 8, 8], np.float32), opset.parameter([5, 5], np.float32)]
-    return getattr(opset, name)(*inputs, *given), inputs
+    return getattr(opset, name)(*inputs, *items), inputs
 
 
 def _double(opset: Any) -> tuple[Any, list[Any]]:
-    given = opset.parameter([2], np.float64)
-    return opset.abs(given), [given]
+    inputs = opset.parameter([2], np.float64)
+    return opset.abs(inputs), [inputs]
 
 
 @pytest.mark.parametrize(
-    ("made", "noted"),
+    ("onnx_model", "noted"),
     [
         (lambda opset: _random(opset, "tensorflow"), []),
         (lambda opset: _random(opset, "pytorch"), []),
         (lambda opset: _cell(opset, "lstm_cell", 4, 2), ["openvino/LSTMCell/clip-positive"]),
         (lambda opset: _cell(opset, "gru_cell", 3, 1), ["openvino/GRUCell/clip-positive"]),
         (lambda opset: _cell(opset, "rnn_cell", 1, 1, ["tanh"], [], []), ["openvino/RNNCell/clip-positive"]),
-        (lambda opset: _pooled(opset, "roi_pooling", [2, 3], 0.5, "bilinear"), []),
-        (lambda opset: _pooled(opset, "psroi_pooling", 2, 2, 0.5, 0, 0, "average"),
+        (lambda opset: _pool(opset, "roi_pooling", [2, 3], 0.5, "bilinear"), []),
+        (lambda opset: _pool(opset, "psroi_pooling", 2, 2, 0.5, 0, 0, "average"),
          ["openvino/PSROIPooling/spatial_bins_x.value", "openvino/PSROIPooling/spatial_bins_y.value"]),
         (_double, ["openvino/Parameter/element_type.value", "openvino/Parameter/output.type"]),
     ],
 )  # fmt: skip
-def test_what_openvino_writes_has_no_error(tmp_path: Path, made: Any, noted: list[str]) -> None:
+def test_what_openvino_writes_has_no_error(tmp_path: Path, onnx_model: Any, noted: list[str]) -> None:
     opset = pytest.importorskip("openvino.opset13")
-    found = specgate.lint(_written(tmp_path, *made(opset)), ["openvino:opset13"]).findings
-    assert [(one.id, one.severity) for one in sorted(found, key=lambda one: one.id)] == [(id_, "note") for id_ in noted]
+    result = specgate.lint(_write_file(tmp_path, *onnx_model(opset)), ["openvino:opset13"]).findings
+    assert [(item.id, item.severity) for item in sorted(result, key=lambda item: item.id)] == [
+        (id_, "note") for id_ in noted
+    ]
 
 
 def _layer(kind: str, version: str, shapes: list[list[int]], output: list[int], **data: Any) -> dict[str, Any]:
@@ -130,7 +132,7 @@ def _layer(kind: str, version: str, shapes: list[list[int]], output: list[int], 
 
 POOL = {"kernel": "3,3", "strides": "2,2", "pads_begin": "0,0", "pads_end": "0,0", "auto_pad": "same_upper"}
 CONVOLVED = {"strides": "2,2", "dilations": "1,1", "pads_begin": "1,1", "pads_end": "1,1", "auto_pad": "explicit"}
-OLD = {  # layers as Model Optimizer wrote them, and the notes on them
+OLD = {  # layers as written by Model Optimizer, and their notes
     "pool": (_layer("MaxPool", "opset1", [[1, 1, 7, 6]], [1, 1, 4, 3], rounding_type="floor", **POOL), ["output-sizes"]),
     "average": (_layer("AvgPool", "opset1", [[1, 1, 7, 6]], [1, 1, 4, 3], **{"exclude-pad": "true"}, **POOL),
                 ["output-sizes"]),
@@ -177,8 +179,8 @@ def test_an_attribute_that_no_tool_writes_is_an_error() -> None:
     layer = _layer(
         "Convolution", "opset1", [[1, 1, 8, 8], [1, 1, 3, 3]], [1, 1, 4, 4], output_paddings="0", **CONVOLVED
     )
-    found = specgate.check(layer, "openvino:opset13").findings
-    assert [(f.id, f.severity) for f in found] == [("openvino/Convolution/unknown-attribute", "error")]
+    findings = specgate.check(layer, "openvino:opset13").findings
+    assert [(f.id, f.severity) for f in findings] == [("openvino/Convolution/unknown-attribute", "error")]
 
 
 def test_the_lowest_release_agrees_with_lint(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
-"""What lies just inside and just outside of each rule, worked out by hand from the vendors' pages, apart from specs/.
+"""Cases on both sides of each rule's limit, independent of specs/.
 
-Each case: an example of the table (only its plain dict is used), what is changed in it, the level, and the ids that must
-be found: none where the page takes it.
+Worked out by hand from the vendors' pages. Each case: an example of the table (only its plain dict), a change, the
+level, and the expected ids: none if the documentation allows it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NO_OUTPUT: Final[dict[str, Any]] = {"outputs": []}
 DEPTH: Final[dict[str, Any]] = {"elem_type": "INT64", "shape": []}
 
 BOUNDARIES: Final[list[Case]] = [
-    # 1 to 8 dimensions from 3.0 on; the dimension limit refuses before the row
+    # 1 to 8 dimensions from 3.0 on; the dimension limit rejects before the row
     _directml(_sizes([1], [2], [4], 0), at="3.0"),
     _directml(_sizes([1] * 8, [1] * 7 + [2], [1] * 7 + [4], 7), at="3.0"),
     _directml(_sizes([], [], [], 0), "tensor/dimension-count", "ONE_HOT/axis-range", "ONE_HOT/two-values"),
@@ -76,7 +76,7 @@ BOUNDARIES: Final[list[Case]] = [
     _onnx({"inputs.1.value": 0, "outputs.0.shape": [3, 0]}),
     _onnx({"inputs.1.value": -1, **NO_OUTPUT}, "depth-not-negative"),
     _onnx({"outputs.0.shape": [3, 3]}, "output-depth"),
-    # values: exactly two, of rank 1; the output one rank higher, the other sizes kept
+    # values: exactly two, of rank 1; the output one rank higher, with the other sizes
     _onnx({"inputs.2.shape": []}, "values-rank"),
     _onnx({"inputs.2.shape": [1]}, "two-values"),
     _onnx({"outputs.0.shape": [3]}, "output-rank"),

@@ -1,14 +1,14 @@
-"""The support tables once more, typed from the vendors' pages and apart from specs/: evidence that a row is right.
+"""The support tables, typed again from the vendors' pages, independent of specs/.
 
 Sources: MicrosoftDocs/sdk-api, ns-directml-dml_one_hot_operator_desc.md at f88051d5c21ab188c03603f2a873ab6993fb9860;
-openvinotoolkit/openvino, one-hot-1.rst and one-hot-16.rst. ONNX needs none: `onnx.defs` is asked itself.
+openvinotoolkit/openvino, one-hot-1.rst and one-hot-16.rst. ONNX needs none, because `onnx.defs` is read directly.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-#: (dialect, operator) -> row -> field -> (lowest rank, highest rank, types); None: the page does not say.
+#: (dialect, operator) -> row -> field -> (lowest rank, highest rank, types); None: undocumented.
 Ranks = tuple[int, int] | None
 EXPECTED: Final[dict[tuple[str, str], dict[str, dict[str, tuple[Ranks, str | None]]]]] = {
     ("directml", "ONE_HOT"): {

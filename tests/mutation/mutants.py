@@ -1,4 +1,4 @@
-"""Every table with exactly one thing changed: a rule dropped, turned or shifted, a row moved, a cell widened or narrowed."""
+"""Every table with exactly one change: rules removed or shifted, rows, cells."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TURNED: dict[type, tuple[type, ...]] = {
 
 
 def mutants(table: Dialect, operator: str) -> Iterator[tuple[str, Dialect]]:
-    """Yield (what was changed, the dialect with that change) for one operator and the shared tensor rules."""
+    """Yield (change, changed dialect) for one operator and the shared tensor rules."""
 
     def changed(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Dialect:
         kept = {**table.tables.entries, "operators": {operator: table.tables.operators[operator]}}
@@ -51,7 +51,7 @@ def mutants(table: Dialect, operator: str) -> Iterator[tuple[str, Dialect]]:
 def _rule_mutants(
     name: str, forms: list[dict[str, Any]], table: Dialect, rules: Callable[..., Any], changed: Callable[..., Dialect]
 ) -> Iterator[tuple[str, Dialect]]:
-    def replaced(index: int, **parts: Any) -> Dialect:
+    def replace_at(index: int, **parts: Any) -> Dialect:
         def change(raw: dict[str, Any], whole: dict[str, Any]) -> None:
             rules(raw, whole)[name] = [{**f, **parts} if i == index else f for i, f in enumerate(forms)]
 
@@ -69,11 +69,11 @@ def _rule_mutants(
 
     for index, form in enumerate(forms):
         yield f"rule {name}[{index}] dropped", without(index)
-        for text in dict.fromkeys(_turned(form["require"])):
-            yield f"rule {name}[{index}] is {text}", replaced(index, require=text)
+        for text in dict.fromkeys(_turn(form["require"])):
+            yield f"rule {name}[{index}] is {text}", replace_at(index, require=text)
         for key in ("since", "until"):
             for shifted in _neighbours(table, form[key]) if key in form else ():
-                yield f"rule {name}[{index}] {key} {shifted}", replaced(index, **{key: shifted})
+                yield f"rule {name}[{index}] {key} {shifted}", replace_at(index, **{key: shifted})
 
 
 def _neighbours(table: Dialect, level: str) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _neighbours(table: Dialect, level: str) -> Iterator[str]:
     yield from (table.levels[i] for i in (at - 1, at + 1) if 0 <= i < len(table.levels))
 
 
-def _turned(text: str) -> Iterator[str]:
+def _turn(text: str) -> Iterator[str]:
     """Yield the expression with one operator or one number changed."""
     count = sum(1 for _ in ast.walk(ast.parse(text, mode="eval")))
     for position in range(count):

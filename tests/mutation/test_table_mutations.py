@@ -1,7 +1,7 @@
-"""Changing any one rule or row in a copy of a table makes a check fail that does not read that rule or row.
+"""Any changed rule or row of a table makes an independent check fail.
 
-What testifies: the vendors' examples and the counterexamples, the executor (laws 1 and 2), the installed ``onnx.defs``,
-and a transcription of the support tables of its own.
+The checks: the vendors' examples and the counterexamples, the executor (laws 1 and 2), the installed ``onnx.defs``, and
+an independent transcription of the support tables.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 
-#: Mutants that mean the same as the table they came from, each with the reason.
+#: Mutants equivalent to the original table, with the reason.
 _D = "depth.sizes[0] == 1"
 EQUIVALENT = {
     "rule axis-size-one[0] is IndicesTensor.sizes[Axis] <= 1": "a size of 0 is refused by tensor/sizes-not-zero",
@@ -51,7 +51,7 @@ EQUIVALENT = {
 
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    """Puts a mutated dialect in place of the real one."""
+    """Replace the real dialect by a mutated one."""
 
     def put(table: Dialect) -> None:
         monkeypatch.setitem(tables._dialects, table.name, table)
@@ -62,7 +62,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
 
 
 def transcription(spec: OperatorSpec) -> str | None:
-    """Hold the support rows against what was typed from the pages, or what onnx.defs says."""
+    """Compare support rows with the transcription, or with onnx.defs."""
     expected = EXPECTED.get((spec.dialect.name, spec.name))
     if expected is None:
         return onnx_definitions(spec) if spec.dialect.name == "onnx" else None
@@ -71,9 +71,11 @@ def transcription(spec: OperatorSpec) -> str | None:
     for level, row in expected.items():
         for name, (ranks, types) in row.items():
             cell = spec.table.only_rows[level].get(name, {})
-            found = cell.get("types")
-            wanted = types.split() if types else None
-            if (sorted(found) if isinstance(found, list) else None) != (sorted(wanted) if wanted else None):
+            result = cell.get("types")
+            expected_value = types.split() if types else None
+            if (sorted(result) if isinstance(result, list) else None) != (
+                sorted(expected_value) if expected_value else None
+            ):
                 return f"{level} {name} types"
             if cell.get("ranks") != (list(ranks) if ranks else None):
                 return f"{level} {name} ranks"
@@ -81,7 +83,7 @@ def transcription(spec: OperatorSpec) -> str | None:
 
 
 def onnx_definitions(spec: OperatorSpec) -> str | None:
-    """Ask the installed onnx package which types each version takes."""
+    """Compare with the types of each version in the installed onnx package."""
     onnx = pytest.importorskip(
         "onnx", reason="THE ONNX ROWS ARE NOT MUTATED: pip install onnx (it is in the test extra)"
     )
@@ -103,7 +105,7 @@ def onnx_definitions(spec: OperatorSpec) -> str | None:
 
 
 def boundaries(spec: OperatorSpec) -> str | None:
-    """Hold the verdicts just inside and outside of each rule against what was worked out by hand."""
+    """Compare verdicts around each rule's limit with those worked out by hand."""
     for owner, example, changes, level, ids in BOUNDARIES:
         if owner != (spec.dialect.name, spec.name):
             continue
@@ -113,22 +115,22 @@ def boundaries(spec: OperatorSpec) -> str | None:
         if "outputs" in changes:
             data["outputs"] = changes["outputs"]
         verdict = check_at(read_dict(data, spec.dialect.name), level, "documented")
-        found = {finding.id for finding in verdict.findings}
-        if found != ids or (verdict.accepted is True) != (not ids):
-            return f"{changes} at {level}: expected {sorted(ids)}, found {sorted(found)}"
+        names = {finding.id for finding in verdict.findings}
+        if names != ids or (verdict.accepted is True) != (not ids):
+            return f"{changes} at {level}: expected {sorted(ids)}, found {sorted(names)}"
     return None
 
 
 def laws(spec: OperatorSpec) -> str | None:
-    """Laws 1 and 2 on a few seeded descriptors at each row's first level and at the newest."""
+    """Laws 1 and 2 on a few seeded descriptors at each row's first level and the newest."""
     for level in dict.fromkeys([*spec.rows, *list(spec.levels)[-1:]]):
         if level not in spec.levels:
             continue
         pick = Random(7).randint
         valid = valid_descriptors(spec, level)
         for _ in range(12):
-            made = valid.draw(pick)
-            if executes(made, level) is not False:
+            descriptor = valid.draw(pick)
+            if executes(descriptor, level) is not False:
                 continue
             return f"law 1 at {level}"
         broken = broken_descriptors(spec, level)
@@ -148,16 +150,16 @@ def laws(spec: OperatorSpec) -> str | None:
 
 
 def executes(descriptor, level: str) -> bool | None:
-    """Whether the executor computes it; None where no arrays are available for it."""
+    """Return whether the executor computes it; None without arrays for it."""
     from hypothesis.errors import NonInteractiveExampleWarning
 
     try:
         with pytest.warns(NonInteractiveExampleWarning):
-            given = arrays(descriptor, level).example()
+            arrays_by_name = arrays(descriptor, level).example()
     except (Error, pytest.fail.Exception):
         return None
     try:
-        execute_at(descriptor, given, level, max_bytes=2**24)
+        execute_at(descriptor, arrays_by_name, level, max_bytes=2**24)
     except InputError:
         return False
     except NoKernel:
@@ -166,21 +168,21 @@ def executes(descriptor, level: str) -> bool | None:
 
 
 def killer(spec: OperatorSpec) -> str | None:
-    """Return what notices that the table is wrong, the cheapest first."""
+    """Return the check that detects the wrong table, the cheapest first."""
     try:
-        found = transcription(spec)
-        if found is not None:
-            return f"transcription: {found}"
+        text = transcription(spec)
+        if text is not None:
+            return f"transcription: {text}"
         problem = next(example_problems(spec), None)
         if problem is not None:
             return f"examples: {problem}"
         missed = boundaries(spec)
         return f"boundaries: {missed}" if missed is not None else laws(spec)
-    except (Error, ValueError) as error:  # the table does not even load, or leaves nothing valid
+    except (Error, ValueError) as error:  # the table does not load, or leaves no valid descriptor
         return f"tables: {error}"
 
 
-#: Those whose rows and boundaries were typed a second time; OneHot's of ONNX and OpenVINO are held by other evidence too.
+#: Operators with transcribed rows and limits; OneHot of ONNX and OpenVINO has further checks.
 TESTIFIED = [key for key in shown_operators() if key in EXPECTED or key[1] == "OneHot"]
 
 

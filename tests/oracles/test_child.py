@@ -1,4 +1,4 @@
-"""A process of one's own: answers, crashes, late answers, exceptions, and that it starts again after each."""
+"""A subprocess: answers, crashes, timeouts, exceptions, and restarts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from specgate.workers.child import Child
 
 SLOW = 0.3  # seconds
 
-#: What a question brings about is in it.
+#: The question contains its effect.
 SCRATCH = """
     import os, sys, time
 
@@ -48,17 +48,17 @@ SCRATCH = """
 
 @pytest.fixture
 def scratch(tmp_path, monkeypatch):
-    """Make children that ask the scratch module, and end them afterwards."""
+    """Start children that use the scratch module, and end them afterwards."""
     (tmp_path / "scratch_child.py").write_text(textwrap.dedent(SCRATCH), encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    made = []
+    result = []
 
     def make(argument=None, **options):
-        made.append(Child("scratch_child", "maker", argument, **options))
-        return made[-1]
+        result.append(Child("scratch_child", "maker", argument, **options))
+        return result[-1]
 
     yield make
-    for child in made:
+    for child in result:
         child.close()
 
 
@@ -68,9 +68,9 @@ def test_answers_come_in_order_from_one_process(scratch):
     assert child.ask("z") == ("a", "z", 3)
 
 
-@pytest.mark.parametrize("how", ["die", "exit", "signal"])
-def test_a_crash_is_the_answer_and_the_next_question_has_a_new_process(scratch, how):
-    assert scratch().ask_many(["x", how, "y", "z"]) == [(None, "x", 1), "crashed", (None, "y", 1), (None, "z", 2)]
+@pytest.mark.parametrize("options", ["die", "exit", "signal"])
+def test_a_crash_is_the_answer_and_the_next_question_has_a_new_process(scratch, options):
+    assert scratch().ask_many(["x", options, "y", "z"]) == [(None, "x", 1), "crashed", (None, "y", 1), (None, "z", 2)]
 
 
 def test_a_late_answer_is_a_timeout(scratch):
@@ -118,7 +118,7 @@ def test_a_question_that_cannot_be_read_there_is_an_exception(scratch, monkeypat
         child.ask("y")
 
 
-def test_a_maker_that_raises_is_told(scratch):
+def test_a_maker_that_raises_is_reported(scratch):
     with pytest.raises(RuntimeError, match="no maker"):
         scratch("broken").ask("x")
 
@@ -131,11 +131,11 @@ def test_an_interrupted_question_does_not_answer_the_next(scratch, monkeypatch):
     child = scratch()
     child.ask("x")
 
-    def interrupted(_stream):
+    def interrupt(_stream):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("specgate.workers.child._read_message", interrupted)
+        patch.setattr("specgate.workers.child._read_message", interrupt)
         with pytest.raises(KeyboardInterrupt):
             child.ask("y")
     assert child.ask("z") == (None, "z", 1)

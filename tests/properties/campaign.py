@@ -1,7 +1,7 @@
-"""The law over every operator that has a kernel: ``python -m tests.properties.campaign [--cases N] [NAME …]``.
+"""The law for every operator with a kernel.
 
-Prints what is wrong, by class, and how many descriptors each operator computes although they are rejected, with the loose
-rules that they break. Exit code 1 where something is wrong.
+``python -m tests.properties.campaign [--cases N] [NAME …]`` prints violations by class, and per operator the number of
+rejected descriptors that it computes, with the loose rules that they break. Exit code 1 if there is a violation.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "Report", "executed", "executed_cases_of", "executed_operators", "run", "run_counterexamples", "run_each", "run_empty",
+    "Report", "execute_all", "executed_cases_of", "executed_operators", "run", "run_counterexamples", "run_each", "run_empty",
 ]  # fmt: skip
 
-#: Descriptors at each version or level of an operator.
+#: Descriptors per version or level of an operator.
 CASES: Final = 200
 
 
 @dataclass
 class Report:
-    """Counts over descriptors. loose: by operator, how often each rule was broken by what was computed nevertheless.
+    """Counts over descriptors.
 
-    wrong: by operator, kind and reason, the descriptors with their levels.
+    loose: by operator, how often computed descriptors broke each rule. wrong: by operator, kind and reason, the
+    descriptors with their levels.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -51,32 +52,35 @@ class Report:
     wrong: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """Return what is wrong, each class with one descriptor, then the loose cases by operator and the counts."""
-        told = [
+        """Return the violations, one descriptor per class, then loose cases and counts."""
+        messages = [
             f"{operator} {kind} {len(shown)}: {why}\n    {shown[0][:1000]}"
             for (operator, kind, why), shown in sorted(self.wrong.items())
         ]
-        told += [
+        messages += [
             f"loose {operator} {self.loose_cases[operator]}: "
             + ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
             for operator, rules in sorted(self.loose.items())
         ]
-        return [*told, ", ".join(f"{kind} {count}" for kind, count in self.kinds.most_common())]
+        return [*messages, ", ".join(f"{kind} {count}" for kind, count in self.kinds.most_common())]
 
 
-def executed(names: Iterable[str] = ()) -> list[Case]:
-    """Return every operator (of `names`, if any) at every level where it differs and has a kernel."""
-    wanted = set(names)
+def execute_all(names: Iterable[str] = ()) -> list[Case]:
+    """Return every operator with a kernel at every level where it differs.
+
+    names: only these, if any.
+    """
+    expected = set(names)
     return [
         case
         for case in cases()
-        if (not wanted or wanted & {case.operator, case.dialect, f"{case.dialect}/{case.operator}"})
+        if (not expected or expected & {case.operator, case.dialect, f"{case.dialect}/{case.operator}"})
         and dialect(case.dialect).operator(case.operator).has_kernel(case.level)
     ]
 
 
 def executed_operators() -> list[tuple[str, str]]:
-    """Return (dialect, operator) of every operator with a kernel: what tests run over, which is cheap to collect."""
+    """Return (dialect, operator) of every operator with a kernel, quickly."""
     specs = {key: dialect(key[0]).operator(key[1]) for key in operators()}
     return [key for key, spec in specs.items() if any(spec.has_kernel(level) for level in spec.levels)]
 
@@ -89,38 +93,48 @@ def executed_cases_of(name: str, operator: str) -> list[Case]:
 
 
 def run(chosen: Iterable[Case], count: int, seed: str = "0", *, search: bool = False) -> Report:
-    """Ask about `count` descriptors of each case; search: and those that a search through the rules finds."""
-    return _asked((case, cases_of(_spec(case), case.level, count, seed, search=search)) for case in chosen)
+    """Check `count` descriptors of each case.
+
+    search: also those that a search through the rules finds.
+    """
+    return _ask((case, cases_of(_spec(case), case.level, count, seed, search=search)) for case in chosen)
 
 
 def run_empty(chosen: Iterable[Case], count: int | None = None, seed: str = "0") -> Report:
-    """Ask about descriptors with sizes of 0: `count` of each case, all dimensions of all examples if None."""
-    return _asked((case, empty_cases_of(_spec(case), case.level, count, seed)) for case in chosen)
+    """Check `count` descriptors of each case with sizes of 0.
+
+    None: all dimensions of all examples.
+    """
+    return _ask((case, empty_cases_of(_spec(case), case.level, count, seed)) for case in chosen)
 
 
 def run_each(chosen: Iterable[Case], seed: str = "0") -> Report:
-    """Ask about the examples of each case with one thing changed, all such changes."""
+    """Check the examples of each case with every single change."""
     drawn = ((case, changed_once(_spec(case), case.level), Random(f"{seed}/{case.operator}")) for case in chosen)
-    return _asked((case, with_arrays(_spec(case), case.level, made, random)) for case, made, random in drawn)
+    return _ask(
+        (case, with_arrays(_spec(case), case.level, descriptors, random)) for case, descriptors, random in drawn
+    )
 
 
 def run_counterexamples(chosen: Iterable[Case], seed: str = "0") -> Report:
-    """Ask about the counterexamples of each case, without their outputs where these may be left out."""
-    return _asked((case, with_arrays(_spec(case), case.level, _counterexamples(case), Random(seed))) for case in chosen)
+    """Check the counterexamples of each case, without outputs where optional."""
+    return _ask((case, with_arrays(_spec(case), case.level, _counterexamples(case), Random(seed))) for case in chosen)
 
 
 def _counterexamples(case: Case) -> Iterator[Descriptor]:
     spec = _spec(case)
     outputs = {info.name for info in spec.outputs} if spec.dialect.infers_outputs else set()
-    for made in counterexamples_at(spec, case.level):
-        yield replace(made, fields={name: value for name, value in made.fields.items() if name not in outputs})
+    for descriptor in counterexamples_at(spec, case.level):
+        yield replace(
+            descriptor, fields={name: value for name, value in descriptor.fields.items() if name not in outputs}
+        )
 
 
 def _spec(case: Case) -> OperatorSpec:
     return dialect(case.dialect).operator(case.operator)
 
 
-def _asked(chosen: Iterable[tuple[Case, Iterable[tuple[Descriptor, dict[str, Any]]]]]) -> Report:
+def _ask(chosen: Iterable[tuple[Case, Iterable[tuple[Descriptor, dict[str, Any]]]]]) -> Report:
     report = Report()
     for case, drawn in chosen:
         spec = _spec(case)
@@ -147,13 +161,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--search", action="store_true", help="search for more descriptors, which takes long")
     parser.add_argument("--empty", action="store_true", help="sizes of 0 in each dimension of the examples instead")
     parser.add_argument("--each", action="store_true", help="the examples with one thing changed instead")
-    given = parser.parse_args(arguments)
-    if given.empty:
-        report = run_empty(executed(given.names), seed=given.seed)
-    elif given.each:
-        report = run_each(executed(given.names), given.seed)
+    inputs = parser.parse_args(arguments)
+    if inputs.empty:
+        report = run_empty(execute_all(inputs.names), seed=inputs.seed)
+    elif inputs.each:
+        report = run_each(execute_all(inputs.names), inputs.seed)
     else:
-        report = run(executed(given.names), given.cases, given.seed, search=given.search)
+        report = run(execute_all(inputs.names), inputs.cases, inputs.seed, search=inputs.search)
     print("\n".join(report.lines()))
     return 1 if report.wrong else 0
 

@@ -1,6 +1,7 @@
-"""Profiles: ``laptop`` draws anew in each run, ``ci`` (where CI is set) repeats itself exactly; both are quick.
+"""Profiles: ``laptop`` draws new cases in each run, ``ci`` repeats the same ones.
 
-HYPOTHESIS_PROFILE chooses one by name, also ``nightly``, which searches for long.
+``ci`` is used if CI is set; both are quick. HYPOTHESIS_PROFILE chooses one by name, also ``nightly``, which searches
+for long.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.properties.support import THOROUGH, chosen_cases
 #: Examples of all cases together, within these bounds for each: more operators must not make the folder slower.
 _CI_EXAMPLES, _FEWEST, _MOST = 400, 10, 20
 
-#: How long things take is not asserted: the machine may be busy.
+#: Tests do not assert durations, because the machine may be busy.
 _STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 _examples = min(max(_FEWEST, _CI_EXAMPLES // len(chosen_cases())), _MOST)
@@ -29,7 +30,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is asked of one operator or case after the other as slow, but for OneHot at its newest level."""
+    """Mark tests over all operators or cases as slow, except OneHot's newest level."""
     for item in (item for item in items if item.nodeid.startswith("tests/properties/")):
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         case = parameters.get("case")

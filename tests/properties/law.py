@@ -1,7 +1,7 @@
-"""The law that holds validator and executor together, asked of one descriptor at a time.
+"""The law between validator and executor, for one descriptor.
 
-Accepted: it executes, and the outputs have the declared types and sizes. Rejected: it is refused with `InputError`, or
-all that fails is loose, which is what the table says a kernel may compute although the verdict is a rejection.
+Accepted: it executes, and the outputs have the declared types and sizes. Rejected: execution raises `InputError`, or
+all failed rules are loose, which the table marks as computable although rejected.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from specgate.generate.seeds import concrete, examples_at
 from specgate.generate.walk import valid_descriptors
 from specgate.validate.check import accepts
 from specgate.validate.row import explain_at
-from tests.properties.support import MAX_BYTES, unclaimed
-from tests.properties.zero_sizes import dimensions_of, emptied
+from tests.properties.support import MAX_BYTES, list_unclaimed
+from tests.properties.zero_sizes import dimensions_of, empty_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -43,7 +43,7 @@ __all__ = ["Answer", "ask", "cases_of", "empty_cases_of", "with_arrays"]
 #: Elements of all tensors together; larger ones are not executed.
 SMALL: Final = 2**14
 _SPECIAL: Final = (0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.0, 3.0, 100.0, 1e30, float("nan"), float("inf"), float("-inf"))
-#: What messages say of executions that are outside the law: they are too large, or take too long.
+#: Messages of executions outside the law: too large, or too slow.
 _TOO_LARGE: Final = (
     "more than the limit of",
     "out of memory",
@@ -57,10 +57,11 @@ _TEXTS: Final = ("", "on", "a b", "\u00e9")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of one descriptor.
+    """The outcome for one descriptor.
 
-    kind: ``held``, ``loose``, ``skipped`` (too large, no kernel for it), or what is wrong: ``crash``, ``refused`` (although
-    accepted), ``differs`` (outputs are not as declared), ``computed`` (although rejected). why: rules or the message.
+    kind: ``held``, ``loose``, ``skipped`` (too large, or without a kernel), or a violation: ``crash``, ``refused``
+    (although accepted), ``differs`` (outputs are not as declared), ``computed`` (although rejected). why: rules or the
+    message.
     """
 
     kind: str
@@ -75,9 +76,9 @@ class Answer:
 def cases_of(
     spec: OperatorSpec, level: str, count: int, seed: str, *, search: bool = False
 ) -> Iterator[tuple[Descriptor, dict[str, Any]]]:
-    """Yield about `count` descriptors at a level, the table's own and changes of them, each with arrays for its inputs.
+    """Yield about `count` descriptors with arrays: the table's, and changes of them.
 
-    search: also valid ones and ones with one thing wrong that a walk over the table finds.
+    search: also valid ones and ones with one error that a search over the table finds.
     """
     random = Random(f"{seed}/{spec.name}/{level}")
     return with_arrays(spec, level, _descriptors(spec, level, count, seed, search=search), random)
@@ -86,31 +87,37 @@ def cases_of(
 def empty_cases_of(
     spec: OperatorSpec, level: str, count: int | None, seed: str
 ) -> Iterator[tuple[Descriptor, dict[str, Any]]]:
-    """Yield descriptors with sizes of 0, each with arrays for its inputs; count: how many of them, all if None.
+    """Yield descriptors with sizes of 0 and arrays.
 
-    Each dimension of each accepted example, and of pairs of them. What is rejected comes a second time, repaired.
+    count: their number, all if None. Each dimension of each accepted example, and of pairs of them. Rejected ones come
+    a second time, repaired.
     """
-    made = _emptied(spec, level, Random(f"{seed}/{spec.name}/{level}"), every=count is None)
-    return with_arrays(spec, level, islice(made, count), Random(f"{seed}/{spec.name}/{level}"))
+    descriptors = _empty_out(spec, level, Random(f"{seed}/{spec.name}/{level}"), every=count is None)
+    return with_arrays(spec, level, islice(descriptors, count), Random(f"{seed}/{spec.name}/{level}"))
 
 
-def _emptied(spec: OperatorSpec, level: str, random: Random, *, every: bool) -> Iterator[Descriptor]:
+def _empty_out(spec: OperatorSpec, level: str, random: Random, *, every: bool) -> Iterator[Descriptor]:
     sides = [side for side in [spec.resolve(level)] if side is not None]
-    shown = [made for made in map(concrete, examples_at(spec, level)) if accepts(made, level)]
-    bases = [made for made in shown if _small(made)] or valid_descriptors(spec, level, proven=False).descriptors
-    pairs = [(made, *dimension) for made in bases for dimension in dimensions_of(made)]
+    shown = [descriptor for descriptor in map(concrete, examples_at(spec, level)) if accepts(descriptor, level)]
+    bases = [descriptor for descriptor in shown if _small(descriptor)] or valid_descriptors(
+        spec, level, proven=False
+    ).descriptors
+    pairs = [(descriptor, *dimension) for descriptor in bases for dimension in dimensions_of(descriptor)]
     random.shuffle(pairs)
-    second = [random.choice(list(emptied(made, spec, at, axis))) for made, at, axis in pairs[: None if every else 4]]
-    pairs += [(made, *random.choice(left)) for made in second if (left := dimensions_of(made))]
+    second = [
+        random.choice(list(empty_out(descriptor, spec, at, axis)))
+        for descriptor, at, axis in pairs[: None if every else 4]
+    ]
+    pairs += [(descriptor, *random.choice(left)) for descriptor in second if (left := dimensions_of(descriptor))]
     outputs = {info.name for info in spec.outputs}
     seen = set()
     for base, place, axis in pairs:
-        for made in emptied(base, spec, place, axis):
-            open_outputs = {p: t for p, t in made.tensors() if p.partition("[")[0] in outputs}
-            unsized = replace_tensors(made, {p: t._replace(sizes=None) for p, t in open_outputs.items()})
-            rejected = every and accepts(made, level) is False
-            better = repair_descriptor(made, sides, random.randint, _has_no_elements) if rejected else None
-            for each in (made, better, unsized if spec.dialect.infers_outputs else None):
+        for descriptor in empty_out(base, spec, place, axis):
+            open_outputs = {p: t for p, t in descriptor.tensors() if p.partition("[")[0] in outputs}
+            unsized = replace_tensors(descriptor, {p: t._replace(sizes=None) for p, t in open_outputs.items()})
+            rejected = every and accepts(descriptor, level) is False
+            better = repair_descriptor(descriptor, sides, random.randint, _has_no_elements) if rejected else None
+            for each in (descriptor, better, unsized if spec.dialect.infers_outputs else None):
                 key = repr(each and each.fields)
                 if each is not None and key not in seen:
                     seen.add(key)
@@ -128,25 +135,25 @@ def _small(descriptor: Descriptor) -> bool:
 def with_arrays(
     spec: OperatorSpec, level: str, descriptors: Iterable[Descriptor], random: Random
 ) -> Iterator[tuple[Descriptor, dict[str, Any]]]:
-    """Yield those descriptors that can be asked, each with arrays for its inputs."""
+    """Yield the descriptors that can be executed, with arrays for their inputs."""
     shown = list(_shown_inputs(spec))
-    for found in descriptors:
-        if found.version not in {None, level} or _laid_out_for_nothing(spec, found):
+    for result in descriptors:
+        if result.version not in {None, level} or _laid_out_for_nothing(spec, result):
             continue
         try:
-            if not _small(found):
+            if not _small(result):
                 continue
-            read_dict(write_dict(found), spec.dialect.name)
-            descriptor = _with_constants(spec, found, random)
+            read_dict(write_dict(result), spec.dialect.name)
+            descriptor = _with_constants(spec, result, random)
             drawn = _arrays(spec, descriptor, shown, random)
-        except (NoKernel, InputError):  # what no file holds, and elements that numpy has no type for, or none at all
+        except (NoKernel, InputError):  # no array can hold such elements, or there are none
             continue
-        known = _with_elements(spec, descriptor, drawn)
-        yield (_unknown_sizes(spec, known) if random.randrange(10) == 9 else known), drawn  # 0 is what shrinks to
+        facts = _with_elements(spec, descriptor, drawn)
+        yield (_unknown_sizes(spec, facts) if random.randrange(10) == 9 else facts), drawn  # 0 is what shrinks to
 
 
 def _laid_out_for_nothing(spec: OperatorSpec, descriptor: Descriptor) -> bool:
-    """Return whether a tensor has a memory layout, which only dialects with rules for tensors know."""
+    """Return whether a tensor has a memory layout, as in dialects with tensor rules."""
     if spec.dialect.tables.tensor.rules:
         return False
     return any(t.strides is not None or t.size_in_bytes is not None for _, t in descriptor.tensors())
@@ -164,10 +171,10 @@ def _descriptors(spec: OperatorSpec, level: str, count: int, seed: str, *, searc
 
 
 def ask(spec: OperatorSpec, descriptor: Descriptor, arrays: Mapping[str, Any], level: str) -> Answer:
-    """Hold one descriptor and its arrays against the law."""
+    """Check one descriptor and its arrays against the law."""
     resolved = spec.resolve(level)
     assert resolved is not None
-    descriptor = unclaimed(descriptor)
+    descriptor = list_unclaimed(descriptor)
     failures = explain_at(descriptor, resolved)
     failed = [f for f in failures if not f.unknown]
     rules = tuple(sorted({f.rule for f in failed}))
@@ -179,7 +186,7 @@ def ask(spec: OperatorSpec, descriptor: Descriptor, arrays: Mapping[str, Any], l
         if failures:
             return Answer("held")
         if any(is_container(spec.dialect, tensor.type) for _, tensor in descriptor.tensors()):
-            return Answer("skipped", str(error))  # what is in a sequence or an optional no descriptor says
+            return Answer("skipped", str(error))  # no descriptor states the contents of a sequence or an optional
         return Answer("refused", str(error))
     except (NoKernel, NoTable) as error:
         return Answer("skipped", str(error))
@@ -199,7 +206,7 @@ def ask(spec: OperatorSpec, descriptor: Descriptor, arrays: Mapping[str, Any], l
 
 
 def _differs(spec: OperatorSpec, descriptor: Descriptor, outputs: Mapping[str, Any], level: str) -> str:
-    """Say what of the outputs of an accepted descriptor is not as it declares."""
+    """Return how outputs of an accepted descriptor differ from its declaration."""
     for info in spec.layout(level).outputs:
         declared = descriptor.fields.get(info.name)
         if declared is None:
@@ -207,10 +214,10 @@ def _differs(spec: OperatorSpec, descriptor: Descriptor, outputs: Mapping[str, A
         if info.name not in outputs:
             return f"{info.name} is not computed"
         tensors = [declared] if isinstance(declared, TensorDesc) else list(declared)
-        found = [outputs[info.name]] if isinstance(declared, TensorDesc) else list(outputs[info.name])
-        if len(tensors) != len(found):
-            return f"{info.name}: {len(found)} tensors for {len(tensors)}"
-        for tensor, array in zip(tensors, found, strict=True):
+        items = [outputs[info.name]] if isinstance(declared, TensorDesc) else list(outputs[info.name])
+        if len(tensors) != len(items):
+            return f"{info.name}: {len(items)} tensors for {len(tensors)}"
+        for tensor, array in zip(tensors, items, strict=True):
             if is_container(spec.dialect, tensor.type):
                 convert_container(array, str(tensor.type), spec.dialect, info.name)
                 continue
@@ -222,7 +229,7 @@ def _differs(spec: OperatorSpec, descriptor: Descriptor, outputs: Mapping[str, A
 
 
 def _shown_inputs(spec: OperatorSpec) -> Iterator[tuple[str, TensorDesc, Any]]:
-    """Yield the tensors of the examples with the elements that the examples give them."""
+    """Yield the examples' tensors that have elements."""
     for example in spec.table.examples.values():
         try:
             descriptor = read_dict(example["descriptor"], spec.dialect.name)
@@ -244,53 +251,55 @@ def _arrays(
     wild = random.randrange(3) == 0
 
     def inner(word: str) -> NDArray[Any]:
-        return _filled(numpy_type(spec.dialect, word), (2, 3), random, wild=wild)
+        return _fill(numpy_type(spec.dialect, word), (2, 3), random, wild=wild)
 
-    def made(name: str, tensor: TensorDesc) -> Any:
+    def make(name: str, tensor: TensorDesc) -> Any:
         if is_container(spec.dialect, tensor.type):
             return made_of(str(tensor.type), spec.dialect, inner, random.randrange(4))
         if tensor.type not in spec.dialect.types:
             raise InputError("no type")
         dtype, shape = numpy_type(spec.dialect, tensor.type), _sizes(tensor)
-        given = [tensor.value] if tensor.value is not None and random.randrange(6) else []
+        items = [tensor.value] if tensor.value is not None and random.randrange(6) else []
         if random.randrange(8):
-            given += [value for n, t, value in shown if n == name and (t.type, t.sizes) == (tensor.type, tensor.sizes)]
-        for value in given[:1]:
+            items += [value for n, t, value in shown if n == name and (t.type, t.sizes) == (tensor.type, tensor.sizes)]
+        for value in items[:1]:
             return as_array(value, dtype, None, name).reshape(shape)
-        return _filled(dtype, shape, random, wild=wild)
+        return _fill(dtype, shape, random, wild=wild)
 
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for info in spec.inputs:
         value = descriptor.fields.get(info.name)
         if isinstance(value, TensorDesc):
             try:
-                found[info.name] = made(info.name, value)
+                entries[info.name] = make(info.name, value)
             except ValueError:
                 raise InputError("a constant of another size") from None
         elif value is not None:
-            found[info.name] = [made(info.name, tensor) for tensor in value]
+            entries[info.name] = [make(info.name, tensor) for tensor in value]
     for info in spec.attributes:
-        held = descriptor.fields.get(info.name)
-        if info.type == "tensor-proto" and isinstance(held, TensorDesc) and held.type in spec.dialect.types:
-            if held.value is None:
+        contents = descriptor.fields.get(info.name)
+        if info.type == "tensor-proto" and isinstance(contents, TensorDesc) and contents.type in spec.dialect.types:
+            if contents.value is None:
                 raise InputError("an attribute whose elements are not at hand")
-            as_array(list(held.value), numpy_type(spec.dialect, held.type), None, info.name)  # refused as an input's
-    return found
+            as_array(
+                list(contents.value), numpy_type(spec.dialect, contents.type), None, info.name
+            )  # refused as an input's
+    return entries
 
 
 def _with_constants(spec: OperatorSpec, descriptor: Descriptor, random: Random) -> Descriptor:
-    """Return it with elements for tensors that attributes hold without any: no file has such ones."""
+    """Return it with elements for empty tensors in attributes, as files have them."""
     fields = dict(descriptor.fields)
     for info in spec.attributes:
-        held = fields.get(info.name)
-        if info.type == "tensor-proto" and isinstance(held, TensorDesc) and held.concrete and held.value is None:
-            drawn = _filled(numpy_type(spec.dialect, str(held.type)), _sizes(held), random, wild=False)
-            fields[info.name] = held._replace(value=tuple(drawn.ravel().tolist()))
+        value = fields.get(info.name)
+        if info.type == "tensor-proto" and isinstance(value, TensorDesc) and value.concrete and value.value is None:
+            drawn = _fill(numpy_type(spec.dialect, str(value.type)), _sizes(value), random, wild=False)
+            fields[info.name] = value._replace(value=tuple(drawn.ravel().tolist()))
     return replace(descriptor, fields=fields)
 
 
-def _filled(dtype: np.dtype[Any], shape: tuple[int, ...], random: Random, *, wild: bool) -> NDArray[Any]:
-    """Small integers, or any values of the type, the special ones among them."""
+def _fill(dtype: np.dtype[Any], shape: tuple[int, ...], random: Random, *, wild: bool) -> NDArray[Any]:
+    """Small integers, or any values of the type, including special ones."""
     count = prod(shape)
     if dtype.kind == "O":
         flat: NDArray[Any] = np.empty(count, object)
@@ -308,7 +317,7 @@ def _filled(dtype: np.dtype[Any], shape: tuple[int, ...], random: Random, *, wil
 
 
 def _unknown_sizes(spec: OperatorSpec, descriptor: Descriptor) -> Descriptor:
-    """Return it without the sizes of its inputs and outputs, which an execution finds in the arrays."""
+    """Return it without sizes of inputs and outputs, which execution reads from arrays."""
     fields = dict(descriptor.fields)
     for info in (*spec.inputs, *spec.outputs):
         tensor = fields.get(info.name)
@@ -318,7 +327,7 @@ def _unknown_sizes(spec: OperatorSpec, descriptor: Descriptor) -> Descriptor:
 
 
 def _with_elements(spec: OperatorSpec, descriptor: Descriptor, drawn: Mapping[str, Any]) -> Descriptor:
-    """Return it with the drawn elements as constants, where rules read any."""
+    """Return it with the drawn elements as constants, if rules read any."""
     read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
     fields = dict(descriptor.fields)
     for name in read & drawn.keys():

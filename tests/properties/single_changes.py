@@ -1,4 +1,4 @@
-"""The examples of a table with one thing changed: each size, rank, element of a constant and attribute in turn."""
+"""A table's examples with one change: sizes, ranks, constants, attributes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["changed_once"]
 
-#: Examples of each operator whose parts are changed.
+#: Number of examples per operator.
 _EXAMPLES: Final = 2
 _INTEGERS: Final = (-9, -2, -1, 0, 1, 2, 3, 7, 100, 2**31)
 _FLOATS: Final = (-1.0, -0.5, 0.0, 0.5, 1.0, 2.0, float("nan"), float("inf"))
@@ -27,17 +27,17 @@ _FIRST: Final[dict[str, tuple[Any, ...]]] = {
 
 
 def changed_once(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
-    """Yield the descriptors, without their outputs where these may be left out, so that no output hides the change."""
+    """Yield the descriptors, without optional outputs, which could hide the change."""
     infos = spec.fields_at(level)
     outputs = {name for name, info in infos.items() if info.kind == "output"} if spec.dialect.infers_outputs else set()
     seen = set()
     for example in list(map(concrete, examples_at(spec, level)))[:_EXAMPLES]:
         base = replace(example, fields={name: value for name, value in example.fields.items() if name not in outputs})
-        for made in (*_other_tensors(base, spec, level), *_other_attributes(base, spec, level)):
-            key = repr(made.fields)
+        for descriptor in (*_other_tensors(base, spec, level), *_other_attributes(base, spec, level)):
+            key = repr(descriptor.fields)
             if key not in seen:
                 seen.add(key)
-                yield made
+                yield descriptor
 
 
 def _other_tensors(base: Descriptor, spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
@@ -71,7 +71,7 @@ def _other_attributes(base: Descriptor, spec: OperatorSpec, level: str) -> Itera
         others = _FIRST.get(info.type, ()) if value is None else _others(value)
         yield from (replace(base, fields={**base.fields, name: other}) for other in others)
         if name in base.fields:
-            yield replace(base, fields={field: held for field, held in base.fields.items() if field != name})
+            yield replace(base, fields={field: value for field, value in base.fields.items() if field != name})
 
 
 def _others(value: Any) -> Iterator[Any]:
@@ -86,7 +86,7 @@ def _others(value: Any) -> Iterator[Any]:
 
 
 def _lists(value: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Yield a list of numbers shorter, longer, of one number, and with another number at each place."""
+    """Yield a list shorter, longer, of one number, and with each number changed."""
     if not value or not all(isinstance(item, int | float) for item in value):
         return
     yield from (value[1:], (*value, value[-1]), (), (value[0],) * len(value))

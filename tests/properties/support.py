@@ -1,4 +1,4 @@
-"""What several of the laws need."""
+"""Helpers of several laws."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
 
-#: What an execution in these tests may allocate, in bytes.
+#: Memory limit of an execution in these tests, in bytes.
 MAX_BYTES = 2**26
 
 
-#: Of many, these stand for all in the default run: each for a part of the format (fused operators, rows by a condition,
+#: The default run uses these operators: each covers a part of the format (fused operators, conditional rows,
 #: arrays of tensors, scalars, formulas of sizes, type variables, attributes that become inputs, domains, graphs).
 #: HYPOTHESIS_PROFILE=nightly takes all.
 CHOSEN: Final = {
@@ -31,17 +31,20 @@ CHOSEN: Final = {
     "onnx": ("OneHot", "Concat", "Reshape", "If", "ai.onnx.ml.Binarizer"),
     "openvino": ("OneHot", "Add", "Concat", "Reshape", "If"),
 }
-#: Of these every level that differs is taken; of the others the first and the last.
+#: These run at every level that differs; the others at the first and the last.
 THOROUGH: Final = ("ONE_HOT", "OneHot")
 
 
-#: Spec folders beside the shipped tables: then their operators alone are meant, and all of them.
+#: Spec folders next to the shipped tables: then only their operators run, and all of them.
 OWN: Final = tuple(map(str, spec_folders()))
 ALL: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or bool(OWN)
 
 
 def shown_operators() -> list[tuple[str, str]]:
-    """Return (dialect, operator) of every table with examples: one that only says what a package states has none."""
+    """Return (dialect, operator) of every table with examples.
+
+    Tables that only state a package's facts have none.
+    """
     return [(name, operator) for name, operator in operators() if dialect(name).operator(operator).table.examples]
 
 
@@ -57,18 +60,18 @@ def chosen_operators() -> list[tuple[str, str]]:
 @cache
 def chosen_cases() -> list[Case]:
     """Return those of `cases` that the properties run over."""
-    found = {key: cases_of(*key) for key in chosen_operators()}
+    result = {key: cases_of(*key) for key in chosen_operators()}
     if ALL:
-        return [case for levels in found.values() for case in levels]
+        return [case for levels in result.values() for case in levels]
     return [
         case
-        for (name, operator), levels in found.items()
+        for (name, operator), levels in result.items()
         for case in (levels if name not in CHOSEN or operator in THOROUGH else dict.fromkeys([levels[0], levels[-1]]))
     ]
 
 
 def steady(spec: OperatorSpec) -> bool:
-    """Return whether every field is the same at all levels: what one level asks for, another then does not refuse."""
+    """Return whether every field is the same at all levels."""
     first = next(iter(spec.levels))
     return not any(info.forms or info.until or info.since not in {None, first} for info in spec.fields.values())
 
@@ -83,13 +86,13 @@ def spec_of(case: Case) -> OperatorSpec:
 
 
 def resolved_of(case: Case, side: SingleBasis = "documented") -> Resolved:
-    found = spec_of(case).resolve(case.level, side)
-    assert found is not None
-    return found
+    resolved = spec_of(case).resolve(case.level, side)
+    assert resolved is not None
+    return resolved
 
 
-def unclaimed(descriptor: Descriptor) -> Descriptor:
-    """Return it without the sizes of outputs that follow from the elements of inputs alone, but with their ranks."""
+def list_unclaimed(descriptor: Descriptor) -> Descriptor:
+    """Return it without output sizes that depend on input elements, but with ranks."""
     recipe = dialect(descriptor.dialect).operator(descriptor.operator).table.recipe
     names = recipe.get("sized_by_values", []) if recipe is not None else []
     tensors = {name: descriptor.fields.get(name) for name in names}
@@ -102,14 +105,14 @@ def unclaimed(descriptor: Descriptor) -> Descriptor:
 
 
 def fuses_without_kernel(descriptor: Descriptor) -> bool:
-    """Return whether an operator is fused into this one that cannot be executed."""
+    """Return whether a fused operator cannot be executed."""
     values = [value for many in descriptor.fields.values() for value in (many if isinstance(many, list) else [many])]
     fused = [value.operator for value in values if isinstance(value, Descriptor)]
     return any(not dialect(descriptor.dialect).operator(name).table.recipe for name in fused)
 
 
-def carried(descriptor: Descriptor) -> bool:
-    """Return whether numpy (with ml_dtypes) has a type for the elements of every tensor."""
+def carry(descriptor: Descriptor) -> bool:
+    """Return whether numpy (with ml_dtypes) has a type for every tensor's elements."""
     try:
         for tensor in descriptor.fields.values():
             if isinstance(tensor, TensorDesc) and tensor.type is not None:

@@ -1,4 +1,4 @@
-"""`accepts_many` gives each row the answer of `accepts`, whatever the descriptors and the basis."""
+"""`accepts_many` answers each row as `accepts` does, on every basis."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0**64, 1e300, float("inf"), float("nan"))
 
 
 def target_of(case: Case) -> str:
-    """Return a target by which an operator is judged at the level of a case."""
+    """Return a target that checks an operator at a case's level."""
     spec, table = spec_of(case), dialect(case.dialect)
     return next(f"{case.dialect}:{at}" for at in table.levels if spec.level_for(at) == case.level)
 
@@ -44,10 +44,10 @@ def number(random: Random, value: Any, low: int) -> Any:
     return max(low, value + random.choice((-1, 1, 2)) if random.random() < 0.5 else random.choice(NUMBERS))
 
 
-def changed(made: Descriptor, random: Random) -> Descriptor:
-    """Return a descriptor of the same structure, with other numbers and words: so that rows differ within a column."""
-    spec = dialect(made.dialect).operator(made.operator)
-    fields = dict(made.fields)
+def change(descriptor: Descriptor, random: Random) -> Descriptor:
+    """Return a descriptor of the same structure with other numbers and words."""
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    fields = dict(descriptor.fields)
     for _ in range(random.choice((0, 1, 1, 1, 2, 3)) if fields else 0):
         name = random.choice(list(fields))
         info, value = spec.fields[name], fields[name]
@@ -69,7 +69,7 @@ def changed(made: Descriptor, random: Random) -> Descriptor:
             fields[name] = [*value[:place], item, *value[place + 1 :]]
         elif isinstance(value, int | float):
             fields[name] = number(random, value, low)
-    return replace(made, fields=fields, plain=False)
+    return replace(descriptor, fields=fields, plain=False)
 
 
 def changed_tensor(tensor: TensorDesc, random: Random, types: list[str]) -> TensorDesc:
@@ -87,14 +87,22 @@ def changed_tensor(tensor: TensorDesc, random: Random, types: list[str]) -> Tens
     return tensor._replace(**parts)
 
 
-def agree(made: Sequence[Descriptor], level: str, target: str, basis: Basis) -> list[bool]:
-    rows = [replace(one, version=None, layout=None) for one in made if one.plain and one.version in {None, level}]
+def agree(result: Sequence[Descriptor], level: str, target: str, basis: Basis) -> list[bool]:
+    rows = [
+        replace(descriptor, version=None, layout=None)
+        for descriptor in result
+        if descriptor.plain and descriptor.version in {None, level}
+    ]
     columns = columns_of(rows) if rows else {}
     if not columns:
         return []
-    found = specgate.accepts_many(rows[0].operator, columns, target, basis)
-    expected = [accepts(one, level, basis, parse_target(target).by) is True for one in rows]
-    wrong = [one for one, said, right in zip(rows, found.tolist(), expected, strict=True) if said is not right]
+    array = specgate.accepts_many(rows[0].operator, columns, target, basis)
+    expected = [accepts(descriptor, level, basis, parse_target(target).by) is True for descriptor in rows]
+    wrong = [
+        descriptor
+        for descriptor, message, right in zip(rows, array.tolist(), expected, strict=True)
+        if message is not right
+    ]
     assert wrong == []
     return expected
 
@@ -106,32 +114,32 @@ def test_rows_of_drawn_descriptors(case: Case, data: st.DataObject) -> None:
     near = near_valid(*case).map(lambda broken: broken.descriptor)
     drawn = data.draw(st.lists(descriptors(*case) | near, min_size=1, max_size=3))
     random = data.draw(st.randoms(use_true_random=False))
-    made = [*drawn, *(changed(one, random) for one in drawn if one.plain for _ in range(6))]
+    result = [*drawn, *(change(item, random) for item in drawn if item.plain for _ in range(6))]
     basis = data.draw(st.sampled_from(BASES))
-    note(str(made))
-    agree(made, case.level, target, basis)
+    note(str(result))
+    agree(result, case.level, target, basis)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 def test_rows_of_every_operator(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every operator's examples and counterexamples with changes; what is asked row by row are few operators."""
-    asked: set[str] = set()
+    """Changed examples and counterexamples of every operator; few need row-by-row checks."""
+    questions: set[str] = set()
 
-    def counted(made: Descriptor, *others: Any) -> bool | None:
-        asked.add(made.operator)
-        return accepts(made, *others)
+    def count_call(result: Descriptor, *others: Any) -> bool | None:
+        questions.add(result.operator)
+        return accepts(result, *others)
 
-    monkeypatch.setattr(many, "accepts", counted)
+    monkeypatch.setattr(many, "accepts", count_call)
     seen: list[bool] = []
     for operator in dialect(name).operators:
         spec = dialect(name).operator(operator)
         level = list(spec.levels)[-1]
         target = target_of(Case(name, operator, level))
         random = Random(operator)
-        shown = [one for one in shown_descriptors(spec, level, 8) if one.plain]
-        made = [*shown, *(changed(one, random) for one in shown[:4] for _ in range(8))]
-        if made:
-            seen += agree(made, level, target, random.choice(BASES))
+        shown = [item for item in shown_descriptors(spec, level, 8) if item.plain]
+        result = [*shown, *(change(item, random) for item in shown[:4] for _ in range(8))]
+        if result:
+            seen += agree(result, level, target, random.choice(BASES))
     assert 0.1 < sum(seen) / len(seen) < 0.9
-    assert len(asked) <= len(dialect(name).operators) // 10, sorted(asked)
+    assert len(questions) <= len(dialect(name).operators) // 10, sorted(questions)

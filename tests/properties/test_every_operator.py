@@ -1,7 +1,7 @@
-"""Every operator with examples, cheaply: its own examples, changed at random, at the levels where it differs.
+"""Random changes of every operator's examples, at the levels where it differs.
 
-The laws in the files beside this one search for descriptors and run over a chosen few operators; this one searches for
-nothing and leaves none out.
+The laws in the files next to this one search for descriptors of chosen operators; this one covers all operators without
+a search.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from specgate.testing import reproducing
 from specgate.validate.check import accepts
 from specgate.validate.facts import Facts
 from specgate.validate.row import explain_at
-from tests.properties.support import MAX_BYTES, carried, shown_operators, unclaimed
+from tests.properties.support import MAX_BYTES, carry, list_unclaimed, shown_operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-#: Changed examples per operator and level; of those accepted, how many are executed.
+#: Changed examples per operator and level; the number of accepted ones that are executed.
 CHANGES = 40
 EXECUTED = 4
 SMALL = 4096
-#: Of OpenVINO: they limit nothing, or hardly anything; what is wrong with port maps is found in whole files.
+#: OpenVINO operators that limit nothing, or hardly anything; errors in port maps are found in files.
 TAKES_ALL = ("Result", "Loop", "TensorIterator")
 
 
 def levels_that_differ(spec: OperatorSpec) -> list[str]:
-    """The first and the newest level, and the newest of a row in between."""
+    """Return the first and the newest level, and the newest of a row in between."""
     rows = [level for level in spec.levels if level in spec.rows]
     return list(dict.fromkeys([rows[0], rows[len(rows) // 2], list(spec.levels)[-1]]))
 
@@ -63,18 +63,18 @@ def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     assert examples or level != list(spec.levels)[-1]
     mover = Mutator(spec, random.randint, [0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**32 - 1], examples)
     for _ in range(CHANGES if examples else 0):
-        made = mover.mutate_descriptor(random.choice(examples), random.randrange(5))
+        descriptor = mover.mutate_descriptor(random.choice(examples), random.randrange(5))
         with suppress(InputError):  # a number that no structure holds
-            yield as_read_at(level, spec, read_dict(write_dict(made), spec.dialect.name))
+            yield as_read_at(level, spec, read_dict(write_dict(descriptor), spec.dialect.name))
 
 
 def as_read_at(level: str, spec: OperatorSpec, descriptor: Descriptor) -> Descriptor:
-    """The descriptor with its fields in the order and kinds that the operator has at `level`."""
+    """Return the descriptor with the field order and kinds of `level`."""
     return reordered_for(descriptor, spec, level) if spec.varies else descriptor
 
 
 @pytest.mark.parametrize(("name", "operator"), shown_operators())
-def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operator: str) -> None:
+def test_all_ways_to_check_agree_and_what_is_accepted_executes(name: str, operator: str) -> None:
     spec = dialect(name).operator(operator)
     if not spec.table.examples:
         pytest.skip("nothing but what a package states of it")
@@ -83,7 +83,7 @@ def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operat
     for level in levels_that_differ(spec):
         for descriptor in changed_examples(spec, level):
             with reproducing(descriptor, f"{name}:{level}"):
-                again = as_read_at(level, spec, read_dict(write_dict(descriptor), name))
+                round_trip = as_read_at(level, spec, read_dict(write_dict(descriptor), name))
                 facts = Facts()
                 for side in ("documented", "observed"):
                     resolved = spec.resolve(level, side)
@@ -92,7 +92,7 @@ def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operat
                     explained = False if any(not f.unknown for f in failures) else None if failures else True
                     answer = accepts(descriptor, level, side)
                     assert answer is explained or (not descriptor.plain and answer is None), (side, level)
-                    assert accepts(again, level, side) is answer
+                    assert accepts(round_trip, level, side) is answer
                     seen[answer] += 1
                 if name == "directml" and executed < EXECUTED and accepts(descriptor, level, "documented"):
                     executed += executes(spec, descriptor, level)
@@ -106,24 +106,24 @@ def sizes_of(tensor: TensorDesc) -> tuple[int, ...]:
 
 
 def plain_arrays(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, Any]:
-    """Zeros and ones for every input."""
+    """Return zeros and ones for every input."""
 
-    def made(tensor: TensorDesc) -> NDArray[Any]:
+    def make(tensor: TensorDesc) -> NDArray[Any]:
         shape = sizes_of(tensor)
         return np.arange(prod(shape)).reshape(shape).astype(numpy_type(spec.dialect, str(tensor.type))) % 2
 
-    found = {info.name: descriptor.fields.get(info.name) for info in spec.inputs}
+    entries = {info.name: descriptor.fields.get(info.name) for info in spec.inputs}
     return {
-        name: made(value) if isinstance(value, TensorDesc) else [made(tensor) for tensor in value]
-        for name, value in found.items()
+        name: make(value) if isinstance(value, TensorDesc) else [make(tensor) for tensor in value]
+        for name, value in entries.items()
         if value is not None
     }
 
 
 def executes(spec: OperatorSpec, descriptor: Descriptor, level: str) -> bool:
-    """Execute an accepted descriptor with arrays of small numbers; outputs must be as declared."""
-    descriptor = unclaimed(descriptor)
-    if not carried(descriptor) or sum(prod(sizes_of(t)) for _, t in descriptor.tensors()) > SMALL:
+    """Execute an accepted descriptor with small numbers and compare the outputs."""
+    descriptor = list_unclaimed(descriptor)
+    if not carry(descriptor) or sum(prod(sizes_of(t)) for _, t in descriptor.tensors()) > SMALL:
         return False
     try:
         outputs = execute_at(descriptor, plain_arrays(spec, descriptor), level, max_bytes=MAX_BYTES)

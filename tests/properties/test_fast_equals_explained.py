@@ -1,4 +1,4 @@
-"""The compiled checker and the explaining path give one answer, whatever the descriptor and the basis."""
+"""The compiled checker and the explaining path agree, on every basis."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ def fast_of(case: Case, side: SingleBasis) -> Callable[[Mapping[str, Any]], bool
 
 
 def agree(descriptor: Descriptor, case: Case, explained: Basis) -> None:
-    """All bases are answered alike; the findings, which take longest, are those of the basis `explained`."""
+    """All bases give the same answer; findings, which are slow, only for `explained`."""
     failures = {side: explain_at(descriptor, resolved_of(case, side)) for side in SIDES["both"]}
-    for side, found in failures.items():
+    for side, result in failures.items():
         if descriptor.plain:
-            assert fast_of(case, side)(descriptor.fields) is (not found), side
+            assert fast_of(case, side)(descriptor.fields) is (not result), side
     for basis, sides in SIDES.items():
         by_default = spec_of(case).sides_at(case.level, basis)  # on both sides it may follow the builds
-        found = [
+        result = [
             failure
             for side in sides
             if side in by_default
             for failure in (explain_at(descriptor, by_default[side]) if basis == "both" else failures[side])
         ]
-        expected = False if any(not f.unknown for f in found) else None if found else True
+        expected = False if any(not f.unknown for f in result) else None if result else True
         verdict = check_at(descriptor, case.level, basis)
         assert verdict.accepted is expected, basis
         if basis != explained:
             continue
         refused = [f for f in verdict.findings if f.severity == "error"]
         assert bool(refused) is (expected is False)
-        certain = {f.key for f in found if not f.unknown}
+        certain = {f.key for f in result if not f.unknown}
         assert {f.id.rpartition("/")[2] for f in refused} == {rule for _, rule, _ in certain}
         excused = {f.id.rpartition("/")[2] for f in verdict.findings if f.severity == "note"}
         assert excused <= {failure.rule for failure in failures["documented"]}

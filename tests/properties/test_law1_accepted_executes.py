@@ -1,4 +1,4 @@
-"""Accepted means that it executes, and that the outputs have the declared type and sizes."""
+"""Accepted descriptors execute, with outputs of the declared type and sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 from specgate.testing import Case, arrays, descriptors, reproducing
 from specgate.validate.check import check_at
-from tests.properties.support import MAX_BYTES, carried, executed_cases, spec_of, unclaimed
+from tests.properties.support import MAX_BYTES, carry, executed_cases, list_unclaimed, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def with_elements(descriptor: Descriptor, drawn: Mapping[str, Any]) -> Descriptor:
-    """Return it with the drawn elements as constants, where rules read any."""
+    """Return it with the drawn elements as constants, if rules read any."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
     fields = dict(descriptor.fields)
@@ -44,16 +44,16 @@ def test_accepted_executes_with_the_declared_outputs(case: Case, basis: Basis, d
     descriptor = data.draw(descriptors(*case, basis=basis))
     with reproducing(descriptor, case.target):
         assert check_at(descriptor, case.level, basis).accepted is True
-        if not carried(descriptor):  # no array can hold its elements, so nothing can be executed
+        if not carry(descriptor):  # no array can hold its elements, so it cannot be executed
             with pytest.raises(NoKernel):
                 arrays(descriptor, case.level)
             return
         drawn = data.draw(arrays(descriptor, case.level))
         if check_at(with_elements(descriptor, drawn), case.level, basis).accepted is not True:
-            return  # a rule on elements that are known at run time alone
+            return  # a rule on elements that are known at run time only
         try:
-            outputs = execute_at(unclaimed(descriptor), drawn, case.level, max_bytes=MAX_BYTES)
-        except NoKernel:  # what no page says, or a type that no kernel has; where nothing else is drawn, the test fails
+            outputs = execute_at(list_unclaimed(descriptor), drawn, case.level, max_bytes=MAX_BYTES)
+        except NoKernel:  # undocumented, or of a type without a kernel; the test fails if nothing else is drawn
             reject()
         spec = spec_of(case)
         sized = spec.table.recipe.get("sized_by_values", []) if spec.table.recipe else []

@@ -1,4 +1,4 @@
-"""Rejected by a structural rule means that the executor refuses it too, without having asked the validator."""
+"""The executor rejects structural violations without asking the validator."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from specgate.errors import InputError, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.testing import Case, any_descriptors, arrays, finding_ids, near_valid, reproducing
-from specgate.validate import check, judge
-from specgate.validate import row as explain
+from specgate.validate import check, judge, row
 from specgate.validate.row import explain_at
-from tests.properties.support import MAX_BYTES, carried, executed_cases, fuses_without_kernel, resolved_of
+from tests.properties.support import MAX_BYTES, carry, executed_cases, fuses_without_kernel, resolved_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def structural_ids(case: Case) -> list[str]:
-    """Return the findings that near-valid descriptors of a case can have and that only a structural failure gives."""
+    """Return the findings of near-valid descriptors that only structural rules give."""
     resolved = resolved_of(case)
     loose = {form.name for form in (*resolved.rules, *resolved.tensor_rules) if not form.structural}
     cells = ("type", "rank", "value", "operator")
-    found = finding_ids(*case)
-    return [i for i in found if i.split("/")[-1] not in loose and i.rpartition(".")[2] not in cells]
+    texts = finding_ids(*case)
+    return [i for i in texts if i.split("/")[-1] not in loose and i.rpartition(".")[2] not in cells]
 
 
 def structurally_wrong(descriptor: Descriptor, case: Case) -> bool:
@@ -36,9 +35,9 @@ def structurally_wrong(descriptor: Descriptor, case: Case) -> bool:
 
 
 def refused_alone(descriptor: Descriptor, given_arrays: Mapping[str, Any], level: str) -> None:
-    """Assert that execution refuses the descriptor, while every way to the validator is closed."""
+    """Assert that execution rejects the descriptor while the validator is disabled."""
 
-    def closed(*_args: Any, **_kwargs: Any) -> None:
+    def close_all(*_args: Any, **_kwargs: Any) -> None:
         raise AssertionError("the executor asked the validator")
 
     with pytest.MonkeyPatch.context() as patch:
@@ -46,19 +45,19 @@ def refused_alone(descriptor: Descriptor, given_arrays: Mapping[str, Any], level
             (check, "check_at"),
             (check, "accepts"),
             (judge, "verdict_with_reasons"),
-            (explain, "explain_at"),
+            (row, "explain_at"),
         ):
-            patch.setattr(module, name, closed)
-        with pytest.raises((InputError, NoKernel)):  # what no page says no kernel computes, either
+            patch.setattr(module, name, close_all)
+        with pytest.raises((InputError, NoKernel)):  # no kernel computes undocumented cases
             execute_at(descriptor, given_arrays, level, max_bytes=MAX_BYTES)
 
 
 @pytest.mark.parametrize("case", executed_cases(), ids=str)
 @given(data=st.data())
-def test_near_valid_and_structurally_wrong_is_refused(case: Case, data: st.DataObject) -> None:
+def test_near_valid_and_structurally_wrong_is_rejected(case: Case, data: st.DataObject) -> None:
     broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(structural_ids(case)))))
     note(broken.how)
-    assume(carried(broken.descriptor))
+    assume(carry(broken.descriptor))
     with reproducing(broken.descriptor, case.target):
         assert structurally_wrong(broken.descriptor, case)
         try:
@@ -70,7 +69,7 @@ def test_near_valid_and_structurally_wrong_is_refused(case: Case, data: st.DataO
 
 @pytest.mark.parametrize("case", executed_cases(), ids=str)
 @given(data=st.data())
-def test_anything_structurally_wrong_is_refused(case: Case, data: st.DataObject) -> None:
+def test_anything_structurally_wrong_is_rejected(case: Case, data: st.DataObject) -> None:
     descriptor = data.draw(any_descriptors(case.dialect, case.operator))
     if not structurally_wrong(descriptor, case) or fuses_without_kernel(descriptor):
         return

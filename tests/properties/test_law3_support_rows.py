@@ -1,4 +1,4 @@
-"""Rejected only by a support row: a later level accepts it or none has the row, and the finding says which do."""
+"""After a support row's rejection, findings list exactly the levels that accept."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ CELLS = ("type", "rank", "value")
 
 
 def cell_ids(case: Case) -> list[str]:
-    return [found for found in finding_ids(*case) if found.rpartition(".")[2] in CELLS]
+    return [text for text in finding_ids(*case) if text.rpartition(".")[2] in CELLS]
 
 
-#: Those where some cell limits something; whether it can be broken alone takes a search.
+#: Rows with a limiting cell; whether it can fail alone needs a search.
 LIMITED = [
     case for case in chosen_cases()
     if any(aim.kind in CELLS for aim in aims_of(spec_of(case), resolved_of(case)))
@@ -38,7 +38,7 @@ def ids_at(descriptor: Descriptor, level: str) -> set[tuple[str, str]]:
 
 
 def refuses(spec: OperatorSpec, descriptor: Descriptor, level: str, finding: Finding) -> bool:
-    """Whether the level refuses the same thing, or does not even have the field."""
+    """Return whether the level rejects the same thing, or does not have the field."""
     resolved = spec.resolve(level)
     assert resolved is not None  # a level of the operator
     field = re.split(r"[.\[]", finding.where)[0]
@@ -50,7 +50,7 @@ def refuses(spec: OperatorSpec, descriptor: Descriptor, level: str, finding: Fin
 @pytest.mark.parametrize("case", LIMITED, ids=str)
 @given(data=st.data())
 def test_the_finding_names_exactly_the_levels_that_take_it(case: Case, data: st.DataObject) -> None:
-    """The levels that take all of it; where none does, whether any takes what this finding is about."""
+    """Return the levels that accept all, or whether any accepts this finding's part."""
     broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(cell_ids(case)))))
     note(broken.how)
     descriptor = broken.descriptor
@@ -65,7 +65,7 @@ def test_the_finding_names_exactly_the_levels_that_take_it(case: Case, data: st.
             assert finding.first_level == (accepting[0] if accepting else None)
             assert (f"accepted by {spec.dialect.level_set(accepting)}" in finding.message) is bool(accepting)
             nowhere = all(refuses(spec, descriptor, level, finding) for level in spec.levels)
-            cell = finding.id.rpartition(".")[2] in CELLS  # a rule that says the same of the field may come with it
+            cell = finding.id.rpartition(".")[2] in CELLS  # a rule with the same requirement may fail with it
             assert (f"no {spec.dialect.level_word} supports it" in finding.message) is (nowhere and cell)
 
 
@@ -82,5 +82,5 @@ def test_some_level_accepts_it_or_no_level_has_the_row(case: Case, data: st.Data
             for level in spec.levels
             if not any(refuses(spec, broken.descriptor, level, f) for f in verdict.findings)
         ]
-        # Where every row-bound finding is lifted, nothing else may prevent it.
+        # Without the row-bound findings, no other finding may remain.
         assert {finding.levels for finding in verdict.findings} == {tuple(lifted)}

@@ -1,4 +1,4 @@
-"""Raising the level never turns accepted into rejected, except where a table says that something was removed."""
+"""Higher levels accept what lower ones do, except documented removals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _NARROWER: Final = "the vendor lists fewer types"
 _AXIS: Final = "version 1 does not limit axis; this one states [-r, r-1]"
-#: (dialect, operator, first level) -> what the vendor removed there: types, values and rules by finding, and the reason.
+#: (dialect, operator, first level) -> the vendor's removals: types, values and rules by finding, and the reason.
 REMOVED: Final[dict[tuple[str, str, str], tuple[str, str]]] = {
     ("onnx", "BatchNormalization", "7"): (
         "scale-shape bias-shape mean-shape variance-shape",
@@ -65,10 +65,10 @@ REMOVED: Final[dict[tuple[str, str, str], tuple[str, str]]] = {
 
 
 def removed_by(spec: OperatorSpec, level: str) -> set[str]:
-    """Return the findings by which a level may reject what the level before accepts: what the table takes away there.
+    """Return the findings by which a level may reject what the level before accepts.
 
-    That are fields that end at the level, are required from there on or become another kind of attribute there, with
-    the rules that read them, rules that begin there without following one of the same name, and `REMOVED`.
+    They concern fields that end there, become required, or change their kind, with the rules that read them; new rules
+    that do not replace one of the same name; and `REMOVED`.
     """
     names = {f"{info.name}.exists" for info in spec.fields.values() if info.until == level}
     begun = ((name, form) for name, info in spec.fields.items() for form in info.forms or (info,))
@@ -84,11 +84,14 @@ def removed_by(spec: OperatorSpec, level: str) -> set[str]:
 
 
 def wrongly_lost(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, list[str]]:
-    """Return by level the findings that reject what the level before accepted, and that no removal explains."""
+    """Return by level the findings that reject what the level before accepted.
+
+    Findings that a removal explains are left out.
+    """
     order = spec.dialect.levels
     answers = [accepts(descriptor, level, "documented") for level in order]
-    lost = [after for after, was, now in zip(order[1:], answers, answers[1:], strict=False) if was and not now]
-    found = {}
+    lost = [after for after, was, current in zip(order[1:], answers, answers[1:], strict=False) if was and not current]
+    texts_by_name = {}
     for level in lost:
         resolved = spec.resolve(level)
         if resolved is None:
@@ -98,12 +101,12 @@ def wrongly_lost(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, list[s
             failures = explain_at(reordered_for(descriptor, spec, level), resolved)
             unexplained = [each.rule for each in failures if each.rule not in excused]
         if unexplained:
-            found[level] = unexplained
-    return found
+            texts_by_name[level] = unexplained
+    return texts_by_name
 
 
 def narrowed_cells(spec: OperatorSpec) -> Iterator[tuple[str, str]]:
-    """Yield the levels whose row lacks a type or value of the row before, each with the finding."""
+    """Yield levels whose row lacks a type or value of the row before, with the finding."""
     for before, after in pairwise(filter(None, map(spec.resolve, spec.levels))):
         for name, cell in () if after.cases else after.cells.items():
             old = before.cells.get(name)
@@ -167,7 +170,7 @@ def test_a_withdrawn_version_is_a_removal() -> None:
 
 
 def test_a_wrong_removal_is_seen_where_the_table_removes_something_else() -> None:
-    """Reshape loses an attribute at 5; that it also loses a type there is no part of it."""
+    """Reshape loses an attribute at 5; the type it also loses is a separate change."""
     table, reshape = dialect("onnx"), {"op_type": "Reshape", "outputs": []}
     raw = copy.deepcopy(table.tables.operators["Reshape"])
     raw["support"]["5"]["data"]["types"].remove("DOUBLE")

@@ -1,4 +1,4 @@
-"""Making a size unknown never turns accepted into rejected or the reverse: only into undecided."""
+"""Unknown sizes turn a verdict into undecided, never into its opposite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BASES: tuple[Basis, ...] = ("documented", "observed", "both")
 
 
 def without_lost_constants(descriptor: Descriptor, vague: Descriptor) -> Descriptor:
-    """Return `descriptor` without the constants that `vague` does not know: then only sizes are the difference."""
+    """Return `descriptor` without the constants that are unknown in `vague`."""
     fields = dict(descriptor.fields)
     for name, value in vague.fields.items():
         if isinstance(value, TensorDesc) and value.value is None:
@@ -32,9 +32,9 @@ def without_lost_constants(descriptor: Descriptor, vague: Descriptor) -> Descrip
 
 
 def holds(descriptor: Descriptor, vague: Descriptor, level: str) -> None:
-    known = without_lost_constants(descriptor, vague)
+    facts = without_lost_constants(descriptor, vague)
     for basis in BASES:
-        before, after = accepts(known, level, basis), accepts(vague, level, basis)
+        before, after = accepts(facts, level, basis), accepts(vague, level, basis)
         assert after is None or after is before, basis
 
 
@@ -57,7 +57,7 @@ def test_rejected_never_becomes_accepted(case: Case, data: st.DataObject) -> Non
     with reproducing(vague, case.target):
         note(f"before: {descriptor}")
         holds(descriptor, vague, case.level)
-        # And step by step: what is vaguer still is decided no differently.
+        # Step by step: a more unknown descriptor does not get another decision.
         vaguer = data.draw(with_unknown_sizes(vague))
         holds(vague, vaguer, case.level)
 

@@ -1,8 +1,7 @@
-"""The law for every operator with a kernel, over descriptors that hypothesis draws and shrinks.
+"""The law for every operator with a kernel, over random descriptors.
 
-A few examples of each operator in the default run: the table's own examples with changes. With
-HYPOTHESIS_PROFILE=nightly hundreds, and what a search over the table finds. A failure shows the smallest descriptor as a
-`specgate check` line.
+A few examples per operator in the default run: the table's own with changes. With HYPOTHESIS_PROFILE=nightly hundreds,
+and the results of a search over the table. A failure shows the smallest descriptor as a `specgate check` line.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from specgate.execution.kernels import find_kernel
 from specgate.generate.moves import Mutator
 from specgate.generate.seeds import concrete, examples_at
 from specgate.testing import descriptors, near_valid, reproducing
-from tests.properties.campaign import executed, executed_cases_of, executed_operators
+from tests.properties.campaign import execute_all, executed_cases_of, executed_operators
 from tests.properties.law import ask, with_arrays
 from tests.properties.support import ALL, spec_of
 
@@ -37,14 +36,14 @@ FEW: Final = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCh
 def changed_example(case: Case, random: Random) -> Descriptor:
     """Return an example of the table at a level, with up to four changes."""
     spec = spec_of(case)
-    shown = [concrete(made) for made in examples_at(spec, case.level)]
+    shown = [concrete(descriptor) for descriptor in examples_at(spec, case.level)]
     assume(shown)
     mover = Mutator(spec, random.randint, list(SIZES), shown)
     return mover.mutate_descriptor(random.choice(shown), random.randint(0, 4))
 
 
 def draw_descriptor(case: Case, data: st.DataObject, random: Random) -> Descriptor:
-    """Return an example with changes; in long runs also what a search finds."""
+    """Return an example with changes; in long runs also results of a search."""
     kind = data.draw(st.integers(0, 2)) if ALL else 0
     if kind == 1:
         return data.draw(descriptors(*case))
@@ -52,13 +51,13 @@ def draw_descriptor(case: Case, data: st.DataObject, random: Random) -> Descript
 
 
 def hold(cases: list[Case], data: st.DataObject) -> None:
-    """Hold one drawn descriptor at a drawn level against the law."""
+    """Check one drawn descriptor at a drawn level against the law."""
     case = data.draw(st.sampled_from(cases))
     random = data.draw(st.randoms(use_true_random=False))
     descriptor = draw_descriptor(case, data, random)
-    for asked, arrays in with_arrays(spec_of(case), case.level, [descriptor], random):
-        with reproducing(asked, case.target):
-            answer = ask(spec_of(case), asked, arrays, case.level)
+    for questions, arrays in with_arrays(spec_of(case), case.level, [descriptor], random):
+        with reproducing(questions, case.target):
+            answer = ask(spec_of(case), questions, arrays, case.level)
             note(f"{answer.kind}: {answer.why}")
             assert not answer.violation, answer
 
@@ -71,7 +70,7 @@ def test_the_law_holds(name: str, operator: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
-def test_a_kernel_that_refuses_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_rejects_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     absolute = find_kernel("absolute")
 
     def refuses(x, **arguments):
@@ -81,7 +80,7 @@ def test_a_kernel_that_refuses_is_found_and_shown(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(engine, "find_kernel", lambda _: refuses)
     searching = settings(FEW, max_examples=60, derandomize=True)(
-        given(data=st.data())(lambda data: hold(executed(["directml/ELEMENT_WISE_ABS"]), data))
+        given(data=st.data())(lambda data: hold(execute_all(["directml/ELEMENT_WISE_ABS"]), data))
     )
     with pytest.raises(AssertionError) as failed:
         searching()

@@ -1,4 +1,4 @@
-"""Layers that a campaign of the law once found: computed although rejected, refused although accepted, or ended by Python."""
+"""Layers that once violated the law: computed although rejected, or the reverse."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def layer(
     return {"type": kind, "version": version, "inputs": tensors, "outputs": stated, "data": data}
 
 
-def constant(found: dict[str, Any], at: int, value: Any) -> dict[str, Any]:
-    found["inputs"][at]["value"] = value
-    return found
+def constant(entries: dict[str, Any], at: int, value: Any) -> dict[str, Any]:
+    entries["inputs"][at]["value"] = value
+    return entries
 
 
 DETECTIONS = {
@@ -120,7 +120,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_verdict_and_executor_refuse_alike(name):
+def test_verdict_and_executor_reject_alike(name):
     document = REFUSED[name]
     assert specgate.check(document, target="openvino:opset17").accepted is False
     numpy_types = {"f32": np.float32, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "boolean": np.bool_}
@@ -136,38 +136,41 @@ def test_verdict_and_executor_refuse_alike(name):
 
 
 def test_an_axis_that_is_listed_twice_is_reversed_once():
-    made = constant(layer("Reverse", "opset1", [("f32", [2, 3]), ("i64", [2])], [], {"mode": "index"}), 1, [1, 1])
-    assert specgate.check(made, target="openvino:opset1").accepted
+    entries = constant(layer("Reverse", "opset1", [("f32", [2, 3]), ("i64", [2])], [], {"mode": "index"}), 1, [1, 1])
+    assert specgate.check(entries, target="openvino:opset1").accepted
     data = np.arange(6, dtype=np.float32).reshape(2, 3)
-    assert specgate.execute(made, {"data": data}, target="openvino:opset1")["output"].tolist() == [[2, 1, 0], [5, 4, 3]]
+    assert specgate.execute(entries, {"data": data}, target="openvino:opset1")["output"].tolist() == [
+        [2, 1, 0],
+        [5, 4, 3],
+    ]
 
 
 def test_lines_along_axes_that_keep_their_sizes_are_computed_although_the_page_names_only_the_last_ones():
-    """What torch writes of an upsampling: no axes, and scales of 1 for batches and channels."""
+    """Torch's form of an upsampling: no axes, and scales of 1 for batches and channels."""
     inputs = [("f32", [1, 2, 4, 6]), ("f32", [4])]
-    how = {"mode": "linear_onnx", "shape_calculation_mode": "scales"}
+    texts_by_name = {"mode": "linear_onnx", "shape_calculation_mode": "scales"}
     data = np.arange(48, dtype=np.float32).reshape(1, 2, 4, 6) ** 2
-    every = constant(layer("Interpolate", "opset11", inputs, [], how), 1, [1.0, 1.0, 0.5, 2.0])
+    every = constant(layer("Interpolate", "opset11", inputs, [], texts_by_name), 1, [1.0, 1.0, 0.5, 2.0])
     assert [f.id for f in specgate.check(every, target="openvino:opset17", basis="documented").findings] == [
         "openvino/Interpolate/linear-onnx-axes"
     ]
-    named = layer("Interpolate", "opset11", [inputs[0], ("f32", [2]), ("i64", [2])], [], how)
+    named = layer("Interpolate", "opset11", [inputs[0], ("f32", [2]), ("i64", [2])], [], texts_by_name)
     last = constant(constant(named, 1, [0.5, 2.0]), 2, [2, 3])
-    found, expected = (
+    outputs, expected = (
         specgate.execute(specgate.descriptor(each, dialect="openvino"), {"data": data}, target="openvino:opset17")
         for each in (every, last)
     )
-    assert found["output"].tolist() == expected["output"].tolist()
+    assert outputs["output"].tolist() == expected["output"].tolist()
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("symmetric", [2, 3, 3, 2, 1]), ("reflect", [2, 3, 2, 1, 0])], ids=str)
 def test_elements_are_mirrored_before_the_other_end_is_cropped(mode, expected):
     """The values of OpenVINO 2026.4.1."""
     inputs = [("f32", [4]), ("i64", [1]), ("i64", [1])]
-    made = constant(constant(layer("Pad", "opset12", inputs, [], {"pad_mode": mode}), 1, [-2]), 2, [3])
-    assert specgate.check(made, target="openvino:opset17").accepted
+    result = constant(constant(layer("Pad", "opset12", inputs, [], {"pad_mode": mode}), 1, [-2]), 2, [3])
+    assert specgate.check(result, target="openvino:opset17").accepted
     data = np.arange(4, dtype=np.float32)
-    assert specgate.execute(made, {"data": data}, target="openvino:opset17")["output"].tolist() == expected
+    assert specgate.execute(result, {"data": data}, target="openvino:opset17")["output"].tolist() == expected
 
 
 def test_a_bound_of_one_element_is_computed_although_it_is_no_scalar():

@@ -1,4 +1,4 @@
-"""A finding lists exactly the levels that accept the whole descriptor, and proposes none that does not."""
+"""A finding lists exactly the levels that accept the whole descriptor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BASES: tuple[Basis, ...] = ("documented", "observed", "both")
 
 
 def says_so(finding: Finding, accepting: list[str], table: Dialect, level: str) -> None:
-    """What a finding says of other levels is what they say."""
+    """The levels in a finding agree with the verdicts at those levels."""
     assert list(finding.levels) == accepting
     assert finding.first_level == (accepting[0] if accepting else None)
     if "accepted by" in finding.message:
@@ -38,7 +38,7 @@ def says_so(finding: Finding, accepting: list[str], table: Dialect, level: str) 
 
 
 def taken_by(descriptor: Descriptor, table: Dialect, basis: Basis, device: frozenset[str] | None) -> list[str]:
-    """The levels that accept, by the compiled functions; in full where a device has a say."""
+    """Return the accepting levels by the compiled functions, or in full for a device."""
     if device is None:
         return [at for at in table.levels if accepts(descriptor, at, basis)]
     return [at for at in table.levels if check_at(descriptor, at, basis, device=device).accepted]
@@ -62,11 +62,11 @@ def levels_are_true(
         judged_at = case.level if late else descriptor.version or case.level
         says_so(finding, accepting[late], table, judged_at)
     if device is None and minimum:
-        found = find_minimum(descriptor, basis)
+        result = find_minimum(descriptor, basis)
         home = table.parent or table
         implied = [at for at in home.levels if spec_of(case).level_for(at) in accepting[False]]
-        assert list(found.levels) == implied
-        assert found == (implied[0] if implied else None)
+        assert list(result.levels) == implied
+        assert result == (implied[0] if implied else None)
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
@@ -79,8 +79,8 @@ def test_on_valid_and_near_valid_descriptors(case: Case, data: st.DataObject) ->
     if data.draw(st.booleans()) and case.dialect != "directml":
         at = data.draw(st.sampled_from(spec_of(case).dialect.levels))
         descriptor = replace(descriptor, version=at)
-    known = capabilities(case.dialect)
-    device = data.draw(st.none() | st.sets(st.sampled_from(known)).map(frozenset)) if known else None
+    facts = capabilities(case.dialect)
+    device = data.draw(st.none() | st.sets(st.sampled_from(facts)).map(frozenset)) if facts else None
     with reproducing(descriptor, case.target):
         note(f"{descriptor} on {device}")
         minimum = data.draw(st.booleans())
@@ -99,7 +99,7 @@ def test_on_anything(case: Case, data: st.DataObject) -> None:
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
 def test_the_answer_alone_is_that_of_the_check(case: Case, data: st.DataObject) -> None:
-    """Also for a version below the target, which the compiled function answers too."""
+    """Also for a version below the target, for which the compiled function is used too."""
     descriptor = data.draw(descriptors(*case) | near_valid(*case).map(lambda broken: broken.descriptor))
     spec = spec_of(case)
     descriptor = replace(descriptor, version=case.level)
@@ -110,8 +110,8 @@ def test_the_answer_alone_is_that_of_the_check(case: Case, data: st.DataObject) 
         verdict = check_at(descriptor, at, basis)
         assert accepts(descriptor, at, basis) is verdict.accepted
         later = spec.dialect.position[at] >= spec.dialect.position[case.level] and at in spec.levels
-        taken = later and spec.is_written_for(case.level)  # an unfinished level has few operators
-        assert verdict.accepted is (alone.accepted if taken else False)
+        accepted = later and spec.is_written_for(case.level)  # an unfinished level has few operators
+        assert verdict.accepted is (alone.accepted if accepted else False)
         assert verdict.target == f"{case.dialect}:{at}"
-        if taken:
+        if accepted:
             assert [replace(f, target=alone.target) for f in verdict.findings] == list(alone.findings)

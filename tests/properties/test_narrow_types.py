@@ -1,4 +1,4 @@
-"""Every operator of OpenVINO with narrow types in place of others: it moves them as it moves floats, or says why not."""
+"""OpenVINO operators move narrow types as they move floats, or explain why not."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ NAMES: Final = sorted(
 )
 #: One of each kind, and values that all of them have.
 KINDS: Final = {"i4": (0, 1, 7), "u2": (0, 1, 3), "f8e4m3": (0, 1, -2), "f8e5m2": (0, 1, 4), "f8e8m0": (1, 2, 4)}
-#: Of more elements arrays are not made.
+#: Larger arrays are not created.
 MOST: Final = 4096
 
 
-def mapped(value: Any, one: Any) -> Any:
+def map_all(value: Any, item: Any) -> Any:
     if isinstance(value, TensorDesc):
-        return one(value)
-    return [one(each) for each in value]
+        return item(value)
+    return [item(each) for each in value]
 
 
-def retyped(descriptor: Descriptor, inputs: list[str], names: set[str], kind: str) -> Descriptor:
-    """Return it with a type for some inputs, and with no outputs stated."""
+def retype(descriptor: Descriptor, inputs: list[str], names: set[str], kind: str) -> Descriptor:
+    """Return it with a type for some inputs, and without outputs."""
 
     def one(tensor: TensorDesc) -> TensorDesc:
         return tensor._replace(type=kind, value=None)
@@ -52,22 +52,25 @@ def retyped(descriptor: Descriptor, inputs: list[str], names: set[str], kind: st
     fields = {name: descriptor.fields[name] for name in descriptor.fields if name in inputs}
     attributes = {info.name for info in TABLES.operator(descriptor.operator).attributes}
     kept = {name: value for name, value in descriptor.fields.items() if name in attributes}
-    changed = {name: mapped(value, one) if name in names else value for name, value in fields.items()}
+    changed = {name: map_all(value, one) if name in names else value for name, value in fields.items()}
     return replace(descriptor, fields={**kept, **changed}, plain=False)
 
 
 def choices(spec: OperatorSpec) -> Iterator[tuple[Descriptor, list[str], set[str], Mapping[str, Any]]]:
-    """Yield examples, their inputs, some of these to be of another type (one, or all of one type), and elements."""
+    """Yield examples, their inputs, inputs to change to a type, and elements.
+
+    Either one input changes, or all of one type.
+    """
     for example in spec.table.examples.values():
         try:
             descriptor = read_dict(example["descriptor"], "openvino")
         except Error:
             continue
-        found = {info.name: descriptor.fields.get(info.name) for info in spec.inputs}
-        inputs = {name: value for name, value in found.items() if value is not None and value != []}
+        entries = {info.name: descriptor.fields.get(info.name) for info in spec.inputs}
+        inputs = {name: value for name, value in entries.items() if value is not None and value != []}
         first = {n: v.type if isinstance(v, TensorDesc) else v[0].type for n, v in inputs.items()}
-        alike = [{name for name, other in first.items() if other == kind} for kind in dict.fromkeys(first.values())]
-        for names in [*alike, *({name} for name in inputs)]:
+        same_kind = [{name for name, other in first.items() if other == kind} for kind in dict.fromkeys(first.values())]
+        for names in [*same_kind, *({name} for name in inputs)]:
             yield descriptor, list(inputs), names, example.get("inputs", {})
 
 
@@ -81,25 +84,25 @@ def arrays_for(descriptor: Descriptor, inputs: list[str], names: set[str], kind:
         drawn = random.choice(KINDS[kind], shape)
         return drawn.astype(numpy_type(TABLES, str(tensor.type)))
 
-    given = {name: shown[name] for name in inputs if name in shown and name not in names}
-    return given | {n: mapped(descriptor.fields[n], one) for n in inputs if n not in given}
+    entries = {name: shown[name] for name in inputs if name in shown and name not in names}
+    return entries | {n: map_all(descriptor.fields[n], one) for n in inputs if n not in entries}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_narrow_types_are_moved_or_refused(name):
+def test_narrow_types_are_moved_or_rejected(name):
     spec = TABLES.operator(name)
     recipe = recipe_of(spec)
     moved = {field for argument, field in recipe["arrays"].items() if carries(recipe["kernel"], argument)}
     for descriptor, inputs, names, shown in choices(spec):
         level = descriptor.version or next(iter(spec.levels))
         for kind in KINDS:
-            narrow = retyped(descriptor, inputs, names, kind)
+            narrow = retype(descriptor, inputs, names, kind)
             try:
                 ours = execute_at(narrow, arrays_for(narrow, inputs, names, kind, shown), level)
             except Error:
                 continue
             assert names & moved, f"{name} computes with {sorted(names)} of {kind}"
-            wide = retyped(descriptor, inputs, names, "f32")
+            wide = retype(descriptor, inputs, names, "f32")
             try:
                 theirs = execute_at(wide, arrays_for(wide, inputs, names, kind, shown), level)
             except Error:

@@ -1,4 +1,4 @@
-"""Writing a descriptor as a dict and reading it back gives the same descriptor, with JSON in between as well."""
+"""Descriptors survive a round trip through dicts, also with JSON in between."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
 
 
-def settled(descriptor: Descriptor) -> Descriptor:
-    """Return it without what tensors by position cannot show: whether their list is empty or absent, and where it was read."""
+def settle(descriptor: Descriptor) -> Descriptor:
+    """Return it without facts that positional tensors cannot express.
+
+    These are empty or absent lists, and source locations.
+    """
     fields = descriptor.fields
     if descriptor.dialect != "directml":
         infos = dialect(descriptor.dialect).operator(descriptor.operator).fields
@@ -32,7 +35,7 @@ def settled(descriptor: Descriptor) -> Descriptor:
 
 
 def as_laid(read: Descriptor, like: Descriptor) -> Descriptor:
-    """Return it with its tensors in the order of the level that another was drawn for."""
+    """Return it with its tensors in the order of another descriptor's level."""
     spec = dialect(read.dialect).operator(read.operator)
     return read if like.layout is None else reordered_for(read, spec, like.layout)
 
@@ -41,7 +44,7 @@ def same_after_a_trip(descriptor: Descriptor) -> None:
     written = write_dict(descriptor)
     note(str(written))
     for data in (written, json.loads(json.dumps(written))):
-        assert settled(as_laid(read_dict(data, descriptor.dialect), descriptor)) == settled(descriptor)
+        assert settle(as_laid(read_dict(data, descriptor.dialect), descriptor)) == settle(descriptor)
     assert dialect_of(written) == descriptor.dialect
     assert write_dict(read_dict(written)) == written
 
@@ -69,4 +72,4 @@ def test_the_line_that_reproduces_a_failure_holds_the_descriptor(case: Case, dat
     assert words[:2] == ["specgate", "check"]
     assert words[3:] == ["--target", case.target]
     read = read_dict(json.loads(words[2]), case.dialect)
-    assert settled(as_laid(read, descriptor)) == settled(descriptor)
+    assert settle(as_laid(read, descriptor)) == settle(descriptor)

@@ -1,6 +1,6 @@
-"""The strategies reach what the tables say: every type, rank and word of every row, and every finding a check can raise.
+"""The strategies reach every type, rank and word of every row, and every finding.
 
-Coverage over rules and rows, not over lines: a law that is never shown a rule says nothing about it.
+Coverage over rules and rows, not over lines: a law that never sees a rule says nothing about it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-#: How many draws must be enough for what an operator's rows name together, and for its optional parts; how many more for
-#: each thing that rows name, since one draw has few of them: where each row is asked by itself, and where all operators
-#: are asked (some take 60 types). After how many it is asked.
+#: Number of draws for everything that an operator's rows name together, and for its optional parts; further draws per
+#: item that rows name, since a draw has few of them: for single rows, and for all operators (some have 60 types); and
+#: the number of draws between checks.
 DRAWS = 300
 FOR_EACH = 12
 BATCH = 25
@@ -46,7 +46,7 @@ def example_of(spec: OperatorSpec) -> Descriptor:
 def drawn_until(
     case: Case, seed: int, most: int, lacking: Callable[[list[Descriptor]], Iterator[object]]
 ) -> list[Descriptor]:
-    """Draw valid descriptors until nothing is lacking, `most` times at most."""
+    """Draw valid descriptors until everything is covered, at most `most` times."""
     source = valid_descriptors(spec_of(case), case.level)
     pick = Random(seed).randint
     drawn: list[Descriptor] = []
@@ -58,30 +58,32 @@ def drawn_until(
 
 
 def more_draws(case: Case) -> int:
-    """Return how many draws the things that the rows of a case name are worth."""
+    """Return the number of draws for the items that a case's rows name."""
     return FOR_EACH * len(required_features(valid_descriptors(spec_of(case), case.level).sides))
 
 
 def impossible(resolved: Resolved, name: str, value: object) -> bool:
-    """Return whether a rule that reads this field alone refuses it whatever the others are."""
+    """Return whether a rule that reads only this field rejects the item."""
     context = Context({name: value}, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
     forms = [form for form in resolved.rules if form.fields == {name} and form.when is None]
     return any(evaluate(form.require, context) is False for form in forms)
 
 
 def missing_in_rows(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
-    """Yield what `missing` does of each row by itself, where rows have conditions."""
+    """Yield missing items of each row, for conditional rows."""
     for row in resolved.alternatives:
-        yield from missing(row, [made for made in drawn if row_of(made, resolved) is row])
+        yield from missing(row, [descriptor for descriptor in drawn if row_of(descriptor, resolved) is row])
 
 
 def missing(row: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
-    """Yield the types and ranks of a row that no descriptor has, and those that one has beside them."""
+    """Yield the types and ranks of a row without a descriptor, and those with one."""
     for name, info in row.fields.items():
         cell = row.cells.get(name)
         if not info.tensor or cell is None:
             continue
-        tensors = [made.fields[name] for made in drawn if isinstance(made.fields.get(name), TensorDesc)]
+        tensors = [
+            descriptor.fields[name] for descriptor in drawn if isinstance(descriptor.fields.get(name), TensorDesc)
+        ]
         if cell.types is not None:
             yield from ((name, kind) for kind in {tensor.type for tensor in tensors} ^ set(cell.types))
         if cell.ranks is not None and cell.ranks.high is not None:
@@ -91,26 +93,28 @@ def missing(row: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, objec
 
 
 def undrawn_words(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, str]]:
-    """Yield the words of attributes that no descriptor has although one could."""
+    """Yield possible attribute words that no descriptor has."""
     for name, info in resolved.fields.items():
         cell = resolved.cells.get(name)
         words = cell.values if cell is not None and cell.values is not None else info.words or ()
-        values = [made.fields[name] for made in drawn if made.fields.get(name) is not None]
+        values = [descriptor.fields[name] for descriptor in drawn if descriptor.fields.get(name) is not None]
         for word in [word for word in words if word not in values]:
-            others = (replace(made, fields={**made.fields, name: word}, plain=False) for made in drawn[:100])
+            others = (
+                replace(descriptor, fields={**descriptor.fields, name: word}, plain=False) for descriptor in drawn[:100]
+            )
             if any(accepts(other, resolved.level, "documented") for other in others):
                 yield name, word
 
 
 def never_drawn(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[str]:
-    """Yield the optional parts that are always there, or never."""
+    """Yield the optional parts that are always present, or never."""
     spec = resolved.spec
     for name, info in resolved.fields.items():
         if info.optional or (spec.dialect.infers_outputs and info.kind == "output"):
-            left_out = {made.fields.get(name) is None for made in drawn}
+            left_out = {descriptor.fields.get(name) is None for descriptor in drawn}
             yield from [] if left_out == {False} | {not impossible(resolved, name, None)} else [name]
     if spec.dialect.tensor_rules:
-        tensors = [tensor for made in drawn for _, tensor in made.tensors()]
+        tensors = [tensor for descriptor in drawn for _, tensor in descriptor.tensors()]
         yield from [] if any(tensor.strides is not None and 0 in tensor.strides for tensor in tensors) else ["strides"]
         yield from [] if any(tensor.size_in_bytes is not None for tensor in tensors) else ["size"]
         yield from [] if any(tensor.alignment for tensor in tensors) else ["alignment"]
@@ -143,14 +147,14 @@ def test_optional_parts_are_drawn_and_left_out(case: Case) -> None:
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_every_finding_can_be_brought_about(case: Case) -> None:
-    """What no descriptor can raise alone at one level must be raised at another."""
+    """A finding that cannot occur alone at one level must occur at another."""
     spec = spec_of(case)
     source = broken_descriptors(spec, case.level)
     pick = Random(2).randint
     for breaks in source.ids:
-        made = next((m for m in (source.draw(breaks, pick) for _ in range(40)) if m is not None), None)
-        assert made is not None, breaks
-        assert breaks in {finding.id for finding in check_at(made.descriptor, case.level, "documented").findings}
+        result = next((m for m in (source.draw(breaks, pick) for _ in range(40)) if m is not None), None)
+        assert result is not None, breaks
+        assert breaks in {finding.id for finding in check_at(result.descriptor, case.level, "documented").findings}
 
 
 @pytest.mark.parametrize(("dialect", "operator"), chosen_operators(), ids=str)
@@ -158,11 +162,11 @@ def test_every_rule_and_row_is_reached_at_some_level(dialect: str, operator: str
     mine = [case for case in cases((dialect,)) if case.operator == operator]
     spec = spec_of(mine[0])
     possible = {breaks for case in mine for breaks in broken_descriptors(spec, case.level).aims}
-    # What an array of none breaks is not searched for; the counterexamples, which are checked, show it.
+    # Errors of empty arrays are not searched for; the verified counterexamples cover them.
     shown = {breaks for breaks in possible if breaks.rpartition("/")[2] in spec.table.counterexamples}
-    # What a dialect's reader refuses as unusable never becomes a descriptor, so no check can find it.
+    # Input that a dialect's reader rejects never becomes a descriptor, so no check finds it.
     unreadable = {breaks for breaks in possible if breaks.endswith(("unknown-attribute", ".wrong-kind"))}
-    # What moves from an attribute to an input is not distinguished by its place.
+    # The place of a tensor does not show a change from attribute to input.
     moved = {breaks for breaks in possible if breaks.endswith(".exists") and not steady(spec)}
     reached = set(broken_descriptors(spec, mine[0].level).ids)
     unreadable = set() if unreadable & reached else unreadable  # a reader refuses all of them or none

@@ -1,4 +1,4 @@
-"""Kernels answer elements that are texts, wherever a row takes them, with outputs or an error of ours."""
+"""Kernels answer text elements with outputs or a specgate error."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from specgate.errors import Error
 from specgate.execution.engine import execute_at
 from specgate.generate.seeds import examples_at
 from specgate.spec.tables import dialect
-from tests.properties.campaign import executed
+from tests.properties.campaign import execute_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The type of texts in each dialect that has one, and how many elements an input may have here.
+#: The text type of each dialect that has one, and the maximum number of elements of an input here.
 TEXTS = {"openvino": "string", "onnx": "STRING"}
 SMALL = 4096
 
 
-def chosen() -> list[tuple[str, str, str]]:
-    newest = {(case.dialect, case.operator): case.level for case in executed(TEXTS)}
+def choose() -> list[tuple[str, str, str]]:
+    newest = {(case.dialect, case.operator): case.level for case in execute_all(TEXTS)}
     return [(name, operator, level) for (name, operator), level in newest.items() if takes_texts(name, operator)]
 
 
@@ -34,7 +34,7 @@ def takes_texts(name: str, operator: str) -> bool:
 
 
 def groups(inputs: dict[str, TensorDesc]) -> Iterator[set[str]]:
-    """Yield which inputs have texts: each alone, those of one type together, all."""
+    """Yield sets of inputs with texts: single ones, all of a type, all."""
     yield from ({name} for name in inputs)
     for kind in {tensor.type for tensor in inputs.values()}:
         yield {name for name, tensor in inputs.items() if tensor.type == kind}
@@ -42,19 +42,19 @@ def groups(inputs: dict[str, TensorDesc]) -> Iterator[set[str]]:
 
 
 def arrays(inputs: dict[str, TensorDesc], text: str) -> dict[str, Any] | None:
-    """Return elements for the inputs that are no constants, None where one is too large or its sizes are not known."""
-    found: dict[str, Any] = {}
+    """Return elements for non-constant inputs, None if too large or of unknown size."""
+    entries: dict[str, Any] = {}
     for name, tensor in inputs.items():
         if tensor.value is not None:
             continue
         if not tensor.concrete or tensor.known_elements > SMALL:
             return None
         sizes: Any = tensor.sizes
-        found[name] = np.full(sizes, "a", np.object_) if tensor.type == text else np.ones(sizes)
-    return found
+        entries[name] = np.full(sizes, "a", np.object_) if tensor.type == text else np.ones(sizes)
+    return entries
 
 
-@pytest.mark.parametrize(("name", "operator", "level"), chosen())
+@pytest.mark.parametrize(("name", "operator", "level"), choose())
 def test_texts_never_end_a_kernel(name, operator, level):
     spec = dialect(name).operator(operator)
     outputs = {info.name for info in spec.outputs}
@@ -69,12 +69,12 @@ def test_texts_never_end_a_kernel(name, operator, level):
                 field: tensor._replace(type=TEXTS[name], value=None) if field in group else tensor
                 for field, tensor in inputs.items()
             }
-            given = arrays(texts, TEXTS[name])
-            if given is None:
+            arguments = arrays(texts, TEXTS[name])
+            if arguments is None:
                 continue
             kept = {field: value for field, value in example.fields.items() if field not in outputs}
             try:
-                computed = execute_at(replace(example, fields={**kept, **texts}), given, level)
+                computed = execute_at(replace(example, fields={**kept, **texts}), arguments, level)
             except Error:
                 continue
             assert set(computed) <= outputs

@@ -1,6 +1,6 @@
-"""Whatever a node leaves unsaid of its inputs' and outputs' types: an accepted one never becomes a rejected one.
+"""Omitting types of inputs and outputs never turns accepted into rejected.
 
-An output that is given without a type counts, and so does an array's input; both in every version of each operator.
+Outputs without a type count, and inputs of arrays; in every version of each operator.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def operators() -> list[Any]:
 
 
 def cases(spec: OperatorSpec) -> Iterator[tuple[str, Descriptor]]:
-    """Yield the examples of an operator, read at each level at which it differs."""
+    """Yield an operator's examples at each level at which it differs."""
     for level in levels_that_differ(spec):
         for example in spec.table.examples.values():
             if level in levels_of_example(spec, example):
-                made = read_dict(example["descriptor"], spec.dialect.name)
-                yield level, replace(reordered_for(made, spec, level), version=level)
+                descriptor = read_dict(example["descriptor"], spec.dialect.name)
+                yield level, replace(reordered_for(descriptor, spec, level), version=level)
 
 
 def rebuilt(spec: OperatorSpec, descriptor: Descriptor, inputs: Tensors, outputs: Tensors) -> Descriptor:
@@ -67,8 +67,8 @@ def subsets(count: int) -> list[frozenset[int]]:
     return every[:MOST_SUBSETS] + every[MOST_SUBSETS:][-1:]  # the last one is of all
 
 
-def untyped(spec: OperatorSpec, descriptor: Descriptor) -> Iterator[tuple[Descriptor, str]]:
-    """Yield a node as it is where subsets of its outputs, and all of its inputs, have no type."""
+def make_untyped(spec: OperatorSpec, descriptor: Descriptor) -> Iterator[tuple[Descriptor, str]]:
+    """Yield a node without types of some outputs or of all inputs."""
     layout = spec.layout(descriptor.version)
     inputs, outputs = positional(descriptor.fields, layout.inputs), positional(descriptor.fields, layout.outputs)
     for chosen in subsets(len(outputs)):
@@ -89,26 +89,26 @@ def test_leaving_types_away_never_rejects(name: str, operator: str) -> None:
     for level, descriptor in cases(spec):
         if accepts(descriptor, level) is not True:
             continue
-        for vague, what in untyped(spec, descriptor):
+        for vague, what in make_untyped(spec, descriptor):
             verdict = check_at(vague, level)
             assert verdict.accepted is not False, f"{what} at {level}: {[f.message for f in verdict.findings]}"
 
 
 @pytest.mark.parametrize(("name", "operator"), operators())
 def test_arrays_keep_their_number(name: str, operator: str) -> None:
-    """In the descriptor, and after a trip through the dialect's own words."""
+    """In the descriptor, and after a round trip through the dialect's dict."""
     spec = dialect(name).operator(operator)
     for level, descriptor in cases(spec):
         layout = spec.layout(level)
         ends = [positional(descriptor.fields, infos) for infos in (layout.inputs, layout.outputs)]
-        made = rebuilt(spec, descriptor, [BLANK for _ in ends[0]], [UNSTATED for _ in ends[1]])
+        outcome = rebuilt(spec, descriptor, [BLANK for _ in ends[0]], [UNSTATED for _ in ends[1]])
         left_out = rebuilt(spec, descriptor, [None for _ in ends[0]], [None for _ in ends[1]])
         for info in (*layout.inputs, *layout.outputs):
-            given = descriptor.fields.get(info.name)
-            if info.type == "tensor[]" and isinstance(given, list):
-                again = read_dict(write_dict(made), name)
-                for found in (made, left_out, again):
-                    assert len(found.fields[info.name]) == len(given), (level, info.name)
-                assert [t is UNSTATED for t in again.fields[info.name]] == [
-                    t is UNSTATED for t in made.fields[info.name]
+            inputs = descriptor.fields.get(info.name)
+            if info.type == "tensor[]" and isinstance(inputs, list):
+                round_trip = read_dict(write_dict(outcome), name)
+                for result in (outcome, left_out, round_trip):
+                    assert len(result.fields[info.name]) == len(inputs), (level, info.name)
+                assert [t is UNSTATED for t in round_trip.fields[info.name]] == [
+                    t is UNSTATED for t in outcome.fields[info.name]
                 ]

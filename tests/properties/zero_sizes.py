@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["dimensions_of", "emptied"]
+__all__ = ["dimensions_of", "empty_out"]
 
 
 def dimensions_of(descriptor: Descriptor) -> list[tuple[str, int]]:
@@ -26,7 +26,7 @@ def dimensions_of(descriptor: Descriptor) -> list[tuple[str, int]]:
     ]
 
 
-def emptied(descriptor: Descriptor, spec: OperatorSpec, place: str, axis: int) -> Iterator[Descriptor]:
+def empty_out(descriptor: Descriptor, spec: OperatorSpec, place: str, axis: int) -> Iterator[Descriptor]:
     """Yield the descriptor with size 0 for a dimension and related ones.
 
     Candidates for related dimensions are those of equal size (also if the size is a number in an attribute or
@@ -34,19 +34,19 @@ def emptied(descriptor: Descriptor, spec: OperatorSpec, place: str, axis: int) -
     """
     tensors = dict(descriptor.tensors())
     sizes = tensors[place].sizes or ()
-    back = len(sizes) - axis
+    restored = len(sizes) - axis
     same = [(p, a) for p, t in tensors.items() for a, size in enumerate(t.sizes or ()) if size == sizes[axis]]
     groups = (
         same,
         [(p, a) for p, a in same if a == axis],
-        [(p, a) for p, a in same if len(tensors[p].sizes or ()) - a == back],
+        [(p, a) for p, a in same if len(tensors[p].sizes or ()) - a == restored],
         [(place, axis)],
     )
-    yield _renumbered(_resized(descriptor, same), spec, sizes[axis])
-    yield from (_resized(descriptor, group) for group in dict.fromkeys(map(tuple, groups)))
+    yield _renumber(_resize(descriptor, same), spec, sizes[axis])
+    yield from (_resize(descriptor, group) for group in dict.fromkeys(map(tuple, groups)))
 
 
-def _resized(descriptor: Descriptor, dimensions: Iterable[tuple[str, int]]) -> Descriptor:
+def _resize(descriptor: Descriptor, dimensions: Iterable[tuple[str, int]]) -> Descriptor:
     """Return the descriptor with size 0 for some dimensions."""
     tensors = dict(descriptor.tensors())
     changed: dict[str, TensorDesc] = {}
@@ -55,7 +55,7 @@ def _resized(descriptor: Descriptor, dimensions: Iterable[tuple[str, int]]) -> D
     return replace_tensors(descriptor, changed)
 
 
-def _renumbered(descriptor: Descriptor, spec: OperatorSpec, size: Any) -> Descriptor:
+def _renumber(descriptor: Descriptor, spec: OperatorSpec, size: Any) -> Descriptor:
     """Return the descriptor with 0 instead of `size` in integer arrays.
 
     Changes attributes and constants.

@@ -1,4 +1,7 @@
-"""Makes the models: ``python -m tests.real_models.build [FOLDER]``; what lies there already is left alone."""
+"""Build the models: ``python -m tests.real_models.build [FOLDER]``.
+
+Existing models are kept.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ __all__ = ["build"]
 
 
 def build(folder: Path) -> None:
-    """Make every model that `folder` lacks. Raises what the tools raise: all that is planned is known to work."""
+    """Build every model that `folder` lacks.
+
+    Raises the tools' errors; all planned models are known to work.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder), tempfile.TemporaryDirectory(dir=folder) as scratch:
         for name in sources():
@@ -40,8 +46,8 @@ def _export(name: str, folder: Path, scratch: Path) -> None:
     print(name, flush=True)
     export.save_samples(network, scratch / samples)
     export.export(network, exporter, int(opset), scratch / model)
-    for made in (samples, model):
-        (scratch / made).replace(folder / made)
+    for text in (samples, model):
+        (scratch / text).replace(folder / text)
 
 
 def _derive(source: str, way: str, folder: Path, scratch: Path) -> None:
@@ -59,7 +65,10 @@ def _derive(source: str, way: str, folder: Path, scratch: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Let one process build at a time, where the system can lock files: several test workers want the same."""
+    """Let one process build at a time, if the system can lock files.
+
+    Several test workers need the same models.
+    """
     try:
         import fcntl
     except ImportError:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def models() -> Path:
-    """The folder of the models, which are made if they are not there: minutes, the first time."""
+    """Return the folder of the models; building them takes minutes, once."""
     lacking = missing()
     if lacking:
         pytest.skip(f"THE REAL MODELS ARE NOT LINTED, {lacking} not installed: pip install {' '.join(NEEDED)}")

@@ -1,4 +1,7 @@
-"""Models made of exported ones: quantized and optimized by onnxruntime, moved to other opsets by onnx."""
+"""Models derived from exported ones: quantized, optimized, at other opsets.
+
+onnxruntime quantizes and optimizes; onnx converts versions.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ __all__ = ["derive"]
 
 
 class _Samples(quantization.CalibrationDataReader):
-    """Gives the sample inputs of a model a few times over, changed by a factor."""
+    """Yield the sample inputs of a model several times, scaled by a factor."""
 
     def __init__(self, samples: dict[str, Any]) -> None:
         self.rounds: Iterator[float] = iter((0.5, 1.0, 2.0))
@@ -33,22 +36,23 @@ class _Samples(quantization.CalibrationDataReader):
         return {name: (array * array.dtype.type(factor)) for name, array in self.samples.items()}
 
 
-def quantized(source: Path, path: Path, **options: Any) -> None:
-    """Quantize by the ranges of samples: QuantizeLinear and DequantizeLinear around operators, or integer ones."""
+def quantize(source: Path, path: Path, **options: Any) -> None:
+    """Quantize statically from samples, as QDQ or with integer operators."""
     with np.load(source.parent / f"{source.stem.partition('-')[0]}.npz") as arrays:
         samples = {name.removeprefix("in."): arrays[name] for name in arrays.files if name.startswith("in.")}
     quantization.quantize_static(source, path, _Samples(samples), **options)
 
 
 def quantized_dynamically(source: Path, path: Path, **options: Any) -> None:
-    """Quantize the weights, and the activations when the model runs."""
+    """Quantize the weights, and the activations at run time."""
     quantization.quantize_dynamic(source, path, **options)
 
 
-def optimized(
-    source: Path, path: Path, level: GraphOptimizationLevel = GraphOptimizationLevel.ORT_ENABLE_BASIC
-) -> None:
-    """Save what onnxruntime makes of a model at a level; the basic one keeps to the operators of ONNX."""
+def optimize(source: Path, path: Path, level: GraphOptimizationLevel = GraphOptimizationLevel.ORT_ENABLE_BASIC) -> None:
+    """Save a model as optimized by onnxruntime.
+
+    The basic level keeps ONNX operators.
+    """
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = level
     options.optimized_model_filepath = str(path)
@@ -56,36 +60,39 @@ def optimized(
     onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
-def fused(source: Path, path: Path, kind: str) -> None:
-    """Fuse what onnxruntime.transformers finds in one of its kinds of models."""
+def fuse(source: Path, path: Path, kind: str) -> None:
+    """Fuse a model with onnxruntime.transformers, as one of its model types."""
     from onnxruntime.transformers import optimizer
 
-    made = optimizer.optimize_model(str(source), model_type=kind, opt_level=0, use_gpu=False)
-    made.save_model_to_file(str(path))
+    onnx_model = optimizer.optimize_model(str(source), model_type=kind, opt_level=0, use_gpu=False)
+    onnx_model.save_model_to_file(str(path))
 
 
-def converted(source: Path, path: Path, opset: int) -> None:
-    """Move a model to another opset."""
+def convert(source: Path, path: Path, opset: int) -> None:
+    """Convert a model to another opset."""
     onnx.save(version_converter.convert_version(onnx.load(source), opset), path)
 
 
 _QDQ: Final = {"quant_format": QuantFormat.QDQ, "activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
 _WAYS: Final[dict[str, Callable[[Path, Path], None]]] = {
-    "qdq": partial(quantized, **_QDQ),
-    "qdq-by-channel": partial(quantized, per_channel=True, **(_QDQ | {"activation_type": QuantType.QInt8})),
-    "qdq-16": partial(quantized, **(_QDQ | {"activation_type": QuantType.QUInt16})),
-    "qoperator": partial(quantized, quant_format=QuantFormat.QOperator),
-    "qoperator-by-channel": partial(quantized, per_channel=True, **(_QDQ | {"quant_format": QuantFormat.QOperator})),
+    "qdq": partial(quantize, **_QDQ),
+    "qdq-by-channel": partial(quantize, per_channel=True, **(_QDQ | {"activation_type": QuantType.QInt8})),
+    "qdq-16": partial(quantize, **(_QDQ | {"activation_type": QuantType.QUInt16})),
+    "qoperator": partial(quantize, quant_format=QuantFormat.QOperator),
+    "qoperator-by-channel": partial(quantize, per_channel=True, **(_QDQ | {"quant_format": QuantFormat.QOperator})),
     "dynamic": quantized_dynamically,
     "dynamic-by-channel": partial(quantized_dynamically, per_channel=True, weight_type=QuantType.QUInt8),
-    "basic": optimized,
-    "extended": partial(optimized, level=GraphOptimizationLevel.ORT_ENABLE_EXTENDED),
-    "bert": partial(fused, kind="bert"),
-    "gpt2": partial(fused, kind="gpt2"),
-    **{f"to-{opset}": partial(converted, opset=opset) for opset in range(7, 29)},
+    "basic": optimize,
+    "extended": partial(optimize, level=GraphOptimizationLevel.ORT_ENABLE_EXTENDED),
+    "bert": partial(fuse, kind="bert"),
+    "gpt2": partial(fuse, kind="gpt2"),
+    **{f"to-{opset}": partial(convert, opset=opset) for opset in range(7, 29)},
 }
 
 
 def derive(source: Path, way: str, path: Path) -> None:
-    """Make one model of another; the samples of its network lie beside it. Raises what the tool raises."""
+    """Derive one model from another, whose network's samples are in the folder.
+
+    Raises the tool's errors.
+    """
     _WAYS[way](source, path)

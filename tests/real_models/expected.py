@@ -1,4 +1,4 @@
-"""What lint must say of a model, and nothing else: worked out from the model and ``onnx.defs``, without any table."""
+"""Expected findings on a model, from the model and ``onnx.defs``, without tables."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["Target", "differing", "expected", "imports", "nodes", "own_target"]
 
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview.training")
-#: Rows of (release, IR version, and the version of each domain that is there by then).
+#: Rows of (release, IR version, and the version of each domain by then).
 RELEASES = tuple((row[0], row[1], dict(zip(DOMAINS, row[2:], strict=False))) for row in onnx.helper.VERSION_TABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An ONNX target: an opset, or a release, which also has a newest IR version."""
+    """An ONNX target: an opset, or a release, which also limits the IR version."""
 
     name: str
     ir_version: int | None
@@ -37,12 +37,12 @@ def imports(model: onnx.ModelProto) -> dict[str, int]:
 
 
 def own_target(model: onnx.ModelProto) -> Target:
-    """Return the lowest opset that has all that a model imports."""
-    wanted = {domain: version for domain, version in imports(model).items() if domain in DOMAINS}
+    """Return the lowest opset that supports a model's imports."""
+    expected_value = {domain: version for domain, version in imports(model).items() if domain in DOMAINS}
     return next(
         Target(f"onnx:{has['']}", None, has)
         for _, _, has in RELEASES
-        if all(version <= has.get(domain, 0) for domain, version in wanted.items())
+        if all(version <= has.get(domain, 0) for domain, version in expected_value.items())
     )
 
 
@@ -62,19 +62,19 @@ def nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
 
 
 def expected(model: onnx.ModelProto, targets: Sequence[Target]) -> Counter[Expected]:
-    """Return the findings on a sound model, (id, severity, target), with how often each is there.
+    """Return the findings on a valid model: (id, severity, target), with counts.
 
-    What concerns the file alone has None for the target, and is said once. What a target's versions of the operators
-    take or mean otherwise is not among them: see `differing`.
+    Findings on the file itself have None for the target. Differences between versions of operators are not included:
+    see `differing`.
     """
-    wanted: Counter[Expected] = Counter((*found, None) for found in (*_imports(model), *_names(model)))
+    expected_value: Counter[Expected] = Counter((*texts, None) for texts in (*_imports(model), *_names(model)))
     for target in targets:
-        wanted.update((*found, target.name) for found in _beyond(model, target))
-    return wanted
+        expected_value.update((*texts, target.name) for texts in _beyond(model, target))
+    return expected_value
 
 
 def _imports(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
-    """What the file imports for nothing, or of another vendor."""
+    """Unused imports of the file, and imports of other vendors."""
     used = {node.domain for node in nodes(model.graph)}
     if any(domain and domain not in used for domain in imports(model)):
         yield "onnx/model/opset-unused", "note"
@@ -84,7 +84,7 @@ def _imports(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
 
 
 def _beyond(model: onnx.ModelProto, target: Target) -> Iterator[tuple[str, str]]:
-    """What of the file is newer than the target."""
+    """Features of the file that are newer than the target."""
     for domain, version in imports(model).items():
         if domain in DOMAINS and version > target.domains.get(domain, 0):
             yield "onnx/model/opset-import", "error"
@@ -93,7 +93,7 @@ def _beyond(model: onnx.ModelProto, target: Target) -> Iterator[tuple[str, str]]
 
 
 def _names(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
-    """What tools leave behind: nodes that no output needs, and types of values that are gone."""
+    """Leftovers of tools: unused nodes, and types of removed values."""
     graph = model.graph
     needed = {info.name for info in graph.output}
     for node in reversed(graph.node):
@@ -101,14 +101,14 @@ def _names(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
             yield "onnx/model/node-unused", "note"
         else:
             needed.update(node.input, *(inner.input for inner in _inside(node)), _results(node))
-    there = {info.name for info in graph.input} | {tensor.name for tensor in graph.initializer}
-    there.update(*(node.output for node in graph.node))
-    if any(info.name not in there for info in graph.value_info):
+    existing = {info.name for info in graph.input} | {tensor.name for tensor in graph.initializer}
+    existing.update(*(node.output for node in graph.node))
+    if any(info.name not in existing for info in graph.value_info):
         yield "onnx/model/value-info-unknown", "note"
     read = {name for node in nodes(graph) for name in node.input} | {info.name for info in graph.output}
-    for kind, given in (("initializer", graph.initializer), ("input", graph.input)):
-        for one in given:
-            if one.name not in read:
+    for kind, inputs in (("initializer", graph.initializer), ("input", graph.input)):
+        for item in inputs:
+            if item.name not in read:
                 yield f"onnx/model/{kind}-unused", "note"
 
 
@@ -121,23 +121,23 @@ def _results(node: onnx.NodeProto) -> set[str]:
 
 
 def differing(model: onnx.ModelProto, target: Target) -> dict[str, bool]:
-    """Return the operators of a model that are another version at a target, and whether the target has none at all.
+    """Return operators with another version at a target, and whether it lacks them.
 
-    Of those it may say what differs; what that is, only the tables know.
+    Findings may report differences of these; only the tables know them.
     """
-    own, found = imports(model), {}
+    own, entries = imports(model), {}
     for node in nodes(model.graph):
         if node.domain in DOMAINS:
             before, _ = _version(node.op_type, own[node.domain], node.domain)
             after, gone = _version(node.op_type, target.domains.get(node.domain, 0), node.domain)
             if gone or after != before:
-                found[f"{node.domain}.{node.op_type}".removeprefix(".")] = after == 0
-    return found
+                entries[f"{node.domain}.{node.op_type}".removeprefix(".")] = after == 0
+    return entries
 
 
 @cache
 def _version(operator: str, opset: int, domain: str) -> tuple[int, bool]:
-    """Return the version of an operator at an opset and whether it is no more there; 0 before its first one."""
+    """Return an operator's version at an opset (0: too early) and whether it is removed."""
     try:
         schema = onnx.defs.get_schema(operator, opset, domain)
     except onnx.defs.SchemaError:

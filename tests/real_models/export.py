@@ -1,4 +1,4 @@
-"""Exports the networks with torch; one function per model gives it with sample inputs."""
+"""Export the networks with torch; one function per model returns it with samples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ __all__ = ["Case", "export", "save_samples"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A network with sample inputs. dynamic: names of axes by input, then axis; all others are fixed."""
+    """A network with sample inputs.
+
+    dynamic: names of axes by input, then axis; all others are fixed.
+    """
 
     network: torch.nn.Module
     samples: dict[str, torch.Tensor]
@@ -89,20 +92,23 @@ _CASES: Final = {
 
 
 def export(network: str, exporter: str, opset: int, path: Path) -> None:
-    """Export one model with the exporter "trace" or "dynamo". Raises what torch raises."""
-    made = _case(network)
-    options: dict[str, Any] = {"input_names": list(made.samples), "output_names": list(made.outputs)}
+    """Export one model with the exporter "trace" or "dynamo".
+
+    Raises torch's errors.
+    """
+    case = _case(network)
+    options: dict[str, Any] = {"input_names": list(case.samples), "output_names": list(case.outputs)}
     if exporter == "dynamo":
-        options["dynamic_shapes"] = {name: made.dynamic.get(name) for name in made.samples} if made.dynamic else None
+        options["dynamic_shapes"] = {name: case.dynamic.get(name) for name in case.samples} if case.dynamic else None
         options["custom_translation_table"] = {torch.ops.real_models.suppress.default: _suppression(opset)}
         options["external_data"] = False
     else:
         torch.onnx.register_custom_op_symbolic("real_models::suppress", _symbolic_suppress, 10)
-        options["dynamic_axes"] = made.dynamic
+        options["dynamic_axes"] = case.dynamic
     with contextlib.redirect_stdout(io.StringIO()):  # progress
         torch.onnx.export(
-            made.network,
-            tuple(made.samples.values()),
+            case.network,
+            tuple(case.samples.values()),
             path,
             dynamo=exporter == "dynamo",
             opset_version=opset,
@@ -111,22 +117,22 @@ def export(network: str, exporter: str, opset: int, path: Path) -> None:
 
 
 def save_samples(network: str, path: Path) -> None:
-    """Save the sample inputs of a model and what the network makes of them, by name, in one ``.npz``."""
-    made = _case(network)
+    """Save a model's sample inputs and the network's outputs by name, in one ``.npz``."""
+    case = _case(network)
     with torch.no_grad():
-        answers = made.network(*made.samples.values())
+        answers = case.network(*case.samples.values())
     answers = answers if isinstance(answers, tuple) else (answers,)
-    arrays = {f"in.{name}": sample.numpy() for name, sample in made.samples.items()}
-    arrays |= {f"out.{name}": answer.numpy() for name, answer in zip(made.outputs, answers, strict=True)}
+    arrays = {f"in.{name}": sample.numpy() for name, sample in case.samples.items()}
+    arrays |= {f"out.{name}": answer.numpy() for name, answer in zip(case.outputs, answers, strict=True)}
     np.savez(path, **arrays)
 
 
 def _case(network: str) -> Case:
     """Return a network, the same at every call."""
     torch.manual_seed(0)
-    made: Case = _CASES[network]()
-    made.network.eval()
-    return made
+    case: Case = _CASES[network]()
+    case.network.eval()
+    return case
 
 
 def _suppression(opset: int) -> Callable[..., Any]:

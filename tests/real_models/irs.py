@@ -1,4 +1,7 @@
-"""OpenVINO IRs made of the exported ONNX models and of the networks: ``python -m tests.real_models.irs [FOLDER]``."""
+"""OpenVINO IRs of the models and networks: ``python -m tests.real_models.irs``.
+
+An optional argument is the folder.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,18 @@ __all__ = ["build_irs"]
 
 
 def build_irs(folder: Path) -> None:
-    """Make every IR that `folder` lacks, of the models that lie there; raise what OpenVINO and nncf raise."""
+    """Build every IR that `folder` lacks, from the models there.
+
+    Raises the errors of OpenVINO and nncf.
+    """
     for source, ways in IRS.items():
         for way in ways:
             path = folder / f"{source}-{way}.xml"
             if not path.exists():
                 print(path.stem, flush=True)
-                made, half = _WAYS[way](folder, source)
+                onnx_model, half = _WAYS[way](folder, source)
                 scratch = folder / "scratch.xml"
-                openvino.save_model(made, scratch, compress_to_fp16=half)
+                openvino.save_model(onnx_model, scratch, compress_to_fp16=half)
                 scratch.with_suffix(".bin").replace(path.with_suffix(".bin"))
                 scratch.replace(path)
 
@@ -48,7 +54,7 @@ def _half(folder: Path, source: str) -> tuple[Any, bool]:
 
 
 def _static(folder: Path, source: str) -> tuple[Any, bool]:
-    """With the sizes of the samples instead of dynamic ones."""
+    """With static sizes of the samples."""
     model = _plain(folder, source)[0]
     samples = samples_of(folder, source)
     model.reshape({name: list(samples[name].shape) for name in samples if any(name in i.names for i in model.inputs)})
@@ -56,16 +62,16 @@ def _static(folder: Path, source: str) -> tuple[Any, bool]:
 
 
 def _torch(_folder: Path, source: str) -> tuple[Any, bool]:
-    """Of the network itself, without ONNX between."""
+    """Directly from the network, without ONNX."""
     import torch
 
     from tests.real_models import export
 
-    made = export._case(source)  # one helper of the same folder
-    return openvino.convert_model(torch.export.export(made.network, tuple(made.samples.values()))), False
+    case = export._case(source)  # one helper of the same folder
+    return openvino.convert_model(torch.export.export(case.network, tuple(case.samples.values()))), False
 
 
-def _quantized(folder: Path, source: str) -> tuple[Any, bool]:
+def _quantize(folder: Path, source: str) -> tuple[Any, bool]:
     import nncf
 
     samples = samples_of(folder, source)
@@ -73,15 +79,15 @@ def _quantized(folder: Path, source: str) -> tuple[Any, bool]:
     return nncf.quantize(_plain(folder, source)[0], dataset, subset_size=2), False
 
 
-def _compressed(mode: str) -> Callable[[Path, str], tuple[Any, bool]]:
-    def made(folder: Path, source: str) -> tuple[Any, bool]:
+def _compress(mode: str) -> Callable[[Path, str], tuple[Any, bool]]:
+    def make(folder: Path, source: str) -> tuple[Any, bool]:
         import nncf
 
         model = _plain(folder, source)[0]
         options = {"ratio": 1.0, "group_size": -1, "all_layers": True} if mode.startswith("INT4") else {}
         return nncf.compress_weights(model, mode=nncf.CompressWeightsMode[mode], **options), False
 
-    return made
+    return make
 
 
 def _stateful(folder: Path, source: str) -> tuple[Any, bool]:
@@ -96,8 +102,8 @@ def _stateful(folder: Path, source: str) -> tuple[Any, bool]:
 
 
 _WAYS: Final[dict[str, Any]] = {
-    "ir": _plain, "half": _half, "static": _static, "torch": _torch, "nncf": _quantized,
-    "int8": _compressed("INT8_ASYM"), "int4": _compressed("INT4_SYM"), "stateful": _stateful,
+    "ir": _plain, "half": _half, "static": _static, "torch": _torch, "nncf": _quantize,
+    "int8": _compress("INT8_ASYM"), "int4": _compress("INT4_SYM"), "stateful": _stateful,
 }  # fmt: skip
 
 

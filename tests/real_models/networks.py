@@ -1,4 +1,4 @@
-"""The networks that are exported: small, with random weights, built from what real ones are built from."""
+"""The exported networks: small, with random weights and the parts of real ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Branching", "Decoder", "Detector", "Encoder", "Recurrent", "ResNet",
 
 
 class Residual(nn.Module):
-    """Two normalized convolutions beside a shortcut, which is projected where the size changes."""
+    """Two normalized convolutions with a shortcut, projected if the size changes."""
 
     def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class ResNet(nn.Module):
 
 
 class Vision(nn.Module):
-    """What else image networks are made of: encoder and decoder, pooling of every kind, resizing, sampling.
+    """Other parts of image networks: encoder, decoder, pooling, resizing, sampling.
 
     FLOAT [batch, 3, 32, 32] to [batch, 4, 32, 32] and the best class of each pixel.
     """
@@ -101,7 +101,7 @@ class Encoder(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal attention over the past and the present, then a feed-forward part; both after a normalization."""
+    """Causal attention over past and present, and a feed-forward part, normalized."""
 
     def __init__(self, width: int, heads: int, *, fused: bool) -> None:
         super().__init__()
@@ -132,11 +132,11 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A GPT-like decoder with a key/value cache; batch, length and the past's length are dynamic.
+    """A GPT-like decoder with a key/value cache.
 
-    fused: whether attention is one function of torch, which older opsets cannot say, or its parts.
-    INT64 [batch, length], keys and values FLOAT [layers, batch, heads, past, width / heads]; to FLOAT logits
-    [batch, length, tokens] and the longer keys and values.
+    Batch, length and the past's length are dynamic. fused: whether attention is one function of torch, which older
+    opsets lack, or its parts. INT64 [batch, length], keys and values FLOAT [layers, batch, heads, past, width / heads];
+    to FLOAT logits [batch, length, tokens] and the longer keys and values.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Recurrent(nn.Module):
 
 @torch.library.custom_op("real_models::suppress", mutates_args=())
 def suppress(boxes: torch.Tensor, scores: torch.Tensor, most: int, overlap: float, least: float) -> torch.Tensor:
-    """What NonMaxSuppression computes: boxes [batch, n, 4], scores [batch, class, n], to INT64 [kept, 3]."""
+    """NonMaxSuppression: boxes [batch, n, 4], scores [batch, class, n], to INT64 [kept, 3]."""
     rows: list[list[int]] = []
     for batch, classes in enumerate(scores):
         for number, row in enumerate(classes):
@@ -208,17 +208,17 @@ def _(boxes: torch.Tensor, scores: torch.Tensor, most: int, overlap: float, leas
     return boxes.new_empty((torch.library.get_ctx().new_dynamic_size(), 3), dtype=torch.int64)
 
 
-def _overlap(one: torch.Tensor, other: torch.Tensor) -> float:
-    """How much of two boxes' union is common to both."""
-    common = float((torch.minimum(one[2:], other[2:]) - torch.maximum(one[:2], other[:2])).clamp(min=0).prod())
-    return common / float((one[2:] - one[:2]).prod() + (other[2:] - other[:2]).prod() - common)
+def _overlap(item: torch.Tensor, other: torch.Tensor) -> float:
+    """Return the intersection over union of two boxes."""
+    common = float((torch.minimum(item[2:], other[2:]) - torch.maximum(item[:2], other[:2])).clamp(min=0).prod())
+    return common / float((item[2:] - item[:2]).prod() + (other[2:] - other[:2]).prod() - common)
 
 
 class Detector(nn.Module):
-    """A backbone, a pyramid of two levels and heads: FLOAT [1, 3, 64, 64] to INT64 [kept, 3], FLOAT [kept, 4], [kept].
+    """A backbone, a two-level pyramid and heads for detection.
 
-    Boxes are corners in pixels, decoded from offsets to a grid. What is left after suppression comes out as rows of
-    batch, class and box, with the boxes and scores themselves.
+    FLOAT [1, 3, 64, 64] to INT64 [kept, 3], FLOAT [kept, 4], [kept]. Boxes are corners in pixels, decoded from offsets
+    to a grid. The selected boxes are rows of batch, class and box, with boxes and scores.
     """
 
     def __init__(self, classes: int = 3) -> None:
@@ -247,8 +247,8 @@ class Detector(nn.Module):
         coarse = self.deeper(fine)
         fine = self.lateral(fine) + functional.interpolate(coarse, scale_factor=2.0, mode="nearest")
         decoded = [self.decode(fine, 4), self.decode(coarse, 8)]
-        boxes = torch.cat([one for one, _ in decoded], 1)
-        scores = torch.cat([one for _, one in decoded], 2)
+        boxes = torch.cat([item for item, _ in decoded], 1)
+        scores = torch.cat([item for _, item in decoded], 2)
         best, which = torch.topk(scores.amax(1), 20, dim=1)
         chosen = which.unsqueeze(-1).expand(-1, -1, 4)
         boxes = boxes.gather(1, chosen)
@@ -258,7 +258,10 @@ class Detector(nn.Module):
 
 
 class Smoothing(nn.Module):
-    """FLOAT [batch, 4] and a number of turns, to what each gave and the last: Loop, If and sequences when scripted."""
+    """FLOAT [batch, 4] and a number of turns, to all results and the last one.
+
+    Loop, If and sequences when scripted.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -278,7 +281,7 @@ class Smoothing(nn.Module):
 
 
 class Branching(nn.Module):
-    """A branch that depends on data, in the form that torch.export keeps: becomes If."""
+    """A data-dependent branch as torch.export keeps it, which becomes an If."""
 
     def __init__(self) -> None:
         super().__init__()

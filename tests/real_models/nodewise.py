@@ -1,4 +1,4 @@
-"""A model node by node: each is given what ONNX Runtime computed before it, so that what differs is that node's own."""
+"""Compare a model node by node, each with ONNX Runtime's inputs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Difference", "differences", "opened"]
+__all__ = ["Difference", "differences", "open_part"]
 
 _OURS = "ours of "
 
 
 class Difference(NamedTuple):
-    """One output of a node that the executor and the runtime compute from the same inputs.
+    """An output that executor and runtime compute from the same inputs.
 
     far: the largest difference, of floats divided by 1 + the magnitude of the runtime's; infinite for another type or
-    shape. wrong: how many elements lie apart by more than the tolerance.
+    shape. wrong: number of elements beyond the tolerance.
     """
 
     operator: str
@@ -35,22 +35,26 @@ class Difference(NamedTuple):
     wrong: int
 
 
-def opened(path: Path, given: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the outputs of a model, by ONNX Runtime on the CPU without optimisations. Raises what it raises."""
+def open_part(path: Path, arrays_by_name: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return a model's outputs from ONNX Runtime on the CPU, without optimizations.
+
+    Raises its errors.
+    """
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, given), strict=True))
+    return dict(zip(names, session.run(names, arrays_by_name), strict=True))
 
 
 def differences(
-    path: Path, given: Mapping[str, NDArray[Any]], scratch: Path, tolerance: float = 1e-5
+    path: Path, arrays_by_name: Mapping[str, NDArray[Any]], scratch: Path, tolerance: float = 1e-5
 ) -> Iterator[Difference]:
-    """Yield the outputs of nodes that differ, in the model's order; sequences and what depends on them is left out.
+    """Yield differing outputs of nodes in model order, except sequences.
 
     given: the model's inputs by name. scratch: a folder. tolerance: as in `Difference.far`; integers must be equal.
+    Nodes that depend on sequences are skipped.
     """
     model = onnx.load(path)
     inner = [name for node in model.graph.node for name in node.output if name]
@@ -59,20 +63,20 @@ def differences(
     stated = {output.name for output in whole.graph.output}
     whole.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner if name not in stated)
     onnx.save(whole, scratch / "all.onnx")
-    theirs = {n: a for n, a in opened(scratch / "all.onnx", given).items() if isinstance(a, np.ndarray)}
+    theirs = {n: a for n, a in open_part(scratch / "all.onnx", arrays_by_name).items() if isinstance(a, np.ndarray)}
     places = _apart(model, theirs)
     onnx.save(model, scratch / "apart.onnx")
-    ours = specgate.execute(scratch / "apart.onnx", {**given, **theirs})
+    ours = specgate.execute(scratch / "apart.onnx", {**arrays_by_name, **theirs})
     for name, (operator, node) in places.items():
-        found = _compared(ours[_OURS + name], theirs[name], tolerance)
-        if found is not None:
-            yield Difference(operator, node, name, *found)
+        numbers = _compare_all(ours[_OURS + name], theirs[name], tolerance)
+        if numbers is not None:
+            yield Difference(operator, node, name, *numbers)
 
 
 def _apart(model: onnx.ModelProto, theirs: Mapping[str, NDArray[Any]]) -> dict[str, tuple[str, str]]:
-    """Make what nodes read inputs of the model, and what they write outputs; return the latter with their nodes."""
-    known = {*theirs, *(info.name for info in (*model.graph.input, *model.graph.initializer)), ""}
-    kept = [node for node in model.graph.node if known.issuperset((*node.input, *node.output))]
+    """Make inputs of nodes model inputs, and outputs model outputs; return these."""
+    items = {*theirs, *(info.name for info in (*model.graph.input, *model.graph.initializer)), ""}
+    kept = [node for node in model.graph.node if items.issuperset((*node.input, *node.output))]
     places: dict[str, tuple[str, str]] = {}
     for node in kept:
         operator = f"{node.domain}.{node.op_type}".removeprefix(".")
@@ -89,7 +93,7 @@ def _apart(model: onnx.ModelProto, theirs: Mapping[str, NDArray[Any]]) -> dict[s
     return places
 
 
-def _compared(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> tuple[float, int] | None:
+def _compare_all(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> tuple[float, int] | None:
     if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
         return np.inf, theirs.size
     if theirs.dtype.kind not in "fiu":

@@ -1,4 +1,4 @@
-"""Which models are made and how; reads no torch, so that tests have the names where it is missing."""
+"""The models to build and how; does not import torch."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = [
     "NEEDED",
     "REFUSED",
     "cache_folder",
-    "executed",
+    "execute_all",
     "files",
     "missing",
     "names",
     "sources",
 ]
 
-#: What making the models takes besides the test extra.
+#: Packages that build the models, in addition to the test extra.
 NEEDED: Final = ("torch", "onnxscript", "onnxruntime", "onnx", "numpy")
 
-#: The opsets that each exporter of torch is asked for: "trace" is the older one, "dynamo" the one on torch.export. The
-#: first cannot trace torch.cond, the second knows no loop whose number of turns depends on data.
+#: The opsets for each exporter of torch: "trace" is the older one, "dynamo" uses torch.export. The
+#: first cannot trace torch.cond, the second does not support loops with a data-dependent number of turns.
 EXPORTS: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "resnet": {"trace": (9, 11, 13, 17, 20), "dynamo": (18, 21, 26)},
     "vision": {"trace": (9, 11, 13, 17, 20), "dynamo": (18, 21, 26)},
@@ -43,7 +43,7 @@ EXPORTS: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "branching": {"dynamo": (18, 21, 23)},
 }
 
-#: What is made from each of them, see `derive`; a way to another opset is there where onnx has it.
+#: Derived models, see `derive`; conversions to other opsets exist if onnx has them.
 DERIVED: Final[dict[str, tuple[str, ...]]] = {
     "resnet-trace-9": ("to-7", "to-8", "to-13", "to-17", "to-21", "to-28"),
     "resnet-trace-13": ("qdq", "qdq-by-channel", "basic", "to-18"),
@@ -65,7 +65,7 @@ DERIVED: Final[dict[str, tuple[str, ...]]] = {
     "branching-dynamo-18": ("basic", "to-17", "to-28"),
 }
 
-#: ONNX Runtime opens the first two not at all, and runs the third not, see `test_execution`.
+#: ONNX Runtime does not open the first two, and does not run the third, see `test_execution`.
 _NOT_OPENED: Final = ("smoothing-trace-11", "vision-trace-9", "encoder-dynamo-23")
 _QUANTIZED: Final[dict[str, tuple[str, ...]]] = {
     "resnet-trace-20": ("qdq", "dynamic"),
@@ -85,15 +85,15 @@ _QUANTIZED: Final[dict[str, tuple[str, ...]]] = {
     "branching-dynamo-23": ("qdq", "qoperator"),
 }
 
-#: What torch writes although it is no ONNX, and what lint says of it: Loop carries sequences from opset 13 on only,
-#: Upsample takes no scale below 1, and Unsqueeze no negative axes before opset 11 (runtimes do).
+#: Invalid ONNX that torch writes, and lint's findings: Loop carries sequences from opset 13 on only,
+#: Upsample rejects scales below 1, and Unsqueeze negative axes before opset 11 (runtimes accept them).
 REFUSED: Final[dict[str, dict[tuple[str, str], int]]] = {
     "smoothing-trace-11": {("onnx/Loop/v_initial.type", "error"): 1},
     "vision-trace-9": {("onnx/Upsample/scales-not-smaller", "error"): 1},
     "detector-trace-10": {("onnx/Unsqueeze/axes-range", "error"): 4},
 }
 
-#: OpenVINO IRs that are made of the models, and of the networks themselves ("torch"); see `irs`.
+#: OpenVINO IRs of the models, and of the networks themselves ("torch"); see `irs`.
 IRS: Final[dict[str, tuple[str, ...]]] = {
     **{
         f"{network}-{exporter}-{opset}": ("ir",)
@@ -124,46 +124,49 @@ def sources() -> list[str]:
     ]
 
 
-def _executed() -> dict[str, tuple[str, ...]]:
-    made = dict(_QUANTIZED)
+def _execute_all() -> dict[str, tuple[str, ...]]:
+    texts_by_name = dict(_QUANTIZED)
     for source, ways in (*DERIVED.items(), *_QUANTIZED.items()):
-        # of "qoperator" with INT8 the optimizer writes a QuantizeLinear that is none, and refuses it
+        # with "qoperator" and INT8 the optimizer writes an invalid QuantizeLinear, and rejects it
         wide = [way for way in ways if way.startswith(("qdq", "qoperator-", "dynamic"))]
-        made.update({f"{source}-{way}": ("extended",) for way in wide})
+        texts_by_name.update({f"{source}-{way}": ("extended",) for way in wide})
     fused = {"encoder": ("bert",), "decoder": ("gpt2",), "decoder_in_parts": ("gpt2",)}
     for name in sources():
         if name not in _NOT_OPENED:
-            made[name] = (*made.get(name, ()), "extended", *fused.get(name.partition("-")[0], ()))
-    return made
+            texts_by_name[name] = (*texts_by_name.get(name, ()), "extended", *fused.get(name.partition("-")[0], ()))
+    return texts_by_name
 
 
-#: Models that are executed and not linted, made of those above: quantized in more ways, fused by ONNX Runtime at its
-#: extended level, and by onnxruntime.transformers as one of its kinds of models, both with operators of its own.
-EXECUTED: Final = _executed()
+#: Models that are executed but not linted, derived from those above: quantized in more ways, fused by ONNX Runtime at
+#: its extended level, and by onnxruntime.transformers as one of its model types, both with contrib operators.
+EXECUTED: Final = _execute_all()
 
 
 def files() -> list[str]:
-    """Return the names of all models; each lies in a file of that name."""
+    """Return the names of all models, which are also their file names."""
     return sources() + [f"{source}-{way}" for source, ways in DERIVED.items() for way in ways]
 
 
-def executed() -> list[str]:
+def execute_all() -> list[str]:
     """Return the names of all models that are executed."""
     return files() + [f"{source}-{way}" for source, ways in EXECUTED.items() for way in ways]
 
 
 def names() -> list[str]:
-    """Return the names of all models that are sound."""
+    """Return the names of all valid models."""
     return [name for name in files() if name not in REFUSED]
 
 
 def missing() -> list[str]:
-    """Return which of the packages that make models are not installed."""
+    """Return the missing packages for building models."""
     return [name for name in NEEDED if find_spec(name) is None]
 
 
 def cache_folder() -> Path:
-    """Return where the models of these packages and this plan lie, made or not: in the user's cache."""
+    """Return the folder of the models for these packages and this plan.
+
+    It is in the user's cache and may not exist.
+    """
     root = os.environ.get("XDG_CACHE_HOME")
     base = Path(root) / "specgate" if root else Path(platformdirs.user_cache_dir("specgate", appauthor=False))
     mark = sha256(" ".join(f"{name} {version(name)}" for name in NEEDED).encode())

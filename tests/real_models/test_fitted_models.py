@@ -1,4 +1,4 @@
-"""Models that scikit-learn, LightGBM and XGBoost fit, as their converters write them: what ONNX Runtime computes."""
+"""Fitted models of scikit-learn, LightGBM and XGBoost equal ONNX Runtime's results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ for _name in _NEEDED:
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 
 ROWS = 16
-#: Class in scikit-learn, arguments, and what it is fitted to: 3 or 2 classes, numbers, or nothing.
+#: Class in scikit-learn, arguments, and target: 3 or 2 classes, numbers, or nothing.
 FITTED: dict[str, tuple[str, dict[str, Any], str]] = {
     "logistic": ("linear_model.LogisticRegression", {}, "three"),
     "logistic-of-two": ("linear_model.LogisticRegression", {}, "two"),
@@ -75,45 +75,45 @@ BOOSTED: dict[str, tuple[str, str, str]] = {
 def data(kind: str) -> tuple[Any, ...]:
     datasets = importlib.import_module("sklearn.datasets")
     if kind == "numbers":
-        features, wanted = datasets.make_regression(60, 6, random_state=0)
+        features, expected = datasets.make_regression(60, 6, random_state=0)
     else:
-        features, wanted = datasets.make_classification(60, 6, n_informative=4, n_classes=3, random_state=0)
-    wanted = wanted > 0 if kind == "two" else wanted
-    wanted = wanted if kind == "numbers" else wanted.astype(np.int64)
-    return (features.astype(np.float32), wanted) if kind else (features.astype(np.float32),)
+        features, expected = datasets.make_classification(60, 6, n_informative=4, n_classes=3, random_state=0)
+    expected = expected > 0 if kind == "two" else expected
+    expected = expected if kind == "numbers" else expected.astype(np.int64)
+    return (features.astype(np.float32), expected) if kind else (features.astype(np.float32),)
 
 
-def boosted(name: str) -> tuple[Any, Any]:
+def boost(name: str) -> tuple[Any, Any]:
     types = importlib.import_module("onnxmltools.convert.common.data_types")
     package, kind, fitted_to = BOOSTED[name]
-    given = data(fitted_to)
-    made = getattr(importlib.import_module(package), kind)(n_estimators=5).fit(*given)
+    items = data(fitted_to)
+    onnx_model = getattr(importlib.import_module(package), kind)(n_estimators=5).fit(*items)
     convert = getattr(importlib.import_module("onnxmltools"), f"convert_{package}")
-    return convert(made, initial_types=[("X", types.FloatTensorType([None, 6]))], target_opset=15), given[0]
+    return convert(onnx_model, initial_types=[("X", types.FloatTensorType([None, 6]))], target_opset=15), items[0]
 
 
-def fitted(name: str) -> tuple[Any, Any]:
+def fit(name: str) -> tuple[Any, Any]:
     convert = importlib.import_module("skl2onnx").to_onnx
     path, arguments, fitted_to = FITTED[name]
     module, _, kind = path.rpartition(".")
-    given = data(fitted_to)
-    made = getattr(importlib.import_module(f"sklearn.{module}"), kind)(**arguments).fit(*given)
-    return convert(made, given[0][:1], target_opset={"": 18, "ai.onnx.ml": 3}), given[0]
+    items = data(fitted_to)
+    onnx_model = getattr(importlib.import_module(f"sklearn.{module}"), kind)(**arguments).fit(*items)
+    return convert(onnx_model, items[0][:1], target_opset={"": 18, "ai.onnx.ml": 3}), items[0]
 
 
 def both(model: Any, rows: Any, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What specgate and ONNX Runtime compute of a model with one input."""
+    """Return specgate's and ONNX Runtime's outputs of a one-input model."""
     import onnxruntime
 
     path.write_bytes(model.SerializeToString())
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    given = {session.get_inputs()[0].name: rows}
+    entries = {session.get_inputs()[0].name: rows}
     names = [output.name for output in session.get_outputs()]
-    return specgate.execute(path, given), dict(zip(names, session.run(names, given), strict=True))
+    return specgate.execute(path, entries), dict(zip(names, session.run(names, entries), strict=True))
 
 
 def assert_same(ours: Any, theirs: Any) -> None:
-    if isinstance(theirs, list):  # a map of each row: its classes and their shares
+    if isinstance(theirs, list):  # a map per row: classes and their probabilities
         assert [list(row) for row in ours] == [list(row) for row in theirs]
         ours, theirs = (np.array([[float(x) for x in row.values()] for row in rows]) for rows in (ours, theirs))
     if theirs.dtype.kind == "f":
@@ -125,7 +125,7 @@ def assert_same(ours: Any, theirs: Any) -> None:
 @pytest.mark.parametrize("name", [*FITTED, *BOOSTED])
 def test_a_fitted_model_computes_what_the_runtime_computes(name, tmp_path):
     with warnings.catch_warnings(action="ignore"):
-        model, features = boosted(name) if name in BOOSTED else fitted(name)
+        model, features = boost(name) if name in BOOSTED else fit(name)
     rows = features[: 1 if name == "lightgbm" else ROWS]
     ours, theirs = both(model, rows, tmp_path / "model.onnx")
     assert set(ours) == set(theirs)
@@ -134,8 +134,8 @@ def test_a_fitted_model_computes_what_the_runtime_computes(name, tmp_path):
 
 
 def test_a_label_of_one_row_is_no_list_of_labels(tmp_path):
-    """LightGBM's converter states that the output has one label; ONNX Runtime warns of others and goes on."""
+    """LightGBM's converter states one label as output; ONNX Runtime warns about others."""
     with warnings.catch_warnings(action="ignore"):
-        model, features = boosted("lightgbm")
+        model, features = boost("lightgbm")
     with pytest.raises(InputError, match=r"has the shape \[2\], but \[1\] is declared"):
         both(model, features[:2], tmp_path / "model.onnx")

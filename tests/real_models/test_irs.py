@@ -1,4 +1,4 @@
-"""OpenVINO IRs as its converters, nncf and torch make them: sound ones get no false alarm."""
+"""No false alarms on valid IRs of OpenVINO's converters, nncf and torch."""
 
 from __future__ import annotations
 
@@ -26,34 +26,39 @@ np = pytest.importorskip("numpy")
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.oracle]
 
 NAMES = [f"{source}-{way}" for source, ways in IRS.items() for way in ways]
-#: Why these are not executed: they break a page, or what they compute is defined by none.
+#: Reasons why these are not executed: they are undocumented, or have undefined results.
 NOT_EXECUTED = {
     "recurrent-torch": "start and step of a Slice have two types",
     "vision-torch": "start and step of a Slice have two types",
     "decoder-trace-17-stateful": "what joins a state without elements has another batch",
     "encoder-trace-17-nncf": "a FakeQuantize from minus infinity to infinity, whose formula gives nan",
 }
-#: Where the plugin computes something else: with 16 bits its output is far from that of the model before quantisation.
+#: The plugin's results differ: with 16 bits its output is far from that of the model before quantization.
 PLUGIN_WRONG = ("resnet-dynamo-21-qdq-16-ir",)
-#: Which of equal elements a TopK finds first is defined by no page, and they go on from there.
+#: The choice of equal elements by a TopK is unspecified, and affects later layers.
 OPEN_TIES = "detector-"
-#: Where the plugin computes with 8 bits: whatever is rounded the other way by a last bit before is a step away.
+#: The plugin computes with 8 bits: a rounding difference in the last bit becomes a step.
 QUANTISED = ("nncf", "qdq")
-#: Whose weights are integers: their product with a scale is f16 in the IR, and the plugin does not round it. An option
-#: keeps it from rounding activations to 8 bits, as it does by default beside such weights.
+#: Integer weights: their product with a scale is f16 in the IR, and the plugin does not round it. An option
+#: disables its default of rounding activations to 8 bits with such weights.
 COMPRESSED = ("int4", "int8")
-#: Whose attention masks releases up to 2024.2 do not stretch: read_model of 2024.0.0 and 2024.2.0 refuses these alone.
+#: Releases up to 2024.2 do not broadcast these attention masks: only read_model of 2024.0.0 and 2024.2.0 rejects them.
 UNSTRETCHED = ("encoder-dynamo-18-ir", "encoder-dynamo-21-ir", "encoder-dynamo-23-ir", "encoder-torch")
 RELEASES = ("openvino:2022.3", "openvino:2024.0", "openvino:2025.0")
 
 
 @pytest.fixture(scope="session")
 def irs(models: Path) -> Path:
-    """The folder of the IRs, which are made if they are not there."""
+    """Return the folder of the IRs, which are built if missing."""
     lacking = [name for name in ("openvino", "nncf") if find_spec(name) is None]
     if lacking:
         pytest.skip(f"THE REAL IRS ARE NOT LINTED, {lacking} not installed: pip install {' '.join(lacking)}")
-    command = [sys.executable, "-m", "tests.real_models.irs", str(models)]  # apart: converters warn as they like
+    command = [
+        sys.executable,
+        "-m",
+        "tests.real_models.irs",
+        str(models),
+    ]  # in a subprocess, because converters print warnings
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return models
@@ -71,20 +76,20 @@ def test_its_own_opset_takes_it(name, irs):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("target", RELEASES)
-def test_a_release_refuses_the_layers_that_are_newer(name, target, irs):
+def test_a_release_rejects_the_layers_that_are_newer(name, target, irs):
     path = irs / f"{name}.xml"
     position, level = dialect("openvino").position, parse_target(target).level
     versions = re.findall(r'<layer [^>]*version="(opset\d+)"', path.read_text(encoding="utf-8"))
     report = specgate.lint(path, [target], basis="observed")
-    found = Counter(finding.id.rpartition("/")[2] for finding in report.findings)
-    assert found["version"] == sum(position[version] > position[level] for version in versions)
-    assert (found["mask-not-stretched"] > 0) == (target == "openvino:2024.0" and name in UNSTRETCHED)
-    assert found.keys() <= {"version", "level", "mask-not-stretched"}
+    result = Counter(finding.id.rpartition("/")[2] for finding in report.findings)
+    assert result["version"] == sum(position[version] > position[level] for version in versions)
+    assert (result["mask-not-stretched"] > 0) == (target == "openvino:2024.0" and name in UNSTRETCHED)
+    assert result.keys() <= {"version", "level", "mask-not-stretched"}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in {*NOT_EXECUTED, *PLUGIN_WRONG}])
 def test_it_computes_what_openvino_computes(name, irs):
-    """Each output of the CPU plugin with f32 as its precision, where every layer has a kernel."""
+    """Each output of the CPU plugin in f32 precision, if every layer has a kernel."""
     import openvino
 
     from tests.real_models.irs import samples_of
@@ -92,9 +97,9 @@ def test_it_computes_what_openvino_computes(name, irs):
     path = irs / f"{name}.xml"
     model = openvino.Core().read_model(path)
     samples = samples_of(irs, name)
-    given = list(samples.values())
+    inputs = list(samples.values())
     names = [port.get_any_name() if port.names else port.node.friendly_name for port in model.inputs]
-    arrays = {key: samples.get(key, given[at]) for at, key in enumerate(names)}
+    arrays = {key: samples.get(key, inputs[at]) for at, key in enumerate(names)}
     try:
         ours = specgate.execute(path, arrays)
     except NoKernel as error:

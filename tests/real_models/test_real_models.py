@@ -1,4 +1,4 @@
-"""Models as exporters, quantizers, optimizers and converters write them: sound ones get no false alarm."""
+"""No false alarms on valid models of exporters, quantizers and converters."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tests.real_models.expected import differing, expected, nodes, own_target, r
 
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.oracle]
 
-#: Beyond this opset ONNX Runtime 1.31 opens no model, and onnx.reference computes it instead.
+#: ONNX Runtime 1.31 does not open models above this opset; onnx.reference computes them.
 NEWEST_OPSET = 26
-#: Where ONNX Runtime is wrong: a mask whose rows are to be repeated is broadcastable, as the text asks.
+#: ONNX Runtime is wrong: a mask whose rows are repeated is broadcastable, as documented.
 NOT_TAKEN = ("encoder-dynamo-23",)
 QUANTIZED = ("qdq", "qoperator", "dynamic")
 
 
 def run(path, model, inputs):
-    """The outputs of a model by name, by a runtime or by the reference."""
+    """Return a model's outputs by name, from a runtime or the reference."""
     if own_target(model).domains[""] > NEWEST_OPSET or path.stem in NOT_TAKEN:
         from onnx.reference import ReferenceEvaluator
 
@@ -42,16 +42,16 @@ def run(path, model, inputs):
 
 @pytest.mark.parametrize("name", names())
 def test_a_model_is_sound(name, models):
-    """The checker takes it, and it computes what its network computes."""
+    """The checker accepts it, and it computes its network's values."""
     path = models / f"{name}.onnx"
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
     with np.load(models / f"{name.partition('-')[0]}.npz") as samples:
-        given = {info.name: samples[f"in.{info.name}"] for info in model.graph.input}
-        wanted = {info.name: samples[f"out.{info.name}"] for info in model.graph.output}
-    computed = run(path, model, given)
+        inputs = {info.name: samples[f"in.{info.name}"] for info in model.graph.input}
+        expected_value = {info.name: samples[f"out.{info.name}"] for info in model.graph.output}
+    computed = run(path, model, inputs)
     if not any(way in name for way in QUANTIZED):
-        for output, array in wanted.items():
+        for output, array in expected_value.items():
             np.testing.assert_allclose(computed[output], array, rtol=1e-4, atol=1e-5, err_msg=output)
 
 
@@ -61,21 +61,21 @@ def test_lint_says_what_is_so_and_nothing_else(name, models):
     path = models / f"{name}.onnx"
     model = onnx.load(path)
     targets = (own_target(model), release("1.10"), release("1.23"))
-    wanted = expected(model, targets)
+    expected_value = expected(model, targets)
     for (rule, severity), count in REFUSED.get(name, {}).items():
-        wanted.update({(rule, severity, target.name): count for target in targets})
+        expected_value.update({(rule, severity, target.name): count for target in targets})
     report = specgate.lint(path, [target.name for target in targets])
-    found = Counter((finding.id, finding.severity, finding.target) for finding in report.findings)
+    result = Counter((finding.id, finding.severity, finding.target) for finding in report.findings)
     for target in targets:
         for operator, lacking in differing(model, target).items():
-            told = [key for key in found if key[0].startswith(f"onnx/{operator}/") and key[2] == target.name]
-            assert not lacking or (f"onnx/{operator}/level", "error", target.name) in told
-            above = ("onnx/model/opset-import", "error", target.name) in wanted
-            for key in set(told) - set(wanted):
-                assert above or (key[0].endswith("/changed") and found[key] == 1)
-                del found[key]
-    assert found == wanted
-    known = dialect("onnx").tables.operators
-    judged = [n for n in nodes(model.graph) if n.domain != "com.microsoft" or f"{n.domain}.{n.op_type}" in known]
+            message = [key for key in result if key[0].startswith(f"onnx/{operator}/") and key[2] == target.name]
+            assert not lacking or (f"onnx/{operator}/level", "error", target.name) in message
+            above = ("onnx/model/opset-import", "error", target.name) in expected_value
+            for key in set(message) - set(expected_value):
+                assert above or (key[0].endswith("/changed") and result[key] == 1)
+                del result[key]
+    assert result == expected_value
+    facts = dialect("onnx").tables.operators
+    judged = [n for n in nodes(model.graph) if n.domain != "com.microsoft" or f"{n.domain}.{n.op_type}" in facts]
     assert report.nodes == len(targets) * len(judged)
     assert all(str(node.location.operator).startswith("com.microsoft.") for node in report.no_table)

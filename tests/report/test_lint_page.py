@@ -1,4 +1,4 @@
-"""The page of a lint report: what is on it, what it may load, and that no name in a model becomes markup."""
+"""The page of a lint report: contents, loaded resources, and escaped names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`&am
 
 
 class Page(HTMLParser):
-    """A page as elements: each with its attributes and the text in it; unbalanced tags fail."""
+    """A page as elements with attributes and text; unbalanced tags fail."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -49,14 +49,15 @@ class Page(HTMLParser):
         assert self.open.pop()[0] == tag
 
     def handle_data(self, data: str) -> None:
-        for _, _, said in self.open:
-            said[0] += data
+        for _, _, messages in self.open:
+            messages[0] += data
 
-    def all(self, tag: str, **wanted: str) -> list[tuple[dict[str, str | None], str]]:
+    def all(self, tag: str, **expected: str) -> list[tuple[dict[str, str | None], str]]:
         return [
-            (attributes, said[0])
-            for name, attributes, said in self.elements
-            if name == tag and all(attributes.get(key.rstrip("_").replace("_", "-")) == v for key, v in wanted.items())
+            (attributes, messages[0])
+            for name, attributes, messages in self.elements
+            if name == tag
+            and all(attributes.get(key.rstrip("_").replace("_", "-")) == v for key, v in expected.items())
         ]
 
 
@@ -75,15 +76,18 @@ def test_nodes_findings_and_counts(sample: Report) -> None:
         "without a table": "3",
         "ignored": "1",
     }
-    assert [said for _, said in read.all("h1")] == ["specgate: 3 findings in 2 files"]
-    assert [said for _, said in read.all("h2")] == [
+    assert [message for _, message in read.all("h1")] == ["specgate: 3 findings in 2 files"]
+    assert [message for _, message in read.all("h2")] == [
         "Files",
         "models/a.onnx",
         "models/b.json",
         "Rules",
         "Without a table",
     ]
-    kinds = [(found["data-kind"], found["data-target"]) for found, _ in read.all("li", class_="finding")]
+    kinds = [
+        (texts_by_name["data-kind"], texts_by_name["data-target"])
+        for texts_by_name, _ in read.all("li", class_="finding")
+    ]
     assert kinds == [
         ("error", "onnx:17"),
         ("ignored", "onnx:17"),
@@ -92,17 +96,21 @@ def test_nodes_findings_and_counts(sample: Report) -> None:
         ("warning", "directml:4.1"),
     ]
     assert "ignored: the exporter is fixed in its next release" in page(sample)
-    assert [said for _, said in read.all("ul", class_="operators")] == ["foo (2)aten::x (1)"]
+    assert [message for _, message in read.all("ul", class_="operators")] == ["foo (2)aten::x (1)"]
 
 
 def test_neighbours_are_drawn_and_linked_where_they_are_on_the_page(sample: Report) -> None:
     read = Page(page(sample))
-    (drawn,) = [said for _, said in read.all("div", class_="neighbours")]
+    (drawn,) = [message for _, message in read.all("div", class_="neighbours")]
     assert drawn == (
         "Inputs fromids (indices) INT64 [batch,3,?]graph/node[2] (Gather)depth INT64 []an input or a constant"
         "v (values) unknownan input or a constantOneHotOutputs tohot (output) FLOAT [...]graph/node[5] (Reshape), and 1 more"
     )
-    (anchor,) = [found["id"] for found, said in read.all("article") if "graph/node[5]" in said and "undecided" in said]
+    (anchor,) = [
+        texts_by_name["id"]
+        for texts_by_name, message in read.all("article")
+        if "graph/node[5]" in message and "undecided" in message
+    ]
     assert f'href="#{anchor}"' in page(sample)
 
 
@@ -112,15 +120,15 @@ def test_a_real_model_has_its_neighbours() -> None:
         helper.make_node("OneHot", ["copy", "depth", "values"], ["y"], axis=9, name="here"),
         helper.make_node("Relu", ["y"], ["z"], name="after"),
     ]
-    said = Page(page(specgate.lint(model([*nodes, one_hot(axis=9)]), ["onnx:17"]))).all("div", class_="neighbours")
-    assert any("graph/before (Identity)" in text and "graph/after (Relu)" in text for _, text in said)
+    pairs = Page(page(specgate.lint(model([*nodes, one_hot(axis=9)]), ["onnx:17"]))).all("div", class_="neighbours")
+    assert any("graph/before (Identity)" in text and "graph/after (Relu)" in text for _, text in pairs)
 
 
 def test_every_link_inside_leads_somewhere_and_no_anchor_is_there_twice(sample: Report) -> None:
     read = Page(page(sample))
-    ids = [found["id"] for _, found, _ in read.elements if "id" in found]
+    ids = [texts_by_name["id"] for _, texts_by_name, _ in read.elements if "id" in texts_by_name]
     assert len(ids) == len(set(ids))
-    links = [found["href"] or "" for found, _ in read.all("a")]
+    links = [texts_by_name["href"] or "" for texts_by_name, _ in read.all("a")]
     assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
     assert all(link.startswith(("#", "https://github.com/", SITE)) for link in links)
 
@@ -146,14 +154,14 @@ def hostile() -> Report:
 
 
 def is_closed(text: str) -> None:
-    """Hold that the page loads nothing and runs nothing but its own script."""
+    """Assert that the page loads nothing and runs only its own script."""
     read = Page(text)
     names = {name for name, _, _ in read.elements}
     assert names.isdisjoint({"img", "link", "iframe", "object", "base", "embed", "svg", "math", "template"})
-    attributes = {key for _, found, _ in read.elements for key in found}
+    attributes = {key for _, texts_by_name, _ in read.elements for key in texts_by_name}
     assert attributes.isdisjoint({"src", "srcset", "action", "formaction", "style", "background"})
     assert not [key for key in attributes if key.startswith("on")]
-    (policy,) = (found["content"] for found, _ in read.all("meta") if found.get("http-equiv"))
+    (policy,) = (texts_by_name["content"] for texts_by_name, _ in read.all("meta") if texts_by_name.get("http-equiv"))
     assert (policy or "").startswith("default-src 'none'; ")
     for part in ("style", "script"):
         ((_, content),) = read.all(part)
@@ -169,9 +177,9 @@ def test_hostile_names_stay_text() -> None:
     read = Page(text)
     shown = clean(HOSTILE, None)
     assert "\u202e" not in text
-    assert next(said for _, said in read.all("h2")) == f"m/{shown}.onnx"
-    assert next(said for _, said in read.all("h3")).startswith(f"graph/{shown} ")
-    assert {found["value"] for found, _ in read.all("option")} == {"", shown}
+    assert next(message for _, message in read.all("h2")) == f"m/{shown}.onnx"
+    assert next(message for _, message in read.all("h3")).startswith(f"graph/{shown} ")
+    assert {texts_by_name["value"] for texts_by_name, _ in read.all("option")} == {"", shown}
 
 
 def test_the_sample_is_closed_too(sample: Report) -> None:
@@ -187,30 +195,34 @@ def test_any_report_is_a_closed_page(report: Report) -> None:
 
 
 def test_without_a_script_only_the_filters_are_hidden(sample: Report) -> None:
-    assert [found.get("id") for _, found, _ in Page(page(sample)).elements if "hidden" in found] == ["filters"]
+    assert [
+        texts_by_name.get("id") for _, texts_by_name, _ in Page(page(sample)).elements if "hidden" in texts_by_name
+    ] == ["filters"]
 
 
 def test_the_filters_offer_what_is_on_the_page(sample: Report) -> None:
     read = Page(page(sample))
-    assert [found["value"] for found, _ in read.all("input", type="checkbox")] == [
+    assert [texts_by_name["value"] for texts_by_name, _ in read.all("input", type="checkbox")] == [
         "error",
         "warning",
         "note",
         "undecided",
         "ignored",
     ]
-    assert [found["value"] for found, _ in read.all("input") if "checked" not in found and "value" in found] == [
-        "ignored"
-    ]
-    options = [found["value"] for found, _ in read.all("option")]
+    assert [
+        texts_by_name["value"]
+        for texts_by_name, _ in read.all("input")
+        if "checked" not in texts_by_name and "value" in texts_by_name
+    ] == ["ignored"]
+    options = [texts_by_name["value"] for texts_by_name, _ in read.all("option")]
     assert options == ["", "directml:4.1", "onnx:17", "", "OneHot", "ROUND", "Reshape"]
-    labelled = [said for _, said in read.all("label")]
+    labelled = [message for _, message in read.all("label")]
     assert len(labelled) == len(read.all("input")) + len(read.all("select"))
 
 
 def test_a_clean_report_says_so() -> None:
     read = Page(page(Report(targets=["onnx:17"], files=["a.onnx"], nodes=3)))
-    assert [said for _, said in read.all("p", class_="nothing")] == ["No findings."]
+    assert [message for _, message in read.all("p", class_="nothing")] == ["No findings."]
     assert read.all("form") == []
 
 
@@ -241,18 +253,22 @@ def test_of_very_many_findings_each_file_has_its_gravest() -> None:
 @pytest.mark.parametrize("severity", ["error", "warning", "note"])
 def test_words_say_what_colours_say(severity: Any) -> None:
     read = Page(page(Report(findings=[Finding("x/y", severity, "m")])))
-    assert [said for _, said in read.all("span", class_=f"mark {severity}")] == [severity]
+    assert [message for _, message in read.all("span", class_=f"mark {severity}")] == [severity]
 
 
 def test_the_files_are_listed_with_their_counts_the_worst_first(sample: Report) -> None:
     sample.files.append("models/clean.onnx")
     read = Page(page(sample))
-    (table,) = [said for _, said in read.all("table")]
-    head, *rows = [said for _, said in read.all("tr")]
+    (table,) = [message for _, message in read.all("table")]
+    head, *rows = [message for _, message in read.all("tr")]
     assert head == "Fileerrorswarningsnotesundecidedignored"
     assert rows == ["models/a.onnx10111", "models/b.json01000", "models/clean.onnx00000"]
     assert "3 files, the worst first" in table
-    links = {said: found["href"] for found, said in read.all("a") if (found["href"] or "").startswith("#file-")}
+    links = {
+        message: texts_by_name["href"]
+        for texts_by_name, message in read.all("a")
+        if (texts_by_name["href"] or "").startswith("#file-")
+    }
     assert links == {"models/a.onnx": "#file-0", "models/b.json": "#file-1"}  # nothing is on the page of the other
 
 
@@ -262,29 +278,32 @@ def test_of_one_file_there_is_no_list() -> None:
 
 def test_notes_are_folded_and_what_is_grave_is_not(sample: Report) -> None:
     read = Page(page(sample))
-    folded = [said for _, said in read.all("details", class_="lesser")]
+    folded = [message for _, message in read.all("details", class_="lesser")]
     kinds = [
-        (found["data-kind"], any(said in part for part in folded)) for found, said in read.all("li", class_="finding")
+        (texts_by_name["data-kind"], any(message in part for part in folded))
+        for texts_by_name, message in read.all("li", class_="finding")
     ]
     assert {kind for kind, inside in kinds if inside} == {"note", "undecided", "ignored"}
     assert {kind for kind, inside in kinds if not inside} == {"error", "warning"}
-    assert [said for found, said in read.all("summary") if "note" in said or "undecided" in said]
+    assert [message for texts_by_name, message in read.all("summary") if "note" in message or "undecided" in message]
 
 
 def test_each_rule_has_its_count_and_leads_to_its_nodes(sample: Report) -> None:
     read = Page(page(sample))
-    rules = [(found["id"], said) for found, said in read.all("div", class_="rule")]
+    rules = [(texts_by_name["id"], message) for texts_by_name, message in read.all("div", class_="rule")]
     assert rules[0][0] == "rule/onnx/OneHot/axis-range"  # the gravest
-    anchors = {found["id"] for found, _ in read.all("article")}
-    places = [found["href"] for found, said in read.all("a") if said.startswith("models/a.onnx: ")]
+    anchors = {texts_by_name["id"] for texts_by_name, _ in read.all("article")}
+    places = [
+        texts_by_name["href"] for texts_by_name, message in read.all("a") if message.startswith("models/a.onnx: ")
+    ]
     assert places
     assert {(place or "").removeprefix("#") for place in places} <= anchors
 
 
 def test_what_is_fixable_is_marked(tmp_path: Path) -> None:
-    made = model([helper.make_node("Identity", ["x"], ["y"])])
-    made.opset_import.append(helper.make_opsetid("com.some", 1))
-    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+    new_model = model([helper.make_node("Identity", ["x"], ["y"])])
+    new_model.opset_import.append(helper.make_opsetid("com.some", 1))
+    (tmp_path / "m.onnx").write_bytes(new_model.SerializeToString())
     assert page(specgate.lint(tmp_path / "m.onnx", ["onnx:28"])).count("fixable with --fix") == 1
 
 
@@ -296,10 +315,12 @@ def test_the_numbers_at_the_top_are_those_of_the_filters() -> None:
     read = Page(
         render(Report(targets=levels, files=["a.onnx"], nodes=3, findings=[*same, own]), "html", options=options)
     )
-    tiles = dict(zip([said for _, said in read.all("dt")], [said for _, said in read.all("dd")], strict=True))
+    tiles = dict(
+        zip([message for _, message in read.all("dt")], [message for _, message in read.all("dd")], strict=True)
+    )
     assert (tiles["errors"], tiles["notes"]) == ("1", "1")
-    assert [said for _, said in read.all("label", class_="choice")] == ["error 1", "note 1"]
-    assert [said for _, said in read.all("h1")] == ["specgate: 2 findings in 1 file"]
+    assert [message for _, message in read.all("label", class_="choice")] == ["error 1", "note 1"]
+    assert [message for _, message in read.all("h1")] == ["specgate: 2 findings in 1 file"]
     assert "3 nodes of 1 file linted" in read.all("p", class_="headline")[0][1]
 
 
@@ -311,8 +332,8 @@ def test_the_files_and_a_page_that_is_cut_have_the_numbers_at_the_top(monkeypatc
     report = Report(targets=levels, files=files, nodes=2, findings=[*notes, *more])
     options = RenderOptions(queries={"onnx:13..14": levels})
     read = Page(render(report, "html", options=options))
-    assert [said for _, said in read.all("td", class_="number")] == ["4", "1"]
+    assert [message for _, message in read.all("td", class_="number")] == ["4", "1"]
     monkeypatch.setattr("specgate.report.lint.html._MOST_NODES", 3)
-    assert [said for _, said in Page(render(report, "html", options=options)).all("label", class_="choice")] == [
+    assert [message for _, message in Page(render(report, "html", options=options)).all("label", class_="choice")] == [
         "note 3 of 5"
     ]

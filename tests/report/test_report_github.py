@@ -48,16 +48,16 @@ def test_a_hostile_name_stays_inside_its_annotation() -> None:
     ("severity", "command", "shown"), [("error", "error", 10), ("warning", "warning", 10), ("note", "notice", 9)]
 )
 def test_ten_of_each_level_and_a_count_of_the_rest(severity: Severity, command: str, shown: int) -> None:
-    found = [Finding("x/y", severity, f"number {at}", location=Location("a")) for at in range(13)]
-    lines = github(Report(findings=found))
+    result = [Finding("x/y", severity, f"number {at}", location=Location("a")) for at in range(13)]
+    lines = github(Report(findings=result))
     assert [line.split("title")[0] for line in lines[:-1]] == [f"::{command} file=a,"] * shown
     assert lines[-1] == f"::notice title=specgate::{13 - shown} more {severity}s not shown here"
 
 
 def test_ten_are_not_eleven() -> None:
-    found = [Finding("x/y", "error", f"number {at}") for at in range(10)]
-    assert len(github(Report(findings=found))) == 10
-    assert github(Report(findings=[*found, found[0]]))[-1].endswith("::1 more error not shown here")
+    findings = [Finding("x/y", "error", f"number {at}") for at in range(10)]
+    assert len(github(Report(findings=findings))) == 10
+    assert github(Report(findings=[*findings, findings[0]]))[-1].endswith("::1 more error not shown here")
 
 
 def test_paths_start_from_the_root_and_are_never_shortened(tmp_path: Path) -> None:
@@ -80,14 +80,14 @@ def test_undecided_nodes_are_counted() -> None:
 
 
 def test_every_file_gets_an_annotation_or_is_named_in_the_last_one() -> None:
-    def found(file: str, at: int, severity: Severity = "error") -> Finding:
+    def find_ids(file: str, at: int, severity: Severity = "error") -> Finding:
         return Finding("onnx/A/b", severity, "m", location=Location(file, None, f"node[{at}]"))
 
-    many = [found("a.onnx", at) for at in range(30)] + [
-        found(f"m{n:02}.onnx", at) for n in range(12) for at in range(2)
+    many = [find_ids("a.onnx", at) for at in range(30)] + [
+        find_ids(f"m{n:02}.onnx", at) for n in range(12) for at in range(2)
     ]
     lines = github(
-        Report(findings=[*many, found("z.onnx", 0, "note"), *(found("y.onnx", n, "note") for n in range(11))])
+        Report(findings=[*many, find_ids("z.onnx", 0, "note"), *(find_ids("y.onnx", n, "note") for n in range(11))])
     )
     errors = [line for line in lines if line.startswith("::error")]
     assert len(errors) == 10

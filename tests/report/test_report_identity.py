@@ -1,4 +1,4 @@
-"""Fingerprints: what they depend on, what not, and that every format says the same."""
+"""Fingerprints: their inputs, and the same value in every format."""
 
 from __future__ import annotations
 
@@ -49,19 +49,21 @@ def test_nodes_added_elsewhere_change_nothing() -> None:
 
 
 def test_a_second_equal_finding_has_its_own_and_leaves_the_first_alone() -> None:
-    (one,) = prints(Report(findings=[FINDING]))
+    (text,) = prints(Report(findings=[FINDING]))
     three = prints(Report(findings=[FINDING, replace(FINDING, message="again"), FINDING]))
     assert len(set(three)) == 3
-    assert one in three
+    assert text in three
 
 
 def test_rewording_changes_no_fingerprint_and_no_baseline(tmp_path: Path) -> None:
-    """A text may change in every release; a finding that is known stays known."""
+    """A text may change in every release; a known finding stays known."""
     place = Location(str(tmp_path / "a.onnx"), None, "n")
     first = replace(FINDING, message="aa", fix="use X", rule="A > 0", values={"A": 1}, location=place)
     second = replace(first, message="bb", values={"A": 2})
     texts = [("zz", "rename X"), ("bb", None)]
-    reworded = [replace(one, message=new, fix=fix) for one, (new, fix) in zip((first, second), texts, strict=True)]
+    reworded = [
+        replace(finding, message=new, fix=fix) for finding, (new, fix) in zip((first, second), texts, strict=True)
+    ]
 
     def marks(findings: list[Finding]) -> dict[int, str]:
         pairs, _ = identify_findings(Report(findings=findings), RenderOptions(root=tmp_path))
@@ -75,9 +77,9 @@ def test_rewording_changes_no_fingerprint_and_no_baseline(tmp_path: Path) -> Non
 
 
 def test_a_known_finding_keeps_its_own_when_a_new_one_like_it_comes() -> None:
-    known = Report(ignored=[FINDING])
+    facts = Report(ignored=[FINDING])
     (_, before), (_, after) = (
-        identify_findings(report, RenderOptions()) for report in (known, Report(findings=[FINDING], ignored=[FINDING]))
+        identify_findings(report, RenderOptions()) for report in (facts, Report(findings=[FINDING], ignored=[FINDING]))
     )
     assert before == after
 

@@ -12,13 +12,13 @@ from specgate.spec.version import versions
 from specgate.verdict import Finding, Report
 
 
-def loaded(report: Report) -> dict[str, Any]:
+def load(report: Report) -> dict[str, Any]:
     document = json.loads(render(report, "json", options=RenderOptions()))
     assert isinstance(document, dict)
     return document
 
 
-#: Changing how fingerprints are made would bring back every alert that was dismissed.
+#: A changed fingerprint would bring back every dismissed alert.
 PRINTS = [
     "d3a5f4cc6b9ce7ff6c981f73dfc39785",
     "cfe216506534dc7588e54fbb6a47daf4",
@@ -42,7 +42,7 @@ def test_the_whole_document(sample: Report) -> None:
         "fix": None,
         "basis": "documented",
     }
-    assert loaded(sample) == {
+    assert load(sample) == {
         "schema": "specgate-report/1",
         "tables": {name: versions([name])[name] for name in ("directml", "onnx")},
         "targets": ["directml:4.1", "onnx:17"],
@@ -192,19 +192,17 @@ for _ in range(5000):
 )
 def test_values_are_safe(value: Any, shown: Any) -> None:
     report = Report(findings=[Finding("x/y", "error", "m", values={"v": value})])
-    assert loaded(report)["findings"][0]["values"] == {"v": shown}
+    assert load(report)["findings"][0]["values"] == {"v": shown}
 
 
 def test_an_integer_too_long_for_decimal_digits_is_hexadecimal() -> None:
     report = Report(findings=[Finding("x/y", "error", "m", values={"v": 1 << 20000})])
-    assert loaded(report)["findings"][0]["values"] == {"v": "0x1" + "0" * 5000}
+    assert load(report)["findings"][0]["values"] == {"v": "0x1" + "0" * 5000}
 
 
 def test_values_are_bounded() -> None:
     for value in (CYCLE, DEEP):
-        shown = loaded(Report(findings=[Finding("x/y", "error", "m", values={"v": value})]))["findings"][0]["values"][
-            "v"
-        ]
+        shown = load(Report(findings=[Finding("x/y", "error", "m", values={"v": value})]))["findings"][0]["values"]["v"]
         depth = 0
         while isinstance(shown, list):
             (shown,) = shown
@@ -216,7 +214,7 @@ def test_values_are_bounded() -> None:
     text = render(Report(findings=[Finding("x/y", "error", "m", values={"v": twice})]), "json", options=RenderOptions())
     assert len(text) < 1_000_000
     many = dict.fromkeys(map(str, range(50_000)))
-    document = loaded(Report(findings=[Finding("x/y", "error", "m", values={"v": many})]))
+    document = load(Report(findings=[Finding("x/y", "error", "m", values={"v": many})]))
     assert len(document["findings"][0]["values"]["v"]) < 10_000
     text = render(
         Report(findings=[Finding("x/y", "error", "m", values={"v": range(10**12)})]), "json", options=RenderOptions()

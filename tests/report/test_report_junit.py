@@ -54,7 +54,7 @@ def test_the_whole_document(sample: Report) -> None:
         """)
 
 
-#: What junit-10.xsd of Jenkins' xUnit plugin allows: attributes (those that are required first), children.
+#: junit-10.xsd of Jenkins' xUnit plugin allows: attributes (required ones first), children.
 COUNTS = ["name", "tests", "failures", "errors"]
 ALLOWED: dict[str, tuple[list[str], list[str], list[str]]] = {
     "testsuites": ([], [*COUNTS, "time"], ["testsuite"]),
@@ -85,16 +85,16 @@ def test_the_structure_is_what_jenkins_reads(sample: Report) -> None:
     against_the_schema(ET.fromstring(junit(Report())))
 
 
-def test_cases_are_told_apart_by_class_and_name() -> None:
-    again = Finding("x/y", "error", "m", location=Location("a.onnx", None, "n"))
+def test_cases_are_reported_apart_by_class_and_name() -> None:
+    finding = Finding("x/y", "error", "m", location=Location("a.onnx", None, "n"))
     root = ET.fromstring(
-        junit(Report(targets=["onnx:17"], findings=[again, again, again.at(Location("b.onnx", None, "n"))]))
+        junit(Report(targets=["onnx:17"], findings=[finding, finding, finding.at(Location("b.onnx", None, "n"))]))
     )
     names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert names == [("a.onnx", "n x/y"), ("a.onnx", "n x/y #2"), ("b.onnx", "n x/y")]
 
 
-def test_a_file_passes_only_for_targets_that_it_was_judged_for() -> None:
+def test_a_file_passes_only_for_targets_that_it_was_checked_for() -> None:
     report = Report(targets=["onnx:17", "openvino:opset13"], files=["a.onnx"], judged={"a.onnx": ("onnx:17",)})
     assert [suite.get("name") for suite in ET.fromstring(junit(report))] == ["a.onnx onnx:17"]
 

@@ -1,4 +1,4 @@
-"""Whatever a file calls its nodes, every format stays what it is."""
+"""Every format stays valid for any node names in a file."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def test_an_unknown_format_is_an_input_error() -> None:
 
 def test_nodes_are_ordered_by_their_numbers() -> None:
     nodes = ["graph/node[10]", "graph/node[9]", "graph/node[009]", None, "graph", "graph/node[" + "9" * 5000 + "]"]
-    found = [Finding("x/y", "error", "m", location=Location("f", None, node)) for node in nodes]
-    ordered = [f.location.node for f in sort_findings(found) if f.location]
+    findings = [Finding("x/y", "error", "m", location=Location("f", None, node)) for node in nodes]
+    ordered = [f.location.node for f in sort_findings(findings) if f.location]
     assert ordered[0] is None
     assert ordered[1] == "graph"
     assert set(ordered[2:4]) == {"graph/node[9]", "graph/node[009]"}

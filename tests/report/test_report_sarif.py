@@ -88,15 +88,15 @@ def test_the_run(sample: Report) -> None:
         "onnx/ir-version",
     ]
     rules = log["tool"]["driver"]["rules"]
-    assert all(rules[found["ruleIndex"]]["id"] == found["ruleId"] for found in log["results"])
-    assert [found["level"] for found in log["results"]] == ["note", "error", "warning", "error"]
+    assert all(rules[outcome["ruleIndex"]]["id"] == outcome["ruleId"] for outcome in log["results"])
+    assert [outcome["level"] for outcome in log["results"]] == ["note", "error", "warning", "error"]
     assert log["properties"]["nodes"] == 41
     assert log["properties"]["counts"]["no_table"] == 3
     assert log["properties"]["operatorsWithoutTable"] == ["foo (2)", "aten::x (1)"]
 
 
 def test_ignored_findings_are_suppressed_and_the_others_say_that_they_are_not(sample: Report) -> None:
-    states = [(found["ruleId"], found["suppressions"]) for found in run(sample)["results"]]
+    states = [(outcome["ruleId"], outcome["suppressions"]) for outcome in run(sample)["results"]]
     assert states == [
         ("onnx/ir-version", []),
         ("onnx/OneHot/axis-range", []),
@@ -115,8 +115,8 @@ def test_ignored_findings_are_suppressed_and_the_others_say_that_they_are_not(sa
 
 
 def test_the_version_is_passed_or_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    def version(given: str | None) -> str:
-        driver = sarif.document(Report(), RenderOptions(), given)["runs"][0]["tool"]["driver"]
+    def version(text: str | None) -> str:
+        driver = sarif.document(Report(), RenderOptions(), text)["runs"][0]["tool"]["driver"]
         assert driver["name"] == "specgate"
         return str(driver["version"])
 
@@ -147,13 +147,13 @@ def test_a_finding_without_a_place_has_no_location() -> None:
 
 
 def test_a_node_without_a_file_has_a_logical_location_only() -> None:
-    found = result(Finding("x/y", "error", "m", location=Location(None, None, "n")))
-    assert found["locations"] == [{"logicalLocations": [{"fullyQualifiedName": "n"}]}]
+    entries = result(Finding("x/y", "error", "m", location=Location(None, None, "n")))
+    assert entries["locations"] == [{"logicalLocations": [{"fullyQualifiedName": "n"}]}]
 
 
 def test_a_binary_file_has_its_first_line() -> None:
-    found = result(Finding("x/y", "error", "m", location=Location("a.onnx", None, "n")))
-    assert found["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
+    entries = result(Finding("x/y", "error", "m", location=Location("a.onnx", None, "n")))
+    assert entries["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The JSON report against its own schema: whole documents, closed so that nothing undocumented slips in."""
+"""The JSON report matches its schema, without undocumented members."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tests.report.test_report_properties import reports, slow
 SCHEMA = json.loads(files("specgate.report").joinpath("report.schema.json").read_text(encoding="utf-8"))
 
 
-def closed(schema: Any) -> Any:
-    """Return the schema with every object limited to the members that it documents."""
+def close_all(schema: Any) -> Any:
+    """Return the schema with every object limited to its documented members."""
     if isinstance(schema, list):
-        return [closed(part) for part in schema]
+        return [close_all(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: closed(part) for key, part in schema.items()}
+    entries = {key: close_all(part) for key, part in schema.items()}
     if "properties" in schema and schema.get("type") == "object":
-        made["unevaluatedProperties"] = False
-    return made
+        entries["unevaluatedProperties"] = False
+    return entries
 
 
 def strict() -> jsonschema.Draft202012Validator:
@@ -38,7 +38,7 @@ def strict() -> jsonschema.Draft202012Validator:
     finding, more = shut["$defs"]["finding"], ignored.pop("allOf")[1]
     ignored.update(finding | {"properties": finding["properties"] | more["properties"]})
     ignored["required"] = finding["required"] + more["required"]
-    return jsonschema.Draft202012Validator(closed(shut))
+    return jsonschema.Draft202012Validator(close_all(shut))
 
 
 STRICT = strict()
@@ -55,18 +55,18 @@ def test_the_schema_is_a_schema_and_names_itself() -> None:
 
 
 def test_every_member_is_described() -> None:
-    def undescribed(part: Any, place: str) -> list[str]:
-        found = []
+    def list_undescribed(part: Any, place: str) -> list[str]:
+        texts = []
         for name, member in part.get("properties", {}).items():
-            here = f"{place}.{name}"
+            own = f"{place}.{name}"
             if "description" not in member and "$ref" not in member and "anyOf" not in member and place != "counts":
-                found.append(here)
-            found += undescribed(member, name)
-            found += undescribed(member.get("items", {}), name)
-        return found
+                texts.append(own)
+            texts += list_undescribed(member, name)
+            texts += list_undescribed(member.get("items", {}), name)
+        return texts
 
-    assert undescribed(SCHEMA, "") == []
-    assert [name for name, part in SCHEMA["$defs"].items() if undescribed(part, name)] == []
+    assert list_undescribed(SCHEMA, "") == []
+    assert [name for name, part in SCHEMA["$defs"].items() if list_undescribed(part, name)] == []
 
 
 def test_a_whole_report(sample: Report) -> None:

@@ -101,7 +101,7 @@ def test_undecided_nodes_are_listed_only_when_verbose(sample: Report) -> None:
     assert text(sample, verbose=True) == text(sample)
 
 
-def test_a_clean_report_still_says_what_was_judged() -> None:
+def test_a_clean_report_still_says_what_was_checked() -> None:
     assert text(Report(targets=["onnx:17"], files=["a.onnx"], nodes=1), width=120) == dedent("""\
         targets: onnx:17
         files: 1

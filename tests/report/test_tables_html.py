@@ -1,4 +1,4 @@
-"""The page of a dialect's tables: whole, by itself, with an anchor for every rule."""
+"""The page of a dialect's tables: self-contained, with an anchor for every rule."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LOADING = {"src", "srcset", "data", "poster", "action", "formaction", "style", "
 
 
 class Reader(HTMLParser):
-    """Checks that elements nest, and holds their attributes and texts."""
+    """Check that elements nest, and collect their attributes and texts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.open: list[int] = []
         self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[list[str]] = []  # pieces: the whole page's text, made longer piece by piece, takes seconds
+        self.texts: list[list[str]] = []  # pieces: concatenating the page's text step by step takes seconds
         self.feed(page)
         self.close()
         assert self.open == []
@@ -45,7 +45,9 @@ class Reader(HTMLParser):
 
     def all(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
         return [
-            (found, "".join(said)) for (name, found), said in zip(self.seen, self.texts, strict=True) if name == tag
+            (texts_by_name, "".join(messages))
+            for (name, texts_by_name), messages in zip(self.seen, self.texts, strict=True)
+            if name == tag
         ]
 
 
@@ -62,19 +64,19 @@ def reader(page: str) -> Reader:
 @pytest.mark.slow
 def test_every_operator_and_level_is_there(reader):
     table = dialect("directml")
-    heads = [said.removesuffix("target") for found, said in reader.all("th") if found.get("scope") == "col"]
+    heads = [message.removesuffix("target") for result, message in reader.all("th") if result.get("scope") == "col"]
     assert heads[1 : 1 + len(table.levels)] == list(table.levels)
-    assert [found["data-operator"] for found, _ in reader.all("tr") if "data-operator" in found] == table.operators
-    assert [found["data-operator"] for found, _ in reader.all("details")] == table.operators
-    cells = [found["aria-label"] for found, _ in reader.all("td") if "aria-label" in found]
+    assert [result["data-operator"] for result, _ in reader.all("tr") if "data-operator" in result] == table.operators
+    assert [result["data-operator"] for result, _ in reader.all("details")] == table.operators
+    cells = [result["aria-label"] for result, _ in reader.all("td") if "aria-label" in result]
     assert len(cells) == len(table.operators) * len(table.levels)
-    there = sum(len(table.operator(name).levels) for name in table.operators)
-    assert cells.count("not available") == len(cells) - there
+    existing = sum(len(table.operator(name).levels) for name in table.operators)
+    assert cells.count("not available") == len(cells) - existing
     assert sum("new" in cell.split(", ") for cell in cells) == len(table.operators)
 
 
 def test_every_rule_has_an_anchor_and_every_link_inside_leads_somewhere(reader):
-    ids = [found["id"] for _, found in reader.seen if "id" in found]
+    ids = [result["id"] for _, result in reader.seen if "id" in result]
     assert len(ids) == len(set(ids))
     table = dialect("directml")
     for name in table.operators:
@@ -82,7 +84,7 @@ def test_every_rule_has_an_anchor_and_every_link_inside_leads_somewhere(reader):
         forms = [*spec.rule_forms, *(form for overlay in spec.overlays for form in overlay.rules)]
         assert {f"directml/{name}/{form.name}" for form in forms} <= set(ids)
     assert {f"directml/tensor/{form.name}" for form in table.tensor_rules} <= set(ids)
-    links = [found["href"] or "" for found, _ in reader.all("a")]
+    links = [result["href"] or "" for result, _ in reader.all("a")]
     assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
     outside = [link for link in links if not link.startswith("#")]
     assert outside
@@ -90,12 +92,12 @@ def test_every_rule_has_an_anchor_and_every_link_inside_leads_somewhere(reader):
 
 
 def test_the_page_loads_nothing_and_runs_only_its_own_script(page, reader):
-    assert not LOADING & {name for _, found in reader.seen for name in found}
+    assert not LOADING & {name for _, result in reader.seen for name in result}
     assert {tag for tag, _ in reader.seen}.isdisjoint({"link", "img", "iframe", "object", "base", "embed"})
-    assert not [name for _, found in reader.seen for name in found if name.startswith("on")]
+    assert not [name for _, result in reader.seen for name in result if name.startswith("on")]
     assert "url(" not in page
     assert "@import" not in page
-    (policy,) = (found["content"] for found, _ in reader.all("meta") if found.get("http-equiv"))
+    (policy,) = (result["content"] for result, _ in reader.all("meta") if result.get("http-equiv"))
     assert (policy or "").startswith("default-src 'none'; ")
     for part in ("style", "script"):
         ((_, content),) = reader.all(part)
@@ -103,17 +105,19 @@ def test_the_page_loads_nothing_and_runs_only_its_own_script(page, reader):
 
 
 def test_without_a_script_only_the_filter_is_hidden(reader):
-    assert [found["id"] for _, found in reader.seen if "hidden" in found] == ["filters"]
+    assert [result["id"] for _, result in reader.seen if "hidden" in result] == ["filters"]
 
 
 def test_the_targets_column_and_rows_are_marked(reader):
-    assert [said for found, said in reader.all("th") if found.get("class") == "target"] == ["5.0target"]
-    marked = [found for found, _ in reader.all("td") if found.get("class") == "target"]
+    assert [message for result, message in reader.all("th") if result.get("class") == "target"] == ["5.0target"]
+    marked = [result for result, _ in reader.all("td") if result.get("class") == "target"]
     assert len(marked) == len(dialect("directml").operators)
 
 
 def test_cells_say_what_colours_say(reader):
-    signs = {(found["class"], said[:1]) for found, said in reader.all("span") if found.get("class") in _CLASSES}
+    signs = {
+        (result["class"], message[:1]) for result, message in reader.all("span") if result.get("class") in _CLASSES
+    }
     assert signs == {("absent", ""), ("limited", "◐"), ("full", "●")}
 
 
@@ -128,13 +132,13 @@ def test_the_page_stays_small(page):
 @pytest.mark.parametrize("name", ["onnx", "openvino"])
 def test_other_dialects_have_a_page_too(name):
     reader = Reader(render(dialect(name), None))
-    assert [found["data-operator"] for found, _ in reader.all("details")] == dialect(name).operators
-    assert not [found for _, found in reader.seen if found.get("class") == "target"]
+    assert [result["data-operator"] for result, _ in reader.all("details")] == dialect(name).operators
+    assert not [result for _, result in reader.seen if result.get("class") == "target"]
 
 
 def test_an_operators_name_alone_leads_to_it(reader, page):
-    """``#GEMM`` is the row in the matrix without a script; with one the operator's details open."""
-    rows = {found["id"]: found for found, _ in reader.all("tr") if "id" in found}
+    """Without a script, ``#GEMM`` is the matrix row; with one, the details open."""
+    rows = {result["id"]: result for result, _ in reader.all("tr") if "id" in result}
     assert list(rows) == dialect("directml").operators
-    assert all(found["data-operator"] == name for name, found in rows.items())
+    assert all(result["data-operator"] == name for name, result in rows.items())
     assert "named(id) ??" in page

@@ -1,4 +1,7 @@
-"""Turns of a long loop that are alike are made once; the answer, and how many turns it took, are those of all."""
+"""Equivalent iterations of a long loop are evaluated once, with the same result.
+
+The iteration count is also the same.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ RULES = [
 
 
 def answer(rule: Rule, fields: dict[str, Any]) -> tuple[Any, int]:
-    """What a rule says, and how many turns it took."""
+    """Return a rule's answer, and its iteration count."""
     evaluator = Evaluator(Context(fields, defines={"small": TWICE}))
     try:
         return evaluator.value(rule.tree, {}), evaluator.turns
@@ -50,7 +53,7 @@ def answer(rule: Rule, fields: dict[str, Any]) -> tuple[Any, int]:
         return str(error), evaluator.turns
 
 
-def drawn(rng: random.Random) -> dict[str, Any]:
+def draw_cases(rng: random.Random) -> dict[str, Any]:
     count = rng.choice((256, 300, 1000))
     most = rng.choice((1, 3, 9, 12, 400))
     numbers: list[Any] = [rng.randrange(most) for _ in range(count)]
@@ -68,15 +71,15 @@ def drawn(rng: random.Random) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("text", RULES)
 def test_the_answer_is_that_of_all_turns(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule, rng, found = parse(text, SCOPE), random.Random(text), set()
+    rule, rng, result = parse(text, SCOPE), random.Random(text), set()
     for _ in range(60):
-        fields = drawn(rng)
+        fields = draw_cases(rng)
         once = answer(rule, fields)
         with monkeypatch.context() as patched:
             patched.setattr(evaluate, "LEAST", 1 << 60)
             assert answer(rule, fields) == once
-        found.add(str(once[0]))
-    assert len(found) > 1
+        result.add(str(once[0]))
+    assert len(result) > 1
 
 
 def test_a_rule_may_take_as_many_turns_as_before() -> None:
@@ -91,17 +94,17 @@ def test_a_rule_may_take_as_many_turns_as_before() -> None:
 
 @pytest.mark.parametrize("text", ["all(0 <= n < Limit for n in Numbers)", RULES[9]])
 def test_turns_that_are_alike_are_made_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Any] = []
+    result: list[Any] = []
     turn = Evaluator.turn
 
-    def counted(*given: Any, **named: Any) -> Any:
-        made.append(given)
-        return turn(*given, **named)
+    def count_call(*inputs: Any, **named: Any) -> Any:
+        result.append(inputs)
+        return turn(*inputs, **named)
 
-    monkeypatch.setattr(Evaluator, "turn", counted)
+    monkeypatch.setattr(Evaluator, "turn", count_call)
     fields = {"Numbers": [i % 7 for i in range(10_000)], "Words": ["LEAF", "BRANCH"] * 5_000, "Limit": 7}
     assert answer(parse(text, SCOPE), fields) == (True, 10_000)
-    assert len(made) <= 14
+    assert len(result) <= 14
 
 
 def test_an_unknown_element_stays_open() -> None:

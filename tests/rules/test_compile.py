@@ -1,4 +1,4 @@
-"""The compiled checker says yes only where the explaining path finds nothing."""
+"""The compiled checker accepts exactly if the explaining path finds nothing."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ pytestmark = pytest.mark.timeout(240)  # what is hostile must not hang
 
 
 def both(spec: OperatorSpec, values: dict[str, Any], level: str = "3.0") -> tuple[bool, list[str]]:
-    """Return the compiled answer and what the explaining path finds."""
+    """Return the compiled answer and the findings of the explaining path."""
     resolved = spec.resolve(level)
     assert resolved is not None
-    found = explain_at(Descriptor("scratch", "SCRATCH", values), resolved)
-    return compile_resolved(resolved)(values), [failure.rule for failure in found]
+    failures = explain_at(Descriptor("scratch", "SCRATCH", values), resolved)
+    return compile_resolved(resolved)(values), [failure.rule for failure in failures]
 
 
 def test_fields_named_like_members_of_others(make_spec) -> None:
-    """OpenVINO has an attribute output_type beside the tensor output."""
+    """OpenVINO has an attribute output_type next to the tensor output."""
     fields = {
         "output": {"kind": "output"},
         "output_type": {"kind": "attribute", "type": "string"},
@@ -73,9 +73,9 @@ def test_negative_indices_do_not_wrap_around(make_spec, rule: str) -> None:
 
 @pytest.mark.parametrize("value", ["5", "five", b"5", 5j])
 def test_a_constant_that_is_no_number(make_spec, value: Any) -> None:
-    """int() would read the word "5"."""
-    accepted, found = both(make_spec(A, {"case": "int(value(A)) == 5"}), {"A": tensor("INT8", [], value=[value])})
-    assert (accepted, found) == (False, ["case"])
+    """int() would accept the word "5"."""
+    accepted, result = both(make_spec(A, {"case": "int(value(A)) == 5"}), {"A": tensor("INT8", [], value=[value])})
+    assert (accepted, result) == (False, ["case"])
 
 
 @pytest.mark.parametrize("name", ["d", "e"])
@@ -97,8 +97,8 @@ def test_tensor_rules_hold_for_arrays_of_tensors(make_spec, strides, accepted: b
     rules = {"stride-count": "len(tensor.strides) == rank(tensor)", "no-overlap": "not overlapping(tensor)"}
     spec = make_spec(MANY, tensor_rules=rules)
     values = {"Many": [tensor("INT8", [2, 3]), tensor("INT8", [2, 3], strides=strides)]}
-    found, _ = both(spec, values)
-    assert found is accepted is (both(spec, values)[1] == [])
+    result, _ = both(spec, values)
+    assert result is accepted is (both(spec, values)[1] == [])
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_tensor_rules_hold_for_arrays_of_tensors(make_spec, strides, accepted: b
 )
 def test_cells_hold_for_arrays_of_tensors(make_spec, cell, last: TensorDesc, accepted: bool) -> None:
     spec = make_spec(MANY, support={"1.0": {"Many": cell}})
-    found, rules = both(spec, {"Many": [tensor("INT8", [2]), last]})
-    assert found is accepted is (rules == [])
+    result, rules = both(spec, {"Many": [tensor("INT8", [2]), last]})
+    assert result is accepted is (rules == [])
 
 
 def test_no_tensors_in_an_array(make_spec) -> None:
@@ -157,7 +157,7 @@ STAGED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("level", "values", "found"),
+    ("level", "values", "result"),
     [
         ("1.0", {}, []),
         ("2.0", {}, []),
@@ -170,11 +170,11 @@ STAGED: dict[str, Any] = {
     ],
     ids=repr,
 )
-def test_rules_apply_where_their_fields_exist(make_spec, level: str, values: dict[str, Any], found: list[str]) -> None:
+def test_rules_apply_where_their_fields_exist(make_spec, level: str, values: dict[str, Any], result: list[str]) -> None:
     spec = make_spec(STAGED, {"old": "Old == 2", "new": "New == 5"})
     accepted, rules = both(spec, {"A": tensor("INT8", [1]), **values}, level)
-    assert rules == found
-    assert accepted is (found == [])
+    assert rules == result
+    assert accepted is (result == [])
 
 
 def test_missing_outputs_where_they_may_be_left_to_inference(make_spec) -> None:
@@ -194,12 +194,12 @@ def test_conditional_rules(make_spec) -> None:
 
 
 def test_nested_loops_end(make_spec) -> None:
-    """A hundred million turns would take a minute."""
+    """A hundred million iterations would take a minute."""
     fields = {"N": {"kind": "attribute", "type": "uint"}}
     spec = make_spec(fields, {"case": "all(all(a + b >= 0 for a in range(N)) for b in range(N))"})
     assert both(spec, {"N": 100}) == (True, [])
-    accepted, found = both(spec, {"N": 10_000})
-    assert (accepted, found) == (False, ["case"])
+    accepted, texts = both(spec, {"N": 10_000})
+    assert (accepted, texts) == (False, ["case"])
     assert both(spec, {"N": NEST_LIMIT + 1})[0] is False
 
 
@@ -211,7 +211,7 @@ def test_nested_loops_over_long_arrays_end(make_spec) -> None:
 
 
 def test_constants_are_looked_through_once(make_spec) -> None:
-    """Once for each place that a rule reads made 200 axes take four seconds."""
+    """Evaluating once per place that a rule reads made 200 axes take four seconds."""
 
     class Counted(tuple[int, ...]):
         __slots__ = ()
@@ -233,7 +233,7 @@ TYPES = ["FLOAT32", "FLOAT16", "INT64", "INT32", "UINT32", "UINT8", "FLOAT64", "
 
 @st.composite
 def one_hots(draw: st.DrawFn) -> Descriptor:
-    """Draw a ONE_HOT that is mostly right: each of its facts is sometimes changed."""
+    """Draw a ONE_HOT that is mostly valid, with occasional changes of each fact."""
     rank = draw(st.sampled_from([4, 4, 4, 1, 3, 5, 8, 9]))
     axis = draw(st.integers(0, rank))
     sizes = draw(st.lists(st.integers(1, 4), min_size=rank, max_size=rank))
@@ -266,7 +266,7 @@ LEVELS = dialect("directml").operator("ONE_HOT").levels
 @pytest.mark.slow
 @given(one_hots(), st.sampled_from(list(LEVELS)))
 @settings(max_examples=150, deadline=None)
-def test_one_hot_judged_by_both_paths(descriptor: Descriptor, level: str) -> None:
+def test_one_hot_checked_by_both_paths(descriptor: Descriptor, level: str) -> None:
     for side in ("documented", "observed"):
         resolved = dialect("directml").operator("ONE_HOT").resolve(level, side)
         assert resolved is not None
@@ -275,7 +275,7 @@ def test_one_hot_judged_by_both_paths(descriptor: Descriptor, level: str) -> Non
 
 @pytest.mark.parametrize("extra", [{}, {"default": None}])
 def test_a_tensor_that_is_left_out_obeys_nothing(make_spec, extra: dict[str, Any]) -> None:
-    """Rules of every tensor, in both forms that they are compiled to, and one that reads the same tensor afterwards."""
+    """Rules for all tensors, in both compiled forms, and a later rule on the same tensor."""
     fields = {"A": {"kind": "input"}, "B": {"kind": "input", "optional": True, **extra}}
     tensor_rules = {
         "sizes-not-zero": [{"require": "all(s > 0 for s in tensor.sizes)"}],

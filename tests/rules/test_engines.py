@@ -1,4 +1,4 @@
-"""Random rules over random descriptors: the compiled, the evaluating and the explaining engine agree."""
+"""Random rules on random descriptors: compiled, evaluating, explaining engines agree."""
 
 from __future__ import annotations
 
@@ -240,12 +240,12 @@ def descriptors(draw: st.DrawFn) -> dict[str, Any]:
     return values
 
 
-def made(rule: str) -> Resolved | None:
-    """Return the operator with the rule; None where the rule is larger than the language allows."""
+def make(rule: str) -> Resolved | None:
+    """Return the operator with the rule; None if it exceeds the language's limits."""
     resolved = operator(rule).resolve("1")
     assert resolved is not None
     try:
-        resolved.rules[0].require.tree  # noqa: B018  # rules of tables are parsed when they are needed
+        resolved.rules[0].require.tree  # noqa: B018  # rules of tables are parsed on first use
     except ValueError:
         return None
     return resolved
@@ -255,7 +255,7 @@ def made(rule: str) -> Resolved | None:
 @given(truths(), descriptors())
 @settings(max_examples=150, deadline=None)
 def test_compiled_and_explaining_path_agree(rule: str, values: dict[str, Any]) -> None:
-    resolved = made(rule)
+    resolved = make(rule)
     if resolved is not None:
         descriptor = Descriptor("scratch", "X", values)
         assert descriptor.plain
@@ -263,7 +263,7 @@ def test_compiled_and_explaining_path_agree(rule: str, values: dict[str, Any]) -
 
 
 def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
-    """Answer the rule: None where it does not apply, Undefined where it has no value."""
+    """Evaluate the rule: None if it does not apply, Undefined without a value."""
     form = resolved.rules[0]
     fields = {name: values.get(name, info.default) for name, info in resolved.fields.items()}
     context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
@@ -276,16 +276,16 @@ def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
     assert answer in {True, False, UNKNOWN}
     if answer is not True:
         assert all(isinstance(text, str) for text in explain(form.require, context))
-        said = words(decisive(form.require, context), context)
-        assert said.isprintable()
-        assert len(said) < 1000
+        message = words(decisive(form.require, context), context)
+        assert message.isprintable()
+        assert len(message) < 1000
     return answer
 
 
-def masked(value: Any, hidden: list[bool]) -> Any:
+def mask_values(value: Any, hidden: list[bool]) -> Any:
     """Return a tensor, or an array of them, with some sizes made unknown."""
     if isinstance(value, list) and value and isinstance(value[0], TensorDesc):
-        return [masked(item, hidden[index:]) for index, item in enumerate(value)]
+        return [mask_values(item, hidden[index:]) for index, item in enumerate(value)]
     if not isinstance(value, TensorDesc) or value.sizes is None:
         return value
     return value._replace(sizes=tuple(None if hide else size for size, hide in zip(value.sizes, hidden, strict=False)))
@@ -297,16 +297,16 @@ def masked(value: Any, hidden: list[bool]) -> Any:
 def test_an_unknown_size_opens_answers_and_never_turns_them(
     rule: str, values: dict[str, Any], hidden: list[bool], rank_too: bool
 ) -> None:
-    resolved = made(rule)
+    resolved = make(rule)
     if resolved is None:
         return
-    known = judged(resolved, values)
+    facts = judged(resolved, values)
     less = {
-        n: masked(v, hidden["ABC".find(n) * 3 :] if n in "ABC" else hidden if n == "Many" else [])
+        n: mask_values(v, hidden["ABC".find(n) * 3 :] if n in "ABC" else hidden if n == "Many" else [])
         for n, v in values.items()
     }
     if rank_too:
         less["B"] = less["B"]._replace(sizes=None)
-    found = judged(resolved, less)
-    if known is not Undefined:  # then another rule, which must have failed first, is the one that is open now
-        assert found in {known, UNKNOWN}
+    result = judged(resolved, less)
+    if facts is not Undefined:  # then another rule, which must have failed first, is undecided now
+        assert result in {facts, UNKNOWN}

@@ -1,4 +1,4 @@
-"""A rule that does not hold says why, in the rule's own words."""
+"""A failed rule explains itself with the rule's own terms."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ def explained(make_spec):
 
 @pytest.mark.parametrize(("text", "message"), MESSAGES.values(), ids=MESSAGES.keys())
 def test_message(explained, text: str, message: str) -> None:
-    answer, found, _ = explained(text)
+    answer, result, _ = explained(text)
     assert answer is False
-    assert found == message
+    assert result == message
 
 
 OPEN = {
@@ -148,9 +148,9 @@ OPEN = {
 
 @pytest.mark.parametrize(("text", "message"), OPEN.values(), ids=OPEN.keys())
 def test_what_leaves_it_open(explained, text: str, message: str) -> None:
-    answer, found, _ = explained(text)
+    answer, result, _ = explained(text)
     assert answer is UNKNOWN
-    assert found == message
+    assert result == message
 
 
 def test_loop_over_an_unknown_rank(explained) -> None:
@@ -183,7 +183,7 @@ def test_word_from_a_file_is_tamed(explained) -> None:
 
 
 def test_numbers_too_long_to_print(explained) -> None:
-    """256 sizes of 19 digits make a product that Python itself refuses to print."""
+    """256 sizes of 19 digits make a product that Python refuses to print."""
     huge = tensor("INT8", [2**63 - 1] * 256)
     answer, message, _ = explained("product(Unknown.sizes) < 8", {"Unknown": huge})
     assert answer is False

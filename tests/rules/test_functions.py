@@ -1,4 +1,4 @@
-"""A new function of the rule language is one entry: every engine has it."""
+"""A new function of the rule language is one entry that every engine uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from specgate.rules.compile import compile_resolved
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import NUMBER, Function
 from specgate.validate.row import explain_at
-from tests.rules.test_engines import made
+from tests.rules.test_engines import make
 
 if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
@@ -39,7 +39,7 @@ VALUES: dict[str, Any] = {
 def resolved(monkeypatch: pytest.MonkeyPatch) -> Resolved:
     entry = Function((NUMBER,), NUMBER, lambda number: number // 2, ("half({})", 0, 9), "half of")
     monkeypatch.setitem(FUNCTIONS, "half", entry)
-    resolved = made("half(Axis) == 3")
+    resolved = make("half(Axis) == 3")
     assert resolved is not None
     return resolved
 

@@ -1,4 +1,7 @@
-"""Every engine answers specs/logic.yaml alike: the evaluator, the explaining path, and the compiled checkers."""
+"""Every engine gives the answers in specs/logic.yaml.
+
+These are the evaluator, the explaining path, and the compiled checkers.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def read_context(context: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
 
 
 def read_attribute(kind: str, value: Any) -> Any:
-    """Return an attribute's value; an operator has no fields of its own here."""
+    """Return an attribute's value; operators here have no fields."""
     match kind:
         case "size-2d":
             return Size2D(**value)
@@ -91,7 +94,7 @@ def case_spec(make_spec: Callable[..., OperatorSpec]) -> Callable[[dict[str, Any
 
 
 def judge(spec: OperatorSpec, descriptor: Descriptor) -> Any:
-    """Answer as the file does: None where the rule does not apply, Undefined where it has no value."""
+    """Answer as in the file: None if the rule does not apply, Undefined without a value."""
     fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
     context = Context(fields, spec.dialect.limits("3.0"), spec.dialect.bits, spec.scope.defines)
     rule = spec.rule_forms[0].require
@@ -114,8 +117,8 @@ def test_explaining_path_agrees_with_the_file(case, case_spec) -> None:
     resolved = spec.resolve("3.0")
     assert resolved is not None
     failures = explain_at(descriptor, resolved)
-    wanted = {True: [], "not-applicable": [], False: [False], "broken": [False], "unknown": [True]}
-    assert [failure.unknown for failure in failures] == wanted[case["answer"]]
+    expected = {True: [], "not-applicable": [], False: [False], "broken": [False], "unknown": [True]}
+    assert [failure.unknown for failure in failures] == expected[case["answer"]]
 
 
 @pytest.mark.slow

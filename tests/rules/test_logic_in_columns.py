@@ -1,4 +1,7 @@
-"""The engine over columns gives each row of specs/logic.yaml, and of changes of its contexts, the compiled answer."""
+"""Rules over columns give each row the compiled answer.
+
+The rows are the contexts of specs/logic.yaml, and changes of them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 _FIELDS, _VALUES = read_context(LOGIC["contexts"]["known"])
-#: Operators that are fused are the same in all rows; tests/validate/test_many.py has them.
+#: Fused operators are the same in all rows; tests/validate/test_many.py covers them.
 FUSED = {name for name, info in _FIELDS.items() if info["type"] in {"operator", "operator[]"}}
 FIELDS = {name: info for name, info in _FIELDS.items() if name not in FUSED}
 VALUES = {name: value for name, value in _VALUES.items() if name not in FUSED}
@@ -28,13 +31,13 @@ KNOWN = [
     case for case in LOGIC["cases"] if case["in"] == "known" and not any(name in case["expression"] for name in FUSED)
 ]
 CASES = [pytest.param(case, id=case["expression"]) for case in KNOWN]
-#: Besides small steps: what is neither in 32 bits nor in 64 once it is multiplied.
+#: In addition to small steps: numbers whose multiples exceed 32 or 64 bits.
 FAR = (0, 1, 2**31 - 1, 2**31, 2**40)
 ROWS = 16
 
 
-def changed(value: Any, draw: random.Random) -> Any:
-    """Return a field's value with other numbers, types and words, of the same ranks and lengths."""
+def change(value: Any, draw: random.Random) -> Any:
+    """Return a field's value with other numbers, types and words of the same shape."""
     if isinstance(value, bool):
         return draw.random() < 0.5
     if isinstance(value, int):
@@ -42,17 +45,17 @@ def changed(value: Any, draw: random.Random) -> Any:
     if isinstance(value, float):
         return draw.choice((value, value + 0.5, -value, 0.0))
     if isinstance(value, TensorDesc):
-        sizes = None if value.sizes is None else tuple(max(changed(size, draw), 0) for size in value.sizes)
-        strides = None if value.strides is None else tuple(max(changed(one, draw), 0) for one in value.strides)
-        held = None if value.value is None else tuple(changed(item, draw) for item in value.value)
+        sizes = None if value.sizes is None else tuple(max(change(size, draw), 0) for size in value.sizes)
+        strides = None if value.strides is None else tuple(max(change(number, draw), 0) for number in value.strides)
+        items = None if value.value is None else tuple(change(item, draw) for item in value.value)
         kind = draw.choice((value.type, value.type, "FLOAT32", "INT64", "UINT4"))
-        return value._replace(type=kind, sizes=sizes, strides=strides, value=held)
+        return value._replace(type=kind, sizes=sizes, strides=strides, value=items)
     if isinstance(value, list):
-        return [changed(item, draw) for item in value]
+        return [change(item, draw) for item in value]
     return value
 
 
-def stacked(values: list[Any], ids: dict[Any, int]) -> Any:
+def stack(values: list[Any], ids: dict[Any, int]) -> Any:
     """Return one value of rules for the values of all rows."""
     first = values[0]
     if all(type(value) is type(first) and value == first for value in values):
@@ -68,12 +71,12 @@ def stacked(values: list[Any], ids: dict[Any, int]) -> Any:
         return Words(np.array(numbers), {word: ids[word] for word in values}, ids)
     if isinstance(first, TensorDesc):
         parts = {
-            name: stacked([getattr(value, name) for value in values], ids)
+            name: stack([getattr(value, name) for value in values], ids)
             for name in ("type", "sizes", "strides", "value")
         }
         return first._replace(**parts)
     assert isinstance(first, list | tuple)
-    return tuple(stacked(list(held), ids) for held in zip(*values, strict=True))
+    return tuple(stack(list(items), ids) for items in zip(*values, strict=True))
 
 
 @pytest.fixture
@@ -86,20 +89,20 @@ def spec_of(make_spec: Callable[..., OperatorSpec]) -> Callable[[dict[str, Any]]
 
 
 def answers(spec: OperatorSpec, rows: list[dict[str, Any]]) -> tuple[list[bool], list[bool], list[bool]]:
-    """Return what the compiled check says of each row, what the columns say, and where that is open."""
+    """Return the compiled answers and the columns' answers per row, and the open ones."""
     resolved = spec.resolve("3.0")
     assert resolved is not None
     compiled = compile_resolved(resolved)
     ids: dict[Any, int] = {}
-    fields = {name: stacked([row[name] for row in rows], ids) for name in rows[0]}
-    found = [np.broadcast_to(one, len(rows)).tolist() for one in compile_columns(resolved)(fields, len(rows))]
-    return [compiled(row) for row in rows], found[0], found[1]
+    fields = {name: stack([row[name] for row in rows], ids) for name in rows[0]}
+    items = [np.broadcast_to(item, len(rows)).tolist() for item in compile_columns(resolved)(fields, len(rows))]
+    return [compiled(row) for row in rows], items[0], items[1]
 
 
 def rows_of(case: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the file's fields first, then changes of them."""
     draw = random.Random(case["expression"])
-    return [VALUES, *({name: changed(value, draw) for name, value in VALUES.items()} for _ in range(ROWS))]
+    return [VALUES, *({name: change(value, draw) for name, value in VALUES.items()} for _ in range(ROWS))]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -109,21 +112,21 @@ def test_each_row_has_the_answer_of_the_compiled_check(
     spec, rows = spec_of(case), rows_of(case)
     _, (accepted,), (left,) = answers(spec, rows[:1])
     assert left or accepted is (ANSWERS[case["answer"]] in {True, None})
-    wanted, found, opened = answers(spec, rows)
+    expected, result, opened = answers(spec, rows)
     assert not [
         row
-        for row, *one, unsure in zip(rows, wanted, found, opened, strict=True)
-        if not unsure and one[0] is not one[1]
+        for row, *item, unsure in zip(rows, expected, result, opened, strict=True)
+        if not unsure and item[0] is not item[1]
     ]
 
 
 def test_most_rows_get_an_answer(spec_of: Callable[[dict[str, Any]], OperatorSpec]) -> None:
-    """An engine that left everything open would agree with all."""
+    """An engine that left all rows open would pass every comparison."""
     total = opened = accepting = 0
     for case in KNOWN[::5]:
         _, accepted, left = answers(spec_of(case), rows_of(case))
         total += len(left)
         opened += sum(left)
-        accepting += sum(one and not other for one, other in zip(accepted, left, strict=True))
+        accepting += sum(item and not other for item, other in zip(accepted, left, strict=True))
     assert opened < total / 4
     assert accepting > total / 10

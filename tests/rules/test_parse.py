@@ -1,4 +1,4 @@
-"""The rule language refuses everything outside it: in words, with a caret under the place, quickly."""
+"""The rule language rejects everything else quickly, with a caret at the place."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SCOPE = Scope(
 )
 
 
-def refused(text: str, scope: Scope = SCOPE, expect: str | None = TRUTH) -> RuleError:
+def reject(text: str, scope: Scope = SCOPE, expect: str | None = TRUTH) -> RuleError:
     with pytest.raises(RuleError) as caught:
         parse(text, scope, expect=expect)
     assert len(str(caught.value)) < 1500
@@ -131,22 +131,22 @@ OUTSIDE = {
 
 @pytest.mark.parametrize(("text", "place"), OUTSIDE.values(), ids=OUTSIDE.keys())
 def test_outside_the_language(text: str, place: str) -> None:
-    assert under_caret(refused(text)).startswith(place)
+    assert under_caret(reject(text)).startswith(place)
 
 
 def test_caret_counts_characters_not_bytes() -> None:
-    assert under_caret(refused("Mode == 'größe' and Axs == 1")).startswith("Axs")
+    assert under_caret(reject("Mode == 'größe' and Axs == 1")).startswith("Axs")
 
 
 def test_caret_stays_with_its_place_in_a_long_rule() -> None:
     text = " and ".join(["Axis < 4"] * 30) + " and Axs < 4 and " + " and ".join(["Axis < 4"] * 15)
-    error = refused(text)
+    error = reject(text)
     assert under_caret(error).startswith("Axs < 4")
     assert "…" in str(error)
 
 
 def test_one_line_form_names_the_column() -> None:
-    error = refused("rank(A) < Axs")
+    error = reject("rank(A) < Axs")
     assert error.reason.startswith("unknown name 'Axs'")
     assert error.line == f"{error.reason}, at column 11 of: rank(A) < Axs"
 
@@ -155,7 +155,7 @@ def test_one_line_form_names_the_column() -> None:
     "text", ["Axis\x00 == 1", "Axis == '\x1b[31m'", "\ud800 == 1", "Axis\u2028== 'x", "\u202eAxis == 1"]
 )
 def test_control_characters_stay_out_of_messages(text: str) -> None:
-    refused(text)
+    reject(text)
 
 
 UNKNOWN = {
@@ -172,7 +172,7 @@ UNKNOWN = {
 
 @pytest.mark.parametrize(("text", "message"), UNKNOWN.values(), ids=UNKNOWN.keys())
 def test_unknown_names(text: str, message: str) -> None:
-    assert refused(text).reason.startswith(message)
+    assert reject(text).reason.startswith(message)
 
 
 KINDS = {
@@ -245,7 +245,7 @@ KINDS = {
 
 @pytest.mark.parametrize(("text", "message"), KINDS.values(), ids=KINDS.keys())
 def test_kinds(text: str, message: str) -> None:
-    assert refused(text).reason == message
+    assert reject(text).reason == message
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_kinds(text: str, message: str) -> None:
     ],
 )
 def test_what_a_define_is_not(field: str, kind: str) -> None:
-    assert refused(field, expect=None).reason == f"expected a number, word or truth, found a {kind}"
+    assert reject(field, expect=None).reason == f"expected a number, word or truth, found a {kind}"
 
 
 def test_what_a_rule_reads() -> None:
@@ -273,7 +273,7 @@ def test_what_a_rule_reads() -> None:
 
 
 def test_what_a_rule_reads_of_arrays() -> None:
-    """A member of an array's tensor is no member of a field, whose absence would take the whole rule away."""
+    """A member of a tensor in an array is not a field whose absence skips the rule."""
     text = "all(t.strides[0] == 1 and present(t.Flags) for t in Many) and Many[0].strides[0] == 1 and Size.Width == 1"
     rule = parse(text, Scope(FIELDS, frozenset({"Size"}), vocabulary=VOCABULARY))
     assert rule.fields == {"Many", "Size"}
@@ -286,7 +286,7 @@ FUSING = Scope(
 
 
 def test_what_a_rule_reads_of_a_fused_operator() -> None:
-    """A rule that reads an attribute is about those fused operators that have and state it."""
+    """A rule on an attribute applies to fused operators that state it."""
     rule = parse("all(a < rank(A) for a in Fused.Axes) and Fused.ScaleBias.Bias == 0 and Fused.Alpha < 1", FUSING)
     assert rule.fields == {"A", "Fused"}
     assert rule.needs == {"Fused.Axes", "Fused.ScaleBias", "Fused.Alpha"}
@@ -304,7 +304,7 @@ MISTAKEN_MEMBERS = {
 
 @pytest.mark.parametrize(("text", "message"), MISTAKEN_MEMBERS.values(), ids=MISTAKEN_MEMBERS.keys())
 def test_mistaken_members(text: str, message: str) -> None:
-    assert refused(text, FUSING).reason == message
+    assert reject(text, FUSING).reason == message
 
 
 @pytest.mark.parametrize("array", ["Order", "Names", "Flips", "Many", "Gates"])
@@ -326,10 +326,10 @@ def test_white_space_and_lines_do_not_matter() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_can_be_used(name: str) -> None:
-    wanted, result, *_ = FUNCTIONS[name]
-    known = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", OPERATOR: "Fused", WORD: "Mode", "field": "B"}
-    known |= {WORDS: "Names", TENSORS: "Many"}
-    arguments = ", ".join(known[kind] for kind in wanted)
+    expected, result, *_ = FUNCTIONS[name]
+    facts = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", OPERATOR: "Fused", WORD: "Mode", "field": "B"}
+    facts |= {WORDS: "Names", TENSORS: "Many"}
+    arguments = ", ".join(facts[kind] for kind in expected)
     compared = {NUMBER: " == 1", WORD: " == FLOAT32", TRUTH: "", NUMBERS: " == (1, 2)", WORDS: " == ('a', 'b')"}
     assert parse(f"{name}({arguments}){compared[result]}", SCOPE).kind == TRUTH
 
@@ -346,20 +346,20 @@ def at_limit(depth: int) -> str:
 
 def test_limit_of_depth() -> None:
     assert parse(at_limit(MAX_DEPTH), SCOPE).depth == MAX_DEPTH
-    assert refused(at_limit(MAX_DEPTH + 1)).reason == f"expected at most {MAX_DEPTH} nested parts"
+    assert reject(at_limit(MAX_DEPTH + 1)).reason == f"expected at most {MAX_DEPTH} nested parts"
 
 
 def test_limit_of_length() -> None:
     text = "Mode == '" + "x" * (MAX_LENGTH - 10) + "'"
     assert len(text) == MAX_LENGTH
     assert parse(text, SCOPE).kind == TRUTH
-    assert refused(text + " and Keep").reason == f"expected at most {MAX_LENGTH} characters, found {MAX_LENGTH + 9}"
+    assert reject(text + " and Keep").reason == f"expected at most {MAX_LENGTH} characters, found {MAX_LENGTH + 9}"
 
 
 def test_limit_of_parts() -> None:
     few, many = (" and ".join(["Keep"] * count) for count in (190, 210))
     assert parse(few, SCOPE).parts <= MAX_NODES
-    assert refused(many).reason == f"expected at most {MAX_NODES} parts, with every define expanded"
+    assert reject(many).reason == f"expected at most {MAX_NODES} parts, with every define expanded"
 
 
 @pytest.mark.parametrize("number", [2**64, -(2**64), 0, 1.5])
@@ -370,18 +370,18 @@ def test_numbers_up_to_the_limit(number: float) -> None:
 def test_limit_of_loops() -> None:
     loop = "all(s > 0 for s in A.sizes)"
     assert parse(" and ".join([loop] * 4), SCOPE).loops == 4
-    assert refused(" and ".join([loop] * 5)).reason == "expected at most 4 plain loops in a rule"
+    assert reject(" and ".join([loop] * 5)).reason == "expected at most 4 plain loops in a rule"
 
 
 def test_limit_of_nested_loops() -> None:
     inner = "all(s > t for t in A.sizes)"
     assert parse(f"all({inner} and {inner} for s in A.sizes)", SCOPE).loops == 3
     deeper = "all(all(all(s > t for t in A.sizes) for s in A.sizes) for d in dims(A))"
-    assert refused(deeper).reason == "expected at most 2 loops inside one another"
+    assert reject(deeper).reason == "expected at most 2 loops inside one another"
 
 
 def chain(first: str, step: str, count: int) -> Scope:
-    """Define d0 as `first` and each next one by `step` of the one before, as long as that is allowed."""
+    """Define d0 as `first` and each next name by `step`, up to the limit."""
     defines: dict[str, Rule] = {}
     for index in range(count):
         text = first if index == 0 else step.replace("_", f"d{index - 1}")
@@ -429,7 +429,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_rules(text: str) -> None:
-    refused(text)
+    reject(text)
 
 
 @given(st.text(max_size=80))
@@ -517,7 +517,7 @@ def test_the_ends_of_graphs_are_arrays_of_tensors():
     }.items(),
 )
 def test_nothing_else_of_a_graph_is_read(text, message):
-    assert refused(text, GRAPHS).reason.startswith(message)
+    assert reject(text, GRAPHS).reason.startswith(message)
 
 
 def test_texts_are_split_and_counted():
@@ -525,5 +525,5 @@ def test_texts_are_split_and_counted():
     rule = parse("len(split(split(equation, '->')[0], ',')) == len(Many)", scope)
     assert rule.fields == {"equation", "Many"}
     assert parse("count(equation, '->') <= 1 and letters(equation) > 0", scope).fields == {"equation"}
-    assert refused("count(equation) == 1", scope).reason == "count takes 2 argument(s), found 1"
-    assert refused("split(equation, 1) == Many", scope).reason == "expected a word, found a number"
+    assert reject("count(equation) == 1", scope).reason == "count takes 2 argument(s), found 1"
+    assert reject("split(equation, 1) == Many", scope).reason == "expected a word, found a number"

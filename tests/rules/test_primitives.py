@@ -1,4 +1,4 @@
-"""What the language's functions compute, against counting coordinates one by one."""
+"""Functions of the language, against enumeration of coordinates."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ LAYOUTS = SIZES.flatmap(
 
 
 def offsets(sizes: list[int], strides: list[int]) -> list[int]:
-    """Return the element that each coordinate of a tensor stands for."""
+    """Return the element at each coordinate of a tensor."""
     return [sum(i * s for i, s in zip(at, strides, strict=True)) for at in coordinates(*map(range, sizes))]
 
 
-def packed(sizes: list[int]) -> list[int]:
+def pack(sizes: list[int]) -> list[int]:
     return [prod(sizes[d + 1 :]) for d in range(len(sizes))]
 
 
@@ -38,7 +38,7 @@ def test_extent_counts_up_to_the_last_element(layout: tuple[list[int], list[int]
 
 @given(SIZES)
 def test_packed_extent_is_that_of_packed_strides(sizes: list[int]) -> None:
-    assert functions.extent(sizes, None) == functions.extent(sizes, packed(sizes)) == prod(sizes)
+    assert functions.extent(sizes, None) == functions.extent(sizes, pack(sizes)) == prod(sizes)
 
 
 @given(LAYOUTS, st.sampled_from([4, 8, 16, 32, 64]))
@@ -77,7 +77,7 @@ def test_sharing_is_never_missed(layout: tuple[list[int], list[int]]) -> None:
 
 @st.composite
 def tidy_layouts(draw: st.DrawFn) -> tuple[list[int], list[int], bool]:
-    """Draw sizes and strides as padding, permuting and broadcasting make them; the last says whether they broadcast."""
+    """Draw padded, permuted or broadcast sizes and strides, with whether they broadcast."""
     sizes = draw(st.lists(st.integers(1, 4), max_size=4))
     strides, step = [0] * len(sizes), 1
     for dimension in draw(st.permutations(range(len(sizes)))):
@@ -90,14 +90,14 @@ def tidy_layouts(draw: st.DrawFn) -> tuple[list[int], list[int], bool]:
 
 
 @given(tidy_layouts())
-def test_sharing_is_told_exactly_for_padded_permuted_and_broadcast_layouts(layout) -> None:
+def test_sharing_is_reported_exactly_for_padded_permuted_and_broadcast_layouts(layout) -> None:
     sizes, strides, shares = layout
     reached = offsets(sizes, strides)
     assert functions.overlapping(sizes, strides) is shares is (len(set(reached)) != len(reached))
 
 
 def test_interleaved_dimensions_are_taken_to_share() -> None:
-    """The documented exception: elements 0 2 4 and 3 5 7 share none."""
+    """The documented exception: elements 0 2 4 and 3 5 7 are distinct."""
     assert len(set(offsets([2, 3], [3, 2]))) == 6
     assert functions.overlapping([2, 3], [3, 2])
 

@@ -1,4 +1,4 @@
-"""Short forms of the rule language: what each means, what it must not capture, and what is wrong with bad ones."""
+"""Short forms of the rule language: meaning, hygiene, and errors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DEFINES = {
 
 
 def shorthand(**more: str) -> Shorthand:
-    made = [formula_of(key, text) for key, text in (DEFINES | more).items()]
-    return Shorthand({m.name: m for m in made if m}, OPTIONAL, {"X", "kernel", "factor", *OPTIONAL})
+    formulas = [formula_of(key, text) for key, text in (DEFINES | more).items()]
+    return Shorthand({m.name: m for m in formulas if m}, OPTIONAL, {"X", "kernel", "factor", *OPTIONAL})
 
 
 WRITTEN_OUT = {
@@ -113,15 +113,15 @@ BAD_DEFINES = {
 
 @pytest.mark.parametrize(("key", "body", "message"), [(k, *v) for k, v in BAD_DEFINES.items()], ids=BAD_DEFINES)
 def test_bad_defines(key: str, body: str, message: str) -> None:
-    found = dict(shorthand(**{key: body, "two(i)": "one(i)" if key == "one(i)" else "i"}).check())
-    assert found[key.partition("(")[0]] == message
+    result = dict(shorthand(**{key: body, "two(i)": "one(i)" if key == "one(i)" else "i"}).check())
+    assert result[key.partition("(")[0]] == message
 
 
 def test_defines_of_defines_do_not_grow_without_bound() -> None:
     more = {f"f{n}(i)": f"f{n - 1}(i) + f{n - 1}(i)" for n in range(1, 30)}
-    found = dict(shorthand(**{"f0(i)": "i + i", **more}).check())
-    assert found["f29"] == "expected at most 400 parts, with every define expanded"
-    assert "f3" not in found
+    texts_by_name = dict(shorthand(**{"f0(i)": "i + i", **more}).check())
+    assert texts_by_name["f29"] == "expected at most 400 parts, with every define expanded"
+    assert "f3" not in texts_by_name
 
 
 @pytest.mark.parametrize("text", ["default(", "[-" * 900, "-" * 1900 + "strides[-1]"])
@@ -147,7 +147,7 @@ def test_what_is_no_expression_is_left_to_the_parser(text: str) -> None:
 )
 def test_what_has_a_short_form_is_found(long: str, short: str | None) -> None:
     shortener = Shortener(OPTIONAL)
-    made = shortener.shorten_text(long)
-    assert made == (short or long)
+    result = shortener.shorten_text(long)
+    assert result == (short or long)
     assert bool(shortener.replacements) == (short is not None)
-    assert shorthand().written_out(made) == long
+    assert shorthand().written_out(result) == long

@@ -1,4 +1,4 @@
-"""An expression's tree written as text is the same tree again, with no more parentheses than it needs."""
+"""Printed expressions parse to the same tree, with minimal parentheses."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ def test_rules_of_the_tables_keep_their_trees() -> None:
     for operator in ("ONE_HOT", "CONVOLUTION", "MULTIHEAD_ATTENTION", "GRU", "GEMM"):
         for form in dialect("directml").operator(operator).rule_forms:
             for rule in filter(None, (form.require, form.when)):
-                made = ast.parse(shown_tree(rule.tree), mode="eval").body
-                assert ast.dump(made) == ast.dump(ast.parse(rule.text, mode="eval").body)
+                tree = ast.parse(shown_tree(rule.tree), mode="eval").body
+                assert ast.dump(tree) == ast.dump(ast.parse(rule.text, mode="eval").body)

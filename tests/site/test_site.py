@@ -1,4 +1,4 @@
-"""The documentation site, built for a few operators: every link leads somewhere, and pages say what the tables say."""
+"""The documentation site for a few operators: valid links, facts from the tables."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def test_every_finding_that_can_be_raised_has_a_page(name):
     table = dialect(name)
     for operator in table.operators[::7]:
         spec = table.operator(operator)
-        known = {f"{name}/{operator}/{rule}" for rule in operator_rules(spec)}
+        facts = {f"{name}/{operator}/{rule}" for rule in operator_rules(spec)}
         for level in spec.levels:
             for side in ("documented", "observed"):
                 resolved = spec.resolve(level, side)
                 raised = {aim.id for aim in aims_of(spec, resolved) if aim.kind != "tensor"} if resolved else set()
-                assert raised <= known
+                assert raised <= facts
 
 
 @pytest.mark.slow
@@ -99,36 +99,36 @@ def test_each_rule_has_a_page(site):
 
 def test_sarif_and_the_site_agree_on_the_address_of_a_rule(site):
     finding = Finding("directml/ONE_HOT/axis-range", "error", "Axis is 4", where="Axis")
-    found = json.loads(
+    document = json.loads(
         render(Report(targets=["directml:2.1"], nodes=1, findings=[finding]), "sarif", options=RenderOptions())
     )
-    (rule,) = found["runs"][0]["tool"]["driver"]["rules"]
+    (rule,) = document["runs"][0]["tool"]["driver"]["rules"]
     assert rule["helpUri"].startswith(SITE)
     assert (site / rule["helpUri"].removeprefix(SITE)).is_file()
 
 
 def test_a_rule_says_what_it_wants_and_what_breaks_it(site):
-    said = text_of(site / "rules/directml/ONE_HOT/axis-range.html")
-    assert "Axis must be less than the DimensionCount of IndicesTensor." in said
-    assert "Axis &lt; rank(IndicesTensor)" in said
-    assert "desc.Axis = 4" in said
-    assert "Axis is 4 and IndicesTensor has rank 4" in said
-    assert "reason = " in said
-    assert "\\n" not in said
+    message = text_of(site / "rules/directml/ONE_HOT/axis-range.html")
+    assert "Axis must be less than the DimensionCount of IndicesTensor." in message
+    assert "Axis &lt; rank(IndicesTensor)" in message
+    assert "desc.Axis = 4" in message
+    assert "Axis is 4 and IndicesTensor has rank 4" in message
+    assert "reason = " in message
+    assert "\\n" not in message
     builds = text_of(site / "rules/directml/ONE_HOT/values-rank.html")
     assert "Builds of 3.0..6.4 do not require it" in builds
 
 
 def test_the_support_matrix_is_what_the_tables_say():
-    (one,) = [s for s in stretches(dialect("directml").operator("ONE_HOT")) if "2.1" in s.levels]
-    assert one.page is not None
-    assert one.builds is not None
-    assert one.page["IndicesTensor"].types == ("UINT32",)
-    assert "INT64" in (one.builds["IndicesTensor"].types or ())
+    (stretch,) = [s for s in stretches(dialect("directml").operator("ONE_HOT")) if "2.1" in s.levels]
+    assert stretch.page is not None
+    assert stretch.builds is not None
+    assert stretch.page["IndicesTensor"].types == ("UINT32",)
+    assert "INT64" in (stretch.builds["IndicesTensor"].types or ())
 
 
 def test_the_operator_page_has_its_parts(site):
-    said = text_of(site / "directml/ONE_HOT.html")
+    message = text_of(site / "directml/ONE_HOT.html")
     for part in (
         "Support",
         "Fields",
@@ -138,31 +138,31 @@ def test_the_operator_page_has_its_parts(site):
         "In other dialects",
         "Sources",
     ):
-        assert f" {part} " in said
-    assert "--target directml:6.4" in said
-    assert "by the kernel one_hot, exactly" in said
-    assert "Its DirectML provider lowers nodes of these operators to it: OneHot" in said
+        assert f" {part} " in message
+    assert "--target directml:6.4" in message
+    assert "by the kernel one_hot, exactly" in message
+    assert "Its DirectML provider lowers nodes of these operators to it: OneHot" in message
     onnx = text_of(site / "onnx/OneHot.html")
     assert "On DirectML a node becomes ONE_HOT" in onnx
     assert "DirectML 1.13 to 1.24 9, 11" in onnx
 
 
 def data(site, name):
-    said = (site / "data" / f"{name}.js").read_text(encoding="utf-8")
-    found = re.fullmatch(r'specgate\.take\("[\w-]+", (.*)\);\n', said, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
+    message = (site / "data" / f"{name}.js").read_text(encoding="utf-8")
+    match = re.fullmatch(r'specgate\.take\("[\w-]+", (.*)\);\n', message, re.DOTALL)
+    assert match is not None
+    return json.loads(match[1])
 
 
 def test_the_matrix_answers_who_takes_what(site):
-    found = data(site, "directml")
-    at = found["levels"].index("2.1")
-    (row,) = [row for row in found["operators"]["ONE_HOT"] if row[0] == ["IndicesTensor"]]
+    result = data(site, "directml")
+    at = result["levels"].index("2.1")
+    (row,) = [row for row in result["operators"]["ONE_HOT"] if row[0] == ["IndicesTensor"]]
     (stretch,) = [s for s in row[2] if s[0] <= at <= s[1]]
     _, _, page, ranks, builds, _ = stretch
-    assert found["sets"][page] == ["UINT32"]
+    assert result["sets"][page] == ["UINT32"]
     assert ranks == "4"
-    assert "INT64" in found["sets"][builds]
+    assert "INT64" in result["sets"][builds]
 
 
 def test_the_opset_for_directml_is_the_one_before_most_leave():
@@ -182,8 +182,8 @@ def test_the_search_knows_the_question_of_the_first_page(site):
 ])  # fmt: skip
 def test_the_search_knows_the_words_that_people_type(site, words, path):
     index = (site / "data" / "search.js").read_text(encoding="utf-8")
-    found = next(page for page in json.loads(index[index.index("{") : -3])["pages"] if page[0] == path)
-    assert all(word in found[2] for word in words)
+    result = next(page for page in json.loads(index[index.index("{") : -3])["pages"] if page[0] == path)
+    assert all(word in result[2] for word in words)
 
 
 def test_most_leave_directml_at_the_opset_behind_it():
@@ -196,8 +196,8 @@ def test_twins_exist():
     for onnx, openvino in written_list().items():
         assert onnx in dialect("onnx").operators
         assert openvino in dialect("openvino").operators
-    for found in equivalents_by_operator().values():
-        assert all(other in dialect(name).operators for name, others in found.items() for other in others)
+    for texts_by_name in equivalents_by_operator().values():
+        assert all(other in dialect(name).operators for name, others in texts_by_name.items() for other in others)
 
 
 def test_reports_are_read():
@@ -209,15 +209,15 @@ def test_reports_are_read():
 
 
 def test_markdown_becomes_a_page_of_the_site():
-    made = html_of(
+    markup = html_of(
         "<!-- tour -->\n## A `b` C\n\n[one](ci.md#x) [two](../../README.md) <b>raw</b>\n\n```bash\nls\n```\n"
     )
-    assert '<h2 id="a-b-c">' in made
-    assert 'href="site:/guides/ci.html#x"' in made
-    assert 'href="https://github.com/specgate/specgate/blob/main/README.md"' in made
-    assert "&lt;b&gt;raw" in made
-    assert 'class="command"' in made
-    assert "tour" not in made
+    assert '<h2 id="a-b-c">' in markup
+    assert 'href="site:/guides/ci.html#x"' in markup
+    assert 'href="https://github.com/specgate/specgate/blob/main/README.md"' in markup
+    assert "&lt;b&gt;raw" in markup
+    assert 'class="command"' in markup
+    assert "tour" not in markup
 
 
 def test_links_of_written_pages_exist_in_the_checkout():

@@ -155,7 +155,10 @@ observed:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Callable[..., Path]:
-    """Lays out a dialect's folder: a sound one, with some files replaced, added, or (None) left out."""
+    """Return a function that writes a valid dialect folder with changed files.
+
+    Files are replaced, added, or (None) left out.
+    """
 
     def lay_out(**changed: str | None) -> Path:
         files: dict[str, str | None] = {**BASE, "operators/COPY.yaml": OPERATOR}
@@ -172,7 +175,7 @@ def folder(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def problems(folder) -> Callable[..., list[str]]:
-    """Builds such a folder and returns what is wrong with it, by the names of its files."""
+    """Return a function that builds such a folder and returns the errors, without paths."""
 
     def build(**changed: str | None) -> list[str]:
         root = folder(**changed)
@@ -189,7 +192,7 @@ def problems(folder) -> Callable[..., list[str]]:
 
 @pytest.fixture
 def operator_problems(problems) -> Callable[[str, str], list[str]]:
-    """Replaces one text of the sound operator file by another and returns what is wrong then."""
+    """Return a function that replaces a text of the operator file; returns the errors."""
 
     def build(old: str, new: str) -> list[str]:
         assert OPERATOR.count(old) == 1

@@ -1,4 +1,7 @@
-"""Spec files are built whole or refused with one line for each mistake: file, line, key, what was expected, what was found."""
+"""Spec files are built completely, or rejected with a line per mistake.
+
+A line has file, line, key, what was expected and what was found.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,7 @@ MISTAKES = {
         ["24: execute: expected level '2.0' to hold constants, or expression: …, by argument name, found {'kernel': 'one_hot', 'arrays': {'indices': 'Input'}, 'argu…"],
     ),
     "list for a mapping": ("  same-rank:\n    require", "  - same-rank:\n    require", None),
-    "duplicate rule": ("  axis-range: Axis", "  same-rank: Axis", ["line 22: the key 'same-rank' stands here twice"]),
+    "duplicate rule": ("  axis-range: Axis", "  same-rank: Axis", ["line 22: the key 'same-rank' is duplicated"]),
     "not YAML": ("summary: Copies.", "summary: 'Copies.", None),
     "control character": ("Copies.", "Copies\x07.", None),
     "key with a line break": ("summary:", '"sum\\nmary": 1\nsummary:', ["2: 'sum\\nmary': unknown key"]),
@@ -145,12 +148,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize(("old", "new", "lines"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_mistakes(operator_problems, old: str, new: str, lines: list[str] | None) -> None:
-    found = operator_problems(old, new)
-    assert all(problem.startswith("operators/COPY.yaml:") for problem in found)
+    result = operator_problems(old, new)
+    assert all(problem.startswith("operators/COPY.yaml:") for problem in result)
     if lines is None:
-        assert len(found) == 1
+        assert len(result) == 1
     else:
-        assert [problem.removeprefix("operators/COPY.yaml:").strip() for problem in found] == lines
+        assert [problem.removeprefix("operators/COPY.yaml:").strip() for problem in result] == lines
 
 
 def test_five_mistakes_make_five_lines(problems) -> None:
@@ -161,8 +164,8 @@ def test_five_mistakes_make_five_lines(problems) -> None:
         .replace("axis-range: Axis < dimensions", "axis-range: 4")
         .replace("kernel: one_hot", "kernel: one-hot")
     )
-    found = problems(operators__COPY_yaml=text)
-    assert [problem.split(": ")[:2] for problem in found] == [
+    result = problems(operators__COPY_yaml=text)
+    assert [problem.split(": ")[:2] for problem in result] == [
         ["operators/COPY.yaml:2", "summary"],
         ["operators/COPY.yaml:6", "fields.Input.kind"],
         ["operators/COPY.yaml:21", "rules.same-rank.becuase"],
@@ -172,14 +175,14 @@ def test_five_mistakes_make_five_lines(problems) -> None:
 
 
 def test_mistakes_of_all_files_at_once(problems) -> None:
-    found = problems(
+    result = problems(
         operators__COPY_yaml=OPERATOR.replace("Axis < dimensions", "Axs < dimensions"),
         operators__TWO_yaml=OPERATOR.replace("COPY", "TWO").replace("summary", "sumary"),
         operators__THREE_yaml="- 3\n",
         notes_yaml="a: 1\n",
         environments_yaml="dialect: scratch\nsources: []\nenvironments: [{name: w, title: W, kind: windows, level: '9', via: null, source: x}]\n",
     )
-    assert sorted(problem.partition(": ")[0] for problem in found) == [
+    assert sorted(problem.partition(": ")[0] for problem in result) == [
         "environments.yaml:3",
         "notes.yaml",
         "operators/COPY.yaml:22",
@@ -232,8 +235,8 @@ def test_broken_base_files(problems, name: str) -> None:
 
 def test_strange_files(problems) -> None:
     files = "codes.yaml, dialect.yaml, levels.yaml, types.yaml, environments.yaml, sets.yaml, tensor.yaml"
-    known = f"expected {files}, operators/NAME.yaml, examples/NAME.yaml or families/NAME.yaml"
-    assert problems(operator__x_yaml=OPERATOR) == [f"operator/x.yaml: not a spec file; {known}"]
+    text = f"expected {files}, operators/NAME.yaml, examples/NAME.yaml or families/NAME.yaml"
+    assert problems(operator__x_yaml=OPERATOR) == [f"operator/x.yaml: not a spec file; {text}"]
 
 
 def test_files_that_are_no_text(folder) -> None:
@@ -244,9 +247,9 @@ def test_files_that_are_no_text(folder) -> None:
 
 
 def test_many_mistakes_are_counted(problems) -> None:
-    found = problems(operators__COPY_yaml=OPERATOR + "".join(f"key{i}: 1\n" for i in range(1000)))
-    assert len(found) == MAX_PROBLEMS + 1
-    assert found[-1] == "operators/COPY.yaml: … and more problems"
+    result = problems(operators__COPY_yaml=OPERATOR + "".join(f"key{i}: 1\n" for i in range(1000)))
+    assert len(result) == MAX_PROBLEMS + 1
+    assert result[-1] == "operators/COPY.yaml: … and more problems"
 
 
 def test_folders_and_links_named_like_files(folder) -> None:

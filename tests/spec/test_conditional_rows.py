@@ -1,4 +1,4 @@
-"""Support rows that depend on the descriptor, names of fused operators, and types of scalars, as tables say them."""
+"""Conditional support rows, fused operators and scalar types in tables."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def test_levels_and_rows_of_cases(folder) -> None:
     spec = table.operator("REDUCE_SOME")
     assert spec.rows == ("1.0", "2.0", "3.0")
     assert list(spec.levels) == ["1.0", "2.0", "3.0"]
-    found = {}
+    texts_by_name = {}
     for level in spec.levels:
         resolved = spec.resolve(level)
         assert resolved is not None
         assert resolved.cells == {}
-        found[level] = [
+        texts_by_name[level] = [
             (c.when.text, c.resolved.row, str(c.resolved.cells["InputTensor"].ranks)) for c in resolved.cases
         ]
         assert all(case.resolved.rules == resolved.rules for case in resolved.cases)
         assert all(case.resolved.cases == () for case in resolved.cases)
     arguments, sums = "Function in (ARGMAX, ARGMIN)", "Function == SUM"
-    assert found == {
+    assert texts_by_name == {
         "1.0": [(arguments, "1.0", "4")],
         "2.0": [(arguments, "1.0", "4"), (sums, "2.0", "4")],
         "3.0": [(arguments, "3.0", "1 to 5"), (sums, "2.0", "4")],
@@ -82,7 +82,7 @@ MISTAKES = {
     "kind of a name": ("Function == SUM", "Function == SUMM", "support.1.when: unknown name 'SUMM'"),
     "no truth": ("Function == SUM", "rank(InputTensor)", "support.1.when: expected a truth, found a number"),
     "no condition": ("- when: Function == SUM\n   ", "-", "support.1.when: expected this key"),
-    "the same twice": ("Function == SUM", "Function  in (ARGMAX, ARGMIN)", "support.1.when: support.0 says the same"),
+    "the same twice": ("Function == SUM", "Function  in (ARGMAX, ARGMIN)", "support.1.when: support.0 has the same condition"),
     "level": ('"3.0":', '"9.0":', "support.0.9.0: unknown level '9.0'"),
     "order": ('"3.0":', '"0":', "support.0.0: unknown level '0'"),
     "field": ("InputTensor: {ranks: 1..5", "Inputs: {ranks: 1..5", "support.0.3.0.Inputs: unknown field 'Inputs'"),
@@ -95,17 +95,17 @@ MISTAKES = {
 @pytest.mark.parametrize(("old", "new", "message"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_mistakes_in_cases(problems, old: str, new: str, message: str) -> None:
     assert old in REDUCE_ON_INTEGERS
-    found = problems(operators__REDUCE_SOME_yaml=REDUCE_ON_INTEGERS.replace(old, new, 1))
-    assert [line for line in found if line.split(": ", 1)[1].startswith(message)], found
+    result = problems(operators__REDUCE_SOME_yaml=REDUCE_ON_INTEGERS.replace(old, new, 1))
+    assert [line for line in result if line.split(": ", 1)[1].startswith(message)], result
 
 
 @pytest.mark.parametrize("support", ["[]", "3", "[3]", "[{when: Function == SUM}]", "[[]]", "text", "null"])
 def test_strange_support(problems, support: str) -> None:
     start, end = REDUCE_ON_INTEGERS.index("support:"), REDUCE_ON_INTEGERS.index("rules:")
     text = f"{REDUCE_ON_INTEGERS[:start]}support: {support}\n{REDUCE_ON_INTEGERS[end:]}"
-    found = problems(operators__REDUCE_SOME_yaml=text)
-    assert found
-    assert all(": support" in line and "expected" in line for line in found)
+    result = problems(operators__REDUCE_SOME_yaml=text)
+    assert result
+    assert all(": support" in line and "expected" in line for line in result)
 
 
 def test_an_observed_cells_condition_is_that_of_a_case(problems) -> None:
@@ -115,13 +115,13 @@ def test_an_observed_cells_condition_is_that_of_a_case(problems) -> None:
     text = REDUCE_ON_INTEGERS + observed
     assert problems(operators__REDUCE_SOME_yaml=text) == []
     (line,) = problems(operators__REDUCE_SOME_yaml=text.replace("==  SUM", "== L1"))
-    assert line.endswith("expected the condition of one of the operator's cases, as it stands there")
+    assert line.endswith("expected the condition of one of the operator's cases, spelled as there")
 
 
 SHORT = "short_names: [ACTIVATION_, ELEMENT_WISE_]\n"
 
 
-def fused(folder, dialect: str = "", **operators: str) -> list[str]:
+def fuse(folder, dialect: str = "", **operators: str) -> list[str]:
     files = {f"operators__{name.upper()}_yaml": PLAIN.format(name.upper()) for name in operators.values()}
     root = folder(operators__FUSE_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + dialect, **files)
     cells = build_dialect(root)["operators"]["FUSE"]["support"]["1.0"]
@@ -129,30 +129,30 @@ def fused(folder, dialect: str = "", **operators: str) -> list[str]:
 
 
 def test_names_of_fused_operators_are_written_out(folder) -> None:
-    found = fused(folder, SHORT, a="activation_relu", b="element_wise_relu", c="element_wise_tanh")
-    assert found == ["ACTIVATION_RELU", "ELEMENT_WISE_TANH", "COPY", "ACTIVATION_ELU", "ACTIVATION_SOFT"]
+    texts = fuse(folder, SHORT, a="activation_relu", b="element_wise_relu", c="element_wise_tanh")
+    assert texts == ["ACTIVATION_RELU", "ELEMENT_WISE_TANH", "COPY", "ACTIVATION_ELU", "ACTIVATION_SOFT"]
 
 
 def test_a_dialect_has_short_names_of_its_own(folder) -> None:
-    assert fused(folder, "short_names: [SOFT_, HARD_]\n", a="hard_tanh") == [
+    assert fuse(folder, "short_names: [SOFT_, HARD_]\n", a="hard_tanh") == [
         "SOFT_RELU", "HARD_TANH", "COPY", "SOFT_ACTIVATION_ELU", "SOFT_SOFT",
     ]  # fmt: skip
-    assert fused(folder, "short_names: []\n")[0] == "RELU"
+    assert fuse(folder, "short_names: []\n")[0] == "RELU"
 
 
 def test_a_complete_dialect_knows_all_names(problems) -> None:
     files = {f"operators__{n}_yaml": PLAIN.format(n) for n in ("ACTIVATION_RELU", "ACTIVATION_TANH", "SOFT")}
-    found = problems(
+    result = problems(
         operators__FUSE_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + SHORT + "complete: true\n", **files
     )
-    assert found == ["operators/FUSE.yaml:13: support.1.0.Activation.operators: unknown operator 'ACTIVATION_ELU'"]
+    assert result == ["operators/FUSE.yaml:13: support.1.0.Activation.operators: unknown operator 'ACTIVATION_ELU'"]
 
 
 SCALARS = {
-    "no type": (", type_from: Kind", "fields.Value.type_from: expected the attribute that says which type the scalar has"),
+    "no type": (", type_from: Kind", "fields.Value.type_from: expected the attribute with the scalar's type"),
     "no such field": ("type_from: Kind", "fields.Value.type_from: expected an attribute of an enum's type, found 'Nothing'"),
     "no enum": ("type_from: Kind", "fields.Value.type_from: expected an attribute of an enum's type, found 'Input'"),
-    "no scalar": ("type: scalar", "fields.Value.type_from: expected it of a scalar only"),
+    "no scalar": ("type: scalar", "fields.Value.type_from: expected a scalar"),
     "operators of a tensor": ("Input: {ranks: 4, types: [INT8]}", "support.1.0.Input.operators: a field of type tensor has no operators"),
     "types of an operator": ("{operators: [RELU, TANH, COPY, ACTIVATION_ELU, SOFT]}", "support.1.0.Activation.types: a field of type operator has no types"),
 }  # fmt: skip
@@ -175,6 +175,6 @@ RECIPE = "execute: {kernel: one_hot, arrays: {indices: Input}, arguments: {a: Ac
 def test_a_recipe_passes_whole_attributes_and_declared_types(problems) -> None:
     assert problems(operators__FUSE_yaml=FUSING + RECIPE) == []
     (line,) = problems(operators__FUSE_yaml=FUSING + RECIPE.replace("b: Input", "b: Kind"))
-    assert line == "operators/FUSE.yaml:14: execute.output_type: 'Kind' is no tensor field"
+    assert line == "operators/FUSE.yaml:14: execute.output_type: 'Kind' is not a tensor field"
     (line,) = problems(operators__FUSE_yaml=FUSING + RECIPE.replace("a: Activation", "a: Input"))
     assert line.startswith("operators/FUSE.yaml:14: execute.arguments.a: expected a number, word or truth")

@@ -1,4 +1,4 @@
-"""Without `after` a rule is an echo of the earlier rules that it cannot be asked without."""
+"""Without `after` a rule echoes the earlier rules on which it depends."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def after(folder, rule: str) -> list[str] | None:
 @pytest.mark.parametrize(
     ("rule", "causes"),
     [
-        ("Input.sizes[Axis] == 1", ["axis-range"]),  # with the rank and Axis, and the sizes beside
+        ("Input.sizes[Axis] == 1", ["axis-range"]),  # with the rank and Axis, and the sizes as well
         ("Input.sizes == Output.sizes", ["same-rank"]),
         ("all(Input.sizes[d] == Output.sizes[d] for d in range(Axis))", ["axis-range", "same-rank"]),
         ("rank(Output) == Axes[0]", ["one-axis"]),
         ("dimensions < 3 and Axis == 0 and Output.sizes[0] == 1", ["axis-range", "same-rank"]),  # through a define
         ("{require: 'Output.sizes[0] == 1', when: 'Axes[0] == 0'}", ["one-axis"]),
         ("rank(Output) == rank(Input)", None),  # nothing beside what same-rank reads
-        ("elements(Output) > 0", None),  # Input is not read
+        ("elements(Output) > 0", None),  # it does not read Input
         ("bits(Input) == 8 and type(Output) == INT8", None),
-        ("Input.sizes[0] < Input.sizes[1]", None),  # sizes of 1 are no condition of being asked
+        ("Input.sizes[0] < Input.sizes[1]", None),  # sizes of 1 are not a precondition
         ("{require: 'Input.sizes == Output.sizes', after: []}", None),
         ("{require: 'Input.sizes == Output.sizes', after: [size-one]}", ["size-one"]),
     ],

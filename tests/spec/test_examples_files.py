@@ -1,4 +1,4 @@
-"""Examples in a file next to the operator's are part of its table, and problems name the file they are in."""
+"""Examples files belong to the operator's table, and errors name the file."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def test_operators_of_a_user_have_examples_apart(tmp_path) -> None:
     for part, text in (("operators", TABLE), ("examples", EXAMPLES)):
         (tmp_path / "directml" / part).mkdir(parents=True)
         (tmp_path / "directml" / part / "REDUCE_SOME.yaml").write_text(text, encoding="utf-8")
-    made = compiled_tables("directml", (tmp_path,))
-    assert list(made["operators"]["REDUCE_SOME"]["examples"]) == ["one", "total"]
+    entries = compiled_tables("directml", (tmp_path,))
+    assert list(entries["operators"]["REDUCE_SOME"]["examples"]) == ["one", "total"]

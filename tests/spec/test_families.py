@@ -1,4 +1,4 @@
-"""A family's file gives its operators what they share; what is wrong with it is reported at its place, once."""
+"""A family's file defines shared facts; its errors are reported once, in place."""
 
 from __future__ import annotations
 
@@ -52,51 +52,51 @@ counterexamples:
 
 @pytest.fixture
 def move(folder) -> Callable[..., dict[str, Any]]:
-    """Builds the operator MOVE of a family and returns its compiled table."""
+    """Build the operator MOVE of a family and return its compiled table."""
 
     def build(member: str = MEMBER, family: str = FAMILY) -> dict[str, Any]:
-        made: dict[str, Any] = build_dialect(folder(operators__MOVE_yaml=member, families__copying_yaml=family))
-        return made["operators"]["MOVE"]  # type: ignore[no-any-return]
+        result: dict[str, Any] = build_dialect(folder(operators__MOVE_yaml=member, families__copying_yaml=family))
+        return result["operators"]["MOVE"]  # type: ignore[no-any-return]
 
     return build
 
 
 def test_the_familys_come_first(move) -> None:
-    made = move()
-    assert list(made["fields"]) == ["Input", "Output", "Axis"]
-    assert list(made["rules"]) == ["same-rank", "same-type", "axis-range"]
-    assert made["tolerance"] == "0"
-    assert made["execute"]["kernel"] == "one_hot"
-    assert [entry["not_enforced"] for entry in made["observed"]] == [["same-type"]]
-    assert list(made["counterexamples"]) == ["same-rank", "same-type"]
+    result = move()
+    assert list(result["fields"]) == ["Input", "Output", "Axis"]
+    assert list(result["rules"]) == ["same-rank", "same-type", "axis-range"]
+    assert result["tolerance"] == "0"
+    assert result["execute"]["kernel"] == "one_hot"
+    assert [entry["not_enforced"] for entry in result["observed"]] == [["same-type"]]
+    assert list(result["counterexamples"]) == ["same-rank", "same-type"]
 
 
 def test_the_operators_own_replace_them(move) -> None:
-    made = move(
+    result = move(
         MEMBER.replace("fields:\n", "fields:\n  Input: {kind: input, doc: mine}\n").replace(
             "rules:\n", "rules:\n  same-type: type(Output) == INT8\n"
         )
         + "tolerance: '1'\nexecute: {arguments: {depth: '3'}, arrays: {values: Output}}\n"
         + "observed:\n  - {builds: '2.0', evidence: mine}\n"
     )
-    assert list(made["fields"]) == ["Input", "Output", "Axis"]
-    assert made["fields"]["Input"]["doc"] == "mine"
-    assert made["rules"]["same-type"] == [{"require": "type(Output) == INT8"}]
-    assert made["tolerance"] == "1"
-    assert made["execute"] == {
+    assert list(result["fields"]) == ["Input", "Output", "Axis"]
+    assert result["fields"]["Input"]["doc"] == "mine"
+    assert result["rules"]["same-type"] == [{"require": "type(Output) == INT8"}]
+    assert result["tolerance"] == "1"
+    assert result["execute"] == {
         "kernel": "one_hot",
         "arrays": {"indices": "Input", "values": "Output"},
         "arguments": {"axis": "dimensions", "depth": "3"},
         "outputs": ["Output"],
     }
-    assert [entry["evidence"] for entry in made["observed"]] == ["measured", "mine"]
+    assert [entry["evidence"] for entry in result["observed"]] == ["measured", "mine"]
 
 
 PLACES = {
     "its rule": (FAMILY, "type(Input) ==", "typ(Input) ==", "families/copying.yaml:9: rules.same-type.require: "),
     "its define": (FAMILY, "rank(Input)", "rank(Inputs)", "families/copying.yaml:6: define.dimensions: "),
     "its counterexample": (FAMILY, "same-type: {of: one", "same-type: {of: two", "families/copying.yaml:18: counterexamples.same-type.of: unknown example 'two' (in 'MOVE')"),
-    "its array": (FAMILY, "{indices: Input}", "{indices: Axis}", "families/copying.yaml:12: execute.arrays: 'Axis' is no tensor field (in 'MOVE')"),
+    "its array": (FAMILY, "{indices: Input}", "{indices: Axis}", "families/copying.yaml:12: execute.arrays: 'Axis' is not a tensor field (in 'MOVE')"),
     "its observation": (FAMILY, "[same-type]", "[same]", "families/copying.yaml:20: observed.0.not_enforced: unknown rule 'same' (in 'MOVE')"),
     "an own rule": (MEMBER, "Axis < dimensions", "Axs < dimensions", "operators/MOVE.yaml:13: rules.axis-range.require: "),
     "an own observation": (MEMBER, "examples:", "observed: [{builds: '9.0', evidence: x}]\nexamples:", "operators/MOVE.yaml:14: observed.0.builds: "),
@@ -109,25 +109,25 @@ PLACES = {
 
 
 @pytest.mark.parametrize(("where", "old", "new", "line"), PLACES.values(), ids=PLACES.keys())
-def test_mistakes_are_told_where_they_stand(problems, where: str, old: str, new: str, line: str) -> None:
+def test_mistakes_are_reported_where_they_stand(problems, where: str, old: str, new: str, line: str) -> None:
     assert where.count(old) == 1
     texts = [text.replace(old, new) if text is where else text for text in (MEMBER, FAMILY)]
-    found = problems(operators__MOVE_yaml=texts[0], families__copying_yaml=texts[1])
-    assert found[0].startswith(line)
+    result = problems(operators__MOVE_yaml=texts[0], families__copying_yaml=texts[1])
+    assert result[0].startswith(line)
 
 
-def test_a_familys_mistake_is_told_for_one_of_its_operators(problems) -> None:
-    found = problems(
+def test_a_familys_mistake_is_reported_for_one_of_its_operators(problems) -> None:
+    result = problems(
         operators__MOVE_yaml=MEMBER,
         operators__SHIFT_yaml=MEMBER.replace("MOVE", "SHIFT").replace("Axis", "Way"),
         families__copying_yaml=FAMILY.replace("type(Input) ==", "type(Inputs) =="),
     )
-    assert [line.partition(": unknown")[0] for line in found] == ["families/copying.yaml:9: rules.same-type.require"]
+    assert [line.partition(": unknown")[0] for line in result] == ["families/copying.yaml:9: rules.same-type.require"]
 
 
 def test_a_broken_family_says_nothing_of_its_operators(problems) -> None:
-    found = problems(operators__MOVE_yaml=MEMBER, families__copying_yaml="family: copying\nrules: 3\n")
-    assert found == ["families/copying.yaml:2: rules: expected a mapping, found 3"]
+    result = problems(operators__MOVE_yaml=MEMBER, families__copying_yaml="family: copying\nrules: 3\n")
+    assert result == ["families/copying.yaml:2: rules: expected a mapping, found 3"]
 
 
 def test_an_operator_without_any_fields(problems) -> None:
@@ -135,7 +135,7 @@ def test_an_operator_without_any_fields(problems) -> None:
     assert problems(operators__MOVE_yaml=text) == ["operators/MOVE.yaml:1: fields: expected this key"]
 
 
-def test_the_linters_judge_the_whole_operator(folder) -> None:
+def test_the_linters_check_the_whole_operator(folder) -> None:
     root = folder(
         operators__MOVE_yaml=MEMBER.replace("summary: Moves.\n", "") + "summary: Moves.\n",
         families__copying_yaml=FAMILY,
@@ -177,8 +177,8 @@ def test_an_extra_folder_may_use_a_family_of_the_dialect(
     (extra / "scratch" / "operators").mkdir(parents=True)
     (extra / "scratch" / "operators" / "SHIFT.yaml").write_text(MEMBER.replace("MOVE", "SHIFT"), encoding="utf-8")
     monkeypatch.setattr(store, "_SHIPPED", tmp_path / "nowhere")
-    made = compiled_tables("scratch", (root.parent, extra))
-    assert list(made["operators"]["SHIFT"]["rules"]) == ["same-rank", "same-type", "axis-range"]
+    entries = compiled_tables("scratch", (root.parent, extra))
+    assert list(entries["operators"]["SHIFT"]["rules"]) == ["same-rank", "same-type", "axis-range"]
 
 
 def test_tables_are_rebuilt_when_a_family_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
-"""The tables of DirectML against its feature level history: what came at which level, in both directions.
+"""DirectML's tables against its feature level history, in both directions.
 
-The facts of that page, and where the operators' own pages differ from it, are in
+The facts of that page, and its conflicts with the operators' pages, are in
 tests/data/directml/feature_level_history.yaml.
 """
 
@@ -31,7 +31,10 @@ TABLE = dialect("directml")
 
 
 class Gain(NamedTuple):
-    """Something that a level takes and the one before does not; of a rule, its name, and what it demanded as `text`."""
+    """Something that a level supports and the previous one does not.
+
+    For a rule: its name, and the requirement as `text`.
+    """
 
     kind: str
     field: str
@@ -40,8 +43,8 @@ class Gain(NamedTuple):
     text: str = ""
 
 
-def taken(resolved: Resolved) -> Iterator[Gain]:
-    """Everything that a level's support rows list, case by case."""
+def accepts_case(resolved: Resolved) -> Iterator[Gain]:
+    """Return everything that a level's support rows list, case by case."""
     cases = {case.when.text: case.resolved for case in resolved.cases} or {"": resolved}
     for when, part in cases.items():
         for field, cell in part.cells.items():
@@ -52,18 +55,18 @@ def taken(resolved: Resolved) -> Iterator[Gain]:
 
 @cache
 def gains(spec: OperatorSpec, level: str) -> frozenset[Gain]:
-    """What an operator takes from `level` on; nothing at the level that it came with."""
-    now, last = spec.resolve(level), spec.resolve(TABLE.levels[TABLE.position[level] - 1])
-    if now is None or last is None:
+    """Return an operator's additions at `level`; nothing at its first one."""
+    current, last = spec.resolve(level), spec.resolve(TABLE.levels[TABLE.position[level] - 1])
+    if current is None or last is None:
         return frozenset()
-    before, after = ({form.name: form.require.text for form in part.rules} for part in (last, now))
+    before, after = ({form.name: form.require.text for form in part.rules} for part in (last, current))
     rules = {Gain("rules", "", name, text=text) for name, text in before.items() if after.get(name) != text}
     rules |= {Gain("rules", "", name) for name in after.keys() - before.keys()}
-    return frozenset(taken(now)) - set(taken(last)) | rules
+    return frozenset(accepts_case(current)) - set(accepts_case(last)) | rules
 
 
 def words(case: str) -> set[str]:
-    """The enum values in a case's condition."""
+    """Return the enum values in a case's condition."""
     return set(re.findall(r"\b[A-Z][A-Z0-9_]+\b", case))
 
 
@@ -71,14 +74,14 @@ def statements(entry: Any) -> list[dict[str, Any]]:
     return entry if isinstance(entry, list) else [entry]
 
 
-def meant(statement: Mapping[str, Any], found: Iterable[Gain]) -> set[Gain]:
-    """The gains that a statement names."""
+def find_meant(statement: Mapping[str, Any], result: Iterable[Gain]) -> set[Gain]:
+    """Return the additions that a statement names."""
     kinds = {"integers": {"types"}, "types-or-ranks": {"types", "ranks"}}.get(statement["what"], {statement["what"]})
     of, takes = statement.get("of"), statement.get("takes")
     when = {word for values in statement.get("when", {}).values() for word in values}
     return {
         gain
-        for gain in found
+        for gain in result
         if gain.kind in kinds
         and (not of or (gain.field in of if gain.kind != "rules" else all(name in gain.text for name in of)))
         and (not takes or gain.value in takes)
@@ -87,58 +90,62 @@ def meant(statement: Mapping[str, Any], found: Iterable[Gain]) -> set[Gain]:
 
 
 def holds(statement: Mapping[str, Any], spec: OperatorSpec, level: str) -> bool:
-    """Whether the tables have what a statement says."""
-    found = meant(statement, gains(spec, level))
+    """Return whether the tables have the facts of a statement."""
+    result = find_meant(statement, gains(spec, level))
     if statement["what"] == "integers":
-        found = {gain for gain in found if "INT" in gain.value}
-    for wanted in statement.get("when", {}).values():
-        if not set(wanted) <= {word for gain in found for word in words(gain.case)}:
+        result = {gain for gain in result if "INT" in gain.value}
+    for expected in statement.get("when", {}).values():
+        if not set(expected) <= {word for gain in result for word in words(gain.case)}:
             return False
     if "takes" in statement:
-        now = spec.resolve(level)
-        fields = statement.get("of") or {gain.field for gain in found}
-        everything = {(gain.field, gain.value) for gain in taken(now)} if now is not None else set()
+        resolved = spec.resolve(level)
+        fields = statement.get("of") or {gain.field for gain in result}
+        everything = {(gain.field, gain.value) for gain in accepts_case(resolved)} if resolved is not None else set()
         if not {(field, value) for field in fields for value in statement["takes"]} <= everything:
             return False
-    if "to" in statement and found:
-        now, last = spec.resolve(level), spec.resolve(TABLE.levels[TABLE.position[level] - 1])
-        most = [max(g.value for g in taken(part) if g.kind == "ranks") for part in (last, now) if part is not None]
+    if "to" in statement and result:
+        resolved, last = spec.resolve(level), spec.resolve(TABLE.levels[TABLE.position[level] - 1])
+        most = [
+            max(g.value for g in accepts_case(part) if g.kind == "ranks")
+            for part in (last, resolved)
+            if part is not None
+        ]
         return most == [statement["from"], statement["to"]]
-    return bool(found)
+    return bool(result)
 
 
-def unsupported(level: str, facts: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """What the page says and the tables do not have: operators with the kind of statement."""
-    found = set()
+def list_unsupported(level: str, facts: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Return facts of the page that the tables lack: operators by kind of statement."""
+    pairs = set()
     for name in facts.get("introduced", ()):
         if name not in TABLE.operators or TABLE.operator(name).levels.first != level:
-            found.add((name, "introduced"))
+            pairs.add((name, "introduced"))
     for name, entry in facts.get("extended", {}).items():
         spec = TABLE.operator(name)
-        found |= {(name, one["what"]) for one in statements(entry) if not holds(one, spec, level)}
-    return found
+        pairs |= {(name, entries["what"]) for entries in statements(entry) if not holds(entries, spec, level)}
+    return pairs
 
 
-def uncovered(spec: OperatorSpec, level: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What the tables have of an operator and the page does not say."""
+def list_uncovered(spec: OperatorSpec, level: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an operator's facts in the tables that the page lacks."""
     if spec.levels.first == level:
         return {} if spec.name in facts.get("introduced", ()) else {"introduced": True}
     left = set(gains(spec, level))
-    for one in statements(facts.get("extended", {}).get(spec.name, [])):
-        left -= meant(one, left)
+    for entries in statements(facts.get("extended", {}).get(spec.name, [])):
+        left -= find_meant(entries, left)
     every = facts.get("every", {})
-    said = {("types", word) for word in every.get("types", ())}
-    said |= {("operators", word) for word in [*every.get("operators", ()), *facts.get("introduced", ())]}
-    left = {g for g in left if (g.kind, g.value) not in said and not (g.kind == "ranks" and "max_dimensions" in every)}
+    pairs = {("types", word) for word in every.get("types", ())}
+    pairs |= {("operators", word) for word in [*every.get("operators", ()), *facts.get("introduced", ())]}
+    left = {g for g in left if (g.kind, g.value) not in pairs and not (g.kind == "ranks" and "max_dimensions" in every)}
     return {kind: sorted({g.value for g in left if g.kind == kind}) for kind in sorted({g.kind for g in left})}
 
 
 def all_uncovered(level: str, facts: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    found = {name: uncovered(TABLE.operator(name), level, facts) for name in TABLE.operators}
-    return {name: what for name, what in found.items() if what}
+    entries = {name: list_uncovered(TABLE.operator(name), level, facts) for name in TABLE.operators}
+    return {name: what for name, what in entries.items() if what}
 
 
-def known(level: str, key: str) -> list[dict[str, Any]]:
+def load_known(level: str, key: str) -> list[dict[str, Any]]:
     return [entry for entry in HISTORY["known"] if entry["level"] == level and key in entry]
 
 
@@ -153,26 +160,26 @@ def test_every_name_in_it_is_known_to_the_tables() -> None:
         assert set(facts) <= {"version", "every", "introduced", "extended"}
         for name, entry in facts.get("extended", {}).items():
             fields = TABLE.operator(name).fields
-            for one in statements(entry):
-                assert set(one) <= {"what", "of", "takes", "from", "to", "when"}, (level, name)
-                assert set(one.get("of", ())) | set(one.get("when", ())) <= set(fields), (level, name)
-                for field, values in one.get("when", {}).items():
+            for entries in statements(entry):
+                assert set(entries) <= {"what", "of", "takes", "from", "to", "when"}, (level, name)
+                assert set(entries.get("of", ())) | set(entries.get("when", ())) <= set(fields), (level, name)
+                for field, values in entries.get("when", {}).items():
                     assert set(values) <= set(fields[field].words or ()), (level, name)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_it_says_is_in_the_tables(level: str) -> None:
-    """But for what is known to differ, all of which does."""
-    expected = [(name, entry["says"]) for entry in known(level, "says") for name in entry["operators"]]
+    """Except for recorded conflicts, which must all exist."""
+    expected = [(name, entry["says"]) for entry in load_known(level, "says") for name in entry["operators"]]
     assert len(expected) == len(set(expected))
-    assert unsupported(level, LEVELS[level]) == set(expected)
+    assert list_unsupported(level, LEVELS[level]) == set(expected)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_is_in_the_tables_it_says(level: str) -> None:
-    """But for what is known to differ, all of which does."""
+    """Except for recorded conflicts, which must all exist."""
     expected: dict[str, dict[str, Any]] = {}
-    for entry in known(level, "lacks"):
+    for entry in load_known(level, "lacks"):
         for name in entry["operators"]:
             for kind, values in entry["lacks"].items():
                 assert kind not in expected.setdefault(name, {}), (name, kind)
@@ -204,27 +211,27 @@ def test_what_it_says_of_every_operator() -> None:
 
 
 def takes_any(name: str, level: str, types: list[str]) -> bool:
-    now = TABLE.operator(name).resolve(level)
-    return now is not None and any(gain.kind == "types" and gain.value in types for gain in taken(now))
+    resolved = TABLE.operator(name).resolve(level)
+    return resolved is not None and any(gain.kind == "types" and gain.value in types for gain in accepts_case(resolved))
 
 
 def test_nothing_is_taken_away_again() -> None:
     for name in TABLE.operators:
         rows = [row for level in TABLE.levels if (row := TABLE.operator(name).resolve(level)) is not None]
         for before, after in pairwise(rows):
-            assert set(taken(before)) <= set(taken(after)), (name, after.level)
+            assert set(accepts_case(before)) <= set(accepts_case(after)), (name, after.level)
 
 
-# That the comparison itself can fail
+# The comparison itself can fail.
 
 
 def test_a_statement_too_many_is_found() -> None:
     facts = {"extended": {"ONE_HOT": {"what": "types"}, "TILE": {"what": "ranks"}}, "introduced": ["ONE_HOT"]}
-    assert unsupported("4.1", facts) == {("TILE", "ranks"), ("ONE_HOT", "introduced")}
+    assert list_unsupported("4.1", facts) == {("TILE", "ranks"), ("ONE_HOT", "introduced")}
     wrong = {"what": "types", "of": ["ValuesTensor"], "takes": ["UINT4"]}
-    assert unsupported("4.1", {"extended": {"ONE_HOT": wrong}}) == {("ONE_HOT", "types")}
-    assert unsupported("3.1", {"extended": {"TILE": {"what": "ranks", "from": 4, "to": 7}}}) == {("TILE", "ranks")}
-    assert unsupported("3.1", {"extended": {"TILE": {"what": "ranks", "from": 4, "to": 8}}}) == set()
+    assert list_unsupported("4.1", {"extended": {"ONE_HOT": wrong}}) == {("ONE_HOT", "types")}
+    assert list_unsupported("3.1", {"extended": {"TILE": {"what": "ranks", "from": 4, "to": 7}}}) == {("TILE", "ranks")}
+    assert list_unsupported("3.1", {"extended": {"TILE": {"what": "ranks", "from": 4, "to": 8}}}) == set()
 
 
 def test_a_statement_too_few_is_found() -> None:
@@ -238,5 +245,5 @@ def test_a_statement_too_few_is_found() -> None:
     }
     partly = {"extended": {"REDUCE": {"what": "types", "when": {"Function": ["MAX", "MIN"]}}}}
     spec = TABLE.operator("REDUCE")
-    assert uncovered(spec, "5.0", partly) == {"types": ["INT32", "INT64", "UINT32", "UINT64"]}
-    assert uncovered(spec, "5.0", {"extended": {"REDUCE": {"what": "types"}}}) == {}
+    assert list_uncovered(spec, "5.0", partly) == {"types": ["INT32", "INT64", "UINT32", "UINT64"]}
+    assert list_uncovered(spec, "5.0", {"extended": {"REDUCE": {"what": "types"}}}) == {}

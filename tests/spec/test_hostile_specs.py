@@ -1,4 +1,4 @@
-"""Spec files that mean harm are refused, or built, in bounded time and memory."""
+"""Hostile spec files are rejected or built in bounded time and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operator that is like another one has what the other's file says, unless its own says something else."""
+"""An operator that is `like` another has the other's facts, unless it states its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_all_of_the_other_holds(folder) -> None:
 
 
 def test_what_is_stated_holds_instead(folder) -> None:
-    made = twin(
+    result = twin(
         folder,
         """\
 fields:
@@ -47,28 +47,28 @@ execute:
   "2.0": null
 """,
     )
-    assert list(made["fields"]) == ["Input", "Table", "Output"]
-    assert made["support"] == {
+    assert list(result["fields"]) == ["Input", "Table", "Output"]
+    assert result["support"] == {
         "2.0": {
             "Input": {"ranks": [2, 3], "types": ["INT8", "INT16"]},
             "Table": {"types": ["INT8"]},
             "Output": {"ranks": [1, 8], "types": ["INT8", "INT16"]},
         }
     }
-    assert list(made["rules"]) == ["same-rank"]
-    assert made["execute"] == {
+    assert list(result["rules"]) == ["same-rank"]
+    assert result["execute"] == {
         "kernel": "one_hot",
         "arrays": {"table": "Table", "indices": "Input"},
         "outputs": ["Output"],
     }
-    assert "define" not in made
+    assert "define" not in result
 
 
 def test_a_twin_of_a_twin_and_of_a_member_of_a_family(folder) -> None:
     third = TWIN.replace("COPY1", "COPY2").replace("like: COPY\n", "like: COPY1\n") + "rules: {axis-range: null}\n"
-    made = build_dialect(folder(operators__COPY1_yaml=TWIN, operators__COPY2_yaml=third))["operators"]
-    assert list(made["COPY2"]["rules"]) == ["same-rank"]
-    assert list(made["COPY1"]["rules"]) == ["same-rank", "axis-range"]
+    result = build_dialect(folder(operators__COPY1_yaml=TWIN, operators__COPY2_yaml=third))["operators"]
+    assert list(result["COPY2"]["rules"]) == ["same-rank"]
+    assert list(result["COPY1"]["rules"]) == ["same-rank", "axis-range"]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_problems_that_follow_from_both_name_the_line_of_the_other(problems) -> 
     assert line.endswith("(in 'COPY1')")
 
 
-def test_problems_of_the_other_are_told_once(problems) -> None:
+def test_problems_of_the_other_are_reported_once(problems) -> None:
     wrong = OPERATOR.replace("kind: attribute", "kind: atribute")
     (line,) = problems(operators__COPY_yaml=wrong, operators__COPY1_yaml=TWIN)
     assert line.startswith("operators/COPY.yaml:8: fields.Axis.kind: ")
@@ -113,6 +113,6 @@ def test_the_other_is_an_operator_of_these_tables(problems, like: str) -> None:
 
 
 def test_operators_are_not_like_each_other(problems) -> None:
-    back = OPERATOR.replace("summary:", "like: COPY1\nsummary:")
-    found = problems(operators__COPY_yaml=back, operators__COPY1_yaml=TWIN)
-    assert [line.partition(": like: ")[0] for line in found] == ["operators/COPY1.yaml:2", "operators/COPY.yaml:2"]
+    restored = OPERATOR.replace("summary:", "like: COPY1\nsummary:")
+    result = problems(operators__COPY_yaml=restored, operators__COPY1_yaml=TWIN)
+    assert [line.partition(": like: ")[0] for line in result] == ["operators/COPY1.yaml:2", "operators/COPY.yaml:2"]

@@ -1,4 +1,4 @@
-"""Names that refer to nothing are mistakes of the file: file, line, key."""
+"""Unresolved names are errors with file, line and key."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ MISTAKES = {
     "numbers in a field of another type": (
         "type: uint,",
         "type: uint, enum: element-type,",
-        "8: fields.Axis.enum: expected it of an attribute that holds integers only",
+        "8: fields.Axis.enum: expected an attribute that contains only integers",
     ),
     "numbers that there are none of": (
         "type: uint,",
@@ -102,7 +102,7 @@ MISTAKES = {
     "members of no operator": (
         "type: uint,",
         "type: uint, members: {Alpha: float},",
-        "8: fields.Axis.members: expected it of an operator only",
+        "8: fields.Axis.members: expected a field of type operator",
     ),
     "define like a field": (
         "define:\n",
@@ -124,23 +124,23 @@ MISTAKES = {
         "after: [axis-rnge]",
         "21: rules.same-rank.after: unknown rule 'axis-rnge'",
     ),
-    "array of the kernel": ("indices: Input", "indices: Axis", "25: execute.arrays: 'Axis' is no tensor field"),
+    "array of the kernel": ("indices: Input", "indices: Axis", "25: execute.arrays: 'Axis' is not a tensor field"),
     "field that the kernel lacks": (
         "outputs: [Output]",
         "outputs: [Output]\n  unsupported_types: {Axis: [INT8]}",
-        "28: execute.unsupported_types: 'Axis' is no tensor field",
+        "28: execute.unsupported_types: 'Axis' is not a tensor field",
     ),
     "sizes of what is no output": (
         "outputs: [Output]",
         "outputs: [Output]\n  sized_by_values: [Input]",
-        "28: execute.sized_by_values: 'Input' is none of the outputs",
+        "28: execute.sized_by_values: 'Input' is not an output",
     ),
     "type that the kernel lacks": (
         "outputs: [Output]",
         "outputs: [Output]\n  unsupported_types: {Input: [INT9]}",
         "28: execute.unsupported_types.Input: unknown type 'INT9'",
     ),
-    "output of the kernel": ("outputs: [Output]", "outputs: [Out]", "27: execute.outputs: 'Out' is no tensor field"),
+    "output of the kernel": ("outputs: [Output]", "outputs: [Out]", "27: execute.outputs: 'Out' is not a tensor field"),
     "argument of the kernel": (
         "axis: Axis}",
         "axis: axis}",
@@ -189,8 +189,8 @@ LATER = {
 
 @pytest.mark.parametrize(("part", "old", "new", "line"), LATER.values(), ids=LATER.keys())
 def test_mistakes_in_later_parts(problems, part: str, old: str, new: str, line: str) -> None:
-    (found,) = problems(operators__COPY_yaml=OPERATOR + part.replace(old, new))
-    assert found.startswith(f"operators/COPY.yaml:{line}")
+    (result,) = problems(operators__COPY_yaml=OPERATOR + part.replace(old, new))
+    assert result.startswith(f"operators/COPY.yaml:{line}")
 
 
 def test_counterexamples(problems) -> None:
@@ -199,7 +199,7 @@ def test_counterexamples(problems) -> None:
         + EXAMPLE
         + "counterexamples:\n  same-rank: {of: two, set: {}}\n  same-rnk: {of: one, at: '9', set: {}}\n"
     )
-    assert [found.split(": ", 1)[1] for found in problems(operators__COPY_yaml=text)] == [
+    assert [result.split(": ", 1)[1] for result in problems(operators__COPY_yaml=text)] == [
         "counterexamples.same-rnk.at: unknown level '9'",
         "counterexamples.same-rank.of: unknown example 'two'",
         "counterexamples.same-rnk: unknown rule 'same-rnk'",
@@ -211,8 +211,8 @@ def test_counterexamples(problems) -> None:
 )
 def test_rows(problems, rows: str) -> None:
     start, end = OPERATOR.index("support:"), OPERATOR.index("define:")
-    (found,) = problems(operators__COPY_yaml=OPERATOR[:start] + rows + OPERATOR[end:])
-    assert found.endswith("support: expected at least one row, rows in the order of the levels")
+    (result,) = problems(operators__COPY_yaml=OPERATOR[:start] + rows + OPERATOR[end:])
+    assert result.endswith("support: expected at least one row, rows in the order of the levels")
 
 
 def test_all_mistakes_of_a_file_at_once(problems) -> None:
@@ -223,10 +223,10 @@ def test_all_mistakes_of_a_file_at_once(problems) -> None:
         .replace("dimensions == rank(Output)", "rank(Out) == 1")
         .replace("indices: Input", "indices: Inpt")
     )
-    found = [
+    items = [
         problem.removeprefix("operators/COPY.yaml:").split(": ")[:2] for problem in problems(operators__COPY_yaml=text)
     ]
-    assert found == [
+    assert items == [
         ["11", "support.0.1"],
         ["14", "support.2.0.Input.types"],
         ["20", "rules.same-rank.require"],
@@ -273,8 +273,8 @@ def test_what_builds_do_with_tensors(problems) -> None:
 @pytest.mark.parametrize(("old", "new", "line"), TENSOR_LATER.values(), ids=TENSOR_LATER.keys())
 def test_mistakes_in_what_builds_do_with_tensors(problems, old: str, new: str, line: str) -> None:
     text = TENSOR_OBSERVED.replace("evidence: none}", "rules: {later: rank(tensor) > 0}, evidence: none}")
-    (found,) = problems(tensor_yaml=TENSOR + text.replace(old, new))
-    assert found.startswith(f"tensor.yaml:{line}")
+    (result,) = problems(tensor_yaml=TENSOR + text.replace(old, new))
+    assert result.startswith(f"tensor.yaml:{line}")
 
 
 TENSOR_MISTAKES = {
@@ -302,8 +302,8 @@ TENSOR_MISTAKES = {
 
 @pytest.mark.parametrize(("old", "new", "line"), TENSOR_MISTAKES.values(), ids=TENSOR_MISTAKES.keys())
 def test_rules_of_tensors(problems, old: str, new: str, line: str) -> None:
-    (found,) = problems(tensor_yaml=TENSOR.replace(old, new), operators__COPY_yaml=OPERATOR + EXAMPLE)
-    assert found.startswith(f"tensor.yaml:{line}")
+    (result,) = problems(tensor_yaml=TENSOR.replace(old, new), operators__COPY_yaml=OPERATOR + EXAMPLE)
+    assert result.startswith(f"tensor.yaml:{line}")
 
 
 @pytest.fixture

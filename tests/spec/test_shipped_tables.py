@@ -1,4 +1,4 @@
-"""Facts of the shipped tables, each against its own source."""
+"""Facts of the shipped tables, each against its source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 import specgate
 from specgate.spec.tables import dialect
 
-# A descriptor of ONE_HOT that 2.0 takes, changed in one place; where it must first be accepted, and by which finding
-# it is refused the level before.
+# A change of a ONE_HOT descriptor that 2.0 accepts; the first accepting level, and the finding before.
 SIZES = {"IndicesTensor": [1, 1, 3, 1], "ValuesTensor": [1, 1, 1, 2], "OutputTensor": [1, 1, 3, 4]}
 
 
@@ -42,10 +41,10 @@ DIRECTML = {
 def test_first_levels_of_one_hot(data: dict[str, Any], level: str, rule: str, first: str) -> None:
     verdict = specgate.check(data, f"directml:{level}", "documented")
     assert verdict.accepted is False
-    (found,) = [f for f in verdict.findings if f.id == f"directml/ONE_HOT/{rule}"]
-    assert found.first_level == first
-    assert found.levels[0] == first
-    assert found.levels[-1] == "6.4"
+    (result,) = [f for f in verdict.findings if f.id == f"directml/ONE_HOT/{rule}"]
+    assert result.first_level == first
+    assert result.levels[0] == first
+    assert result.levels[-1] == "6.4"
     assert specgate.check(data, f"directml:{first}", "documented").accepted is True
     assert specgate.minimum(data, basis="documented") == first
     assert specgate.minimum(data, basis="documented").level == first
@@ -62,9 +61,9 @@ def onnx_one_hot() -> dict[str, Any]:
 
 def test_onnx_one_hot_exists_from_9_on() -> None:
     verdict = specgate.check(onnx_one_hot(), "onnx:8")
-    (found,) = verdict.findings
-    assert (found.id, found.first_level) == ("onnx/OneHot/level", "9")
-    assert found.message == "OneHot does not exist at opset 8; it exists from 9 on"
+    (finding,) = verdict.findings
+    assert (finding.id, finding.first_level) == ("onnx/OneHot/level", "9")
+    assert finding.message == "OneHot does not exist at opset 8; it exists from 9 on"
     assert specgate.minimum(onnx_one_hot()) == "9"
 
 
@@ -88,8 +87,8 @@ def test_openvino_attribute_of_opset16() -> None:
 @pytest.fixture(scope="module")
 def schemas() -> dict[str, Any]:
     onnx = pytest.importorskip("onnx", reason="the oracle onnx is not installed")
-    found = [s for s in onnx.defs.get_all_schemas_with_history() if s.name == "OneHot" and s.domain == ""]
-    return {str(schema.since_version): schema for schema in found}
+    result = [s for s in onnx.defs.get_all_schemas_with_history() if s.name == "OneHot" and s.domain == ""]
+    return {str(schema.since_version): schema for schema in result}
 
 
 @pytest.mark.oracle
@@ -134,8 +133,8 @@ def test_onnx_attributes(schemas) -> None:
 @pytest.mark.oracle
 def test_onnx_element_types(schemas) -> None:
     onnx = pytest.importorskip("onnx")
-    found = {name: info["value"] for name, info in dialect("onnx").types.items()}
-    assert found == {name: value for name, value in onnx.TensorProto.DataType.items() if name != "UNDEFINED"}
+    result = {name: info["value"] for name, info in dialect("onnx").types.items()}
+    assert result == {name: value for name, value in onnx.TensorProto.DataType.items() if name != "UNDEFINED"}
 
 
 @pytest.mark.oracle
@@ -145,7 +144,7 @@ def test_onnx_opsets_and_releases(schemas) -> None:
     first: dict[str, tuple[str, int]] = {}
     for release, ir_version, opset, *_ in onnx.helper.VERSION_TABLE:
         first.setdefault(str(opset), (re.sub(r"(\d+\.\d+)\.0$", r"\1", release), ir_version))
-    first["9"] = ("1.4", first["9"][1])  # the package's table begins with 1.4.1, but 1.4.0 was published with it too
+    first["9"] = ("1.4", first["9"][1])  # the package's table begins with 1.4.1, but 1.4.0 also contains it
     for opset, (release, ir_version) in first.items():
         assert levels[opset]["ir_version"] == ir_version
         assert levels[opset]["release"] == release

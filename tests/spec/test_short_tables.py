@@ -1,4 +1,4 @@
-"""What tables say in short, as it is compiled: rows that say what changes, named sets, short forms in expressions."""
+"""Short forms in tables, as compiled: changed rows, named sets, expressions."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ OLD_ROW = '  "2.0":\n    Input: {ranks: 1..8, types: [INT8, INT16]}\n    Output:
 
 def rows(folder: Callable[..., Path], new: str, **files: str) -> Any:
     assert OLD_ROW in OPERATOR
-    made = build_dialect(folder(operators__COPY_yaml=OPERATOR.replace(OLD_ROW, new), **files))
-    return made["operators"]["COPY"]["support"]
+    entries = build_dialect(folder(operators__COPY_yaml=OPERATOR.replace(OLD_ROW, new), **files))
+    return entries["operators"]["COPY"]["support"]
 
 
 def test_a_row_keeps_what_it_does_not_name(folder) -> None:
-    made = rows(folder, '  "2.0": {Output: {ranks: 1..8}}\n  "3.0": {}\n')
-    assert made["2.0"] == {
+    result = rows(folder, '  "2.0": {Output: {ranks: 1..8}}\n  "3.0": {}\n')
+    assert result["2.0"] == {
         "Input": {"ranks": [4, 4], "types": ["INT8"]},
         "Output": {"ranks": [1, 8], "types": ["INT8"]},
     }
-    assert made["3.0"] == made["2.0"]
+    assert result["3.0"] == result["2.0"]
 
 
 def test_null_takes_away_a_cell_or_a_part(folder) -> None:
-    made = rows(folder, '  "2.0": {Input: {types: null}, Output: null}\n  "3.0": {Output: {ranks: 2}}\n')
-    assert made["2.0"] == {"Input": {"ranks": [4, 4]}}
-    assert made["3.0"] == {"Input": {"ranks": [4, 4]}, "Output": {"ranks": [2, 2]}}
+    result = rows(folder, '  "2.0": {Input: {types: null}, Output: null}\n  "3.0": {Output: {ranks: 2}}\n')
+    assert result["2.0"] == {"Input": {"ranks": [4, 4]}}
+    assert result["3.0"] == {"Input": {"ranks": [4, 4]}, "Output": {"ranks": [2, 2]}}
 
 
 def test_cells_are_in_the_order_of_the_fields(folder) -> None:
-    made = rows(folder, '  "2.0": {Input: null}\n  "3.0": {Input: {ranks: 2}}\n')
-    assert list(made["3.0"]) == ["Input", "Output"]
+    result = rows(folder, '  "2.0": {Input: null}\n  "3.0": {Input: {ranks: 2}}\n')
+    assert list(result["3.0"]) == ["Input", "Output"]
 
 
 def test_type_sets_are_kept_by_variable(folder) -> None:
@@ -50,8 +50,8 @@ def test_type_sets_are_kept_by_variable(folder) -> None:
     text = text.replace('"1.0":\n', '"1.0":\n    type_sets: {T: [INT8], U: [INT8]}\n').replace(
         "Input: {ranks: 4, types: [INT8]}", "Input: {ranks: 4, types: T}"
     )
-    made = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["support"]
-    assert made["2.0"]["Input"] == {"ranks": [4, 4], "types": ["INT16"], "variable": "T"}
+    result = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["support"]
+    assert result["2.0"]["Input"] == {"ranks": [4, 4], "types": ["INT16"], "variable": "T"}
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ def test_type_sets_are_kept_by_variable(folder) -> None:
     [
         (
             '"2.0": {Axis: null}',
-            "13: support.2.0.Axis: null takes away what the row before says, and it says nothing of it",
+            "13: support.2.0.Axis: null removes a part of the previous row, which does not have it",
         ),
         (
             '"2.0": {Input: {range: null}}',
-            "13: support.2.0.Input.range: null takes away what the row before says, and it says nothing of it",
+            "13: support.2.0.Input.range: null removes a part of the previous row, which does not have it",
         ),
         ('"2.0": {Input: {types: $all}}', "13: support.2.0.Input.types: unknown set '$all' of types; known here: none"),
         ('"2.0": {Input: {types: [INT8], rank: 4}}', "13: support.2.0.Input.rank: unknown key"),
@@ -74,9 +74,9 @@ def test_mistakes_in_rows(operator_problems, row: str, problem: str) -> None:
 
 
 def test_sets_have_the_order_in_which_they_are_written(folder) -> None:
-    made = rows(folder, '  "2.0": {Input: {types: $all}, Output: {types: [INT16, $small]}}\n', sets_yaml=SETS)
-    assert made["2.0"]["Input"]["types"] == ["INT8", "INT16"]
-    assert made["2.0"]["Output"]["types"] == ["INT16", "INT8"]
+    result = rows(folder, '  "2.0": {Input: {types: $all}, Output: {types: [INT16, $small]}}\n', sets_yaml=SETS)
+    assert result["2.0"]["Input"]["types"] == ["INT8", "INT16"]
+    assert result["2.0"]["Output"]["types"] == ["INT16", "INT8"]
 
 
 @pytest.mark.parametrize(
@@ -102,24 +102,24 @@ def test_short_forms_are_written_out_everywhere(folder) -> None:
     text = DEFINED.replace("axis-range: Axis < dimensions", "axis-range: {require: last(Input) > 1, when: size(1) > 0}")
     text = text.replace("arguments: {axis: Axis}", "arguments: {axis: size(3)}")
     text += 'tolerance: size(2) + 1\nobserved:\n  - {builds: "2.0", evidence: measured, rules: {last: "last(Output) > 1"}}\n'
-    made = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]
+    result = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]
     size = "(Axis if present(Axis) else 2)"
-    assert made["define"] == {"dimensions": f"Input.sizes[rank(Input) - 1] - {size} * 0"}
-    assert made["rules"]["axis-range"] == [{"require": "Input.sizes[rank(Input) - 1] > 1", "when": f"{size} * 1 > 0"}]
-    assert made["execute"]["arguments"] == {"axis": f"{size} * 3"}
-    assert made["tolerance"] == f"{size} * 2 + 1"
-    assert made["observed"][0]["rules"] == {"last": [{"require": "Output.sizes[rank(Output) - 1] > 1"}]}
+    assert result["define"] == {"dimensions": f"Input.sizes[rank(Input) - 1] - {size} * 0"}
+    assert result["rules"]["axis-range"] == [{"require": "Input.sizes[rank(Input) - 1] > 1", "when": f"{size} * 1 > 0"}]
+    assert result["execute"]["arguments"] == {"axis": f"{size} * 3"}
+    assert result["tolerance"] == f"{size} * 2 + 1"
+    assert result["observed"][0]["rules"] == {"last": [{"require": "Output.sizes[rank(Output) - 1] > 1"}]}
 
 
 def test_a_family_and_its_operators_share_defines(folder) -> None:
     family = FAMILY.replace("  dimensions: rank(Input)\n", "  dimensions: twice(rank(Input))\n  twice(n): n * 2\n")
     family = family.replace("same-rank: dimensions", "same-rank: same(dimensions)")
     member = MEMBER.replace("rules:\n", "define:\n  same(n): n + 0\nrules:\n").replace("dimensions", "twice(3)")
-    made = build_dialect(folder(families__copying_yaml=family, operators__MOVE_yaml=member))
-    assert made["operators"]["MOVE"]["define"] == {"dimensions": "rank(Input) * 2"}
-    assert made["operators"]["MOVE"]["rules"]["same-rank"] == [{"require": "dimensions + 0 == rank(Output)"}]
-    assert made["operators"]["MOVE"]["rules"]["axis-range"] == [{"require": "Axis < 3 * 2"}]
-    assert "same" in made["families"]["copying"]["rules"]["same-rank"][0]["require"]
+    entries = build_dialect(folder(families__copying_yaml=family, operators__MOVE_yaml=member))
+    assert entries["operators"]["MOVE"]["define"] == {"dimensions": "rank(Input) * 2"}
+    assert entries["operators"]["MOVE"]["rules"]["same-rank"] == [{"require": "dimensions + 0 == rank(Output)"}]
+    assert entries["operators"]["MOVE"]["rules"]["axis-range"] == [{"require": "Axis < 3 * 2"}]
+    assert "same" in entries["families"]["copying"]["rules"]["same-rank"][0]["require"]
 
 
 @pytest.mark.parametrize(
@@ -140,24 +140,24 @@ def test_a_family_and_its_operators_share_defines(folder) -> None:
 )
 def test_mistakes_in_defines(problems, old: str, new: str, problem: str) -> None:
     assert old in DEFINED
-    found = problems(operators__COPY_yaml=DEFINED.replace(old, new))
-    assert any(line.startswith(f"operators/COPY.yaml:{problem}") for line in found), found
+    result = problems(operators__COPY_yaml=DEFINED.replace(old, new))
+    assert any(line.startswith(f"operators/COPY.yaml:{problem}") for line in result), result
 
 
 def test_a_list_of_expressions_is_a_form_each(folder, problems) -> None:
     rule = "axis-range: {require: [Axis < 4, last(Input) > 1], because: it must, since: '2.0'}"
     text = DEFINED.replace("axis-range: Axis < dimensions", rule)
-    made = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["rules"]["axis-range"]
+    result = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["rules"]["axis-range"]
     more = {"because": "it must", "since": "2.0"}
-    assert made == [{"require": "Axis < 4", **more}, {"require": "Input.sizes[rank(Input) - 1] > 1", **more}]
+    assert result == [{"require": "Axis < 4", **more}, {"require": "Input.sizes[rank(Input) - 1] > 1", **more}]
     (line,) = problems(operators__COPY_yaml=text.replace("Axis < 4", "Axs < 4"))
     assert line.startswith("operators/COPY.yaml:24: rules.axis-range.0.require: unknown name 'Axs'")
 
 
 def test_tensor_rules_have_short_forms_too(folder) -> None:
     text = 'dialect: scratch\nsources: [{name: own}]\nrules:\n  last: {require: "tensor.sizes[-1] > 0", because: it must}\n'
-    made = build_dialect(folder(tensor_yaml=text))
-    assert Dialect("scratch", made).tensor_rules[0].require.text == "tensor.sizes[rank(tensor) - 1] > 0"
+    entries = build_dialect(folder(tensor_yaml=text))
+    assert Dialect("scratch", entries).tensor_rules[0].require.text == "tensor.sizes[rank(tensor) - 1] > 0"
 
 
 def test_changes_are_the_way_back() -> None:
@@ -174,8 +174,8 @@ def test_changes_are_the_way_back() -> None:
         "3": {"type_sets": {"T": ["A", "C"]}, "Z": {}},
         "4": {"X": {"types": None}, "Z": None},
     }
-    made, problems = whole_rows(changes)
+    entries, problems = whole_rows(changes)
     assert problems == []
-    assert [{k: v for k, v in row.items() if k != "type_sets"} for row in made.values()] == [
+    assert [{k: v for k, v in row.items() if k != "type_sets"} for row in entries.values()] == [
         {k: v for k, v in row.items() if k != "type_sets"} for row in whole.values()
     ]

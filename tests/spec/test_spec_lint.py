@@ -1,4 +1,4 @@
-"""Every data linter has a file that it accepts and one that it complains about."""
+"""Every data linter has a file that it accepts and one that it reports."""
 
 from __future__ import annotations
 
@@ -214,8 +214,8 @@ def test_sound_cases(scratch) -> None:
 @pytest.mark.parametrize(("linter", "old", "new", "complaint"), [(k, *v) for k, v in IN_CASES.items()], ids=IN_CASES)
 def test_complaints_about_cases(scratch, linter: str, old: str, new: str, complaint: str) -> None:
     assert old in REDUCE
-    found = complaints(scratch(reduce=REDUCE.replace(old, new)), "REDUCE_SOME")
-    assert found[linter][0] == complaint
+    result = complaints(scratch(reduce=REDUCE.replace(old, new)), "REDUCE_SOME")
+    assert result[linter][0] == complaint
 
 
 def test_cases_on_other_things_than_enums_are_not_enumerated(scratch) -> None:
@@ -231,11 +231,11 @@ def test_lines_name_file_and_linter(scratch) -> None:
 
 
 def test_what_one_example_lacks_another_shows(scratch) -> None:
-    """Each of them alone leaves a row, and the one tensor given or left out, to the other."""
+    """Each of them alone leaves one row and one tensor to the other."""
     start = SOUND.index("  one:")
-    one, after = SOUND[start : SOUND.index("counterexamples:")], SOUND[SOUND.index("counterexamples:") :]
-    early = one.replace("    source: own\n", '    source: own\n    until: "3.0"\n')
-    late = one.replace("  one:\n    source: own\n", '  two:\n    source: own\n    since: "3.0"\n')
+    text, after = SOUND[start : SOUND.index("counterexamples:")], SOUND[SOUND.index("counterexamples:") :]
+    early = text.replace("    source: own\n", '    source: own\n    until: "3.0"\n')
+    late = text.replace("  one:\n    source: own\n", '  two:\n    source: own\n    since: "3.0"\n')
     late = late.replace("        OutputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}\n", "")
     head = SOUND[:start].replace("OutputTensor: {kind: output}", "OutputTensor: {kind: output, optional: true}")
     assert complaints(scratch(copy=head + early + after))["unshown-part"] == [
@@ -250,9 +250,9 @@ def test_what_one_example_lacks_another_shows(scratch) -> None:
 
 
 def test_an_example_that_cannot_be_read_shows_nothing(scratch) -> None:
-    found = complaints(scratch(copy=SOUND.replace("type: COPY", "type: MOVE")))
-    assert found["examples-hold"][0].startswith("examples.one: ")
-    assert found["unshown-part"] == []
+    texts_by_name = complaints(scratch(copy=SOUND.replace("type: COPY", "type: MOVE")))
+    assert texts_by_name["examples-hold"][0].startswith("examples.one: ")
+    assert texts_by_name["unshown-part"] == []
 
 
 def test_an_example_written_for_a_level_that_is_none(scratch) -> None:
@@ -267,9 +267,9 @@ support:
 examples:
   one: {source: own, descriptor: {op_type: Copy, opset: 999, inputs: [{elem_type: FLOAT, shape: [1]}]}}
 """
-    found = complaints(scratch("onnx", copy=text), "Copy")["examples-hold"]
-    assert len(found) == 1
-    assert found[0].startswith("examples.one: ")
+    texts = complaints(scratch("onnx", copy=text), "Copy")["examples-hold"]
+    assert len(texts) == 1
+    assert texts[0].startswith("examples.one: ")
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from specgate.runtimes.onnxruntime import table_files
-from specgate.runtimes.onnxruntime.lowering import model as lowering
+from specgate.runtimes.onnxruntime.lowering import model
 from specgate.spec import file_models
 from tests.paths import SPECS
 
@@ -20,18 +20,18 @@ FILES = [
     file_models.LevelsFile, file_models.TypesFile, file_models.SetsFile, file_models.EnvironmentsFile,
     file_models.TensorFile, file_models.CodesFile, table_files.ReleasesFile, table_files.ProviderFile, table_files.SchemasFile,
     table_files.TypeSetsFile, table_files.LoadingFile, table_files.RunsFile, table_files.InferenceFile, table_files.ObservedFile,
-    table_files.GraphsFile, lowering.GeneralFile, lowering.LoweringFile,
+    table_files.GraphsFile, model.GeneralFile, model.LoweringFile,
 ]  # fmt: skip
-#: Described in a sentence: they have the keys of another one, and one more.
+#: Described in prose: the keys of another table, and one more.
 IN_WORDS = {"ObservedCell", "SupportCase"}
 
 
 def parts_of(kind: Any) -> set[type[BaseModel]]:
-    """Return the models that a type is made of, with those in them."""
-    found: set[type[BaseModel]] = set()
+    """Return the models that a type consists of, with nested ones."""
+    cls: set[type[BaseModel]] = set()
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        found = {kind}.union(*(parts_of(field.annotation) for field in kind.model_fields.values()))
-    return found.union(*(parts_of(part) for part in get_args(kind) if not isinstance(part, str)))
+        cls = {kind}.union(*(parts_of(field.annotation) for field in kind.model_fields.values()))
+    return cls.union(*(parts_of(part) for part in get_args(kind) if not isinstance(part, str)))
 
 
 PARTS = {part for file in FILES for part in parts_of(file)}

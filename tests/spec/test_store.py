@@ -1,4 +1,4 @@
-"""Compiled tables are used while they match the YAML, made anew when they do not, and never left half-written."""
+"""Compiled tables are used while they match the YAML, else rebuilt atomically."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.paths import ROOT
 
 @pytest.fixture
 def checkout(folder, monkeypatch) -> Path:
-    """Give a checkout of its own: a folder of specs with one dialect, and the place of its compiled table."""
+    """A separate checkout: a spec folder with one dialect, and its compiled table's path."""
     laid_out: Path = folder()
     specs = laid_out.parent / "checkout" / "specs"
     specs.mkdir(parents=True)
@@ -33,19 +33,19 @@ def checkout(folder, monkeypatch) -> Path:
 
 @pytest.fixture
 def builds(monkeypatch) -> list[Path]:
-    """Count how often tables are built."""
+    """Count builds of tables."""
     built: list[Path] = []
     original = build.build_dialect
 
-    def counted(folder: Path) -> dict[str, object]:
+    def count_call(folder: Path) -> dict[str, object]:
         built.append(folder)
         return original(folder)
 
-    monkeypatch.setattr(build, "build_dialect", counted)
+    monkeypatch.setattr(build, "build_dialect", count_call)
     return built
 
 
-def compiled(checkout: Path) -> Path:
+def compile_path(checkout: Path) -> Path:
     return checkout.parent.parent / "compiled" / "scratch.jsonl"
 
 
@@ -53,9 +53,9 @@ def test_built_once_then_read(checkout, builds) -> None:
     first = store.compiled_tables("scratch")
     assert store.compiled_tables("scratch") == first
     assert len(builds) == 1
-    head, *lines = map(json.loads, compiled(checkout).read_text(encoding="utf-8").splitlines())
+    head, *lines = map(json.loads, compile_path(checkout).read_text(encoding="utf-8").splitlines())
     assert {**head["tables"], "operators": dict(zip(head["lines"], lines, strict=True))} == first
-    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.jsonl"]
+    assert [path.name for path in compile_path(checkout).parent.iterdir()] == ["scratch.jsonl"]
 
 
 CHANGES = {
@@ -71,13 +71,13 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_built_anew_when_a_file_changed(checkout, builds, change) -> None:
+def test_built_again_when_a_file_changed(checkout, builds, change) -> None:
     store.compiled_tables("scratch")
     change(checkout)
-    found = store.compiled_tables("scratch")
+    result = store.compiled_tables("scratch")
     assert len(builds) == 2
-    assert sorted(found["operators"]) == sorted(build.build_dialect(checkout)["operators"])
-    assert store.compiled_tables("scratch") == found
+    assert sorted(result["operators"]) == sorted(build.build_dialect(checkout)["operators"])
+    assert store.compiled_tables("scratch") == result
     assert len(builds) == 3
 
 
@@ -90,7 +90,7 @@ def test_other_files_do_not_matter(checkout, builds, name: str) -> None:
 
 
 def test_an_editors_lock_does_not_matter(checkout, builds) -> None:
-    """Emacs leaves a dangling link of this name while a file is edited."""
+    """Emacs creates a dangling link of this name while a file is edited."""
     store.compiled_tables("scratch")
     (checkout / "operators" / ".#COPY.yaml").symlink_to("nobody@nowhere.123")
     store.compiled_tables("scratch")
@@ -112,25 +112,25 @@ CORRUPT = {
 
 
 @pytest.mark.parametrize("content", CORRUPT.values(), ids=CORRUPT.keys())
-def test_corrupt_tables_are_built_anew(checkout, builds, content: bytes) -> None:
-    compiled(checkout).parent.mkdir()
-    compiled(checkout).write_bytes(content)
+def test_corrupt_tables_are_built_again(checkout, builds, content: bytes) -> None:
+    compile_path(checkout).parent.mkdir()
+    compile_path(checkout).write_bytes(content)
     assert "COPY" in store.compiled_tables("scratch")["operators"]
-    first = compiled(checkout).read_text(encoding="utf-8").splitlines()[0]
+    first = compile_path(checkout).read_text(encoding="utf-8").splitlines()[0]
     assert json.loads(first)["stamp"] == store.stamp(checkout)
     assert len(builds) == 1
 
 
 def test_a_line_that_is_no_json_is_an_error_that_names_the_file(checkout) -> None:
     store.compiled_tables("scratch")
-    head, line = compiled(checkout).read_text(encoding="utf-8").splitlines()
-    compiled(checkout).write_text(f"{head}\n{'x' * len(line)}\n", encoding="utf-8")
+    head, line = compile_path(checkout).read_text(encoding="utf-8").splitlines()
+    compile_path(checkout).write_text(f"{head}\n{'x' * len(line)}\n", encoding="utf-8")
     tables = store.compiled_tables("scratch")
     with pytest.raises(InputError, match=r"scratch\.jsonl.*COPY"):
         tables["operators"]["COPY"]
 
 
-def test_tables_of_an_older_tool_are_built_anew(checkout, builds, monkeypatch) -> None:
+def test_tables_of_an_older_tool_are_built_again(checkout, builds, monkeypatch) -> None:
     store.compiled_tables("scratch")
     monkeypatch.setattr(store, "_TOOL_VERSION", store._TOOL_VERSION + 1)
     store.compiled_tables("scratch")
@@ -139,22 +139,22 @@ def test_tables_of_an_older_tool_are_built_anew(checkout, builds, monkeypatch) -
 
 def test_a_wrong_file_leaves_the_compiled_table_alone(checkout) -> None:
     store.compiled_tables("scratch")
-    before = compiled(checkout).read_bytes()
+    before = compile_path(checkout).read_bytes()
     (checkout / "operators" / "COPY.yaml").write_text("operator: 3\n", encoding="utf-8")
     with pytest.raises(InputError):
         store.compiled_tables("scratch")
-    assert compiled(checkout).read_bytes() == before
+    assert compile_path(checkout).read_bytes() == before
 
 
 def test_a_place_that_cannot_be_written(checkout) -> None:
-    """A file stands where the folder should be: nothing can be made below it, not even removed."""
-    compiled(checkout).parent.write_text("in the way", encoding="utf-8")
+    """A file in place of the folder: nothing can be created or removed below it."""
+    compile_path(checkout).parent.write_text("in the way", encoding="utf-8")
     assert "COPY" in store.compiled_tables("scratch")["operators"]
-    assert compiled(checkout).parent.read_text(encoding="utf-8") == "in the way"
+    assert compile_path(checkout).parent.read_text(encoding="utf-8") == "in the way"
 
 
 class HalfWritten(io.FileIO):
-    """A file on a disk that is full after some bytes."""
+    """A file on a disk that becomes full after some bytes."""
 
     def write(self, data: Any) -> int:
         super().write(bytes(data)[:4])
@@ -168,19 +168,19 @@ def no_space(*_: object, **__: object) -> None:
 @pytest.mark.parametrize("step", ["write", "replace", "mkdir"])
 def test_nothing_is_left_half_written(checkout, monkeypatch, step: str) -> None:
     store.compiled_tables("scratch")
-    before = compiled(checkout).read_bytes()
+    before = compile_path(checkout).read_bytes()
     os.utime(checkout / "types.yaml", ns=(1, 1))
     if step == "write":
         monkeypatch.setattr(files, "open", HalfWritten, raising=False)
     else:
         monkeypatch.setattr(os if step == "replace" else Path, step, no_space)
     assert "COPY" in store.compiled_tables("scratch")["operators"]
-    assert compiled(checkout).read_bytes() == before
-    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.jsonl"]
+    assert compile_path(checkout).read_bytes() == before
+    assert [path.name for path in compile_path(checkout).parent.iterdir()] == ["scratch.jsonl"]
 
 
 def test_a_file_system_that_is_read_only(checkout, monkeypatch) -> None:
-    """There even unlinking what is not there is refused, and not with a word that it is not there."""
+    """Removing a missing file is rejected there, with an error other than missing."""
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
@@ -223,7 +223,7 @@ def test_reading_fresh_tables_needs_no_yaml() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_a_folder_of_the_environment_that_is_not_there_is_said(monkeypatch, tmp_path) -> None:
+def test_a_folder_of_the_environment_that_is_not_there_is_reported(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("SPECGATE_SPECS", str(tmp_path / "gone"))
     monkeypatch.setattr(tables, "_dialects", {})
     with pytest.raises(InputError, match="gone: SPECGATE_SPECS: expected a folder laid out as specs/"):

@@ -1,4 +1,4 @@
-"""The types by which code reads tables are those of the spec files' models, and nothing reads them otherwise."""
+"""Code reads tables only by types that match the spec files' models."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NotRequired, get_origin, get_type_
 
 import pytest
 
-from specgate.spec import file_models
-from specgate.spec import written as table_types
+from specgate.spec import file_models, written
 from specgate.spec.tables import dialect
 from specgate.spec.written import DialectTables, OperatorTable
 from tests.paths import ROOT
@@ -30,20 +29,20 @@ MODELS: Final[dict[str, type[BaseModel]]] = {
     "EnvironmentEntry": file_models.Environment,
     "UnstatedEntry": file_models.Unstated,
 }
-#: What a family may say instead of each of its operators is there once tables are built.
+#: Facts that a family may define for its operators exist once tables are built.
 FROM_FAMILIES: Final = {"Recipe": {"kernel", "arrays", "outputs"}}
-#: Keys of an operator whose properties have a name of their own.
+#: Keys of an operator whose properties have another name.
 RENAMED: Final = {"operator": "name", "source": "sources", "support": "cases", "define": "defines", "execute": "recipe"}
 
 
 def test_every_type_has_its_model() -> None:
-    entries = {name for name in table_types.__all__ if is_typeddict(getattr(table_types, name))}
+    entries = {name for name in written.__all__ if is_typeddict(getattr(written, name))}
     assert {*MODELS, "LevelEntry"} == entries
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_keys_are_those_of_the_model(name: str) -> None:
-    entry, fields = getattr(table_types, name), MODELS[name].model_fields
+    entry, fields = getattr(written, name), MODELS[name].model_fields
     hints = get_type_hints(entry, include_extras=True)
     assert set(hints) == set(fields)
     required = {key for key, info in fields.items() if info.is_required()} | FROM_FAMILIES.get(name, set())
@@ -52,7 +51,7 @@ def test_keys_are_those_of_the_model(name: str) -> None:
 
 
 def test_a_level_may_say_more_than_its_model() -> None:
-    assert set(file_models.LevelInfo.model_fields) < set(table_types.LevelEntry.__annotations__)
+    assert set(file_models.LevelInfo.model_fields) < set(written.LevelEntry.__annotations__)
 
 
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
@@ -87,10 +86,10 @@ def test_what_reads_entries_is_found(code: str, count: int) -> None:
 
 @pytest.mark.slow
 def test_only_what_checks_files_reads_entries_by_their_keys() -> None:
-    """The export, too, takes entries: it gives them whole, as people wrote them."""
-    found: dict[str, Any] = {}
+    """The export also reads entries: it exports them completely, as written."""
+    result: dict[str, Any] = {}
     for path in sorted((ROOT / "specgate").rglob("*.py")):
         at = path.relative_to(ROOT / "specgate").as_posix()
         if not at.startswith(("spec/", "export/")) and (lines := reads(ast.parse(path.read_text(encoding="utf-8")))):
-            found[at] = lines
-    assert found == {}
+            result[at] = lines
+    assert result == {}

@@ -1,4 +1,4 @@
-"""The version of tables is that of what they say: not of how files are written, and not of when they were read."""
+"""The version of tables depends on their facts, not on formatting or time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_it_is_not_worked_out_by_an_import() -> None:
 
 @pytest.mark.slow
 def test_another_process_finds_the_same() -> None:
-    """Hashes of texts differ from process to process, and with them the order of sets."""
+    """Text hashes, and thus the order of sets, differ between processes."""
     script = (
         "from pathlib import Path\nfrom specgate.spec.build import build_dialect\nfrom specgate.spec.digest import digest\n"
         "print(digest(build_dialect(Path('specs/openvino'))))"

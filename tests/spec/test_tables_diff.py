@@ -1,4 +1,4 @@
-"""What changes between tables: each kind of fact, at the levels at which it changes, wherever the tables are read from."""
+"""Differences between tables: every kind of fact, at its levels, from any source."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ observed:
 
 @pytest.fixture
 def differ(folder, tmp_path):
-    """Gives what changes of the scratch dialect where some of its files are others, as plain data."""
+    """Return the changes of the scratch dialect for changed files, as plain data."""
 
     def find(before: dict[str, str | None] | None = None, **after: str | None) -> dict[str, Any]:
         places = []
         for name, changed in (("old", before or {}), ("new", after)):
             folder(**changed).rename(tmp_path / name)
             places.append(read_tables(str(tmp_path / name)))
-        found = compare(*places).to_dict()
-        assert found["schema"] == "specgate-tables-diff/1"
-        scratch: dict[str, Any] = found["dialects"]["scratch"]
+        result = compare(*places).to_dict()
+        assert result["schema"] == "specgate-tables-diff/1"
+        scratch: dict[str, Any] = result["dialects"]["scratch"]
         return scratch
 
     return find
 
 
-def details(found: dict[str, Any]) -> list[str]:
-    """Return what changes of the one operator that does, a line each."""
-    (operator,) = found["operators"]
+def details(entries: dict[str, Any]) -> list[str]:
+    """Return the changes of the only changed operator, a line each."""
+    (operator,) = entries["operators"]
     assert operator["change"] == "changed"
     return [
         " ".join(
@@ -72,9 +72,9 @@ def operator(old: str, new: str, text: str = OPERATOR) -> dict[str, str | None]:
 
 
 def test_equal_tables(differ) -> None:
-    found = differ()
-    assert found["before"] == found["after"]
-    assert (found["facts"], found["operators"]) == ([], [])
+    result = differ()
+    assert result["before"] == result["after"]
+    assert (result["facts"], result["operators"]) == ([], [])
 
 
 CHANGES = {
@@ -143,51 +143,51 @@ CHANGES = {
 @pytest.mark.parametrize(("change", "expected"), CHANGES.values(), ids=CHANGES.keys())
 def test_each_kind_of_change(change, expected, differ) -> None:
     some = BASE["dialect.yaml"] + "implementations: {some: {what: asked}}\n"
-    found = differ({"dialect_yaml": some}, dialect_yaml=some, **operator(*change))
-    assert found["facts"] == []
-    assert sorted(details(found)) == sorted(expected)
+    result = differ({"dialect_yaml": some}, dialect_yaml=some, **operator(*change))
+    assert result["facts"] == []
+    assert sorted(details(result)) == sorted(expected)
 
 
 def test_words_are_no_change_of_facts(differ) -> None:
-    found = differ(**operator("summary: Copies.", "summary: Copies it all."))
-    assert [(each["operator"], each["change"], each["details"]) for each in found["operators"]] == [
+    result = differ(**operator("summary: Copies.", "summary: Copies it all."))
+    assert [(each["operator"], each["change"], each["details"]) for each in result["operators"]] == [
         ("COPY", "words", [])
     ]
-    assert found["before"] != found["after"]
+    assert result["before"] != result["after"]
 
 
 def test_operators_come_and_go(differ) -> None:
     two = OPERATOR.replace("COPY", "TWO")
-    found = differ({"operators__TWO_yaml": two}, operators__THREE_yaml=OPERATOR.replace("COPY", "THREE"))
-    assert [(each["operator"], each["change"], each["levels"]) for each in found["operators"]] == [
+    result = differ({"operators__TWO_yaml": two}, operators__THREE_yaml=OPERATOR.replace("COPY", "THREE"))
+    assert [(each["operator"], each["change"], each["levels"]) for each in result["operators"]] == [
         ("THREE", "added", "1.0..3.0"),
         ("TWO", "removed", "1.0..3.0"),
     ]
 
 
 def test_a_new_level_says_what_it_brings_and_no_more(differ) -> None:
-    """Every operator is at the new level; only what is other there than at the one before is a change."""
+    """Every operator exists at the new level; only differences from the previous count."""
     levels = BASE["levels.yaml"] + '  "4.0": {limits: {max_dimensions: 8}}\n'
     more = '  "4.0": {Input: {types: [INT8]}}\ndefine:'
-    found = differ(levels_yaml=levels, **operator("define:", more))
-    assert found["facts"] == ["level 4.0 added"]
-    assert details(found) == ["4.0 documented Input types -INT16"]
+    result = differ(levels_yaml=levels, **operator("define:", more))
+    assert result["facts"] == ["level 4.0 added"]
+    assert details(result) == ["4.0 documented Input types -INT16"]
 
 
 def test_facts_of_the_whole(differ) -> None:
-    found = differ(
+    result = differ(
         levels_yaml=BASE["levels.yaml"].replace("max_dimensions: 8", "max_dimensions: 9"),
         types_yaml=BASE["types.yaml"].replace("bits: 16", "bits: 15") + "  INT32: {bits: 32, numpy: int32}\n",
     )
-    assert found["facts"] == ["level 3.0: limits.max_dimensions 8 → 9", "type INT16: bits 16 → 15", "type INT32 added"]
-    assert found["operators"] == []
+    assert result["facts"] == ["level 3.0: limits.max_dimensions 8 → 9", "type INT16: bits 16 → 15", "type INT32 added"]
+    assert result["operators"] == []
 
 
 def test_rules_of_every_tensor(differ) -> None:
-    found = differ({"tensor_yaml": TENSOR}, tensor_yaml=TENSOR.replace("<=", "<"))
-    assert [each["operator"] for each in found["operators"]] == ["tensor"]
+    result = differ({"tensor_yaml": TENSOR}, tensor_yaml=TENSOR.replace("<=", "<"))
+    assert [each["operator"] for each in result["operators"]] == ["tensor"]
     text = "rule few-dimensions: rank(tensor) <= max_dimensions → rank(tensor) < max_dimensions"
-    assert details(found) == [f"1.0..3.0 documented {text}"]
+    assert details(result) == [f"1.0..3.0 documented {text}"]
 
 
 def test_texts(folder, tmp_path, capsys) -> None:
@@ -232,25 +232,25 @@ def test_exports_are_read_as_what_they_were_made_of(tmp_path, capsys) -> None:
 
 
 def damaged(path: Path, change: Any) -> None:
-    made = json.loads(path.read_text(encoding="utf-8"))
-    change(made)
-    path.write_text(json.dumps(made), encoding="utf-8")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    change(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
 
 
 DAMAGES: dict[str, Any] = {
-    "another schema": lambda made: made.update(schema="specgate-tables/2"),
-    "no dialects": lambda made: made.pop("dialects"),
-    "a list": lambda made: made.update(dialects=[]),
-    "no levels": lambda made: made["dialects"]["directml"].pop("levels"),
-    "bounds as text": lambda made: made["dialects"]["directml"]["operators"]["ONE_HOT"]["resolved"][0]["documented"][
-        "fields"
-    ]["IndicesTensor"].update(ranks="4"),
-    "an unknown rule": lambda made: made["dialects"]["directml"]["operators"]["ONE_HOT"]["rules"].clear(),
+    "another schema": lambda result: result.update(schema="specgate-tables/2"),
+    "no dialects": lambda result: result.pop("dialects"),
+    "a list": lambda result: result.update(dialects=[]),
+    "no levels": lambda result: result["dialects"]["directml"].pop("levels"),
+    "bounds as text": lambda result: result["dialects"]["directml"]["operators"]["ONE_HOT"]["resolved"][0][
+        "documented"
+    ]["fields"]["IndicesTensor"].update(ranks="4"),
+    "an unknown rule": lambda result: result["dialects"]["directml"]["operators"]["ONE_HOT"]["rules"].clear(),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_what_is_no_export_is_refused(damage, tmp_path, capsys) -> None:
+def test_what_is_no_export_is_rejected(damage, tmp_path, capsys) -> None:
     path = tmp_path / "tables.json"
     assert main(["export", "--operator", "directml/ONE_HOT", "-o", str(path)]) == 0
     damaged(path, damage)
@@ -264,13 +264,13 @@ def test_an_index_names_files_of_its_folder(name, tmp_path, capsys) -> None:
     assert main(["export", "--operator", "directml/ONE_HOT", "-o", str(folder)]) == 0
     (tmp_path / "out.json").write_bytes((folder / "directml" / "ONE_HOT.json").read_bytes())
     (folder / "way").symlink_to(tmp_path)
-    damaged(folder / "index.json", lambda made: made["dialects"]["directml"]["operators"].update(ONE_HOT=name))
+    damaged(folder / "index.json", lambda result: result["dialects"]["directml"]["operators"].update(ONE_HOT=name))
     with pytest.raises(InputError, match=r"index\.json: names a file that is not read"):
         read_tables(str(folder))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, "\udcff"])
-def test_what_is_no_json_is_refused(text, tmp_path) -> None:
+def test_what_is_no_json_is_rejected(text, tmp_path) -> None:
     path = tmp_path / "tables.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match="expected tables"):
@@ -278,7 +278,7 @@ def test_what_is_no_json_is_refused(text, tmp_path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_there_is_refused(tmp_path, capsys) -> None:
+def test_what_is_not_there_is_rejected(tmp_path, capsys) -> None:
     assert main(["diff", "--tables", "installed", str(tmp_path / "nothing.json")]) == 2
     assert "cannot be read: No such file" in capsys.readouterr().err
     assert main(["diff", "--tables", str(tmp_path), "installed"]) == 2

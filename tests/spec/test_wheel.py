@@ -1,4 +1,4 @@
-"""The archives that are published: the wheel has the compiled tables and works where there is no checkout."""
+"""The published archives: the wheel has compiled tables and works without a checkout."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # two builds, and an
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the source archive, and the wheel out of it, as a release does."""
-    made = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(made), str(ROOT)]
+    """Build the source archive, and the wheel from it, as a release does."""
+    result = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(result), str(ROOT)]
     run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace")
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
-    return made
+    return result
 
 
 @pytest.fixture(scope="module")
 def user(archives: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel in an environment of its own; what it depends on comes from this one."""
+    """Install the wheel in a new environment; its dependencies come from this one."""
     home = tmp_path_factory.mktemp("user")
     venv.create(home / "env", with_pip=True)
     python = home / "env" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     install = [str(python), "-m", "pip", "install", "-q", "--no-deps", "--no-index", str(archives / WHEEL)]
     run = subprocess.run(install, capture_output=True, text=True, encoding="utf-8", errors="replace", cwd=home)
     assert run.returncode == 0, run.stderr
-    asked = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    site = subprocess.run([str(python), "-c", asked], capture_output=True, text=True, encoding="utf-8", cwd=home)
-    # behind its own packages, and without what the files ending in .pth there would add, the checkout among them
+    questions = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = subprocess.run([str(python), "-c", questions], capture_output=True, text=True, encoding="utf-8", cwd=home)
+    # after its own packages, without the .pth files there, which would add the checkout
     Path(site.stdout.strip(), "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     return python
 
 
-def asked(python: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def ask(python: Path, *command: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SPECGATE"))}
     return subprocess.run(
         [str(python), *command],
@@ -89,9 +89,9 @@ def test_the_compiled_tables_are_whole(archives: Path, tmp_path: Path) -> None:
         files = [wheel.extract(name, tmp_path) for name in COMPILED]
         stubs = {name: wheel.read(f"specgate/make/{name}.pyi").decode() for name in SHIPPED}
     for file in files:
-        found = kept_tables(Path(file))
-        assert found["stamp"] is None
-        assert len(found["tables"]["digest"]) > 10  # a wheel has no YAML to hash
+        result = kept_tables(Path(file))
+        assert result["stamp"] is None
+        assert len(result["tables"]["digest"]) > 10  # a wheel does not contain YAML to hash
     assert stubs == {name: stub_text(name) for name in SHIPPED}
 
 
@@ -119,7 +119,7 @@ def test_the_metadata_say_what_an_index_shows(archives: Path) -> None:
 
 
 def test_the_installed_wheel_is_what_answers(user: Path) -> None:
-    run = asked(user, "-c", "import specgate; print(specgate.__file__, specgate.__version__)")
+    run = ask(user, "-c", "import specgate; print(specgate.__file__, specgate.__version__)")
     place, _, version = run.stdout.strip().rpartition(" ")
     assert version == specgate.__version__
     assert not Path(place).is_relative_to(ROOT)
@@ -127,16 +127,16 @@ def test_the_installed_wheel_is_what_answers(user: Path) -> None:
 
 def test_it_checks_a_descriptor(user: Path) -> None:
     file = str(DATA / "descriptors" / "double_identity.json")
-    accepted = asked(user, "-m", "specgate", "check", file, "--target", "directml:4.1")
+    accepted = ask(user, "-m", "specgate", "check", file, "--target", "directml:4.1")
     assert (accepted.returncode, accepted.stdout.split()[0]) == (0, "accepted"), accepted.stderr
-    rejected = asked(user, "-m", "specgate", "check", file, "--target", "directml:2.1", "--format", "json")
+    rejected = ask(user, "-m", "specgate", "check", file, "--target", "directml:2.1", "--format", "json")
     assert rejected.returncode == 1
     ids = {finding["id"] for finding in _findings(json.loads(rejected.stdout))}
     assert "directml/ELEMENT_WISE_IDENTITY/InputTensor.type" in ids
 
 
 def test_it_lints_models_of_every_dialect(user: Path) -> None:
-    run = asked(
+    run = ask(
         user, "-m", "specgate", "lint", str(DATA / "models"), "--target", "onnx:17", "--target", "openvino:2024.0",
         "--fail-on", "never", "--format", "json",
     )  # fmt: skip
@@ -151,14 +151,14 @@ def test_it_reads_the_compiled_tables_and_no_yaml(user: Path) -> None:
         f"code = specgate.cli.main(['check', {file!r}, '--target', 'directml:4.1'])\n"
         "print(code, sorted({'yaml', 'pydantic', 'specgate.spec.build'} & set(sys.modules)))\n"
     )
-    run = asked(user, "-c", code)
+    run = ask(user, "-c", code)
     assert run.stdout.splitlines()[-1] == "0 []", run.stdout + run.stderr
 
 
 def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lines of compiled tables are found by their lengths in bytes."""
+    """Lines of compiled tables are located by their lengths in bytes."""
     from tools.hatch_hook import CompileSpecs
 
     def as_on_windows(self: Path, text: str, **_: object) -> int:
@@ -196,7 +196,7 @@ def test_an_editable_install_compiles_nothing_and_writes_the_stubs(tmp_path: Pat
 
 
 def _findings(document: Any) -> list[dict[str, Any]]:
-    """Every finding of a report as JSON, wherever it stands."""
+    """Return every finding of a report as JSON, wherever it is."""
     if isinstance(document, list):
         return [finding for each in document for finding in _findings(each)]
     if not isinstance(document, dict):

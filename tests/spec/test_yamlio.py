@@ -1,4 +1,4 @@
-"""YAML is read as JSON means it: no surprises of the language, a line for every value, and no way to be hurt."""
+"""YAML is read with JSON's semantics, with line numbers, safely."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def load(text: str) -> Any:
     return load_yaml(text, "f.yaml")[0]
 
 
-def refused(text: str) -> str:
+def reject(text: str) -> str:
     with pytest.raises(InputError) as caught:
         load(text)
     message = str(caught.value)
@@ -79,10 +79,10 @@ SCALARS = {
 
 @pytest.mark.parametrize(("text", "value"), SCALARS.items(), ids=SCALARS.keys())
 def test_scalars(text: str, value: Any) -> None:
-    for document, found in ((f"- {text}\n", [value]), (f"[{text}]", [value]), (f"k: {text}\n", {"k": value})):
+    for document, result in ((f"- {text}\n", [value]), (f"[{text}]", [value]), (f"k: {text}\n", {"k": value})):
         read = load(document)
-        assert read == found
-        assert repr(read) == repr(found)  # True is not 1, and 1000.0 not 1000
+        assert read == result
+        assert repr(read) == repr(result)  # True is not 1, and 1000.0 not 1000
 
 
 def test_missing_values_are_null() -> None:
@@ -106,12 +106,12 @@ def test_keys_stay_as_they_are_written() -> None:
 
 
 REFUSED = {
-    "duplicate keys": ("a: 1\nb: 2\na: 3\n", "line 3: the key 'a' stands here twice"),
-    "duplicate keys in a flow": ("x: {a: 1, a: 2}", "line 1: the key 'a' stands here twice"),
-    "duplicate keys by quotes": ("a: 1\n'a': 2\n", "line 2: the key 'a' stands here twice"),
+    "duplicate keys": ("a: 1\nb: 2\na: 3\n", "line 3: the key 'a' is duplicated"),
+    "duplicate keys in a flow": ("x: {a: 1, a: 2}", "line 1: the key 'a' is duplicated"),
+    "duplicate keys by quotes": ("a: 1\n'a': 2\n", "line 2: the key 'a' is duplicated"),
     "duplicate keys deep down": (
         "a:\n  - b: {c: 1}\n  - b:\n      c: 1\n      c: 2\n",
-        "line 5: the key 'c' stands here twice",
+        "line 5: the key 'c' is duplicated",
     ),
     "anchor": ("a: &x 1\n", "line 1: anchors and aliases are not allowed; write the value out"),
     "anchor of a list": ("a: &x [1]\n", "line 1: anchors and aliases are not allowed"),
@@ -153,8 +153,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(text: str, message: str) -> None:
-    assert message in refused(text)
+def test_rejected(text: str, message: str) -> None:
+    assert message in reject(text)
 
 
 def test_nesting_up_to_the_limit() -> None:
@@ -219,7 +219,7 @@ def test_every_value_has_a_line() -> None:
 
     def paths(value: Any, path: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        return [path, *(found for key, item in items for found in paths(item, (*path, key)))]
+        return [path, *(result for key, item in items for result in paths(item, (*path, key)))]
 
     assert sorted(map(str, lines)) == sorted(map(str, paths(value, ())))
 
@@ -260,7 +260,7 @@ def test_json_is_read_as_json(value: Any) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_rejected(text: str) -> None:
     try:
         load(text)
     except InputError as error:
@@ -269,7 +269,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", [DOCUMENT, "a: [1\n", "a: \x00", "a: &x 1", "a: !!str 1", "\ufeffa: 1"])
 def test_the_slow_loader_reads_alike(text: str, monkeypatch) -> None:
-    """PyYAML may come without its C part."""
+    """PyYAML may lack its C extension."""
 
     def outcome() -> Any:
         try:

@@ -1,4 +1,4 @@
-"""A copy of the runtime's files to import into, and a library with a table of registrations, made by hand."""
+"""A copy of the runtime's files for imports, and a handmade library with a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BASE = 0x180000000
-RAW, START = 0x400, 0x1000  # where the only section is in the file, and in memory
+RAW, START = 0x400, 0x1000  # offset of the only section, in the file and in memory
 
 
 class Section:
@@ -25,7 +25,7 @@ class Section:
         self.data = bytearray(8)
 
     def put(self, content: bytes) -> int:
-        """Append something, and return its address."""
+        """Append data and return its address."""
         self.data += bytes(-len(self.data) % 8)
         at = len(self.data)
         self.data += content
@@ -37,12 +37,12 @@ def span(section: Section, items: list[int], form: str) -> tuple[int, int]:
 
 
 def library(rows: list[dict[str, Any]], size: int, *, wide: bool) -> bytes:
-    """Return a library whose structures have `size` bytes, each with name, version, types and the rest of a row.
+    """Return a library whose structures have `size` bytes.
 
-    wide: flags of types have 64 bits, not 32.
+    Each has name, version, types and the rest of a row. wide: flags of types have 64 bits, not 32.
     """
     section = Section()
-    made = []
+    blocks = []
     for row in rows:
         names = [section.put(name.encode() + b"\0") for name in row["types"]]
         name, domain = (section.put(text.encode() + b"\0") for text in (row["name"], row.get("domain", "")))
@@ -61,8 +61,8 @@ def library(rows: list[dict[str, Any]], size: int, *, wide: bool) -> bytes:
             int("graph_inputs" in row),
             row.get("query", 0),
         )
-        made.append((head + tail).ljust(size, b"\0"))
-    section.put(b"".join(made))
+        blocks.append((head + tail).ljust(size, b"\0"))
+    section.put(b"".join(blocks))
     header = bytearray(RAW)
     header[0x3C:0x40] = struct.pack("<I", 0x40)
     header[0x46:0x48] = struct.pack("<H", 1)
@@ -76,7 +76,7 @@ def library(rows: list[dict[str, Any]], size: int, *, wide: bool) -> bytes:
 
 @pytest.fixture
 def wheel(tmp_path: Path) -> Callable[..., Path]:
-    """Return a maker of wheels with one library."""
+    """Return a function that builds wheels with one library."""
 
     def make(rows: list[dict[str, Any]], size: int = 160, release: str = "1.24.4", *, wide: bool = True) -> Path:
         path = tmp_path / f"onnxruntime_directml-{release}-cp312-cp312-win_amd64.whl"

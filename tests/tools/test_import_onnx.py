@@ -1,4 +1,4 @@
-"""The tables of ONNX against the packages that state them, and the importer that writes them."""
+"""ONNX tables against the packages that state them, and the importer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tools.import_onnx.update import REMARKS
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Where a release states of a version what the newest one does not, with the reason.
+#: Facts that only an older release states for a version, with the reason.
 KNOWN = {
     "1.14.1": {
         "Erf 13: types of T: only in the package INT16, INT32, INT64, INT8, UINT16, UINT32, UINT64, UINT8": "narrowed",
@@ -49,7 +49,7 @@ def table() -> Dialect:
 @pytest.fixture(scope="module")
 def installed() -> dict[str, Any]:
     pytest.importorskip(
-        "onnx", reason="THE TABLES ARE NOT HELD AGAINST ONNX: pip install onnx (it is in the test extra)"
+        "onnx", reason="THE TABLES ARE NOT COMPARED WITH ONNX: pip install onnx (it is in the test extra)"
     )
     from tools.import_onnx import schemas
 
@@ -61,20 +61,20 @@ def installed() -> dict[str, Any]:
     }
 
 
-def found(table: Dialect, package: dict[str, Any]) -> list[str]:
+def find_ids(table: Dialect, package: dict[str, Any]) -> list[str]:
     words = {info["tensor"]: word for word, info in table.types.items()}
     return list(differences(facts_of_tables(table), package["operators"], words, package["versions"]))
 
 
 @pytest.mark.oracle
 def test_tables_and_the_installed_package_say_the_same(table, installed):
-    assert found(table, installed) == []
+    assert find_ids(table, installed) == []
     assert list(level_differences(table, installed["table"], installed["versions"])) == []
     assert len(table.operators) >= 227
 
 
 @pytest.mark.oracle
-def test_a_difference_of_each_kind_is_told(table, installed):
+def test_a_difference_of_each_kind_is_reported(table, installed):
     changed = json.loads(json.dumps(installed))
     operators = changed["operators"]
     del operators["Abs"]
@@ -89,7 +89,7 @@ def test_a_difference_of_each_kind_is_told(table, installed):
     operators["Cast"]["28"]["attributes"]["to"]["type"] = "STRING"
     operators["Scatter"]["11"]["deprecated"] = False
     operators["Where"]["16"]["outputs"][0]["types"] = "B"
-    told = found(table, changed)
+    message = find_ids(table, changed)
     starts = [
         "Abs: the package does not have it", "NewOne: no table", "Add 14: the package has no such version",
         "Cast 28: attribute to: type INT", "Clip 13: inputs[1]: name min", "Concat 13: inputs[0]: name inputs",
@@ -97,13 +97,13 @@ def test_a_difference_of_each_kind_is_told(table, installed):
         "Loop 25: inputs[2]: name v_initial", "Scatter 11: deprecated: True", "TopK 24: attribute axis:",
         "Where 16: outputs[0]: name output, types T",
     ]  # fmt: skip
-    assert len(told) == len(starts)
+    assert len(message) == len(starts)
     for start in starts:
-        assert sum(line.startswith(start) for line in told) == 1, start
+        assert sum(line.startswith(start) for line in message) == 1, start
 
 
 def cached_release(release: str) -> Path:
-    """Return a folder with that release of onnx, fetched once into the cache; skip where it cannot be had."""
+    """Return a folder with that release of onnx, cached; skip without network."""
     from specgate.dialects.directml.oracle.builds import directory
 
     folder = directory().parent / "onnx" / release
@@ -113,11 +113,11 @@ def cached_release(release: str) -> Path:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
         except subprocess.TimeoutExpired:
-            pytest.skip(f"THE TABLES ARE NOT HELD AGAINST ONNX {release}: pip took too long")
+            pytest.skip(f"THE TABLES ARE NOT COMPARED WITH ONNX {release}: pip took too long")
         if done.returncode:
             shutil.rmtree(part, ignore_errors=True)
             lines = done.stderr.strip().splitlines() or ["no message"]
-            pytest.skip(f"THE TABLES ARE NOT HELD AGAINST ONNX {release}: pip cannot install it: {lines[-1]:.200}")
+            pytest.skip(f"THE TABLES ARE NOT COMPARED WITH ONNX {release}: pip cannot install it: {lines[-1]:.200}")
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)
     return folder
@@ -134,11 +134,11 @@ def test_tables_and_other_releases_say_the_same(table, release):
     )  # fmt: skip
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no message"]
-        pytest.skip(f"THE TABLES ARE NOT HELD AGAINST ONNX {release}: it does not run here: {lines[-1]:.200}")
+        pytest.skip(f"THE TABLES ARE NOT COMPARED WITH ONNX {release}: it does not run here: {lines[-1]:.200}")
     package = json.loads(done.stdout)
     assert package["package"] == release
     assert len(package["operators"]) > 190
-    assert sorted(found(table, package)) == sorted(KNOWN[release])
+    assert sorted(find_ids(table, package)) == sorted(KNOWN[release])
 
 
 # The importer.
@@ -167,7 +167,7 @@ def attribute(kind: str, *, required: bool = False, default: Any = None) -> dict
 
 
 def twice() -> dict[str, dict[str, Any]]:
-    """An operator whose attribute becomes an input of the same name, with an output called as an input."""
+    """An operator whose attribute becomes an input, and an output named like an input."""
     sets = {"T": ["tensor(float)", "tensor(double)", "seq(tensor(float))"]}
     first = version(
         inputs=[parameter("X", "T")],
@@ -214,9 +214,9 @@ def test_a_new_table(folder):
     assert import_operators(folder, {"Twice": twice()}, "9.9") == ["operators/Twice.yaml"]
     assert (folder / "operators" / "Twice.yaml").read_text() == TWICE
     assert import_operators(folder, {"Twice": twice()}, "9.9") == []
-    made = Dialect("onnx", build_dialect(folder))
-    words = {info["tensor"]: word for word, info in made.types.items()}
-    assert list(differences(facts_of_tables(made), {"Twice": twice()}, words, {"": 28})) == []
+    onnx_model = Dialect("onnx", build_dialect(folder))
+    words = {info["tensor"]: word for word, info in onnx_model.types.items()}
+    assert list(differences(facts_of_tables(onnx_model), {"Twice": twice()}, words, {"": 28})) == []
 
 
 BY_HAND = """\
@@ -305,9 +305,9 @@ def test_a_withdrawn_version_at_the_end_and_in_the_middle(folder):
         "Back": {"1": version(deprecated=True), "9": version(outputs=[parameter("Y", "tensor(bool)")])},
     }
     import_operators(folder, facts, "9.9")
-    made = Dialect("onnx", build_dialect(folder))
-    assert str(made.operator("Gone").levels) == "1..8"
-    assert str(made.operator("Back").levels) == "9..28"
+    onnx_model = Dialect("onnx", build_dialect(folder))
+    assert str(onnx_model.operator("Gone").levels) == "1..8"
+    assert str(onnx_model.operator("Back").levels) == "9..28"
     assert (folder / "operators" / "Gone.yaml").read_text().endswith('removed: "9"\n')
 
 
@@ -315,7 +315,7 @@ def test_a_withdrawn_version_at_the_end_and_in_the_middle(folder):
 def test_the_shipped_files_are_what_the_importer_writes(tmp_path, installed):
     if installed["package"] != "1.23.2":
         pytest.skip(
-            f"THE SHIPPED FILES ARE NOT WRITTEN ANEW: they are of onnx 1.23.2, {installed['package']} is installed"
+            f"THE SHIPPED FILES ARE NOT REWRITTEN: they come from onnx 1.23.2, {installed['package']} is installed"
         )
     shutil.copytree(SPECS / "onnx", tmp_path / "onnx")
     assert import_operators(tmp_path / "onnx", installed["operators"], installed["package"]) == []

@@ -1,4 +1,4 @@
-"""Rows of a release written into the files, and held against them."""
+"""Rows of a release imported into the files, and compared with them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def kernel(name: str, versions: tuple[int, int], types: dict[str, list[str]], pr
 
 @pytest.fixture
 def install(monkeypatch):
-    """Return what makes a package with these kernels the installed one; None: one that does not state them."""
+    """Return a function that makes a package with these kernels the installed one.
+
+    None: a package that does not state them.
+    """
 
     def to(release: str, kernels: list[Any] | None) -> None:
         package, states = ModuleType("onnxruntime"), ModuleType("states")
@@ -49,8 +52,8 @@ def rows_of(folder, release: str, operator: str, provider: str = "CPU") -> list[
     at = list(tables["releases"]).index(release)
     rows = tables["registrations"][provider]["ai.onnx"].get(operator, [])
     lists = tables["types"]
-    held = [row for row in rows if row["first"] <= at <= row["last"]]
-    return [{**row, "types": {name: lists[t] for name, t in row["types"].items()}} for row in held]
+    items = [row for row in rows if row["first"] <= at <= row["last"]]
+    return [{**row, "types": {name: lists[t] for name, t in row["types"].items()}} for row in items]
 
 
 @pytest.mark.slow
@@ -105,7 +108,7 @@ def test_what_cannot_be_imported(runtime, install, monkeypatch) -> None:
     with pytest.raises(InputError, match=r"onnxruntime 1\.15\.1 does not state its kernels"):
         update.import_runtime(runtime, print)
     install("9.9.0", ABS)
-    with pytest.raises(InputError, match=r"9\.9\.0 is none of the releases of CPU; add it to releases\.yaml first"):
+    with pytest.raises(InputError, match=r"9\.9\.0 is not a release of CPU; add it to releases\.yaml first"):
         update.import_runtime(runtime, print)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(InputError, match="onnxruntime is needed to import its kernels"):
@@ -123,11 +126,11 @@ def test_the_command(runtime, install, capsys) -> None:
 
 def test_kernels_become_one_only_where_nothing_is_lost() -> None:
     def types(*pairs: tuple[str, str]) -> list[dict[str, list[str]]]:
-        return [{"T": [one], "U": [other]} for one, other in pairs]
+        return [{"T": [text], "U": [other]} for text, other in pairs]
 
     assert merged_types(types(("FLOAT", "BOOL"), ("DOUBLE", "BOOL"))) == [{"T": ["FLOAT", "DOUBLE"], "U": ["BOOL"]}]
-    apart = types(("DOUBLE", "DOUBLE"), ("FLOAT", "FLOAT"))
-    assert merged_types(apart) == merged_types(apart[::-1]) == apart
+    tables = types(("DOUBLE", "DOUBLE"), ("FLOAT", "FLOAT"))
+    assert merged_types(tables) == merged_types(tables[::-1]) == tables
     every = types(("FLOAT", "FLOAT"), ("FLOAT", "DOUBLE"), ("DOUBLE", "FLOAT"), ("DOUBLE", "DOUBLE"))
     assert merged_types(every) == [{"T": ["FLOAT", "DOUBLE"], "U": ["FLOAT", "DOUBLE"]}]
     assert merged_types([{"T": ["FLOAT"]}, {"T": ["FLOAT"]}]) == [{"T": ["FLOAT"]}]

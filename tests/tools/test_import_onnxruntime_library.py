@@ -1,4 +1,4 @@
-"""The table of registrations in a library: three layouts, flags of types, and files that have none."""
+"""The registration table in a library: layouts, type flags, files without one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from specgate.errors import InputError
 from tools.import_onnxruntime.library import registered_in
 
-#: FLOAT and FLOAT16; UINT8; a list of FLOAT: as releases before 1.20 number them, and as later ones do.
+#: FLOAT and FLOAT16; UINT8; a list of FLOAT: numbered as before 1.20, and as in later releases.
 NARROW = {"float16-32": 1 << 1 | 1 << 10, "uint8": 1 << 2, "list": 1 << 16}
 WIDE = {"float16-32": 1 << 1 | 1 << 12, "uint8": 1 << 4, "list": 1 << 18}
 EVERY = 2**64 - 1
@@ -49,7 +49,7 @@ def test_every_type_is_no_text_and_no_list_of_four_bits(wheel) -> None:
     assert len(types) == 14 + 12
 
 
-def test_other_files_are_refused(wheel, tmp_path) -> None:
+def test_other_files_are_rejected(wheel, tmp_path) -> None:
     with pytest.raises(InputError, match="expected a wheel of the runtime for Windows"):
         registered_in(tmp_path / "numpy-2.0.0-cp312-cp312-win_amd64.whl")
     with pytest.raises(InputError, match="cannot be read"):

@@ -1,4 +1,4 @@
-"""The tables beside what the openvino package states, and tables that are only begun."""
+"""Tables against the openvino package's facts, and incomplete tables."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 installed = pytest.mark.skipif(
-    find_spec("openvino") is None, reason="THE TABLES ARE NOT HELD AGAINST OPENVINO: pip install openvino"
+    find_spec("openvino") is None, reason="THE TABLES ARE NOT COMPARED WITH OPENVINO: pip install openvino"
 )
 
 
 @pytest.fixture(scope="module")
 def facts():
     if find_spec("openvino") is None:
-        pytest.skip("THE TABLES ARE NOT HELD AGAINST OPENVINO: pip install openvino (it is in the oracles extra)")
+        pytest.skip("THE TABLES ARE NOT COMPARED WITH OPENVINO: pip install openvino (it is in the oracles extra)")
     return package_facts()
 
 
 def about(table: Dialect, facts: Any) -> list[str]:
-    """What differs, apart from types that have no table."""
+    """Return the differences, without types that lack a table."""
     return [line for line in differences(table, facts) if ": no table" not in line]
 
 
@@ -47,9 +47,9 @@ def test_tables_and_the_installed_package_say_the_same(facts):
 
 @pytest.mark.oracle
 def test_a_type_without_a_table_has_one_line(facts):
-    told = list(differences(dialect("openvino"), facts))
+    message = list(differences(dialect("openvino"), facts))
     missing = [name for name in facts if name not in dialect("openvino").operators]
-    assert [line.partition(":")[0] for line in told] == missing
+    assert [line.partition(":")[0] for line in message] == missing
 
 
 @pytest.mark.oracle
@@ -80,7 +80,7 @@ def test_types_are_spelt_as_an_ir_spells_them(facts, tmp_path):
         assert kind in facts
 
 
-# The comparison, with tables and facts that are made up.
+# The comparison, with invented tables and facts.
 
 ROLL = """operator: Roll
 summary: It rolls.
@@ -103,31 +103,34 @@ FACTS = {"Roll": {"opset7": Version("opset7", ATTRIBUTES), "opset9": Version("op
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a dialect's folder without tables."""
-    made = tmp_path / "openvino"
-    (made / "operators").mkdir(parents=True)
+    """Return a dialect's folder without tables."""
+    result = tmp_path / "openvino"
+    (result / "operators").mkdir(parents=True)
     for name in ("dialect", "levels", "sets", "types"):
-        shutil.copy(SPECS / "openvino" / f"{name}.yaml", made)
-    return made
+        shutil.copy(SPECS / "openvino" / f"{name}.yaml", result)
+    return result
 
 
-def told(folder: Path, text: str, facts: Any = None) -> list[str]:
+def list_messages(folder: Path, text: str, facts: Any = None) -> list[str]:
     (folder / "operators" / "Roll.yaml").write_text(text, encoding="utf-8")
     stated: Any = FACTS if facts is None else facts
     return list(differences(Dialect("openvino", build_dialect(folder)), stated))
 
 
 def test_nothing_differs(folder):
-    assert told(folder, ROLL) == []
+    assert list_messages(folder, ROLL) == []
 
 
-def test_attributes_that_differ_on_purpose_are_not_told(folder):
+def test_attributes_that_differ_on_purpose_are_not_reported(folder):
     other = {"Roll": {level: Version(level, {"mode": "down", "more": 1}) for level in ("opset7", "opset9")}}
     text = ROLL.replace("fields:", "unknowns:\n  - The package has more, other steps and no exclude-pad.\nfields:")
     text += (
         "observed:\n  - builds: opset7..opset9\n    not_enforced: []\n    evidence: builds have another mode and step\n"
     )
-    assert told(folder, text.replace("    not_enforced: []\n", "    support: {data: {types: any}}\n"), other) == []
+    assert (
+        list_messages(folder, text.replace("    not_enforced: []\n", "    support: {data: {types: any}}\n"), other)
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,20 +155,20 @@ def test_attributes_that_differ_on_purpose_are_not_told(folder):
         ((), {"opset9": Version("opset9", None)}, []),
     ],
 )  # fmt: skip
-def test_a_difference_of_each_kind_is_told(folder, change, facts, expected):
+def test_a_difference_of_each_kind_is_reported(folder, change, facts, expected):
     text = ROLL.replace(*change) if change else ROLL
-    assert told(folder, text, {"Roll": {**FACTS["Roll"], **facts}}) == expected
+    assert list_messages(folder, text, {"Roll": {**FACTS["Roll"], **facts}}) == expected
 
 
 def test_types_that_only_one_side_has(folder):
     other = {"New": {"opset16": Version("opset16", {})}}
-    assert told(folder, ROLL, other) == [
+    assert list_messages(folder, ROLL, other) == [
         "New: no table; its versions begin at opset16",
         "Roll: the package does not have it",
     ]
 
 
-# What the package's headers say.
+# Facts of the package's headers.
 
 
 def test_the_tables_of_opsets(tmp_path):
@@ -197,7 +200,7 @@ def test_where_versions_begin_and_end():
     assert changes(tables, set())["A"] == {"opset1": "v0", "opset4": None}
 
 
-# Tables that are only begun.
+# New tables, which are incomplete.
 
 
 def test_a_table_is_begun(folder):

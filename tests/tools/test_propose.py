@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from specgate.conform import campaign as work
+from specgate.conform import campaign
 from specgate.conform.campaign import Plan, run
 from specgate.conform.render import FORMATS
 from specgate.descriptors.core import TensorDesc
@@ -19,9 +19,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def proposed(monkeypatch, tmp_path, capsys):
-    """Return the patch for a campaign against a made-up implementation."""
+    """Return the patch for a campaign against a fake implementation."""
 
-    def made(differs, *, names=("linux",), levels=("4.1",), cases=100):
+    def make(differs, *, names=("linux",), levels=("4.1",), cases=100):
         put_in_place(monkeypatch, lambda d, level: Fake(d, level, differs, names))
         report = tmp_path / "report.json"
         result = run(Plan("directml", operators=("ONE_HOT",), levels=levels, cases=cases))
@@ -29,11 +29,11 @@ def proposed(monkeypatch, tmp_path, capsys):
         assert main(["propose", str(report)]) == 0
         return capsys.readouterr().out
 
-    yield made
-    work.close_oracles()
+    yield make
+    campaign.close_oracles()
 
 
-def _applied(patch, tmp_path):
+def _apply_patch(patch, tmp_path):
     shutil.copytree(SPECS, tmp_path / "specs")
     subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=tmp_path, check=True)
     return tmp_path / "specs"
@@ -48,13 +48,13 @@ def test_a_rule_that_builds_do_not_enforce_is_waived(proposed, tmp_path):
         indices, axis = descriptor.fields.get("IndicesTensor"), descriptor.fields.get("Axis")
         sizes = indices.sizes if isinstance(indices, TensorDesc) and indices.sizes else ()
         only = isinstance(axis, int) and axis < len(sizes) and sizes[axis] != 1
-        found = {f.id for f in _verdict(descriptor).findings}
-        return Reply("accepted") if only and found == {"directml/ONE_HOT/axis-size-one"} else None
+        items = {f.id for f in _verdict(descriptor).findings}
+        return Reply("accepted") if only and items == {"directml/ONE_HOT/axis-size-one"} else None
 
     patch = proposed(waives)
     assert '+  - builds: ["4.1"]' in patch
     assert "+    not_enforced: [axis-size-one]" in patch
-    specs = _applied(patch, tmp_path)
+    specs = _apply_patch(patch, tmp_path)
     assert "not_enforced: [axis-size-one]" in (specs / "directml/operators/ONE_HOT.yaml").read_text()
     build_dialect(specs / "directml")
 
@@ -67,22 +67,22 @@ def _verdict(descriptor):
 
 def test_a_type_that_builds_take_is_added_to_the_row(proposed, tmp_path):
     def takes(_name, descriptor):
-        found = {f.id for f in _verdict(descriptor).findings}
-        return Reply("accepted") if found == {"directml/ONE_HOT/IndicesTensor.type"} else None
+        items = {f.id for f in _verdict(descriptor).findings}
+        return Reply("accepted") if items == {"directml/ONE_HOT/IndicesTensor.type"} else None
 
     patch = proposed(takes, levels=("4.1",))
     resolved = dialect("directml").operator("ONE_HOT").resolve("4.1", "observed")
     assert resolved
     row = ", ".join(resolved.cells["IndicesTensor"].types or ())
     assert f"IndicesTensor: {{types: [{row}, " in patch
-    build_dialect(_applied(patch, tmp_path) / "directml")
+    build_dialect(_apply_patch(patch, tmp_path) / "directml")
 
 
-def test_what_builds_refuse_beyond_the_page_is_left_to_a_person(proposed, tmp_path):
+def test_what_builds_reject_beyond_the_page_is_left_to_a_person(proposed, tmp_path):
     patch = proposed(refuses_type("ValuesTensor", "INT16"))
     assert "+  # To be written by hand" in patch
     assert "no such type" in patch
-    build_dialect(_applied(patch, tmp_path) / "directml")
+    build_dialect(_apply_patch(patch, tmp_path) / "directml")
 
 
 def test_a_difference_of_one_implementation_names_it(proposed):

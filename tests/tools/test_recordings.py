@@ -1,4 +1,4 @@
-"""Recordings and the cases for them: exact, repeatable, and refused where they are none."""
+"""Recordings and their cases: exact, reproducible, and rejected if invalid."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_any_bits_survive_a_recording(kind, data, hidden):
     if hidden:
         array = np.ma.MaskedArray(array, mask=[bool(hidden >> (i % 8) & 1) for i in range(array.size)])
     written = json.loads(json.dumps(encode(array), allow_nan=False))
-    again = decode(written, TensorDesc(kind, array.shape), "x")
-    assert again.dtype == array.dtype
+    repeated = decode(written, TensorDesc(kind, array.shape), "x")
+    assert repeated.dtype == array.dtype
     shown = ~np.ma.getmaskarray(array)
-    assert np.array_equal(np.ma.getmaskarray(again), ~shown)
-    assert np.ma.getdata(again)[shown].tobytes() == np.ma.getdata(array)[shown].tobytes()
+    assert np.array_equal(np.ma.getmaskarray(repeated), ~shown)
+    assert np.ma.getdata(repeated)[shown].tobytes() == np.ma.getdata(array)[shown].tobytes()
 
 
 @pytest.mark.parametrize("wrong", [[1], "12", [1, "x"], [1, [2]], [1, 2**40], None])
@@ -48,9 +48,9 @@ def test_cases_are_valid_repeatable_and_cover_much():
     first, second = (list(draw_cases("ONE_HOT", "6.4", 12, 3, runs=2, max_elements=200)) for _ in range(2))
     assert [case.descriptor for case in first] == [case.descriptor for case in second]
     assert len(first) == 12
-    for case, again in zip(first, second, strict=True):
+    for case, drawn in zip(first, second, strict=True):
         assert [set(run) for run in case.runs] == [{"IndicesTensor", "ValuesTensor"}] * 2
-        for run, other in zip(case.runs, again.runs, strict=True):
+        for run, other in zip(case.runs, drawn.runs, strict=True):
             assert all(run[name].tobytes() == other[name].tobytes() for name in run)
     covered = set().union(*(features(case.descriptor) for case in first))
     assert len({f for f in covered if f[:2] == ("IndicesTensor", "type")}) == 4
@@ -64,9 +64,9 @@ def test_boundary_arrays_hold_ends_sizes_and_special_floats():
     fields["ValuesTensor"] = TensorDesc("FLOAT16", (1000,))
     fields["OutputTensor"] = TensorDesc("FLOAT16", (77,))
     descriptor = type(case.descriptor)("directml", "ONE_HOT", fields)
-    made = boundary_arrays(descriptor, Random(1))
-    assert {76, 77, 78, -76, -77, -78, 2**63 - 1, -(2**63), 2**32, 0, -1} <= set(made["IndicesTensor"].tolist())
-    bits = set(made["ValuesTensor"].view(np.uint16).tolist())
+    entries = boundary_arrays(descriptor, Random(1))
+    assert {76, 77, 78, -76, -77, -78, 2**63 - 1, -(2**63), 2**32, 0, -1} <= set(entries["IndicesTensor"].tolist())
+    bits = set(entries["ValuesTensor"].view(np.uint16).tolist())
     assert {0x0000, 0x8000, 0x7C00, 0xFC00, 0x7C01, 0x0001, 0x3C00, 0x3C01, 0x7BFF} <= bits
 
 
@@ -87,8 +87,8 @@ class FakeOracle:
         dtype = TYPES.get(output.type, "u1")
         if dtype not in {"f4", "i8"}:
             return [Values(None, Reply("rejected", "here"))] * len(cases)
-        made = np.arange(np.prod(output.sizes), dtype=dtype).reshape(output.sizes)
-        return [Values({"OutputTensor": np.ma.MaskedArray(made, mask=made == 0)}, Reply("accepted"))] * len(cases)
+        array = np.arange(np.prod(output.sizes), dtype=dtype).reshape(output.sizes)
+        return [Values({"OutputTensor": np.ma.MaskedArray(array, mask=array == 0)}, Reply("accepted"))] * len(cases)
 
 
 def test_a_recording_is_written_the_same_twice_and_read_back(monkeypatch, tmp_path):
@@ -111,15 +111,15 @@ def test_a_recording_is_written_the_same_twice_and_read_back(monkeypatch, tmp_pa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
-        ("[]", "is no recording"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "is not a recording"),
         ('{"header": {"format": 2}, "cases": []}', "expected format 1, found 2"),
-        ('{"header": {"format": 1}, "cases": [{}]}', "is no recording"),
+        ('{"header": {"format": 1}, "cases": [{}]}', "is not a recording"),
         ('{"header": {"format": 1}, "cases": [{"descriptor": {"type": "x"}, "runs": []}]}', "DirectML|directml|x"),
     ],
 )
-def test_other_files_are_refused(tmp_path, text, message):
+def test_other_files_are_rejected(tmp_path, text, message):
     path = tmp_path / "x.json"
     path.write_text(text)
     with pytest.raises(Exception, match=message) as caught:

@@ -1,4 +1,4 @@
-"""Tables written anew: what says what is wanted stays byte for byte, the rest is written to be read."""
+"""Rewritten tables keep correct text byte for byte, and are readable."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def says(text: str) -> Any:
     return load_yaml(text, "x")[0]
 
 
-def changed(**parts: Any) -> str:
-    made = rewrite_file(TEXT, SAYS, {**SAYS, **parts})
-    assert says(made) == {**SAYS, **parts}
-    return made
+def change(**parts: Any) -> str:
+    text = rewrite_file(TEXT, SAYS, {**SAYS, **parts})
+    assert says(text) == {**SAYS, **parts}
+    return text
 
 
 def test_the_example() -> None:
@@ -70,59 +70,59 @@ def test_nothing_changes() -> None:
 
 
 def test_one_entry_changes() -> None:
-    made = changed(part={**SAYS["part"], "two": {"kind": "4", "more": 1, "last": "l"}})
-    before, behind = TEXT.split("  two:   # behind two\n")
+    text = change(part={**SAYS["part"], "two": {"kind": "4", "more": 1, "last": "l"}})
+    before, following = TEXT.split("  two:   # behind two\n")
     two = "  # behind two\n  # inside two\n  # at the end of two\n  two: {kind: \"4\", more: 1, last: 'l'}\n"
-    assert made == before + two + behind.partition("of two\n")[2].removeprefix("\n").replace(
+    assert text == before + two + following.partition("of two\n")[2].removeprefix("\n").replace(
         "  # Above three", "\n  # Above three"
     )
 
 
 def test_an_entry_is_added_and_one_is_gone() -> None:
     part = SAYS["part"]
-    made = changed(part={"zero": 0, "one": part["one"], "three": part["three"]})
-    assert made == TEXT.replace("part:\n", "part:\n  zero: 0\n").replace(
+    text = change(part={"zero": 0, "one": part["one"], "three": part["three"]})
+    assert text == TEXT.replace("part:\n", "part:\n  zero: 0\n").replace(
         TEXT[TEXT.index("  two:") : TEXT.index("\n  # Above three")], ""
     )
 
 
 def test_a_list_at_the_top_has_a_line_for_each_item() -> None:
-    made = changed(list=[{"a": 1, "b": "three"}, "a text of some words", {"c": "long " * 30}])
+    text = change(list=[{"a": 1, "b": "three"}, "a text of some words", {"c": "long " * 30}])
     listed = '# an item\nlist:\n  - {a: 1, b: "three"}\n  - a text of some words\n  - c: "long long'
-    assert f"# of it\n{listed}" in made
-    assert max(map(len, made.splitlines())) <= 120 + len("long ")
+    assert f"# of it\n{listed}" in text
+    assert max(map(len, text.splitlines())) <= 120 + len("long ")
 
 
 def test_keys_that_are_new_or_gone_and_their_order() -> None:
-    made = rewrite_file(TEXT, SAYS, {"new": None, "tail": SAYS["tail"], "name": "x"})
+    text = rewrite_file(TEXT, SAYS, {"new": None, "tail": SAYS["tail"], "name": "x"})
     assert (
-        made
+        text
         == "new: null\ntail: >-\n  # no comment\n  of any kind\n# The first line.\nname:   'x'  # of it\n# The end.\n"
     )
 
 
 def test_remarks_and_quotes() -> None:
-    wanted = {"a": {"x": 1, Quoted("y"): {"z": Quoted("w")}}, "b": Quoted("c"), "n": "1", "d": "yes"}
-    made = rewrite_file("", {}, wanted, {("a",): "of a", ("a", "x"): "of x", ("b",): "of b"})
-    assert made == 'a:  # of a\n  x: 1  # of x\n  "y": {z: "w"}\nb: "c"  # of b\nn: "1"\nd: yes\n'
-    again = rewrite_file(made, wanted, {**wanted, "a": {"x": 2}}, {("a",): "not again"})
-    assert again == 'a:  # of a\n  # of x\n  x: 2\nb: "c"  # of b\nn: "1"\nd: yes\n'
+    expected = {"a": {"x": 1, Quoted("y"): {"z": Quoted("w")}}, "b": Quoted("c"), "n": "1", "d": "yes"}
+    text = rewrite_file("", {}, expected, {("a",): "of a", ("a", "x"): "of x", ("b",): "of b"})
+    assert text == 'a:  # of a\n  x: 1  # of x\n  "y": {z: "w"}\nb: "c"  # of b\nn: "1"\nd: yes\n'
+    round_trip = rewrite_file(text, expected, {**expected, "a": {"x": 2}}, {("a",): "not again"})
+    assert round_trip == 'a:  # of a\n  # of x\n  x: 2\nb: "c"  # of b\nn: "1"\nd: yes\n'
 
 
 def test_keys_that_look_like_something_else() -> None:
     text = "1: a\n~: b  # none\nNull: c\n0x1: d\n2001-01-01: {1: e}"
-    made = rewrite_file(text, says(text), {**says(text), "Null": "x"})
-    assert made == text.replace("Null: c", '"Null": x') + "\n"
+    result = rewrite_file(text, says(text), {**says(text), "Null": "x"})
+    assert result == text.replace("Null: c", '"Null": x') + "\n"
 
 
 def test_long_values() -> None:
     words = [f"word_{number}" for number in range(30)]
-    made = rewrite_file("", {}, {"a": {"x": {"short": 1, "words": words}, "y": {k: {"z": 1} for k in "abcd"}}})
-    lines = made.splitlines()
+    text = rewrite_file("", {}, {"a": {"x": {"short": 1, "words": words}, "y": {k: {"z": 1} for k in "abcd"}}})
+    lines = text.splitlines()
     assert lines[:3] == ["a:", "  x:", "    short: 1"]
     assert lines[-5:] == ["  y:", *(f"    {key}: {{z: 1}}" for key in "abcd")]
     assert max(map(len, lines)) <= 120
-    assert says(made)["a"]["x"]["words"] == words
+    assert says(text)["a"]["x"]["words"] == words
 
 
 texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=40) | st.sampled_from(
@@ -140,12 +140,12 @@ tables = st.dictionaries(keys, values | st.dictionaries(keys, values, max_size=3
 @settings(max_examples=40)
 @given(tables, tables)
 def test_what_is_written_says_what_is_wanted(first: dict[str, Any], second: dict[str, Any]) -> None:
-    made = rewrite_file("", {}, first)
-    assert says(made) == first
+    result = rewrite_file("", {}, first)
+    assert says(result) == first
     both = {**second, **first}
-    again = rewrite_file(made, first, both)
-    assert says(again) == both
-    assert rewrite_file(again, says(again), both) == again
+    round_trip = rewrite_file(result, first, both)
+    assert says(round_trip) == both
+    assert rewrite_file(round_trip, says(round_trip), both) == round_trip
 
 
 @pytest.mark.parametrize("dialect", ["directml", "onnx", "openvino"])
@@ -155,18 +155,18 @@ def test_shipped_tables_keep_what_does_not_change(dialect: str) -> None:
         text = file.read_text(encoding="utf-8")
         old = says(text)
         assert rewrite_file(text, old, old) == text
-        wanted = json.loads(json.dumps(old))
-        section = pick.choice([key for key, value in wanted.items() if isinstance(value, dict) and value])
-        name = pick.choice(list(wanted[section]))
-        wanted[section][name] = {"new": 1}
-        made = rewrite_file(text, old, wanted)
-        assert says(made) == wanted
-        present, again = text.splitlines(), made.splitlines()
-        new = [line for line in again if line not in present]
+        expected_value = json.loads(json.dumps(old))
+        section = pick.choice([key for key, value in expected_value.items() if isinstance(value, dict) and value])
+        name = pick.choice(list(expected_value[section]))
+        expected_value[section][name] = {"new": 1}
+        result = rewrite_file(text, old, expected_value)
+        assert says(result) == expected_value
+        present, repeated = text.splitlines(), result.splitlines()
+        new = [line for line in repeated if line not in present]
         expected = [[f"{name}: {{new: 1}}"], [f'"{name}": {{new: 1}}'], [f"{section}:", f"{name}: {{new: 1}}"]]
         assert [line.strip() for line in new] in expected, file.name
         rest = iter(present)
-        assert all(line in new or line in rest for line in again), file.name  # the others in their order
+        assert all(line in new or line in rest for line in repeated), file.name  # the others in their order
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

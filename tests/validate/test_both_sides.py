@@ -1,4 +1,4 @@
-"""With the basis "both" the fast path checks the stricter of page and builds in one function."""
+"""With basis "both" one function checks the stricter of documentation and builds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from specgate.validate.check import _common, _within_both
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "both"),
+    ("item", "other", "both"),
     [
         (Bounds(1, 4), Bounds(2, 8), Bounds(2, 4)),
         (Bounds(1, None), Bounds(0, 8), Bounds(1, 8)),
@@ -19,15 +19,15 @@ from specgate.validate.check import _common, _within_both
         (None, None, None),
     ],
 )
-def test_ranges(one, other, both) -> None:
-    assert _within_both(one, other) == both
+def test_ranges(item, other, both) -> None:
+    assert _within_both(item, other) == both
 
 
 @pytest.mark.parametrize("other", [Bounds(2, 6), Bounds(2, 5, (2, 3, 5))])
 def test_listed_ranks(other) -> None:
-    made = _within_both(Bounds(1, 5, (1, 3, 5)), other)
-    assert made is not None
-    assert [n for n in range(10) if n in made] == [3, 5]
+    result = _within_both(Bounds(1, 5, (1, 3, 5)), other)
+    assert result is not None
+    assert [n for n in range(10) if n in result] == [3, 5]
 
 
 def test_types() -> None:

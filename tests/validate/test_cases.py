@@ -1,4 +1,4 @@
-"""Operators whose support rows depend on the descriptor: both paths choose the same case, and say when there is none."""
+"""Conditional support rows: both paths choose the same case, or report none."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 FOUR, THREE, FIVE = [1, 2, 3, 4], [2, 3, 4], [1, 1, 2, 3, 4]
 
 
-def described(function: Any, given: str | None, made: str | None, sizes: Any, out: Any = None) -> dict[str, Any]:
+def describe(function: Any, text: str | None, result: str | None, sizes: Any, out: Any = None) -> dict[str, Any]:
     desc: dict[str, Any] = {
-        "InputTensor": {"DataType": given, "Sizes": sizes},
-        "OutputTensor": {"DataType": made, "Sizes": sizes if out is None else out},
+        "InputTensor": {"DataType": text, "Sizes": sizes},
+        "OutputTensor": {"DataType": result, "Sizes": sizes if out is None else out},
     }
     if function is not None:
         desc["Function"] = function
@@ -35,7 +35,7 @@ def table(scratch) -> Dialect:
     return scratch(reduce=REDUCE)  # type: ignore[no-any-return]
 
 
-def found(data: dict[str, Any], level: str, basis: Any = "documented") -> list[str]:
+def find_ids(data: dict[str, Any], level: str, basis: Any = "documented") -> list[str]:
     verdict = check_at(read_dict(data, "directml"), level, basis)
     assert verdict.accepted is (not verdict.findings)
     return [finding.id.removeprefix("directml/REDUCE_SOME/") for finding in verdict.findings]
@@ -43,18 +43,18 @@ def found(data: dict[str, Any], level: str, basis: Any = "documented") -> list[s
 
 @pytest.mark.usefixtures("table")
 def test_the_row_of_the_case_that_holds_counts() -> None:
-    assert found(described("ARGMAX", "FLOAT32", "UINT32", FOUR), "1.0") == []
-    assert found(described("SUM", "FLOAT32", "FLOAT32", FOUR), "2.0") == []
-    assert found(described("SUM", "FLOAT32", "UINT32", FOUR), "2.0") == ["OutputTensor.type"]
-    assert found(described("ARGMIN", "FLOAT32", "FLOAT32", FOUR), "2.0") == ["OutputTensor.type"]
-    assert found(described("ARGMIN", "FLOAT32", "UINT32", THREE), "3.0") == []
-    assert found(described("SUM", "FLOAT32", "FLOAT32", THREE), "3.0") == ["InputTensor.rank", "OutputTensor.rank"]
-    assert found(described("SUM", "FLOAT32", "FLOAT32", FOUR, THREE), "3.0") == ["OutputTensor.rank", "same-rank"]
+    assert find_ids(describe("ARGMAX", "FLOAT32", "UINT32", FOUR), "1.0") == []
+    assert find_ids(describe("SUM", "FLOAT32", "FLOAT32", FOUR), "2.0") == []
+    assert find_ids(describe("SUM", "FLOAT32", "UINT32", FOUR), "2.0") == ["OutputTensor.type"]
+    assert find_ids(describe("ARGMIN", "FLOAT32", "FLOAT32", FOUR), "2.0") == ["OutputTensor.type"]
+    assert find_ids(describe("ARGMIN", "FLOAT32", "UINT32", THREE), "3.0") == []
+    assert find_ids(describe("SUM", "FLOAT32", "FLOAT32", THREE), "3.0") == ["InputTensor.rank", "OutputTensor.rank"]
+    assert find_ids(describe("SUM", "FLOAT32", "FLOAT32", FOUR, THREE), "3.0") == ["OutputTensor.rank", "same-rank"]
 
 
 @pytest.mark.usefixtures("table")
 def test_no_case() -> None:
-    verdict = check_at(read_dict(described("SUM", "FLOAT32", "FLOAT32", FOUR), "directml"), "1.0", "documented")
+    verdict = check_at(read_dict(describe("SUM", "FLOAT32", "FLOAT32", FOUR), "directml"), "1.0", "documented")
     (finding,) = verdict.findings
     assert finding.id == "directml/REDUCE_SOME/support-case"
     assert finding.where == "Function"
@@ -63,38 +63,38 @@ def test_no_case() -> None:
     assert finding.values == {"Function": "SUM"}
     assert finding.first_level == "2.0"
     assert finding.fix == "use feature level 2.0"
-    verdict = check_at(read_dict(described("L1", "FLOAT32", "FLOAT32", FOUR), "directml"), "6.4", "documented")
+    verdict = check_at(read_dict(describe("L1", "FLOAT32", "FLOAT32", FOUR), "directml"), "6.4", "documented")
     assert [f.message for f in verdict.findings] == ["No row of the support table applies: Function is L1."]
 
 
 @pytest.mark.usefixtures("table")
 def test_what_decides_the_case_is_wrong_itself() -> None:
-    assert found(described(None, "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.required"]
-    assert found(described("MEDIAN", "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.value"]
+    assert find_ids(describe(None, "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.required"]
+    assert find_ids(describe("MEDIAN", "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.value"]
 
 
 @pytest.mark.usefixtures("table")
 def test_no_case_hides_no_other_finding() -> None:
-    assert found(described("L1", "FLOAT32", "FLOAT32", FOUR, THREE), "3.0") == ["same-rank", "support-case"]
+    assert find_ids(describe("L1", "FLOAT32", "FLOAT32", FOUR, THREE), "3.0") == ["same-rank", "support-case"]
 
 
 @pytest.mark.usefixtures("table")
 def test_builds_may_take_more_in_one_case() -> None:
-    wide, summed = described("ARGMAX", "FLOAT32", "INT64", FOUR), described("SUM", "FLOAT32", "INT64", FOUR)
-    assert found(wide, "3.0", "observed") == []
-    assert found(wide, "3.0", "both") == found(wide, "5.0", "observed") == ["OutputTensor.type"]
-    assert found(summed, "3.0", "observed") == ["OutputTensor.type"]
-    five = described("SUM", "FLOAT32", "FLOAT32", FIVE, FOUR)
-    assert found(five, "4.0", "observed") == ["same-rank"]
-    assert found(five, "4.0", "both") == ["InputTensor.rank", "same-rank"]
+    wide, summed = describe("ARGMAX", "FLOAT32", "INT64", FOUR), describe("SUM", "FLOAT32", "INT64", FOUR)
+    assert find_ids(wide, "3.0", "observed") == []
+    assert find_ids(wide, "3.0", "both") == find_ids(wide, "5.0", "observed") == ["OutputTensor.type"]
+    assert find_ids(summed, "3.0", "observed") == ["OutputTensor.type"]
+    five = describe("SUM", "FLOAT32", "FLOAT32", FIVE, FOUR)
+    assert find_ids(five, "4.0", "observed") == ["same-rank"]
+    assert find_ids(five, "4.0", "both") == ["InputTensor.rank", "same-rank"]
 
 
 @pytest.mark.usefixtures("table")
 def test_minimum() -> None:
-    found = find_minimum(read_dict(described("SUM", "FLOAT32", "FLOAT32", FOUR), "directml"), "documented")
-    assert found == "2.0"
-    assert [finding.id for finding in found.blockers["1.0"]] == ["directml/REDUCE_SOME/support-case"]
-    assert find_minimum(read_dict(described("ARGMAX", "FLOAT32", "UINT32", THREE), "directml"), "documented") == "3.0"
+    result = find_minimum(read_dict(describe("SUM", "FLOAT32", "FLOAT32", FOUR), "directml"), "documented")
+    assert result == "2.0"
+    assert [finding.id for finding in result.blockers["1.0"]] == ["directml/REDUCE_SOME/support-case"]
+    assert find_minimum(read_dict(describe("ARGMAX", "FLOAT32", "UINT32", THREE), "directml"), "documented") == "3.0"
 
 
 TYPES, SIZES = ("FLOAT32", "UINT32", "INT64"), (FOUR, THREE, FIVE)
@@ -106,11 +106,11 @@ def test_both_paths_agree(table: Dialect, basis: Any) -> None:
     spec = table.operator("REDUCE_SOME")
     sides: list[Any] = ["documented", "observed"] if basis == "both" else [basis]
     answers = set()
-    for function, made, sizes, out in product(("ARGMAX", "SUM", "L1", None), TYPES, SIZES, SIZES):
-        descriptor = read_dict(described(function, "FLOAT32", made, sizes, out), "directml")
+    for function, result, sizes, out in product(("ARGMAX", "SUM", "L1", None), TYPES, SIZES, SIZES):
+        descriptor = read_dict(describe(function, "FLOAT32", result, sizes, out), "directml")
         for level in ("1.0", "2.0", "3.0", "4.0", "4.1", "5.0"):
-            said = [resolved for side in sides if (resolved := spec.resolve(level, side)) is not None]
-            whole = bool(said) and not any(explain_at(descriptor, resolved) for resolved in said)
+            message = [resolved for side in sides if (resolved := spec.resolve(level, side)) is not None]
+            whole = bool(message) and not any(explain_at(descriptor, resolved) for resolved in message)
             assert accepts(descriptor, level, basis) is whole
             answers.add((level, whole))
     assert len(answers) == 12
@@ -140,10 +140,10 @@ support:
 """
 
 
-def shaped(made: str, first: int, scale: str | None = None) -> dict[str, Any]:
+def shape_desc(text: str, first: int, scale: str | None = None) -> dict[str, Any]:
     desc = {
         "InputTensor": {"DataType": "INT8", "Sizes": [first, 1, 1, 1]},
-        "OutputTensor": {"DataType": made, "Sizes": [1, 1, 1, 1]},
+        "OutputTensor": {"DataType": text, "Sizes": [1, 1, 1, 1]},
     }
     if scale:
         desc["ScaleTensor"] = {"DataType": scale, "Sizes": [1, 1, 1, 1]}
@@ -153,13 +153,13 @@ def shaped(made: str, first: int, scale: str | None = None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("data", "findings"),
     [
-        (shaped("FLOAT32", 1, "FLOAT32"), []),
-        (shaped("INT8", 2, "FLOAT32"), ["OutputTensor.type"]),
-        (shaped("FLOAT32", 1, "FLOAT16"), ["support-case"]),
-        (shaped("FLOAT32", 1), ["support-case"]),  # a condition on what is left out does not hold
-        (shaped("INT8", 2), []),
-        (shaped("INT8", 3), ["OutputTensor.type"]),
-        (shaped("INT16", 3), []),
+        (shape_desc("FLOAT32", 1, "FLOAT32"), []),
+        (shape_desc("INT8", 2, "FLOAT32"), ["OutputTensor.type"]),
+        (shape_desc("FLOAT32", 1, "FLOAT16"), ["support-case"]),
+        (shape_desc("FLOAT32", 1), ["support-case"]),  # a condition on an omitted field does not hold
+        (shape_desc("INT8", 2), []),
+        (shape_desc("INT8", 3), ["OutputTensor.type"]),
+        (shape_desc("INT16", 3), []),
     ],
 )
 def test_conditions_on_tensors_that_may_be_left_out(scratch, data: dict[str, Any], findings: list[str]) -> None:
@@ -168,12 +168,14 @@ def test_conditions_on_tensors_that_may_be_left_out(scratch, data: dict[str, Any
     verdict = check_at(descriptor, "3.0", "documented")
     assert [f.id.rpartition("/")[2] for f in verdict.findings] == findings
     assert verdict.accepted is (not findings)
-    if "ScaleTensor" in data["desc"] or findings:  # with it left out the fast path leaves the answer to the other
+    if (
+        "ScaleTensor" in data["desc"] or findings
+    ):  # if it is omitted, the fast path leaves the answer to the explaining one
         assert accepts(descriptor, "3.0", "documented") is verdict.accepted
 
 
 def unknown(data: dict[str, Any]) -> Any:
-    """Give the descriptor with the first size of its input unknown."""
+    """Return the descriptor with an unknown first size of its input."""
     descriptor = read_dict(data, "directml")
     tensor = descriptor.fields["InputTensor"]
     fields = {**descriptor.fields, "InputTensor": tensor._replace(sizes=(None, *tensor.sizes[1:]))}
@@ -182,7 +184,7 @@ def unknown(data: dict[str, Any]) -> Any:
 
 def test_an_open_condition_is_undecided(scratch) -> None:
     scratch(shaped=SHAPED)
-    verdict = check_at(unknown(shaped("INT8", 2)), "3.0", "documented")
+    verdict = check_at(unknown(shape_desc("INT8", 2)), "3.0", "documented")
     assert verdict.accepted is None
     own = [f for f in verdict.undecided if f.id.startswith("directml/SHAPED/")]
     assert [f.id for f in own] == ["directml/SHAPED/support-case"]
@@ -191,18 +193,18 @@ def test_an_open_condition_is_undecided(scratch) -> None:
     )
 
 
-def test_what_fails_in_every_open_case_is_told(scratch) -> None:
+def test_what_fails_in_every_open_case_is_reported(scratch) -> None:
     scratch(shaped=SHAPED)
-    verdict = check_at(unknown(shaped("FLOAT16", 2)), "3.0", "documented")
+    verdict = check_at(unknown(shape_desc("FLOAT16", 2)), "3.0", "documented")
     assert verdict.accepted is False
     assert [f.id for f in verdict.findings] == ["directml/SHAPED/OutputTensor.type"]
 
 
 def test_where_two_cases_hold_the_one_that_accepts_counts(scratch) -> None:
     scratch(reduce=REDUCE.replace("Function == SUM", "Function != L1"))
-    data = described("ARGMAX", "FLOAT32", "FLOAT32", FOUR)
-    assert found(data, "2.0") == []
-    assert found(data, "1.0") == ["OutputTensor.type"]
+    data = describe("ARGMAX", "FLOAT32", "FLOAT32", FOUR)
+    assert find_ids(data, "2.0") == []
+    assert find_ids(data, "1.0") == ["OutputTensor.type"]
     descriptor = read_dict(data, "directml")
     assert check_at(replace(descriptor, plain=False), "2.0", "documented").accepted is True
 
@@ -210,8 +212,8 @@ def test_where_two_cases_hold_the_one_that_accepts_counts(scratch) -> None:
 def test_a_condition_on_a_field_of_other_levels_does_not_hold(scratch) -> None:
     text = REDUCE.replace("fields:\n", "fields:\n  Mode: {kind: attribute, type: uint, since: '3.0', optional: true}\n")
     scratch(reduce=text.replace("when: Function == SUM", "when: Mode == 1"))
-    data = described("SUM", "FLOAT32", "FLOAT32", FOUR)
-    assert found(data, "2.0") == found(data, "3.0") == ["support-case"]
+    data = describe("SUM", "FLOAT32", "FLOAT32", FOUR)
+    assert find_ids(data, "2.0") == find_ids(data, "3.0") == ["support-case"]
     data["desc"]["Mode"] = 1
-    assert found(data, "3.0") == []
-    assert "Mode.exists" in found(data, "2.0")
+    assert find_ids(data, "3.0") == []
+    assert "Mode.exists" in find_ids(data, "2.0")

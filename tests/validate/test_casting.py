@@ -1,4 +1,4 @@
-"""Which type to cast to, and up to where integers stay exact on the way."""
+"""The type to cast to, and the range in which integers stay exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from specgate.validate.fixes import describe_loss, exact_up_to, lossless, neares
 
 
 @pytest.mark.parametrize(
-    ("found", "other", "expected"),
+    ("result", "other", "expected"),
     [
         ("i32", "f32", "2**24"),
         ("u32", "f32", "2**24"),
@@ -30,17 +30,17 @@ from specgate.validate.fixes import describe_loss, exact_up_to, lossless, neares
         ("i32", "nf4", None),  # how much it holds is not known here
     ],
 )
-def test_integers_are_exact_up_to_the_significand(found: str, other: str, expected: str | None) -> None:
-    assert exact_up_to(found, other, dialect("openvino")) == expected
+def test_integers_are_exact_up_to_the_significand(result: str, other: str, expected: str | None) -> None:
+    assert exact_up_to(result, other, dialect("openvino")) == expected
 
 
-@pytest.mark.parametrize(("found", "expected"), [("INT64", "2**8"), ("INT8", None)])
-def test_bfloat16_has_eight_bits_in_every_spelling(found: str, expected: str | None) -> None:
-    assert exact_up_to(found, "BFLOAT16", dialect("onnx")) == expected
+@pytest.mark.parametrize(("result", "expected"), [("INT64", "2**8"), ("INT8", None)])
+def test_bfloat16_has_eight_bits_in_every_spelling(result: str, expected: str | None) -> None:
+    assert exact_up_to(result, "BFLOAT16", dialect("onnx")) == expected
 
 
 @pytest.mark.parametrize(
-    ("found", "allowed", "expected"),
+    ("result", "allowed", "expected"),
     [
         ("i32", ["f32", "i64", "u32"], "i64"),  # the same kind first
         ("i32", ["i8", "i64"], "i64"),  # wider loses nothing
@@ -56,12 +56,12 @@ def test_bfloat16_has_eight_bits_in_every_spelling(found: str, expected: str | N
         ("no type", ["i32"], None),
     ],
 )
-def test_the_nearest_type_loses_least(found: str, allowed: list[str], expected: str | None) -> None:
-    assert nearest(found, allowed, dialect("openvino")) == expected
+def test_the_nearest_type_loses_least(result: str, allowed: list[str], expected: str | None) -> None:
+    assert nearest(result, allowed, dialect("openvino")) == expected
 
 
 @pytest.mark.parametrize(
-    ("found", "other", "expected"),
+    ("result", "other", "expected"),
     [
         ("boolean", "u8", True),
         ("u8", "i16", True),
@@ -76,14 +76,14 @@ def test_the_nearest_type_loses_least(found: str, allowed: list[str], expected: 
         ("string", "string", False),
     ],
 )
-def test_what_loses_nothing(found: str, other: str, expected: bool) -> None:
-    assert lossless(found, other, dialect("openvino")) is expected
+def test_what_loses_nothing(result: str, other: str, expected: bool) -> None:
+    assert lossless(result, other, dialect("openvino")) is expected
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 def test_no_table_proposes_a_cast_that_loses_something_where_another_does_not(name: str) -> None:
-    home, rows, asked = dialect(name), set(), 0
+    home, rows, questions = dialect(name), set(), 0
     for operator in home.tables.operators:
         spec = home.operator(operator)
         for level in spec.levels:
@@ -92,14 +92,14 @@ def test_no_table_proposes_a_cast_that_loses_something_where_another_does_not(na
             for row in resolved.alternatives:
                 rows |= {cell.types for field, cell in row.cells.items() if cell.types and _is_input(row, field)}
     for allowed in rows:
-        for found in home.types.keys() - set(allowed):
-            near = nearest(found, allowed, home)
-            kept = [other for other in allowed if lossless(found, other, home)]
-            assert near in allowed if near is not None else not kept, (found, allowed, kept)
-            said = near is None or describe_loss(found, near, home) or "nf4" in {found, near}
-            assert near in kept if kept else said, (found, allowed, near)
-            asked += 1
-    assert asked > 100
+        for result in home.types.keys() - set(allowed):
+            near = nearest(result, allowed, home)
+            kept = [other for other in allowed if lossless(result, other, home)]
+            assert near in allowed if near is not None else not kept, (result, allowed, kept)
+            message = near is None or describe_loss(result, near, home) or "nf4" in {result, near}
+            assert near in kept if kept else message, (result, allowed, near)
+            questions += 1
+    assert questions > 100
 
 
 def _is_input(row: Any, field: str) -> bool:
@@ -116,25 +116,25 @@ def _numpy(name: str, entry: Any) -> Any:
     return np.dtype(getattr(ml_dtypes if entry.get("ml_dtypes") else np, word))
 
 
-def test_what_is_said_to_lose_nothing_comes_back_as_it_was() -> None:
+def test_what_is_reported_to_lose_nothing_comes_back_as_it_was() -> None:
     """Every value of each type of up to 16 bits, through numpy and ml_dtypes."""
     np = pytest.importorskip("numpy")
     pytest.importorskip("ml_dtypes")
     home, compared = dialect("onnx"), 0
-    known = {name: made for name, entry in home.types.items() if (made := _numpy(name, entry)) is not None}
-    for found, mine in known.items():
+    entries = {name: result for name, entry in home.types.items() if (result := _numpy(name, entry)) is not None}
+    for text, mine in entries.items():
         if mine.itemsize > 2 or mine.kind == "b":
             continue
         count = 2 ** (8 * mine.itemsize)
         codes = np.arange(count, dtype=np.uint16 if mine.itemsize == 2 else np.uint8)
-        values = codes.view(mine) if (home.types[found]["bits"] or 0) >= 8 else np.arange(-8, 8).astype(mine)
-        for other, theirs in known.items():
-            if theirs.kind in "bcO" or "E8M0" in found + other or ("FLOAT" in found and "INT" in other):
+        values = codes.view(mine) if (home.types[text]["bits"] or 0) >= 8 else np.arange(-8, 8).astype(mine)
+        for other, theirs in entries.items():
+            if theirs.kind in "bcO" or "E8M0" in text + other or ("FLOAT" in text and "INT" in other):
                 continue
             with np.errstate(all="ignore"):
                 whole = values.astype(np.float64)
-                back = values.astype(theirs).astype(np.float64)
-            same = bool(np.all((whole == back) | ~np.isfinite(whole)))
-            assert lossless(found, other, home) == same, (found, other)
+                restored = values.astype(theirs).astype(np.float64)
+            same = bool(np.all((whole == restored) | ~np.isfinite(whole)))
+            assert lossless(text, other, home) == same, (text, other)
             compared += 1
     assert compared > 100

@@ -1,4 +1,4 @@
-"""What a device lacks is a note while it is not known, and a finding where it is given."""
+"""A capability is a note while the device is unknown, a finding if it lacks it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def identity(kind: str) -> dict[str, object]:
     return {"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
 
 
-def found(kind: str, level: str, device: str) -> list[str]:
+def find_ids(kind: str, level: str, device: str) -> list[str]:
     verdict = specgate.check(identity(kind), f"directml:{level}", device=device)
     assert verdict.accepted is not bool(verdict.findings)
     assert {f.id for f in verdict.findings} <= {"directml/tensor/device-capability"}
@@ -42,7 +42,7 @@ BOTH = ["InputTensor.DataType", "OutputTensor.DataType"]
     ],
 )
 def test_what_a_type_needs(kind, level, device, expected):
-    assert found(kind, level, device) == expected
+    assert find_ids(kind, level, device) == expected
 
 
 def test_indices_of_64_bits_before_4_1():
@@ -88,7 +88,7 @@ def test_tensors_in_an_array_count_too():
     ]  # fmt: skip
 
 
-def test_a_refused_descriptor_gets_the_finding_besides():
+def test_a_rejected_descriptor_gets_the_finding_besides():
     data = identity("FLOAT16")
     data["desc"] = {**data["desc"], "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3]}}  # type: ignore[dict-item]
     ids = [f.id for f in specgate.check(data, "directml:6.4", device="none").findings]

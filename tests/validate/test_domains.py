@@ -1,4 +1,4 @@
-"""Operators of other domains are judged by the version of their domain, which a target implies."""
+"""Operators of other domains are checked at their domain's version of the target."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_target_implies_the_domains_version():
         "onnx/ai.onnx.ml.LabelEncoder/one-list-of-values",
     }
     assert {(f.first_level, f.fix, f.target) for f in verdict.findings if f.id.endswith(".exists")} == {
-        ("4", "use ai.onnx.ml version 4", "onnx:17")  # without its keys it would compute something else
+        ("4", "use ai.onnx.ml version 4", "onnx:17")  # without these keys it would compute something else
     }
     assert specgate.minimum(node) == "20"
 
@@ -68,23 +68,23 @@ def test_an_operator_that_its_domain_dropped():
 
 
 def test_operators_of_a_target():
-    there = {row["operator"]: row["support"] for row in operators_at(dialect("onnx"), "11")}
-    assert there["ai.onnx.ml.LabelEncoder"] == "limited"
-    assert there["ai.onnx.preview.training.Adam"] == "no"
-    assert there["Add"] == "limited"
-    assert there["LayerNormalization"] == "no"
+    existing = {row["operator"]: row["support"] for row in operators_at(dialect("onnx"), "11")}
+    assert existing["ai.onnx.ml.LabelEncoder"] == "limited"
+    assert existing["ai.onnx.preview.training.Adam"] == "no"
+    assert existing["Add"] == "limited"
+    assert existing["LayerNormalization"] == "no"
 
 
-@pytest.mark.parametrize(("version", "target", "wanted"), [
+@pytest.mark.parametrize(("version", "target", "expected"), [
     (3, "onnx:17", []),
     (5, "onnx:17", [
         "uses version 5 of ai.onnx.ml, but the target supports up to 3; its node exists unchanged at 3",
     ]),
     (5, "onnx:21", []),
 ])  # fmt: skip
-def test_a_models_import_of_a_domain(version, target, wanted):
+def test_a_models_import_of_a_domain(version, target, expected):
     onnx = pytest.importorskip(
-        "onnx", reason="A MODEL'S IMPORTS ARE NOT JUDGED: pip install onnx (it is in the test extra)"
+        "onnx", reason="A MODEL'S IMPORTS ARE NOT CHECKED: pip install onnx (it is in the test extra)"
     )
     helper = onnx.helper
     node = helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", keys_int64s=[1], values_int64s=[2])
@@ -92,5 +92,5 @@ def test_a_models_import_of_a_domain(version, target, wanted):
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", version)]
     model = helper.make_model(helper.make_graph([node], "g", [x], [y]), opset_imports=imports, ir_version=8)
     report = specgate.lint(model, [target])
-    assert [f.message for f in report.findings if f.severity == "error"] == wanted
+    assert [f.message for f in report.findings if f.severity == "error"] == expected
     assert (report.nodes, report.no_table, report.undecided) == (1, [], [])

@@ -1,4 +1,4 @@
-"""Findings: ids, places, values, fixes and levels; all that fails at once, and no echoes of it."""
+"""Findings: ids, places, values, fixes, levels; all failures, without echoes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from specgate.spec.tables import dialect
 NARROWER = "24 of 53 significant bits are kept, numbers from 2**128 on overflow"
 
 
-def changed(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Set fields of a DirectML descriptor: TENSOR__MEMBER or FIELD; None takes one away."""
+def change(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Set fields of a DirectML descriptor: TENSOR__MEMBER or FIELD; None removes one."""
     for path, value in changes.items():
         *way, last = path.split("__")
         at = data["desc"]
@@ -39,7 +39,7 @@ def test_accepted(one_hot) -> None:
 
 
 def test_a_rule(one_hot) -> None:
-    verdict = specgate.check(changed(one_hot, Axis=4), "directml:4.1")
+    verdict = specgate.check(change(one_hot, Axis=4), "directml:4.1")
     assert verdict.word == "rejected"
     assert verdict.findings == (
         specgate.Finding(
@@ -56,7 +56,7 @@ def test_a_rule(one_hot) -> None:
 
 
 def test_a_type_that_comes_later(one_hot) -> None:
-    verdict = specgate.check(changed(one_hot, IndicesTensor__DataType="INT64"), "directml:2.1")
+    verdict = specgate.check(change(one_hot, IndicesTensor__DataType="INT64"), "directml:2.1")
     assert verdict.findings == (
         specgate.Finding(
             id="directml/ONE_HOT/IndicesTensor.type",
@@ -74,16 +74,16 @@ def test_a_type_that_comes_later(one_hot) -> None:
 
 
 def test_a_type_that_never_comes(one_hot) -> None:
-    (found,) = specgate.check(changed(one_hot, IndicesTensor__DataType="FLOAT32"), "directml:2.1").findings
+    (finding,) = specgate.check(change(one_hot, IndicesTensor__DataType="FLOAT32"), "directml:2.1").findings
     assert (
-        found.message
+        finding.message
         == "IndicesTensor is FLOAT32, which is not supported at feature level 2.1 (supported: UINT32); no feature level supports it"
     )
-    assert (found.first_level, found.levels, found.fix) == (None, (), "give IndicesTensor the type UINT32")
+    assert (finding.first_level, finding.levels, finding.fix) == (None, (), "give IndicesTensor the type UINT32")
 
 
 def test_ranks_that_come_later(one_hot) -> None:
-    data = changed(
+    data = change(
         one_hot, IndicesTensor__Sizes=[1, 3, 1], ValuesTensor__Sizes=[1, 1, 2], OutputTensor__Sizes=[1, 3, 4], Axis=2
     )
     verdict = specgate.check(data, "directml:2.1")
@@ -98,7 +98,7 @@ def test_ranks_that_come_later(one_hot) -> None:
 
 def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
     """FLOAT64 values need 4.1, so the indices' finding must not propose 3.0."""
-    data = changed(
+    data = change(
         one_hot, IndicesTensor__DataType="INT64", ValuesTensor__DataType="FLOAT64", OutputTensor__DataType="FLOAT64"
     )
     verdict = specgate.check(data, "directml:2.1")
@@ -114,7 +114,7 @@ def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
 
 
 def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
-    data = changed(one_hot, IndicesTensor__DataType="INT64", Axis=7)
+    data = change(one_hot, IndicesTensor__DataType="INT64", Axis=7)
     assert [(f.where, f.fix) for f in specgate.check(data, "directml:2.1").findings] == [
         ("IndicesTensor", "cast IndicesTensor to UINT32 (exact from 0 to 2**32 - 1)"),
         ("Axis", "set Axis to 3 or less"),
@@ -122,13 +122,13 @@ def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
 
 
 def test_a_tables_own_fix(one_hot) -> None:
-    (found,) = specgate.check(changed(one_hot, ValuesTensor__Sizes=[1, 2]), "directml:4.1").findings
-    assert found.id == "directml/ONE_HOT/values-rank"
-    assert found.fix == "add leading dimensions of size 1 to ValuesTensor"
+    (finding,) = specgate.check(change(one_hot, ValuesTensor__Sizes=[1, 2]), "directml:4.1").findings
+    assert finding.id == "directml/ONE_HOT/values-rank"
+    assert finding.fix == "add leading dimensions of size 1 to ValuesTensor"
 
 
 def test_rules_of_every_tensor(one_hot) -> None:
-    data = changed(
+    data = change(
         one_hot,
         OutputTensor__Flags=2,
         OutputTensor__GuaranteedBaseOffsetAlignment=3,
@@ -157,7 +157,7 @@ def test_rules_of_every_tensor(one_hot) -> None:
 
 
 def test_the_same_rule_on_two_tensors_is_two_findings(one_hot) -> None:
-    data = changed(one_hot, OutputTensor__Flags=2, IndicesTensor__Flags=9)
+    data = change(one_hot, OutputTensor__Flags=2, IndicesTensor__Flags=9)
     assert facts(specgate.check(data, "directml:4.1")) == [
         ("tensor/flags", "IndicesTensor"),
         ("tensor/flags", "OutputTensor"),
@@ -165,7 +165,7 @@ def test_the_same_rule_on_two_tensors_is_two_findings(one_hot) -> None:
 
 
 def test_all_that_fails_at_once(one_hot) -> None:
-    data = changed(
+    data = change(
         one_hot,
         IndicesTensor__DataType="INT8",
         IndicesTensor__Sizes=[1, 1, 3, 2],
@@ -203,29 +203,29 @@ ECHOES = {
 
 @pytest.mark.parametrize(("changes", "ids"), ECHOES.values(), ids=ECHOES.keys())
 def test_causes_without_echoes(one_hot, changes: dict[str, Any], ids: list[str]) -> None:
-    verdict = specgate.check(changed(one_hot, **changes), "directml:4.1")
+    verdict = specgate.check(change(one_hot, **changes), "directml:4.1")
     assert sorted({name for name, _ in facts(verdict)}) == ids
     assert verdict.undecided == ()
 
 
 def test_required(one_hot) -> None:
-    (found,) = specgate.check(changed(one_hot, Axis=None), "directml:4.1").findings
-    assert found.message == "Axis is required, but missing"
-    assert (found.id, found.where, found.fix) == ("directml/ONE_HOT/Axis.required", "Axis", "give Axis")
+    (finding,) = specgate.check(change(one_hot, Axis=None), "directml:4.1").findings
+    assert finding.message == "Axis is required, but missing"
+    assert (finding.id, finding.where, finding.fix) == ("directml/ONE_HOT/Axis.required", "Axis", "give Axis")
 
 
 def test_the_operator_itself(one_hot) -> None:
     verdict = specgate.check(one_hot, "directml:1.0")
-    (found,) = verdict.findings
-    assert found.id == "directml/ONE_HOT/level"
-    assert found.message == "ONE_HOT does not exist at feature level 1.0; it exists from 2.0 on"
-    assert (found.where, found.first_level, found.fix) == ("", "2.0", "use feature level 2.0")
-    assert found.values == {"level": "1.0", "operator": "ONE_HOT"}
-    assert found.levels == dialect("directml").levels[1:]
+    (finding,) = verdict.findings
+    assert finding.id == "directml/ONE_HOT/level"
+    assert finding.message == "ONE_HOT does not exist at feature level 1.0; it exists from 2.0 on"
+    assert (finding.where, finding.first_level, finding.fix) == ("", "2.0", "use feature level 2.0")
+    assert finding.values == {"level": "1.0", "operator": "ONE_HOT"}
+    assert finding.levels == dialect("directml").levels[1:]
 
 
 def test_device_capabilities_are_notes_and_no_findings(one_hot) -> None:
-    data = changed(one_hot, ValuesTensor__DataType="FLOAT16", OutputTensor__DataType="FLOAT16")
+    data = change(one_hot, ValuesTensor__DataType="FLOAT16", OutputTensor__DataType="FLOAT16")
     verdict = specgate.check(data, "directml:4.1")
     assert verdict.accepted is True
     assert verdict.notes[0].startswith("ValuesTensor is FLOAT16, which requires a device with ")
@@ -265,7 +265,7 @@ rules:
 def many(**changes: Any) -> dict[str, Any]:
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 2, 3, 4]}
     desc = {"InputTensors": [dict(tensor), dict(tensor)], "OutputTensor": tensor, "Count": 2}
-    return changed({"type": "SCRATCH", "desc": desc}, **changes)
+    return change({"type": "SCRATCH", "desc": desc}, **changes)
 
 
 def test_an_array_of_tensors(scratch) -> None:
@@ -304,20 +304,20 @@ def test_values_and_ranges(scratch) -> None:
 
 def test_a_field_of_other_levels(scratch) -> None:
     scratch(many=MANY)
-    for level, there in (("2.0", "from feature level 3.0 to 4.1"), ("5.0", "up to feature level 4.1")):
-        (found,) = specgate.check(many(Fused=True, Count=1), f"directml:{level}").findings
-        assert found.id == "directml/SCRATCH/Fused.exists"
-        said = f"Fused is an attribute of SCRATCH {there}, not at feature level {level}"
-        assert found.message == f"{said}; accepted by 3.0..4.1"
-        assert found.levels == ("3.0", "3.1", "4.0", "4.1")
+    for level, existing in (("2.0", "from feature level 3.0 to 4.1"), ("5.0", "up to feature level 4.1")):
+        (finding,) = specgate.check(many(Fused=True, Count=1), f"directml:{level}").findings
+        assert finding.id == "directml/SCRATCH/Fused.exists"
+        message = f"Fused is an attribute of SCRATCH {existing}, not at feature level {level}"
+        assert finding.message == f"{message}; accepted by 3.0..4.1"
+        assert finding.levels == ("3.0", "3.1", "4.0", "4.1")
     assert specgate.check(many(Fused=True, Count=1), "directml:3.1").accepted is True
 
 
 def test_a_value_is_not_taken_where_its_field_does_not_exist(scratch) -> None:
     words = MANY.replace('until: "5.0"', 'words: ["x"]').replace("type: bool", "type: string")
     scratch(many=words.replace("when: Fused", "when: Fused == 'x'"))
-    (found,) = specgate.check(many(Fused="y"), "directml:3.0").findings
-    assert (found.id, found.first_level, found.levels) == ("directml/SCRATCH/Fused.value", None, ())
+    (finding,) = specgate.check(many(Fused="y"), "directml:3.0").findings
+    assert (finding.id, finding.first_level, finding.levels) == ("directml/SCRATCH/Fused.value", None, ())
 
 
 def test_forms_of_a_rule(scratch) -> None:
@@ -332,15 +332,15 @@ def test_forms_of_a_rule(scratch) -> None:
 
 def test_a_removed_operator(scratch) -> None:
     scratch(many=MANY)
-    (found,) = specgate.check(many(), "directml:6.1").findings
-    assert found.message == "SCRATCH does not exist at feature level 6.1; it was removed at 6.0"
-    assert (found.first_level, found.levels[-1], found.fix) == ("2.0", "5.2", None)
+    (finding,) = specgate.check(many(), "directml:6.1").findings
+    assert finding.message == "SCRATCH does not exist at feature level 6.1; it was removed at 6.0"
+    assert (finding.first_level, finding.levels[-1], finding.fix) == ("2.0", "5.2", None)
 
 
 def test_many_types_are_counted(scratch) -> None:
     scratch(many=MANY)
-    (found,) = specgate.check(many(OutputTensor__DataType="UNKNOWN"), "directml:4.0").findings
-    assert found.message == (
+    (finding,) = specgate.check(many(OutputTensor__DataType="UNKNOWN"), "directml:4.0").findings
+    assert finding.message == (
         "OutputTensor is UNKNOWN, which is not supported at feature level 4.0 (supported: FLOAT32, FLOAT16, "
         "UINT32, UINT16, UINT8, INT32, "
         "INT16, INT8, FLOAT64, UINT64, INT64, 2 more); no feature level supports it"
@@ -399,15 +399,15 @@ STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "found"), STRUCTURE.values(), ids=STRUCTURE.keys())
-def test_structure(data: dict[str, Any], found: list[tuple[str, str, str]]) -> None:
+@pytest.mark.parametrize(("data", "result"), STRUCTURE.values(), ids=STRUCTURE.keys())
+def test_structure(data: dict[str, Any], result: list[tuple[str, str, str]]) -> None:
     verdict = specgate.check(data, "onnx:17")
-    assert [(f.id.removeprefix("onnx/OneHot/"), f.where, f.message) for f in verdict.findings] == found
+    assert [(f.id.removeprefix("onnx/OneHot/"), f.where, f.message) for f in verdict.findings] == result
     assert verdict.accepted is False
     assert verdict.undecided == ()
 
 
-def test_a_required_attribute_of_a_wrong_kind_is_said_once(openvino_one_hot) -> None:
+def test_a_required_attribute_of_a_wrong_kind_is_reported_once(openvino_one_hot) -> None:
     verdict = specgate.check({**openvino_one_hot, "data": {"axis": "first"}}, "openvino:opset13")
     assert facts(verdict) == [("OneHot/axis.wrong-kind", "axis")]
 
@@ -424,17 +424,17 @@ HOSTILE = {
 def test_names_and_values_from_files_are_tamed(key: str) -> None:
     verdict = specgate.check({**NODE, "attributes": {key: key, "axis": key}}, "onnx:17")
     assert sorted(f.id for f in verdict.findings) == ["onnx/OneHot/axis.wrong-kind", "onnx/OneHot/unknown-attribute"]
-    for found in verdict.findings:
-        assert found.message.isprintable()
-        assert found.where.isprintable()
-        assert len(found.message) < 300
-        assert len(str(found.values)) < 600
+    for result in verdict.findings:
+        assert result.message.isprintable()
+        assert result.where.isprintable()
+        assert len(result.message) < 300
+        assert len(str(result.values)) < 600
 
 
 def test_numbers_too_long_to_print() -> None:
     verdict = specgate.check({**NODE, "attributes": {"axis": 10**5000, "other": [10**5000]}}, "onnx:17")
     assert "an integer of 16610 bits" in verdict.findings[0].message
-    assert json.dumps([dict(found.values) for found in verdict.findings])
+    assert json.dumps([dict(finding.values) for finding in verdict.findings])
 
 
 def test_a_level_without_a_build_takes_the_word_of_those_next_to_it():
@@ -464,8 +464,8 @@ def test_what_else_is_wrong_is_found_where_the_level_lacks_the_operator():
         "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 3]},
     }
     findings = specgate.check({"type": "DML_OPERATOR_ACTIVATION_GELU", "desc": tensors}, "directml:5.0").findings
-    assert [found.id.rpartition("/")[2] for found in findings] == ["level", "same-sizes"]
-    assert [found.fix for found in findings] == [
+    assert [finding.id.rpartition("/")[2] for finding in findings] == ["level", "same-sizes"]
+    assert [finding.fix for finding in findings] == [
         "fix the other findings and use feature level 5.1",
         "set the sizes of OutputTensor to [1, 2]",
     ]

@@ -1,4 +1,4 @@
-"""Fixes: each proposed change is made, and what was wrong is not any more."""
+"""Each proposed fix, once applied, removes its finding."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.validate.failures import Failure
 
-#: Of the operators of a dialect, one in so many; all of them take minutes.
+#: One operator of a dialect out of this many; all of them take minutes.
 ONE_IN = {"directml": 7, "onnx": 7, "openvino": 1}
 
 
-def broken(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
-    """Yield what fails of the tables' own counterexamples, on the page's side, where a change can be proposed."""
+def break_all(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
+    """Yield documented failures of counterexamples that may have a proposed change."""
     table = dialect(name)
     for operator in table.operators[:: ONE_IN[name]]:
         spec = table.operator(operator)
@@ -43,7 +43,7 @@ def broken(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
 @pytest.mark.parametrize("name", sorted(ONE_IN))
 def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
     repaired = failed = 0
-    for descriptor, resolved, failure in broken(name):
+    for descriptor, resolved, failure in break_all(name):
         assert failure.remedy is not None
         failed += 1
         repair = failure.remedy.repair()
@@ -51,7 +51,7 @@ def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
             continue
         repaired += 1
         assert failure.message[0] != " "
-        for choice in range(len(repair[-1].tried)):
+        for choice in range(len(repair[-1].values_to_test)):
             mended = failure.remedy.apply_repair(repair, choice)
             assert mended.fields != descriptor.fields
             left = [f.key for f in explain_at(mended, resolved) if not f.unknown]
@@ -62,7 +62,7 @@ def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ONE_IN))
 def test_a_fix_names_what_it_changes(name: str) -> None:
-    for _, resolved, failure in broken(name):
+    for _, resolved, failure in break_all(name):
         assert failure.remedy is not None
         repair = failure.remedy.repair()
         if repair is None:
@@ -77,13 +77,13 @@ def test_a_fix_names_what_it_changes(name: str) -> None:
 
 
 def node(operator: str, inputs: list[Any], outputs: list[Any], **attributes: Any) -> dict[str, Any]:
-    def made(one: Any) -> Any:
-        return one and {"elem_type": one[0], "shape": one[1], **({"value": one[2]} if len(one) > 2 else {})}
+    def make(item: Any) -> Any:
+        return item and {"elem_type": item[0], "shape": item[1], **({"value": item[2]} if len(item) > 2 else {})}
 
     return {
         "op_type": operator,
-        "inputs": [made(one) for one in inputs],
-        "outputs": [made(one) for one in outputs],
+        "inputs": [make(item) for item in inputs],
+        "outputs": [make(item) for item in outputs],
         "attributes": attributes,
     }
 
@@ -132,28 +132,28 @@ FIXES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("data", "fix"), FIXES.values(), ids=FIXES.keys())
 def test_fix(data: dict[str, Any], fix: str) -> None:
-    fixes = [(found.fix or "").split(" or use opset ")[0] for found in specgate.check(data, "onnx:18").findings]
+    fixes = [(result.fix or "").split(" or use opset ")[0] for result in specgate.check(data, "onnx:18").findings]
     assert fix in fixes
 
 
 def test_a_range_leads_to_no_negative_number_where_none_fits(one_hot) -> None:
     one_hot["desc"]["Axis"] = 4
-    (found,) = specgate.check(one_hot, "directml:4.1").findings
-    assert found.fix == "set Axis to 3 or less"
+    (finding,) = specgate.check(one_hot, "directml:4.1").findings
+    assert finding.fix == "set Axis to 3 or less"
 
 
 def test_an_open_question_has_no_fix() -> None:
     verdict = specgate.check(node("Add", [("FLOAT", ["N"]), B], []), "onnx:18")
-    assert [found.fix for found in verdict.undecided] == [None]
+    assert [finding.fix for finding in verdict.undecided] == [None]
 
 
 def test_no_size_is_proposed_that_its_structure_cannot_hold() -> None:
-    def proposed(height: int) -> str | None:
+    def propose(height: int) -> str | None:
         sizes = {"InputTensor": [1, 4, height, 1], "OutputTensor": [1, 1, 4, 2]}
-        tensors = {name: {"DataType": "UINT8", "Sizes": held} for name, held in sizes.items()}
-        made = {"type": "DML_OPERATOR_DEPTH_TO_SPACE", "desc": {**tensors, "BlockSize": 2}}
-        found = specgate.check(made, "directml:5.0").findings
-        return next(one.fix for one in found if one.id.endswith("/output-height"))
+        tensors = {name: {"DataType": "UINT8", "Sizes": numbers} for name, numbers in sizes.items()}
+        texts_by_name = {"type": "DML_OPERATOR_DEPTH_TO_SPACE", "desc": {**tensors, "BlockSize": 2}}
+        findings = specgate.check(texts_by_name, "directml:5.0").findings
+        return next(finding.fix for finding in findings if finding.id.endswith("/output-height"))
 
-    assert proposed(100) == "set dimension 2 of OutputTensor to 200"
-    assert proposed(2**31) is None  # twice that is no UINT
+    assert propose(100) == "set dimension 2 of OutputTensor to 200"
+    assert propose(2**31) is None  # twice that exceeds UINT

@@ -1,4 +1,4 @@
-"""What a single implementation refuses: findings of targets that ask for it, notes of others."""
+"""Rejections by one implementation: findings for its targets, notes for others."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ IR = """<net name="one" version="11"><layers>
 
 def test_a_finding_of_a_target_that_asks_for_it():
     verdict = specgate.check(LAYER, target="openvino-cpu:2026.4")
-    (found,) = verdict.findings
+    (finding,) = verdict.findings
     assert verdict.accepted is False
-    assert (verdict.target, found.target) == ("openvino-cpu:2026.4", "openvino-cpu:2026.4")
-    assert (found.id, found.basis) == ("openvino/AdaptiveMaxPool/indices-computed", "observed")
+    assert (verdict.target, finding.target) == ("openvino-cpu:2026.4", "openvino-cpu:2026.4")
+    assert (finding.id, finding.basis) == ("openvino/AdaptiveMaxPool/indices-computed", "observed")
     assert verdict.notes == ()
     assert specgate.check(TAKEN, target="openvino-cpu:2026.4").accepted
 
@@ -55,6 +55,6 @@ def test_layers_of_a_model(tmp_path):
     path = tmp_path / "one.xml"
     path.write_text(IR, encoding="utf-8")
     report = specgate.lint(path, ["openvino:2026.4", "openvino-cpu:2026.4"])
-    assert [(found.id, found.target) for found in report.findings] == [
+    assert [(finding.id, finding.target) for finding in report.findings] == [
         ("openvino/AvgPool/dilations-given", "openvino-cpu:2026.4")
     ]

@@ -1,4 +1,4 @@
-"""How many elements an input may have: as the real builds answer at 2**31, where those of some operators end."""
+"""Limits on input elements: some operators of real builds end at 2**31."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ def flat(elements: int, **more: Any) -> dict[str, Any]:
     return {"DataType": "FLOAT32", "Sizes": [1, 1, 1, elements], **more}
 
 
-def taken(operator: str, level: str, **desc: Any) -> bool | None:
-    made = specgate.descriptor({"type": f"DML_OPERATOR_{operator}", "desc": desc}, dialect="directml")
-    return accepts(made, level, "observed")
+def accepts_case(operator: str, level: str, **desc: Any) -> bool | None:
+    descriptor = specgate.descriptor({"type": f"DML_OPERATOR_{operator}", "desc": desc}, dialect="directml")
+    return accepts(descriptor, level, "observed")
 
 
 def join(level: str, *parts: dict[str, Any]) -> bool | None:
     total = sum(part["Sizes"][3] for part in parts)
-    return taken("JOIN", level, InputCount=len(parts), InputTensors=[*parts], OutputTensor=flat(total), Axis=3)
+    return accepts_case("JOIN", level, InputCount=len(parts), InputTensors=[*parts], OutputTensor=flat(total), Axis=3)
 
 
-def padding(level: str, tensor: dict[str, Any], behind: int = 0) -> bool | None:
-    output = flat(tensor["Sizes"][3] + behind)
-    return taken(
+def padding(level: str, tensor: dict[str, Any], following: int = 0) -> bool | None:
+    output = flat(tensor["Sizes"][3] + following)
+    return accepts_case(
         "PADDING", level, InputTensor=tensor, OutputTensor=output, PaddingMode="CONSTANT", PaddingValue=0.0,
-        DimensionCount=4, StartPadding=[0] * 4, EndPadding=[0, 0, 0, behind],
+        DimensionCount=4, StartPadding=[0] * 4, EndPadding=[0, 0, 0, following],
     )  # fmt: skip
 
 
@@ -53,7 +53,9 @@ def test_strides_do_not_count():
 
 
 def test_other_operators_take_more():
-    assert taken("ELEMENT_WISE_IDENTITY", "6.4", InputTensor=flat(2**32 - 1), OutputTensor=flat(2**32 - 1)) is True
+    assert (
+        accepts_case("ELEMENT_WISE_IDENTITY", "6.4", InputTensor=flat(2**32 - 1), OutputTensor=flat(2**32 - 1)) is True
+    )
 
 
 @pytest.mark.parametrize(("gradient", "expected"), [("OutputROIGradientTensor", True), ("OutputGradientTensor", False)])
@@ -70,4 +72,4 @@ def test_roi_align_grad_compares_its_input_with_an_output(gradient, expected):
         "MaximumSamplesPerOutput": 1, "AlignRegionsToCorners": False,
     }  # fmt: skip
     for level in ("4.1", "5.1", "6.4"):
-        assert taken("ROI_ALIGN_GRAD", level, **desc) is expected
+        assert accepts_case("ROI_ALIGN_GRAD", level, **desc) is expected

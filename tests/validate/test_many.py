@@ -1,4 +1,4 @@
-"""`accepts_many`: how columns may be given, what is refused, and numbers that 64 bits do not hold."""
+"""`accepts_many`: forms of columns, errors, and numbers above 64 bits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TARGET = "directml:6.4"
 
 
 def one_hot(**other: Any) -> dict[str, Any]:
-    """Four rows: accepted, another output size, another type, an axis that is out of range."""
+    """Four rows: accepted, another output size, another type, an axis out of range."""
     columns = {
         "IndicesTensor.DataType": "UINT32",
         "IndicesTensor.Sizes": np.array([[1, 1, 3, 1]] * 4),
@@ -34,9 +34,9 @@ EXPECTED = [True, False, False, False]
 
 
 def answers(columns: dict[str, Any], operator: str = "ONE_HOT", target: str = TARGET, **other: Any) -> list[bool]:
-    found = specgate.accepts_many(operator, columns, target, **other)
-    assert found.dtype == np.bool_
-    result: list[bool] = found.tolist()
+    array = specgate.accepts_many(operator, columns, target, **other)
+    assert array.dtype == np.bool_
+    result: list[bool] = array.tolist()
     return result
 
 
@@ -100,15 +100,15 @@ def test_arrays_of_tensors() -> None:
 
 
 def test_fused_operators() -> None:
-    made: dict[str, Any] = {
+    entries: dict[str, Any] = {
         f"{name}.{word}": value
         for name in ("ATensor", "BTensor", "OutputTensor")
         for word, value in (("DataType", "FLOAT32"), ("Sizes", np.full((3, 4), 1)))
     }
-    made |= {"TransA": "NONE", "TransB": 0, "Alpha": 1, "Beta": 0.0}
+    entries |= {"TransA": "NONE", "TransB": 0, "Alpha": 1, "Beta": 0.0}
     relu, join = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}, Descriptor("directml", "JOIN", {})
-    assert answers({**made, "FusedActivation": relu}, "GEMM") == [True] * 3
-    assert answers({**made, "FusedActivation": [relu, None, join]}, "GEMM") == [True, True, False]
+    assert answers({**entries, "FusedActivation": relu}, "GEMM") == [True] * 3
+    assert answers({**entries, "FusedActivation": [relu, None, join]}, "GEMM") == [True, True, False]
 
 
 def test_other_dialects() -> None:
@@ -122,30 +122,30 @@ def test_other_dialects() -> None:
 
 @pytest.mark.parametrize("size", [2**31, 2**32 - 1])
 def test_products_beyond_64_bits_do_not_wrap(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four sizes of 2**31 make 2**124: as 64 bits that is 0, which would be few enough elements."""
+    """Four sizes of 2**31 make 2**124, which is 0 in 64 bits and would be accepted."""
     assert np.array([size], np.int64).repeat(4).prod() != size**4
     sizes = np.array([[2, 2, 2, 2], [size] * 4, [1, 1, 1, 2]])
     columns: dict[str, Any] = {f"{name}.Sizes": sizes for name in ("InputTensor", "OutputTensor")}
     columns |= {f"{name}.DataType": "UINT8" for name in ("InputTensor", "OutputTensor")}
     expected = [True, False, True]
     assert answers(columns, "ELEMENT_WISE_IDENTITY", basis="documented") == expected
-    asked: list[Descriptor] = []
+    questions: list[Descriptor] = []
 
-    def counted(made: Descriptor, *others: Any) -> bool | None:
-        asked.append(made)
-        return accepts(made, *others)
+    def count_call(result: Descriptor, *others: Any) -> bool | None:
+        questions.append(result)
+        return accepts(result, *others)
 
-    monkeypatch.setattr(many, "accepts", counted)
+    monkeypatch.setattr(many, "accepts", count_call)
     assert answers(columns, "ELEMENT_WISE_IDENTITY") == expected
-    assert len(asked) == 0  # that there are too many is known without the number
+    assert len(questions) == 0  # the excess is clear without the number
 
 
 def test_numbers_beyond_63_bits() -> None:
     columns = {f"{name}.{word}": value for name in ("InputTensor", "OutputTensor")
                for word, value in (("DataType", "UINT8"), ("Sizes", [4]))}  # fmt: skip
     for sizes in (np.array([4, 2**64 - 1, 0], np.uint64), [4, 2**64 - 1, 0], [4, 2**64 - 1, 0, None]):
-        given = {**columns, "InputTensor.TotalTensorSizeInBytes": sizes}
-        made = [
+        entries = {**columns, "InputTensor.TotalTensorSizeInBytes": sizes}
+        descriptors = [
             Descriptor("directml", "ELEMENT_WISE_IDENTITY", {
                 "InputTensor": tensor(
                     "UINT8", [4], size_in_bytes=None if size is None else int(size)), "OutputTensor": tensor("UINT8", [4]),
@@ -153,31 +153,31 @@ def test_numbers_beyond_63_bits() -> None:
             for size in list(sizes)
         ]  # fmt: skip
         for basis in ("documented", "observed", "both"):
-            expected = [accepts(one, "6.4", basis) for one in made]
-            assert answers(given, "ELEMENT_WISE_IDENTITY", basis=basis) == expected
-    assert answers(given, "ELEMENT_WISE_IDENTITY") == [True, False, False, True]
+            expected = [accepts(descriptor, "6.4", basis) for descriptor in descriptors]
+            assert answers(entries, "ELEMENT_WISE_IDENTITY", basis=basis) == expected
+    assert answers(entries, "ELEMENT_WISE_IDENTITY") == [True, False, False, True]
 
 
 def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "BLOCK", 3)
     assert answers(one_hot()) == EXPECTED
     axis = np.arange(10) % 5
-    given = {name: value for name, value in one_hot().items() if not isinstance(value, list | np.ndarray)}
-    given |= {"IndicesTensor.Sizes": [1, 1, 3, 1], "ValuesTensor.DataType": 1, "OutputTensor.DataType": 1}
-    assert answers({**given, "OutputTensor.Sizes": [1, 1, 3, 4], "Axis": axis}) == (axis == 3).tolist()
+    entries = {name: value for name, value in one_hot().items() if not isinstance(value, list | np.ndarray)}
+    entries |= {"IndicesTensor.Sizes": [1, 1, 3, 1], "ValuesTensor.DataType": 1, "OutputTensor.DataType": 1}
+    assert answers({**entries, "OutputTensor.Sizes": [1, 1, 3, 4], "Axis": axis}) == (axis == 3).tolist()
 
 
 def test_the_device_counts() -> None:
     columns = {f"{name}.{word}": value for name in ("InputTensor", "OutputTensor")
                for word, value in (("DataType", ["FLOAT64", "FLOAT32"]), ("Sizes", [4]))}  # fmt: skip
     for device in (None, "all", "none"):
-        made = [
+        tables = [
             {"type": "ELEMENT_WISE_IDENTITY", "desc": {
                 name: {"DataType": kind, "Sizes": [4]} for name in ("InputTensor", "OutputTensor")
             }}
             for kind in ("FLOAT64", "FLOAT32")
         ]  # fmt: skip
-        expected = [bool(specgate.check(one, "directml:5.0", device=device)) for one in made]
+        expected = [bool(specgate.check(texts_by_name, "directml:5.0", device=device)) for texts_by_name in tables]
         assert answers(columns, "ELEMENT_WISE_IDENTITY", "directml:5.0", device=device) == expected
     assert expected == [False, True]
 
@@ -211,7 +211,7 @@ def test_what_is_no_column_is_named(columns: dict[str, Any], message: str) -> No
     assert message in str(caught.value)
 
 
-def test_what_else_is_refused() -> None:
+def test_what_else_is_rejected() -> None:
     with pytest.raises(specgate.NoTable, match="ONE_HOT"):
         answers(one_hot(), "ONE_HOTT")
     with pytest.raises(specgate.InputError, match="expected the basis"):

@@ -1,4 +1,4 @@
-"""Answers are kept by value: what differs in anything that counts is asked anew, and so is all for other tables."""
+"""Answers are cached by value: relevant differences and other tables miss the cache."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Numbered, Symbol, TensorDesc
 from specgate.spec.tables import use_specs
-from specgate.validate import verdict_cache as memo
+from specgate.validate import verdict_cache
 from specgate.validate.verdict_cache import Memo, key_of
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ APART: list[Any] = [
 
 
 def test_no_two_values_that_differ_have_one_key() -> None:
-    for one, two in itertools.combinations(APART, 2):
-        assert key_of(one) != key_of(two), (one, two)
+    for item, two in itertools.combinations(APART, 2):
+        assert key_of(item) != key_of(two), (item, two)
 
 
 @pytest.mark.parametrize("make", [lambda: TensorDesc("FLOAT", (2, Symbol("N"))), lambda: [1, 2.5, "a"],
@@ -46,12 +46,12 @@ def test_an_answer_is_made_once_for_equal_questions() -> None:
     assert [ask(1), ask(1), ask(1.0), ask(None), ask(1)] == [0, 0, 1, 2, 0]
 
 
-@pytest.mark.parametrize(("count", "wanted"), [(256, [0, 0]), (257, [0, 1])])
-def test_constants_of_many_elements_have_no_key(count: int, wanted: list[int]) -> None:
+@pytest.mark.parametrize(("count", "expected"), [(256, [0, 0]), (257, [0, 1])])
+def test_constants_of_many_elements_have_no_key(count: int, expected: list[int]) -> None:
     kept: Memo[int] = Memo()
     answers = iter(range(10))
     many = X._replace(value=(1,) * count)
-    assert [kept.of(lambda: key_of(many), lambda: next(answers)) for _ in range(2)] == wanted
+    assert [kept.of(lambda: key_of(many), lambda: next(answers)) for _ in range(2)] == expected
 
 
 def test_what_has_no_key_is_made_each_time() -> None:
@@ -61,11 +61,11 @@ def test_what_has_no_key_is_made_each_time() -> None:
 
 
 def test_they_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memo, "_MOST", 3)
+    monkeypatch.setattr(verdict_cache, "_MOST", 3)
     kept: Memo[int] = Memo()
     for number in range(10):
-        assert kept.of(lambda held=number: key_of(held), lambda held=number: held) == number  # type: ignore[misc]
-        assert len(kept._known) <= 3
+        assert kept.of(lambda value=number: key_of(value), lambda value=number: value) == number  # type: ignore[misc]
+        assert len(kept._items) <= 3
 
 
 def test_other_tables_have_other_answers() -> None:

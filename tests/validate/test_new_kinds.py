@@ -1,4 +1,4 @@
-"""Records, scalars, fused operators and arrays of tensors: both paths agree, and findings show them well."""
+"""Records, scalars, fused operators and arrays of tensors: both paths agree."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def operator(name: str, dialect: str = "scratch", **fields: Any) -> Descriptor:
 
 @pytest.fixture
 def fusing(make_spec: Callable[..., OperatorSpec]) -> Callable[..., OperatorSpec]:
-    """Makes an operator with the field F that takes one operator, or several; None: the row does not say which."""
+    """Return a function that makes an operator with the field F.
+
+    F accepts one operator, or several; None: the row does not list operators.
+    """
 
     def make(kind: str = "operator", listed: list[str] | None = None, **more: Any) -> OperatorSpec:
         cell = {} if listed is None else {"operators": listed}
@@ -59,15 +62,15 @@ def fusing(make_spec: Callable[..., OperatorSpec]) -> Callable[..., OperatorSpec
     return make
 
 
-def judged(spec: OperatorSpec, values: dict[str, Any], level: str = "1.0") -> list[Failure]:
-    """Return what the explaining path finds; the compiled one must say the same of what is plain."""
+def evaluate(spec: OperatorSpec, values: dict[str, Any], level: str = "1.0") -> list[Failure]:
+    """Return the explaining path's findings; the compiled path must agree."""
     resolved = spec.resolve(level)
     assert resolved is not None
     descriptor = Descriptor("scratch", "SCRATCH", values)
-    found = explain_at(descriptor, resolved)
+    failures = explain_at(descriptor, resolved)
     if descriptor.plain:
-        assert compile_resolved(resolved)(values) is (found == [])
-    return found
+        assert compile_resolved(resolved)(values) is (failures == [])
+    return failures
 
 
 def facts(failures: list[Failure]) -> list[tuple[str, str, str]]:
@@ -78,8 +81,8 @@ def test_a_cell_lists_operators() -> None:
     assert Cell.make({"operators": ["RELU", "ELU"]}, ()) == Cell(operators=("RELU", "ELU"))
     assert Cell.make({"operators": []}, ()).operators == ()
     assert Cell.make({}, ()) == Cell()
-    made = Cell.make({"types": "any", "ranks": [1, 4], "values": ["a"], "range": [0, None]}, ["INT8", "INT4"])
-    assert (made.types, str(made.ranks), made.values, str(made.range)) == (
+    cell = Cell.make({"types": "any", "ranks": [1, 4], "values": ["a"], "range": [0, None]}, ["INT8", "INT4"])
+    assert (cell.types, str(cell.ranks), cell.values, str(cell.range)) == (
         ("INT8", "INT4"),
         "1 to 4",
         ("a",),
@@ -116,8 +119,8 @@ GOOD = {
 @pytest.mark.parametrize("value", GOOD.values(), ids=GOOD.keys())
 @pytest.mark.parametrize("listed", [["RELU", "LINEAR"], None], ids=["listed", "any"])
 def test_what_a_field_takes(fusing, value: Descriptor | None, listed: list[str] | None) -> None:
-    assert judged(fusing("operator", listed), {} if value is None else {"F": value}) == []
-    assert judged(fusing("operator[]", listed), {"F": [] if value is None else [value, value]}) == []
+    assert evaluate(fusing("operator", listed), {} if value is None else {"F": value}) == []
+    assert evaluate(fusing("operator[]", listed), {"F": [] if value is None else [value, value]}) == []
 
 
 BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
@@ -160,9 +163,9 @@ BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
 
 
 @pytest.mark.parametrize(("value", "fact", "structural"), BAD.values(), ids=BAD.keys())
-def test_what_a_field_refuses(fusing, value: Any, fact: tuple[str, str], structural: bool) -> None:
+def test_what_a_field_rejects(fusing, value: Any, fact: tuple[str, str], structural: bool) -> None:
     place, message = fact
-    (failure,) = judged(fusing("operator", ["RELU", "LINEAR"]), {"F": value})
+    (failure,) = evaluate(fusing("operator", ["RELU", "LINEAR"]), {"F": value})
     assert facts([failure]) == [("F.operator", f"F{place}", message)]
     assert (failure.aspect, failure.structural, failure.unknown) == ("value", structural, False)
     json.dumps(failure.values)
@@ -170,52 +173,52 @@ def test_what_a_field_refuses(fusing, value: Any, fact: tuple[str, str], structu
 
 def test_one_of_several_operators(fusing) -> None:
     spec = fusing("operator[]", ["RELU"])
-    found = judged(
+    failures = evaluate(
         spec, {"F": [operator("RELU"), operator("LINEAR", Alpha=1.0), operator("RELU", X=tensor("INT8", [1]))]}
     )
-    assert facts(found) == [
+    assert facts(failures) == [
         ("F.operator", "F[1]", "F[1] is LINEAR"),
         ("F.operator", "F[2].X", "F[2] states X, but a fused operator has no separate tensors"),
     ]
 
 
 def test_all_that_is_wrong_with_one_operator(fusing) -> None:
-    found = judged(fusing("operator", ["RELU"]), {"F": operator("LINEAR", X=tensor("INT8", [1]))})
-    assert [failure.where for failure in found] == ["F", "F.X", "F.Alpha"]
-    assert len({failure.key for failure in found}) == 3
+    failures = evaluate(fusing("operator", ["RELU"]), {"F": operator("LINEAR", X=tensor("INT8", [1]))})
+    assert [failure.where for failure in failures] == ["F", "F.X", "F.Alpha"]
+    assert len({failure.key for failure in failures}) == 3
 
 
 def test_a_row_that_lists_none_takes_what_the_level_has(fusing) -> None:
     spec = fusing()
-    assert [f.message for f in judged(spec, {"F": operator("LATE")})] == [
+    assert [f.message for f in evaluate(spec, {"F": operator("LATE")})] == [
         "F is LATE, which feature level 1.0 does not have"
     ]
-    assert judged(spec, {"F": operator("LATE")}, "3.0") == []
-    assert [f.where for f in judged(spec, {"F": operator("NONE")}, "3.0")] == ["F"]
+    assert evaluate(spec, {"F": operator("LATE")}, "3.0") == []
+    assert [f.where for f in evaluate(spec, {"F": operator("NONE")}, "3.0")] == ["F"]
 
 
 def test_attributes_are_those_of_the_level(fusing) -> None:
     spec = fusing("operator", ["LINEAR"])
-    assert judged(spec, {"F": operator("LINEAR", Alpha=1.0, Late=1.0)}, "2.0") == []
-    assert [f.where for f in judged(spec, {"F": operator("LINEAR", Alpha=1.0)}, "2.0")] == ["F.Late"]
+    assert evaluate(spec, {"F": operator("LINEAR", Alpha=1.0, Late=1.0)}, "2.0") == []
+    assert [f.where for f in evaluate(spec, {"F": operator("LINEAR", Alpha=1.0)}, "2.0")] == ["F.Late"]
 
 
 def test_an_unknown_inside_is_not_taken_for_plain(fusing) -> None:
     value = operator("RELU", X=tensor("INT8", ["N"]))
     assert not Descriptor("scratch", "SCRATCH", {"F": value}).plain
-    assert [f.where for f in judged(fusing("operator", ["RELU"]), {"F": value})] == ["F.X"]
+    assert [f.where for f in evaluate(fusing("operator", ["RELU"]), {"F": value})] == ["F.X"]
 
 
 def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
     spec = fusing("operator", ["RELU"])
     value = operator("LINEAR", X=1, Alpha=0.5)
-    failures = judged(spec, {"F": value}, "1.0")
+    failures = evaluate(spec, {"F": value}, "1.0")
     none = spec.dialect.level_set([])
-    told = [
+    findings = [
         finding(f, spec, "1.0", "scratch:1.0", "documented", none, nowhere=bool(f.allowed), alone=False)
         for f in failures
     ]
-    assert [(f.id, f.where, f.message, f.fix) for f in told] == [
+    assert [(f.id, f.where, f.message, f.fix) for f in findings] == [
         (
             "scratch/SCRATCH/F.operator",
             "F",
@@ -229,7 +232,7 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
             "leave out F.X",
         ),
     ]
-    assert told[0].values == {"F": "LINEAR {'X': 1, 'Alpha': 0.5}"}
+    assert findings[0].values == {"F": "LINEAR {'X': 1, 'Alpha': 0.5}"}
 
 
 @pytest.mark.slow
@@ -246,7 +249,7 @@ LINE = {"S": {"kind": "attribute", "type": "scale-bias", "optional": True}}
 
 
 @pytest.mark.parametrize(
-    ("fields", "rules", "cell", "value", "found"),
+    ("fields", "rules", "cell", "value", "result"),
     [
         (SIZE, {"wide": "S.Width > S.Height"}, {}, Size2D(3, 2), []),
         (SIZE, {"wide": "S.Width > S.Height"}, {}, Size2D(2, 3), [("wide", "S.Width is 2 and S.Height is 3")]),
@@ -264,20 +267,20 @@ LINE = {"S": {"kind": "attribute", "type": "scale-bias", "optional": True}}
         (SIZE, {"wide": "S.Width > 2"}, {}, ScaleBias(3.0, 2.0), [("wide", "'Scale': 3.0")]),
     ],
 )  # fmt: skip
-def test_records(make_spec, fields, rules, cell, value, found) -> None:
+def test_records(make_spec, fields, rules, cell, value, result) -> None:
     spec = make_spec(fields, rules, support={"1.0": {"S": cell}})
-    failures = judged(spec, {} if value is None else {"S": value})
-    assert [failure.rule for failure in failures] == [rule for rule, _ in found]
-    assert all(part in failure.message for failure, (_, part) in zip(failures, found, strict=True))
+    failures = evaluate(spec, {} if value is None else {"S": value})
+    assert [failure.rule for failure in failures] == [rule for rule, _ in result]
+    assert all(part in failure.message for failure, (_, part) in zip(failures, result, strict=True))
 
 
 def test_an_unknown_member_of_a_record(make_spec) -> None:
-    failures = judged(make_spec(SIZE, {"wide": "S.Width > 2"}), {"S": Size2D(None, 2)})  # type: ignore[arg-type]
+    failures = evaluate(make_spec(SIZE, {"wide": "S.Width > 2"}), {"S": Size2D(None, 2)})  # type: ignore[arg-type]
     assert [(f.rule, f.unknown) for f in failures] == [("wide", True)]
 
 
-@pytest.mark.parametrize(("value", "taken"), [(1, True), (2.5, True), (4, False), (float("nan"), False)])
-def test_scalars(make_spec, value: float, taken: bool) -> None:
+@pytest.mark.parametrize(("value", "accepted"), [(1, True), (2.5, True), (4, False), (float("nan"), False)])
+def test_scalars(make_spec, value: float, accepted: bool) -> None:
     fields = {
         "V": {"kind": "attribute", "type": "scalar", "type_from": "T"},
         "T": {"kind": "attribute", "type": "string"},
@@ -286,13 +289,13 @@ def test_scalars(make_spec, value: float, taken: bool) -> None:
         make_spec(fields, {"small": "0 <= V < 4"}),
         make_spec(fields, support={"1.0": {"V": {"range": [0, 3]}}}),
     ):
-        assert (judged(spec, {"V": value, "T": "INT8"}) == []) is taken
+        assert (evaluate(spec, {"V": value, "T": "INT8"}) == []) is accepted
 
 
 def test_a_field_of_a_later_level_is_shown_plainly(make_spec) -> None:
     fields = {"S": {**SIZE["S"], "since": "2.0"}, "F": {"kind": "attribute", "type": "operator", "since": "2.0"}}
     spec = make_spec(fields)
-    failures = judged(spec, {"S": Size2D(3, 2), "F": operator("RELU")})
+    failures = evaluate(spec, {"S": Size2D(3, 2), "F": operator("RELU")})
     assert [failure.values for failure in failures] == [{"S": {"Width": 3, "Height": 2}}, {"F": "RELU"}]
 
 
@@ -339,10 +342,10 @@ def test_joined_tensors_by_counting(parts: list[tuple[str, list[int]]], whole: l
         and all(sizes[:axis] + sizes[axis + 1 :] == whole[:axis] + whole[axis + 1 :] for _, sizes in parts)
         and sum(sizes[axis] for _, sizes in parts) == whole[axis]
     )
-    assert (judged(spec, values) == []) is fits
+    assert (evaluate(spec, values) == []) is fits
 
 
 def test_loops_over_many_tensors_end(make_spec) -> None:
     spec = make_spec(JOIN, {"pairs": "all(any(type(t) == type(u) for u in Parts if rank(u) == 9) for t in Parts)"})
     values = {"Parts": [tensor("INT8", [1])] * 100_000, "Whole": tensor("INT8", [1]), "Axis": 0}
-    assert [failure.rule for failure in judged(spec, values)] == ["pairs"]
+    assert [failure.rule for failure in evaluate(spec, values)] == ["pairs"]

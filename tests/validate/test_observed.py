@@ -1,4 +1,4 @@
-"""What builds do instead of what the page says: each side alone, both together, and what a finding rests on."""
+"""Observed behaviour of builds: each side, both together, and evidence."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def gate(scratch):
     return make
 
 
-def judged(data: dict[str, Any], level: str) -> dict[str, bool | None]:
+def evaluate(data: dict[str, Any], level: str) -> dict[str, bool | None]:
     return {
         basis: specgate.check(data, f"directml:{level}", basis).accepted for basis in ("documented", "observed", "both")
     }
@@ -81,40 +81,40 @@ def judged(data: dict[str, Any], level: str) -> dict[str, bool | None]:
 
 def test_a_type_that_builds_take_and_the_page_does_not(gate) -> None:
     data = gate([1, 2, 3, 4], kind="INT8")
-    assert judged(data, "2.1") == {"documented": False, "observed": True, "both": False}
+    assert evaluate(data, "2.1") == {"documented": False, "observed": True, "both": False}
     alone = specgate.check(data, "directml:2.1", "documented").findings[0]
     both = specgate.check(data, "directml:2.1").findings[0]
     assert (
         alone.message
         == "InputTensor is INT8, which is not supported at feature level 2.1 (supported: FLOAT32); accepted by 3.0..6.4"
     )
-    # From 5.0 on builds take 10 elements at most.
+    # From 5.0 on builds accept at most 10 elements.
     narrower = alone.message.replace("3.0..6.4", "3.0..4.1")
     assert both.message == f"{narrower} (documented rule that builds at this level do not enforce)"
     assert both.basis == alone.basis == "documented"
 
 
 @pytest.mark.slow
-def test_a_level_without_a_build_is_judged_by_the_page(gate) -> None:
+def test_a_level_without_a_build_is_checked_by_the_page(gate) -> None:
     data = gate([1, 2, 3, 4], kind="INT8")
-    assert judged(data, "2.0") == {"documented": False, "observed": False, "both": False}
-    (found,) = specgate.check(data, "directml:2.0").findings
-    assert "undocumented" not in found.message
+    assert evaluate(data, "2.0") == {"documented": False, "observed": False, "both": False}
+    (result,) = specgate.check(data, "directml:2.0").findings
+    assert "undocumented" not in result.message
 
 
 def test_the_other_cells_of_a_row_stay(gate) -> None:
-    (found,) = specgate.check(gate([2, 3, 4], kind="INT8", output=[1, 2, 3, 4]), "directml:2.1", "observed").findings[
+    (finding,) = specgate.check(gate([2, 3, 4], kind="INT8", output=[1, 2, 3, 4]), "directml:2.1", "observed").findings[
         :1
     ]
-    assert found.id == "directml/GATE/InputTensor.rank"
+    assert finding.id == "directml/GATE/InputTensor.rank"
 
 
 def test_a_rule_that_builds_waive(gate) -> None:
     data = gate([2, 3], output=[2, 3, 1])
-    assert judged(data, "3.0") == {"documented": False, "observed": True, "both": False}
-    (found,) = specgate.check(data, "directml:3.0").findings
-    assert found.id == "directml/GATE/same-rank"
-    assert found.message == (
+    assert evaluate(data, "3.0") == {"documented": False, "observed": True, "both": False}
+    (finding,) = specgate.check(data, "directml:3.0").findings
+    assert finding.id == "directml/GATE/same-rank"
+    assert finding.message == (
         "rank(InputTensor) == rank(OutputTensor): InputTensor has rank 2 and OutputTensor has rank 3 "
         "(documented rule that builds at this level do not enforce)."
     )
@@ -122,42 +122,42 @@ def test_a_rule_that_builds_waive(gate) -> None:
 
 def test_a_rule_that_only_builds_hold(gate) -> None:
     data = gate([1, 1, 3, 3], strides=[0, 0, 2, 4])
-    assert judged(data, "3.0") == {"documented": True, "observed": False, "both": False}
-    (found,) = specgate.check(data, "directml:3.0").findings
-    assert found.id == "directml/GATE/no-overlap"
-    assert found.basis == "observed"
-    assert found.message == (
+    assert evaluate(data, "3.0") == {"documented": True, "observed": False, "both": False}
+    (finding,) = specgate.check(data, "directml:3.0").findings
+    assert finding.id == "directml/GATE/no-overlap"
+    assert finding.basis == "observed"
+    assert finding.message == (
         "not overlapping(OutputTensor): the strides of OutputTensor let elements overlap; accepted by 1.0..2.1 "
         "(undocumented rule that builds enforce)."
     )
-    assert (found.first_level, found.levels, found.fix) == ("1.0", ("1.0", "2.0", "2.1"), "remove Strides")
+    assert (finding.first_level, finding.levels, finding.fix) == ("1.0", ("1.0", "2.0", "2.1"), "remove Strides")
     (alone,) = specgate.check(data, "directml:3.0", "observed").findings
     assert alone.message.endswith("accepted by 1.0..2.1.")
 
 
-def test_what_both_refuse_is_said_once_and_without_words(gate) -> None:
+def test_what_both_reject_is_reported_once_and_without_words(gate) -> None:
     verdict = specgate.check(gate([1, 2, 3, 50]), "directml:3.0")
-    (found,) = verdict.findings
-    assert found.id == "directml/GATE/small"
-    assert found.basis == "documented"
-    assert "build" not in found.message
+    (finding,) = verdict.findings
+    assert finding.id == "directml/GATE/small"
+    assert finding.basis == "documented"
+    assert "build" not in finding.message
 
 
 def test_overlays_add_up(gate) -> None:
-    """At 5.0 two overlays hold: ranks of the later, and the waived rule and the added one of the earlier."""
+    """At 5.0 two overlays apply: ranks of the later; a waived and an added rule of the earlier."""
     data = gate([3, 3], strides=[2, 4])
     assert [f.id for f in specgate.check(data, "directml:5.0", "observed").findings] == [
         "directml/GATE/InputTensor.rank",
         "directml/GATE/no-overlap",
     ]
-    assert judged(data, "4.1")["documented"] is True
+    assert evaluate(data, "4.1")["documented"] is True
 
 
 def test_a_rule_of_the_same_name_in_another_wording(gate) -> None:
     data = gate([1, 2, 3, 4])
-    assert judged(data, "5.0") == {"documented": True, "observed": False, "both": False}
-    (found,) = specgate.check(data, "directml:5.0").findings
-    assert (found.id, found.basis) == ("directml/GATE/small", "observed")
+    assert evaluate(data, "5.0") == {"documented": True, "observed": False, "both": False}
+    (finding,) = specgate.check(data, "directml:5.0").findings
+    assert (finding.id, finding.basis) == ("directml/GATE/small", "observed")
 
 
 def test_an_open_rule_of_the_page_does_not_hide_the_failing_one_of_builds(scratch) -> None:
@@ -217,15 +217,19 @@ def test_every_function_rejects_other_bases(one_hot, basis: Any) -> None:
 
 
 def test_the_default_accepts_only_what_both_take(openvino_one_hot) -> None:
-    """The builds of OpenVINO take a depth of 0; its page does not."""
+    """OpenVINO's builds accept a depth of 0; its documentation does not."""
     openvino_one_hot["inputs"][1]["value"] = 0
     openvino_one_hot["outputs"] = []
-    found = {
+    verdicts_by_name = {
         basis: specgate.check(openvino_one_hot, "openvino:opset13", basis)
         for basis in ("documented", "observed", "both")
     }
-    assert [verdict.accepted for verdict in found.values()] == [False, True, False]
-    assert found["both"].findings[0].message.endswith("(documented rule that builds at this level do not enforce).")
+    assert [verdict.accepted for verdict in verdicts_by_name.values()] == [False, True, False]
+    assert (
+        verdicts_by_name["both"]
+        .findings[0]
+        .message.endswith("(documented rule that builds at this level do not enforce).")
+    )
 
 
 SYSTEMS = """\
@@ -272,27 +276,27 @@ BY: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "level", "taken"), BY.values(), ids=BY.keys())
-def test_what_one_implementation_does(scratch, arguments, level, taken) -> None:
-    """Asked for no one in particular, only what all of them do counts; both engines say the same."""
+@pytest.mark.parametrize(("arguments", "level", "accepted"), BY.values(), ids=BY.keys())
+def test_what_one_implementation_does(scratch, arguments, level, accepted) -> None:
+    """Without a chosen implementation only the behaviour of all counts, in both engines."""
     scratch(split=SYSTEMS)
     descriptor = split(*arguments)
-    for by, wanted in zip((None, "linux", "windows", "checker"), [*taken, taken[0]], strict=True):
+    for by, expected in zip((None, "linux", "windows", "checker"), [*accepted, accepted[0]], strict=True):
         verdict = check_at(descriptor, level, "observed", by)
-        assert verdict.accepted is wanted
-        assert accepts(descriptor, level, "observed", by) is wanted
+        assert verdict.accepted is expected
+        assert accepts(descriptor, level, "observed", by) is expected
         resolved = dialect("directml").operator("SPLIT").resolve(level, "observed", by)
         assert resolved
-        assert (explain_at(descriptor, resolved) == []) is wanted
+        assert (explain_at(descriptor, resolved) == []) is expected
 
 
 def test_by_is_part_of_what_is_kept(scratch) -> None:
     spec = scratch(split=SYSTEMS).operator("SPLIT")
-    all_of_them, one = spec.resolve("5.0", "observed"), spec.resolve("5.0", "observed", "linux")
-    assert one is not all_of_them
-    assert one is spec.resolve("5.0", "observed", by="linux")
+    all_of_them, item = spec.resolve("5.0", "observed"), spec.resolve("5.0", "observed", "linux")
+    assert item is not all_of_them
+    assert item is spec.resolve("5.0", "observed", by="linux")
     assert spec.resolve("5.0", "documented", "linux") is spec.resolve("5.0")
-    assert [form.name for form in one.rules] == ["even"]
+    assert [form.name for form in item.rules] == ["even"]
     assert [form.require.text for form in all_of_them.rules] == ["elements(InputTensor) <= 50"]
 
 
@@ -301,9 +305,9 @@ def test_both_sides_before_one_implementation(scratch) -> None:
     assert check_at(split([1, 1, 1, 60]), "5.0", "both", "linux").accepted is True
     assert check_at(split([1, 1, 1, 60]), "5.0", "both").accepted is False
     assert check_at(split([1, 1, 1, 2], "INT8"), "5.0", "both", "linux").accepted is False
-    (found,) = check_at(split([1, 1, 1, 3]), "5.0", "both", "linux").findings
-    assert (found.id, found.basis) == ("directml/SPLIT/even", "observed")
-    assert [str(level) for level in found.levels][-3:] == ["6.2", "6.3", "6.4"]
+    (finding,) = check_at(split([1, 1, 1, 3]), "5.0", "both", "linux").findings
+    assert (finding.id, finding.basis) == ("directml/SPLIT/even", "observed")
+    assert [str(level) for level in finding.levels][-3:] == ["6.2", "6.3", "6.4"]
 
 
 def test_an_added_rule_holds_between_its_own_levels(scratch) -> None:

@@ -1,4 +1,4 @@
-"""What was observed of some releases only: it holds for targets that name one of them."""
+"""Observations of some releases apply to targets that name one of them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def attention(*mask: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("release", "taken"), [("2023.3", False), ("2024.2", False), ("2024.3", True), ("2026.4", True)]
+    ("release", "accepted"), [("2023.3", False), ("2024.2", False), ("2024.3", True), ("2026.4", True)]
 )
-def test_a_release_refuses_what_later_ones_take(release: str, taken: bool) -> None:
-    found = specgate.check(attention(2, 1, 1, 5), target=f"openvino:{release}")
-    assert found.accepted is taken
-    refused = [] if taken else ["openvino/ScaledDotProductAttention/mask-not-stretched"]
-    assert [each.id for each in found.findings] == refused
+def test_a_release_rejects_what_later_ones_take(release: str, accepted: bool) -> None:
+    verdict = specgate.check(attention(2, 1, 1, 5), target=f"openvino:{release}")
+    assert verdict.accepted is accepted
+    refused = [] if accepted else ["openvino/ScaledDotProductAttention/mask-not-stretched"]
+    assert [each.id for each in verdict.findings] == refused
     assert specgate.check(attention(2, 1, 3, 5), target=f"openvino:{release}").accepted is True
 
 
@@ -67,17 +67,17 @@ def test_the_version_of_a_package_names_its_release() -> None:
     assert name("unknown") is None
 
 
-@pytest.mark.parametrize(("version", "taken"), [("2024.0.0", False), ("2024.3.0", True), ("", True)])
-def test_a_campaign_holds_a_package_against_its_own_release(version: str, taken: bool) -> None:
+@pytest.mark.parametrize(("version", "accepted"), [("2024.0.0", False), ("2024.3.0", True), ("", True)])
+def test_a_campaign_holds_a_package_against_its_own_release(version: str, accepted: bool) -> None:
     spec = dialect("openvino").operator("ScaledDotProductAttention")
     descriptor = read_dict(
         {**attention(2, 1, 1, 5), "outputs": [{"element_type": "f32", "shape": [2, 8, 3, 6]}]}, "openvino"
     )
-    assert our_verdict(descriptor, spec, "opset14", "factory", version).observed.accepted is taken
-    assert sides_taken(descriptor, spec, "opset14", "factory", version) == (True, taken)
+    assert our_verdict(descriptor, spec, "opset14", "factory", version).observed.accepted is accepted
+    assert sides_taken(descriptor, spec, "opset14", "factory", version) == (True, accepted)
 
 
-def test_a_type_of_an_output_counts_though_a_reader_infers_it_anew() -> None:
+def test_a_type_of_an_output_counts_though_a_reader_infers_it_again() -> None:
     spec = dialect("openvino").operator("Abs")
     abs_ = {
         "type": "Abs",
@@ -107,11 +107,11 @@ def test_minimum_names_the_first_release_that_takes_the_layer(
 ) -> None:
     path = tmp_path / "pool.xml"
     path.write_text(POOL)
-    found = ir_minimum(str(path), "observed").release
-    assert found is not None
-    assert found.first is not None
-    assert found.first.name == "2024.1"
-    assert [(one.name, one.refuses) for one in found.before if one.alone] == [("2024.0", False)]
+    minimum = ir_minimum(str(path), "observed").release
+    assert minimum is not None
+    assert minimum.first is not None
+    assert minimum.first.name == "2024.1"
+    assert [(release.name, release.refuses) for release in minimum.before if release.alone] == [("2024.0", False)]
     assert main(["minimum", "-v", str(path)]) == 0
     assert "2024.0 rejects nodes that later releases accept" in capsys.readouterr().out
 
@@ -119,7 +119,7 @@ def test_minimum_names_the_first_release_that_takes_the_layer(
 def test_releases_of_observations_are_releases() -> None:
     table = dialect("openvino")
     names = {str(entry["name"]) for entry in table.environments}
-    known = table.tables.about["implementations"].values()
-    groups = [set(entry["releases"]) for entry in known if not entry.get("target") and entry.get("releases")]
+    dict_values = table.tables.about["implementations"].values()
+    groups = [set(entry["releases"]) for entry in dict_values if not entry.get("target") and entry.get("releases")]
     assert groups
     assert all(releases <= names for releases in groups)

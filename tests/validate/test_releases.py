@@ -1,4 +1,4 @@
-"""Types that a release does not know yet."""
+"""Types that a release does not support yet."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def convert(kind: str) -> dict[str, object]:
 )
 def test_a_type_that_came_with_a_release(kind: str, last_without: str, first: str) -> None:
     refused = specgate.check(convert(kind), target=f"openvino:{last_without}", basis="observed")
-    (found,) = [each for each in refused.findings if each.id == "openvino/tensor/type-release"]
+    (result,) = [each for each in refused.findings if each.id == "openvino/tensor/type-release"]
     assert refused.accepted is False
-    assert f"{kind}, which OpenVINO {last_without} does not support; {first} is the first" in found.message
-    assert found.target == f"openvino:{last_without}"
+    assert f"{kind}, which OpenVINO {last_without} does not support; {first} is the first" in result.message
+    assert result.target == f"openvino:{last_without}"
     later = specgate.check(convert(kind), target=f"openvino:{first}", basis="observed")
     assert "openvino/tensor/type-release" not in [each.id for each in later.findings]
 

@@ -1,4 +1,4 @@
-"""What a check costs grows with the descriptor and no faster; what other levels say is not asked more than once."""
+"""A check's cost is linear in the descriptor; other levels are evaluated once."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ LARGE_ONES = [
 
 
 def calls(function: Callable[[], Any]) -> int:
-    """How many functions, Python's own included, are called: a cost that no other process has a part in."""
+    """Return the number of function calls, including Python's own: a cost without noise."""
     count = 0
 
-    def counted(_frame: FrameType, event: str, _argument: Any) -> None:
+    def count_call(_frame: FrameType, event: str, _argument: Any) -> None:
         nonlocal count
         count += event in {"call", "c_call"}
 
     before = sys.getprofile()
-    sys.setprofile(counted)
+    sys.setprofile(count_call)
     try:
         function()
     finally:
@@ -76,10 +76,10 @@ def calls(function: Callable[[], Any]) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("made", LARGE_ONES, ids=lambda made: made.__name__)
-def test_ten_times_the_size_costs_ten_times_as_much(made) -> None:
+@pytest.mark.parametrize("result", LARGE_ONES, ids=lambda result: result.__name__)
+def test_ten_times_the_size_costs_ten_times_as_much(result) -> None:
     def cost(count: int) -> int:
-        data, target = made(count)
+        data, target = result(count)
         descriptor = specgate.descriptor(data)
         verdict = specgate.check(descriptor, target)
         assert verdict.word != "accepted"
@@ -95,8 +95,8 @@ def test_each_of_many_oddities_is_a_finding() -> None:
     assert [f.where for f in verdict.findings] == [f"a{number}" for number in range(LARGE)]
 
 
-def test_a_rule_is_judged_once_for_all_levels_and_sides(one_hot, monkeypatch) -> None:
-    """What fails at the level judged is known to fail at every level that has the rule."""
+def test_a_rule_is_checked_once_for_all_levels_and_sides(one_hot, monkeypatch) -> None:
+    """A failure at the checked level is known for every level that has the rule."""
     one_hot["desc"]["Axis"] = 7
     descriptor = specgate.descriptor(one_hot)
     assert check_at(descriptor, "6.4").findings
@@ -121,7 +121,7 @@ def test_an_accepted_node_below_the_target_is_not_explained(onnx_one_hot, monkey
     monkeypatch.setattr("specgate.validate.judge.verdict_with_reasons", None)
     verdict = check_at(descriptor, "17")
     assert (verdict.accepted, verdict.target) == (True, "onnx:17")
-    rejected = check_at(descriptor, "10")  # which is below its version, so there are reasons
+    rejected = check_at(descriptor, "10")  # that is below its version, so there are reasons
     assert rejected.accepted is False
     with pytest.raises(TypeError):
         assert rejected.findings

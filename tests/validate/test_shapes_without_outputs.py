@@ -1,4 +1,4 @@
-"""A node of ONNX may leave its output's shape out: then its inputs must fit each other all the same."""
+"""Without an output shape, the inputs of an ONNX node must still match."""
 
 from __future__ import annotations
 

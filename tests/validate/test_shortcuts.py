@@ -1,4 +1,4 @@
-"""What is found quickly about a descriptor is what is found by looking at all of it."""
+"""Quick answers about a descriptor equal those of the complete evaluation."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 DIALECTS = ("directml", "onnx", "openvino")
 
 
-def drawn(name: str, every: int) -> list[tuple[Descriptor, str]]:
-    """Return examples, counterexamples and changed examples of every so many operators, each with its newest level."""
+def draw_cases(name: str, every: int) -> list[tuple[Descriptor, str]]:
+    """Return examples, counterexamples and changes of some operators, at their newest level."""
     table = dialect(name)
-    found = []
+    pairs = []
     for operator in list(table.operators)[::every]:
         level = list(table.operator(operator).levels)[-1]
-        found += [(made, level) for made in shown_descriptors(table.operator(operator), level, 4)]
-    return found
+        pairs += [(descriptor, level) for descriptor in shown_descriptors(table.operator(operator), level, 4)]
+    return pairs
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DIALECTS)
 def test_what_passes_is_what_needs_no_explanation(name: str) -> None:
     answers = set()
-    for made, level in drawn(name, 9):
-        for said in dialect(name).operator(made.operator).sides_at(level).values():
-            answer = passes(made, said, Facts())
-            assert answer is not bool(explain_at(made, said)), (made.operator, level, said.side)
+    for result, level in draw_cases(name, 9):
+        for message in dialect(name).operator(result.operator).sides_at(level).values():
+            answer = passes(result, message, Facts())
+            assert answer is not bool(explain_at(result, message)), (result.operator, level, message.side)
             answers.add(answer)
     assert answers == {True, False}
 
@@ -47,41 +47,41 @@ def test_what_passes_is_what_needs_no_explanation(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DIALECTS)
 def test_what_is_known_of_a_descriptor_before_a_change_holds_after_it(name: str) -> None:
-    """Each field of one descriptor is given the value that it has in another one of the same operator."""
+    """Each field gets the value from another descriptor of the same operator."""
     random, failing = Random(0), 0
-    for made, level in random.sample(drawn(name, 3), 60):
-        spec = dialect(name).operator(made.operator)
-        others = [other for other in shown_descriptors(spec, level, 4) if other.layout == made.layout]
-        for said, other in product(spec.sides_at(level).values(), random.sample(others, min(len(others), 3))):
+    for result, level in random.sample(draw_cases(name, 3), 60):
+        spec = dialect(name).operator(result.operator)
+        others = [other for other in shown_descriptors(spec, level, 4) if other.layout == result.layout]
+        for message, other in product(spec.sides_at(level).values(), random.sample(others, min(len(others), 3))):
             for field, value in other.fields.items():
-                given = {**made.fields, field: value}
-                after = replace(made, fields=given, plain=False, oddities=())
+                inputs = {**result.fields, field: value}
+                after = replace(result, fields=inputs, plain=False, oddities=())
                 before = Facts()
-                row_failures(made, said, before)
-                changed = Changed(before, before.context(made, said), frozenset({field}))
-                expected = row_failures(after, said, Facts())
-                assert told(row_failures(after, said, changed)) == told(expected)
+                row_failures(result, message, before)
+                changed = Changed(before, before.context(result, message), frozenset({field}))
+                expected = row_failures(after, message, Facts())
+                assert list_messages(row_failures(after, message, changed)) == list_messages(expected)
                 failing += len(expected)
     assert failing > 100
 
 
-def told(failures: list) -> list:
-    return [(one, one.message, one.aspect, one.allowed) for one in failures]
+def list_messages(failures: list) -> list:
+    return [(item, item.message, item.aspect, item.allowed) for item in failures]
 
 
 @pytest.mark.parametrize("name", ["directml", "onnx"])
 def test_tensors_that_surely_obey_their_rules_obey_each(name: str, monkeypatch) -> None:
     monkeypatch.setattr(obeying, "WORTH", 0)
     answers = set()
-    for made, level in drawn(name, 5):
-        for said in dialect(name).operator(made.operator).sides_at(level).values():
+    for result, level in draw_cases(name, 5):
+        for message in dialect(name).operator(result.operator).sides_at(level).values():
             facts = Facts()
-            context = facts.context(made, said)
-            for field, _, inner in facts.tensors(context) if said.tensor_rules else ():
-                rules = said.rules_of_tensors[said.fields[field].kind]
+            context = facts.context(result, message)
+            for field, _, inner in facts.tensors(context) if message.tensor_rules else ():
+                rules = message.rules_of_tensors[message.fields[field].kind]
                 answer = rules.surely_hold(inner.fields["tensor"])
                 judged = all(facts.judge(form, inner) is True for form in rules.forms)
-                assert judged or not answer, (made.operator, field, inner.fields)
+                assert judged or not answer, (result.operator, field, inner.fields)
                 answers.add((judged, answer))
     assert not answers or {(True, True), (False, False)} <= answers
     assert answers or name != "directml"

@@ -1,4 +1,4 @@
-"""How far builds let a tensor's strides and total size go, on each side of each limit: as the real builds answer."""
+"""Limits of builds on strides and total size, on both sides of each limit."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 import specgate
 from specgate.validate.check import accepts
 
-#: One level for each way that builds have.
+#: One level for each behaviour of builds.
 LEVELS = ("2.1", "3.1", "4.1", "5.0", "5.1", "6.1", "6.2", "6.3", "6.4")
 WAYS = tuple((level, None) for level in LEVELS)
 UP_TO_6_2 = frozenset({"2.1", "3.1", "4.1", "5.0", "5.1", "6.1", "6.2"})
 OUT, IN = "OutputTensor", "ValuesTensor"
 
 
-def changed(one_hot: dict[str, Any], field: str, **parts: Any) -> specgate.Descriptor:
-    """Return the page's first example with a type for both values and outputs and one tensor's parts changed."""
+def change(one_hot: dict[str, Any], field: str, **parts: Any) -> specgate.Descriptor:
+    """Return the documented example with another type and a changed tensor."""
     kind = parts.pop("kind", "FLOAT32")
     for name in (IN, OUT):
         one_hot["desc"][name]["DataType"] = kind
@@ -25,11 +25,11 @@ def changed(one_hot: dict[str, Any], field: str, **parts: Any) -> specgate.Descr
     return specgate.descriptor(one_hot, dialect="directml")
 
 
-def observed(descriptor: specgate.Descriptor, level: str, by: str | None) -> bool | None:
+def accepts_observed(descriptor: specgate.Descriptor, level: str, by: str | None) -> bool | None:
     return accepts(descriptor, level, "observed", by)
 
 
-TOTALS = {  # TotalTensorSizeInBytes -> the levels that take it
+TOTALS = {  # TotalTensorSizeInBytes -> the accepting levels
     "FLOAT32": {
         2**34 - 4: set(LEVELS),
         2**34 - 3: UP_TO_6_2,
@@ -47,9 +47,9 @@ TOTALS = {  # TotalTensorSizeInBytes -> the levels that take it
 @pytest.mark.parametrize(("level", "by"), WAYS)
 def test_the_greatest_total_size(one_hot, level, by, field) -> None:
     for kind, totals in TOTALS.items():
-        for total, taken in totals.items():
-            descriptor = changed(one_hot, field, kind=kind, TotalTensorSizeInBytes=total)
-            assert observed(descriptor, level, by) is (level in taken), (kind, total)
+        for total, accepted in totals.items():
+            descriptor = change(one_hot, field, kind=kind, TotalTensorSizeInBytes=total)
+            assert accepts_observed(descriptor, level, by) is (level in accepted), (kind, total)
 
 
 IMPLIED = {("FLOAT32", 2**32 - 1): True, ("FLOAT16", 2**32 - 1): False, ("FLOAT16", 2**32 - 2): True,
@@ -58,11 +58,11 @@ IMPLIED = {("FLOAT32", 2**32 - 1): True, ("FLOAT16", 2**32 - 1): False, ("FLOAT1
 
 @pytest.mark.parametrize(("level", "by"), WAYS)
 def test_the_greatest_least_size(one_hot, level, by) -> None:
-    """Left out, the total is the least one: a multiple of 4, and so beyond the limit with some last elements."""
+    """If omitted, the total is the minimum: a multiple of 4, which may exceed the limit."""
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, 1, 1]
-    for (kind, elements), taken in IMPLIED.items():
-        descriptor = changed(one_hot, OUT, kind=kind, Sizes=[1, 1, 1, elements])
-        assert observed(descriptor, level, by) is taken, (kind, elements)
+    for (kind, elements), accepted in IMPLIED.items():
+        descriptor = change(one_hot, OUT, kind=kind, Sizes=[1, 1, 1, elements])
+        assert accepts_observed(descriptor, level, by) is accepted, (kind, elements)
 
 
 # The output's sizes are [1, 1, 3, 4]: 12 elements.
@@ -71,7 +71,7 @@ STRIDES = {
     (0, 0, 4, 1): (True, None),  # a size of 1 has no stride to look at
     (4, 4, 4, 1): (True, None),
     (0, 0, 1, 3): (True, None),
-    (0, 0, 2, 4): (True, None),  # [0, 0, 2, 0] and [0, 0, 0, 1] are one place, and 17 are enough for 12 elements
+    (0, 0, 2, 4): (True, None),  # [0, 0, 2, 0] and [0, 0, 0, 1] are the same element, and 17 are enough for 12 elements
     (0, 0, 3, 2): (True, None),  # 13 places
     (0, 0, 2, 2): (False, "output-strides-differ"),
     (0, 0, 9, 9): (False, "output-strides-differ"),
@@ -86,25 +86,25 @@ STRIDES = {
 @pytest.mark.parametrize(("level", "by"), WAYS)
 @pytest.mark.parametrize(("strides", "answer"), STRIDES.items())
 def test_strides_of_an_output(one_hot, level, by, strides, answer) -> None:
-    taken, rule = answer
-    descriptor = changed(one_hot, OUT, Strides=list(strides))
-    assert observed(descriptor, level, by) is taken
+    accepted, rule = answer
+    descriptor = change(one_hot, OUT, Strides=list(strides))
+    assert accepts_observed(descriptor, level, by) is accepted
     assert specgate.check(descriptor, f"directml:{level}", "documented").accepted is True
-    found = specgate.check(descriptor, f"directml:{level}").findings
-    assert [f.id for f in found] == ([f"directml/tensor/{rule}"] if rule else [])
+    result = specgate.check(descriptor, f"directml:{level}").findings
+    assert [f.id for f in result] == ([f"directml/tensor/{rule}"] if rule else [])
 
 
 @pytest.mark.parametrize(("level", "by"), WAYS)
 def test_strides_of_an_input(one_hot, level, by) -> None:
     one_hot["desc"][IN]["Sizes"] = [1, 1, 3, 4]
     for strides in STRIDES:
-        assert observed(changed(one_hot, IN, Strides=list(strides)), level, by) is True
+        assert accepts_observed(change(one_hot, IN, Strides=list(strides)), level, by) is True
 
 
 NARROW = {("2.1", None), ("3.1", None), ("4.1", None), ("5.0", None)}  # bytes in 32 bits
 MIDDLE = {("5.1", None), ("6.1", None)}  # elements in 32 bits, bytes in 64
 WIDE = {("6.2", None), ("6.3", None), ("6.4", None)}  # everything in 64
-# Strides of ValuesTensor with Sizes [1, 1, 2, 2] -> the least total size that each takes, None for none at all
+# Strides of ValuesTensor with Sizes [1, 1, 2, 2] -> the minimum total size that each accepts, None for none at all
 LEAST = {
     (1, 1, 2**30 - 2, 1): {"narrow": 0, "middle": 2**32, "wide": 2**32},
     (1, 1, 2**30 - 1, 1): {"narrow": 4, "middle": 2**32 + 4, "wide": 2**32 + 4},
@@ -120,31 +120,31 @@ def test_the_least_total_size(one_hot, level, by, strides, least) -> None:
     (way,) = [n for n, w in (("narrow", NARROW), ("middle", MIDDLE), ("wide", WIDE)) if (level, by) in w]
     total = least[way]
 
-    def taken(size: int) -> bool | None:
-        made = changed(one_hot, IN, Sizes=[1, 1, 2, 2], Strides=list(strides), TotalTensorSizeInBytes=size)
-        return observed(made, level, by)
+    def accepts_case(size: int) -> bool | None:
+        result = change(one_hot, IN, Sizes=[1, 1, 2, 2], Strides=list(strides), TotalTensorSizeInBytes=size)
+        return accepts_observed(result, level, by)
 
     if total is None:
-        assert taken(2**34 - 4) is False
+        assert accepts_case(2**34 - 4) is False
         return
-    assert taken(total) is True
-    assert total == 0 or taken(total - 1) is False
+    assert accepts_case(total) is True
+    assert total == 0 or accepts_case(total - 1) is False
 
 
 def test_packed_tensors_never_run_over(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, 2**15, 1]
     for level, by in WAYS:
-        for total, taken in ((2**32, True), (2**32 - 1, False), (0, False)):
-            made = changed(one_hot, OUT, Sizes=[1, 1, 2**15, 2**15], TotalTensorSizeInBytes=total)
-            assert observed(made, level, by) is taken
+        for total, accepted in ((2**32, True), (2**32 - 1, False), (0, False)):
+            descriptor = change(one_hot, OUT, Sizes=[1, 1, 2**15, 2**15], TotalTensorSizeInBytes=total)
+            assert accepts_observed(descriptor, level, by) is accepted
 
 
 @pytest.mark.parametrize("level", ["2.1", "5.1", "6.4"])
 def test_by_default_the_page_holds_as_well(one_hot, level) -> None:
     parts = {"Sizes": [1, 1, 2, 2], "Strides": [1, 1, 2**31, 1], "TotalTensorSizeInBytes": 8}
-    found = specgate.check(changed(one_hot, IN, **parts), f"directml:{level}").findings
-    assert [f.id for f in found] == ["directml/tensor/total-size"]
-    assert ("builds at this level do not enforce" in found[0].message) is (level == "2.1")
+    result = specgate.check(change(one_hot, IN, **parts), f"directml:{level}").findings
+    assert [f.id for f in result] == ["directml/tensor/total-size"]
+    assert ("builds at this level do not enforce" in result[0].message) is (level == "2.1")
 
 
 def test_unknown_sizes_leave_it_open(one_hot) -> None:

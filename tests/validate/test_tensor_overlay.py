@@ -1,4 +1,4 @@
-"""What builds enforce for tensors of any operator, beyond the page: seen with the real builds of 2.1 to 6.4."""
+"""Undocumented requirements of builds 2.1 to 6.4 on tensors of any operator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import specgate
         ("OutputTensor", "Flags", "OWNED_BY_DML", "output-not-owned"),
     ],
 )
-def test_builds_refuse_what_the_page_takes(one_hot, level, field, key, value, rule) -> None:
+def test_builds_reject_what_the_page_takes(one_hot, level, field, key, value, rule) -> None:
     one_hot["desc"][field][key] = value
     target = f"directml:{level}"
     assert specgate.check(one_hot, target, basis="documented").accepted is True

@@ -1,4 +1,4 @@
-"""Rules over what a text spells: the equation of Einsum."""
+"""Rules on the contents of a text: the equation of Einsum."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_the_equation_fits_its_inputs(equation, ranks, output, wrong):
     tensors = [{"elem_type": "FLOAT", "shape": [2] * rank} for rank in ranks]
     outputs = [] if output is None else [{"elem_type": "FLOAT", "shape": [2] * output}]
     node = {"op_type": "Einsum", "inputs": tensors, "outputs": outputs, "attributes": {"equation": equation}}
-    found = [finding.id.rpartition("/")[2] for finding in specgate.check(node, target="onnx:17").findings]
-    assert found == ([] if wrong is None else [wrong])
+    result = [finding.id.rpartition("/")[2] for finding in specgate.check(node, target="onnx:17").findings]
+    assert result == ([] if wrong is None else [wrong])
 
 
 def test_a_rank_that_nobody_knows_leaves_it_undecided():

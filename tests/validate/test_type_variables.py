@@ -1,4 +1,4 @@
-"""Fields that share a type variable of ONNX's schemas have one type, by the data of the tables alone."""
+"""Fields that share an ONNX type variable have one type, by the tables alone."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def test_a_variable_that_is_another_one_in_later_versions():
     half_mean = {"elem_type": "FLOAT16", "shape": [3]}
     inputs = [half, half_mean, half_mean, mean, mean]
     assert check("BatchNormalization", inputs, target="onnx:14").accepted
-    found = check("BatchNormalization", inputs, target="onnx:9").findings
-    assert {f.id for f in found} == {"onnx/BatchNormalization/T.same-type"}
-    assert {f.first_level for f in found} == {"14"}
+    result = check("BatchNormalization", inputs, target="onnx:9").findings
+    assert {f.id for f in result} == {"onnx/BatchNormalization/T.same-type"}
+    assert {f.first_level for f in result} == {"14"}
 
 
 def test_its_reference():
     reference = rule_reference("onnx/BatchNormalization/T2.same-type")
     assert reference["says"] == "input_mean and input_var must have the same type (T2)"
-    assert {held["levels"] for held in reference["holds"]} == {"15..28"}
+    assert {value["levels"] for value in reference["holds"]} == {"15..28"}
 
 
 def test_an_overlay_may_waive_it(scratch):

@@ -1,4 +1,4 @@
-"""Unknown and symbolic sizes leave rules open: neither accepted nor rejected, and the size to pin is named."""
+"""Unknown and symbolic sizes leave rules undecided, and the size to pin is named."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def test_a_symbolic_size_is_named(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, "N", 1]
     verdict = specgate.check(one_hot, "directml:4.1")
     assert (verdict.accepted, verdict.word, verdict.findings) == (None, "undecided", ())
-    (found,) = [f for f in verdict.undecided if f.id == "directml/ONE_HOT/same-sizes"]
-    assert found.message.endswith(": dimension 2 is N in IndicesTensor and 3 in OutputTensor.")
-    assert found.values == {"IndicesTensor.sizes[d]": "N", "OutputTensor.sizes[d]": 3}
-    assert (found.severity, found.first_level, found.levels, found.fix) == ("note", None, (), None)
+    (finding,) = [f for f in verdict.undecided if f.id == "directml/ONE_HOT/same-sizes"]
+    assert finding.message.endswith(": dimension 2 is N in IndicesTensor and 3 in OutputTensor.")
+    assert finding.values == {"IndicesTensor.sizes[d]": "N", "OutputTensor.sizes[d]": 3}
+    assert (finding.severity, finding.first_level, finding.levels, finding.fix) == ("note", None, (), None)
 
 
 def test_the_same_symbol_on_both_sides_decides(one_hot) -> None:
@@ -34,15 +34,15 @@ def test_the_same_symbol_on_both_sides_decides(one_hot) -> None:
 def test_two_symbols_may_be_equal(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"][2] = "N"
     one_hot["desc"]["OutputTensor"]["Sizes"][2] = "M"
-    (found,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("same-sizes")]
-    assert found.message.endswith(": dimension 2 is N in IndicesTensor and M in OutputTensor.")
+    (finding,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("same-sizes")]
+    assert finding.message.endswith(": dimension 2 is N in IndicesTensor and M in OutputTensor.")
 
 
 def test_an_unknown_size(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, 3, None]
-    (found,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("axis-size-one")]
-    assert found.message == "The size of IndicesTensor along Axis must be 1: dimension 3 of IndicesTensor is unknown."
-    assert found.values == {"IndicesTensor.sizes[Axis]": None}
+    (finding,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("axis-size-one")]
+    assert finding.message == "The size of IndicesTensor along Axis must be 1: dimension 3 of IndicesTensor is unknown."
+    assert finding.values == {"IndicesTensor.sizes[Axis]": None}
 
 
 def test_what_fails_anyway_is_rejected(one_hot) -> None:
@@ -54,7 +54,7 @@ def test_what_fails_anyway_is_rejected(one_hot) -> None:
 
 
 def test_a_size_that_nothing_asks_for_decides_nothing(onnx_one_hot) -> None:
-    """ONNX has no rule about the sizes of indices when the output is left to inference."""
+    """ONNX has no rule on the sizes of indices if the output is inferred."""
     onnx_one_hot.update({"outputs": []})
     onnx_one_hot["inputs"][0]["shape"] = ["batch", None]
     assert specgate.check(onnx_one_hot, "onnx:17").accepted is True
@@ -97,23 +97,23 @@ rules:
     desc["Count"] = 3
     verdict = specgate.check({"type": "WHEN", "desc": desc}, "directml:4.1")
     assert verdict.accepted is None
-    found = {f.id: f.message for f in verdict.undecided}
-    assert found["directml/WHEN/pair"] == (
+    texts_by_name = {f.id: f.message for f in verdict.undecided}
+    assert texts_by_name["directml/WHEN/pair"] == (
         "Count == 2 (undecided: unknown values leave open whether this rule applies): dimension 0 of InputTensor is N."
     )
-    assert found["directml/WHEN/index"].startswith(
+    assert texts_by_name["directml/WHEN/index"].startswith(
         "InputTensor.sizes[Count] == 1 (undecided: unknown values leave open whether this rule applies): "
     )
 
 
 def test_lowest_levels_that_are_open(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, "N", 1]
-    found = specgate.minimum(one_hot)
-    assert not found
-    assert found.level is None
-    assert str(found.undecided) == "2.0..6.4"
-    assert found.blockers["2.0"] == ()
-    assert [f.id for f in found.blockers["1.0"]] == ["directml/ONE_HOT/level"]
+    lowest = specgate.minimum(one_hot)
+    assert not lowest
+    assert lowest.level is None
+    assert str(lowest.undecided) == "2.0..6.4"
+    assert lowest.blockers["2.0"] == ()
+    assert [f.id for f in lowest.blockers["1.0"]] == ["directml/ONE_HOT/level"]
 
 
 EXAMPLES: list[tuple[str, dict[str, Any]]] = [
@@ -128,25 +128,28 @@ EXAMPLES: list[tuple[str, dict[str, Any]]] = [
 @given(st.data())
 @settings(max_examples=80, deadline=None)
 def test_hiding_sizes_never_turns_a_verdict(data: st.DataObject) -> None:
-    """What is said of less must be what is said of more, or open. Equal sizes may hide behind one name."""
+    """An answer for fewer facts holds for more, or is undecided.
+
+    Equal sizes may share a name.
+    """
     name, original = data.draw(st.sampled_from(EXAMPLES))
     key = "Sizes" if name == "directml" else "shape"
 
     def tensors(descriptor: dict[str, Any]) -> list[dict[str, Any]]:
-        found = descriptor["desc"].values() if name == "directml" else descriptor["inputs"] + descriptor["outputs"]
-        flat = [part for value in found for part in (value if isinstance(value, list) else [value])]
+        result = descriptor["desc"].values() if name == "directml" else descriptor["inputs"] + descriptor["outputs"]
+        flat = [part for value in result for part in (value if isinstance(value, list) else [value])]
         return [part for part in flat if isinstance(part, dict) and key in part]
 
-    known = copy.deepcopy(original)
-    for tensor in tensors(known):
+    facts = copy.deepcopy(original)
+    for tensor in tensors(facts):
         tensor[key] = [data.draw(st.sampled_from([size, size, size, 1, 2])) for size in tensor[key]]
-    hidden = copy.deepcopy(known)
+    hidden = copy.deepcopy(facts)
     for tensor in tensors(hidden):
         tensor[key] = [data.draw(st.sampled_from([size, size, None, f"s{size}"])) for size in tensor[key]]
         if name != "directml" and data.draw(st.integers(0, 4)) == 0:
             tensor[key] = None
     target = f"{name}:{data.draw(st.sampled_from(list(dialect(name).levels)))}"
-    before = specgate.check(known, target).accepted
+    before = specgate.check(facts, target).accepted
     assert before is not None
     assert specgate.check(hidden, target).accepted in {before, None}
 

@@ -1,4 +1,4 @@
-"""A rejection is explained when its findings are read, and then says what it would have said at once."""
+"""A rejection is explained when its findings are read, with the same result."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ BROKEN = {
 
 @pytest.mark.parametrize("target", ["onnx:17", "onnx:onnxruntime-1.16"])
 def test_the_answer_alone_asks_for_no_reasons(monkeypatch, target) -> None:
-    asked = []
+    questions = []
 
-    def counted(*args):
-        asked.append(args)
+    def count_call(*args):
+        questions.append(args)
         return verdict_with_reasons(*args)
 
-    monkeypatch.setattr("specgate.validate.judge.verdict_with_reasons", counted)
+    monkeypatch.setattr("specgate.validate.judge.verdict_with_reasons", count_call)
     verdict = check_for(specgate.descriptor(BROKEN), parse_target(target))
     assert (verdict.accepted, verdict.word, bool(verdict), verdict.target) == (False, "rejected", False, target)
-    assert not asked
+    assert not questions
     assert [f.target for f in verdict.findings] == [target]
     assert verdict.undecided == ()
-    assert len(asked) == 1
+    assert len(questions) == 1
     assert verdict.findings is verdict.findings
 
 
-@pytest.mark.parametrize("made", [pickle.dumps, copy.copy, copy.deepcopy, repr, specgate.Verdict.to_dict])
-def test_whatever_reads_a_verdict_reads_its_reasons(made) -> None:
+@pytest.mark.parametrize("outcome", [pickle.dumps, copy.copy, copy.deepcopy, repr, specgate.Verdict.to_dict])
+def test_whatever_reads_a_verdict_reads_its_reasons(outcome) -> None:
     descriptor = specgate.descriptor(BROKEN)
     at_once = verdict_with_reasons(descriptor, "17", "both", None)
     unread = specgate.check(descriptor, "onnx:17")
-    result = made(unread)
+    result = outcome(unread)
     result = pickle.loads(result) if isinstance(result, bytes) else result
     assert result in (at_once, repr(at_once), at_once.to_dict())
 

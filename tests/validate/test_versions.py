@@ -1,4 +1,4 @@
-"""Nodes and layers say which opset they were written for; a target takes those up to its own."""
+"""Nodes and layers state their opset; a target supports those up to its own."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 import specgate
 
 
-def test_judged_at_the_opset_it_was_written_for(onnx_one_hot) -> None:
-    """Axis 0 to -2 has a meaning from 11 on only."""
+def test_checked_at_the_opset_it_was_written_for(onnx_one_hot) -> None:
+    """Axis 0 to -2 is defined from 11 on only."""
     onnx_one_hot.update({"attributes": {"axis": -2}, "outputs": []})
     assert specgate.check({**onnx_one_hot, "opset": 9}, "onnx:17").accepted is False
     assert specgate.check({**onnx_one_hot, "opset": 11}, "onnx:17").accepted is True
@@ -20,11 +20,11 @@ def test_judged_at_the_opset_it_was_written_for(onnx_one_hot) -> None:
 
 def test_written_for_a_later_opset_than_the_target_takes(onnx_one_hot) -> None:
     verdict = specgate.check({**onnx_one_hot, "opset": 13}, "onnx:11")
-    (found,) = verdict.findings
-    assert found.id == "onnx/OneHot/version"
-    assert found.message == "written for opset 13, but the target supports levels up to 11"
-    assert (found.where, found.values) == ("version", {"version": "13", "level": "11"})
-    assert (found.first_level, found.levels[0], found.fix) == ("13", "13", "use a target of opset 13 or later")
+    (finding,) = verdict.findings
+    assert finding.id == "onnx/OneHot/version"
+    assert finding.message == "written for opset 13, but the target supports levels up to 11"
+    assert (finding.where, finding.values) == ("version", {"version": "13", "level": "11"})
+    assert (finding.first_level, finding.levels[0], finding.fix) == ("13", "13", "use a target of opset 13 or later")
 
 
 def test_both_the_version_and_what_is_wrong_there(onnx_one_hot) -> None:
@@ -36,8 +36,8 @@ def test_both_the_version_and_what_is_wrong_there(onnx_one_hot) -> None:
 @pytest.mark.parametrize(("opset", "target", "blamed"), [(8, 17, "8"), (8, 9, "8"), (9, 8, "8"), (7, 8, "7")])
 def test_no_such_operator_then(onnx_one_hot, opset: int, target: int, blamed: str) -> None:
     verdict = specgate.check({**onnx_one_hot, "opset": opset}, f"onnx:{target}")
-    found = [f for f in verdict.findings if f.id == "onnx/OneHot/level"]
-    assert [f.message for f in found] == [f"OneHot does not exist at opset {blamed}; it exists from 9 on"]
+    result = [f for f in verdict.findings if f.id == "onnx/OneHot/level"]
+    assert [f.message for f in result] == [f"OneHot does not exist at opset {blamed}; it exists from 9 on"]
     assert verdict.accepted is False
 
 
@@ -56,16 +56,16 @@ def test_layers_of_earlier_opsets(openvino_one_hot, version: str, target: str) -
 def test_a_layer_of_a_later_opset(openvino_one_hot) -> None:
     openvino_one_hot.update({"version": "opset16", "data": {"axis": -1, "negative_indices_mode": "normalize"}})
     verdict = specgate.check(openvino_one_hot, "openvino:opset13")
-    (found,) = verdict.findings
-    assert found.message == "written for opset16, but the target supports levels up to opset13"
-    assert found.levels == ("opset16", "opset17")
+    (finding,) = verdict.findings
+    assert finding.message == "written for opset16, but the target supports levels up to opset13"
+    assert finding.levels == ("opset16", "opset17")
 
 
 def test_an_attribute_of_a_later_opset(openvino_one_hot) -> None:
     openvino_one_hot["data"] = {"axis": -1, "negative_indices_mode": "normalize"}
-    (found,) = specgate.check(openvino_one_hot, "openvino:opset17").findings
-    assert found.id == "openvino/OneHot/negative_indices_mode.exists"
-    assert found.message.startswith(
+    (finding,) = specgate.check(openvino_one_hot, "openvino:opset17").findings
+    assert finding.id == "openvino/OneHot/negative_indices_mode.exists"
+    assert finding.message.startswith(
         "negative_indices_mode is an attribute of OneHot from opset16 on, not at opset1; accepted by opset16..opset17"
     )
 

@@ -1,4 +1,4 @@
-"""Fields that change over versions, and versions that are gone: ONNX's operators as its schemas have them."""
+"""Fields that change over versions, and removed versions, as in ONNX's schemas."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_attribute_that_became_an_input():
     assert ids(check("Clip", [FLOAT, scalar], "onnx:6")) == ["Clip/too-many-inputs"]
 
 
-def test_a_field_of_other_versions_is_told_with_them():
+def test_a_field_of_other_versions_is_reported_with_them():
     (finding,) = check("Reshape", [FLOAT, INT64], "onnx:9", allowzero=1).findings
     assert finding.message.startswith("allowzero is an attribute of Reshape from opset 14 on, not at opset 9; ")
     (finding,) = check("Dropout", [FLOAT], "onnx:9", is_test=1).findings
@@ -47,9 +47,12 @@ def test_inputs_that_stand_in_another_order():
     for opset in (None, 10):
         assert check("Resize", [FLOAT, SCALES], "onnx:10", opset).accepted
         node = {"op_type": "Resize", "inputs": [FLOAT, FLOAT]}
-        made = read_dict(node if opset is None else {**node, "opset": opset})
-        assert set(made.fields) == {"X", "roi" if opset is None else "scales"}
-        assert write_dict(made)["inputs"] == write_dict(read_dict({"op_type": "Abs", "inputs": [FLOAT]}))["inputs"] * 2
+        descriptor = read_dict(node if opset is None else {**node, "opset": opset})
+        assert set(descriptor.fields) == {"X", "roi" if opset is None else "scales"}
+        assert (
+            write_dict(descriptor)["inputs"]
+            == write_dict(read_dict({"op_type": "Abs", "inputs": [FLOAT]}))["inputs"] * 2
+        )
     assert ids(check("Resize", [FLOAT, SCALES], "onnx:11")) == ["Resize/scales.required"]
     assert check("Resize", [FLOAT, None, SCALES], "onnx:13").accepted
 
@@ -94,7 +97,7 @@ def test_types_that_are_none(kind):
 
 
 def test_a_type_that_is_none_in_an_attribute():
-    """There it is a value of a wrong kind: the attribute holds no tensor, no type and no graph."""
+    """There it is a value of a wrong kind: the attribute is not a tensor, type or graph."""
     broken = {"elem_type": "FLOAT33", "shape": [1]}
     constant = {"op_type": "Constant", "attributes": {"value": {**broken, "value": [1]}}}
     assert "Constant/value.wrong-kind" in ids(specgate.check(constant, "onnx:17"))
@@ -115,7 +118,9 @@ def test_operators_that_are_gone():
     (finding,) = check("Upsample", [FLOAT, FLOAT], "onnx:17").findings
     assert (finding.first_level, finding.levels) == (None, ())
     assert check("Upsample", [FLOAT, SCALES], "onnx:9").accepted
-    assert check("Upsample", [FLOAT, SCALES], "onnx:17", 9).accepted  # runtimes keep what an older model imports
+    assert check(
+        "Upsample", [FLOAT, SCALES], "onnx:17", 9
+    ).accepted  # runtimes keep the versions that older models import
     channels = {"elem_type": "FLOAT", "shape": [3]}
     (finding,) = check("GroupNormalization", [FLOAT, channels, channels], "onnx:20", num_groups=1).findings
     assert finding.message.endswith("its version 18 was withdrawn, and it exists from 21 on")
@@ -129,11 +134,11 @@ def test_an_attribute_whose_value_is_not_known():
     from specgate.rules.language import UNKNOWN
 
     spec = dialect("onnx").operator("OneHot")
-    given = (INT64, None, FLOAT)
-    tensors = [None if t is None else read_dict({"op_type": "Abs", "inputs": [t]}).fields["X"] for t in given]
-    made = build(spec, tensors, [], {"axis": UNKNOWN}, convert=attribute_value)
-    assert (made.plain, made.fields["axis"]) == (False, UNKNOWN)
-    assert "onnx/OneHot/axis-range" in [f.id for f in specgate.check(made, "onnx:17").undecided]
+    parts = (INT64, None, FLOAT)
+    tensors = [None if t is None else read_dict({"op_type": "Abs", "inputs": [t]}).fields["X"] for t in parts]
+    descriptor = build(spec, tensors, [], {"axis": UNKNOWN}, convert=attribute_value)
+    assert (descriptor.plain, descriptor.fields["axis"]) == (False, UNKNOWN)
+    assert "onnx/OneHot/axis-range" in [f.id for f in specgate.check(descriptor, "onnx:17").undecided]
 
 
 KINDS = """\
@@ -158,10 +163,10 @@ examples:
 def test_a_rule_on_a_field_that_changes_its_kind_says_for_which_versions(scratch):
     scratch("onnx", kinds=KINDS % 'some-rule: {require: to < 5, since: "6"}')
     assert specgate.check({"op_type": "Kinds", "attributes": {"to": "a"}}, "onnx:1").accepted
-    found = specgate.check({"op_type": "Kinds", "attributes": {"to": 9}}, "onnx:6").findings
-    assert [f.id for f in found] == ["onnx/Kinds/some-rule"]
+    findings = specgate.check({"op_type": "Kinds", "attributes": {"to": 9}}, "onnx:6").findings
+    assert [f.id for f in findings] == ["onnx/Kinds/some-rule"]
 
 
-def test_and_is_refused_where_it_does_not_say_so(scratch):
+def test_and_is_rejected_where_it_does_not_say_so(scratch):
     with pytest.raises((RuleError, specgate.InputError), match="word from 1 on and a number from 6 on"):
         scratch("onnx", kinds=KINDS % "some-rule: to < 5")

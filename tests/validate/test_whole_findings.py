@@ -1,4 +1,4 @@
-"""Every member of the findings that no rule and no cell gives, and how the values in findings are kept."""
+"""Every member of findings that no rule or cell gives, and stored values."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def test_what_a_device_lacks() -> None:
     )
 
 
-@pytest.mark.parametrize(("basis", "said"), [("both", "documented"), ("observed", "observed")])
-def test_what_a_device_lacks_at_every_level(basis, said) -> None:
+@pytest.mark.parametrize(("basis", "message"), [("both", "documented"), ("observed", "observed")])
+def test_what_a_device_lacks_at_every_level(basis, message) -> None:
     (first, _) = specgate.check(identity("FLOAT64"), "directml:5.0", basis, device="none").findings
     assert first.message.endswith("requires a device with DoublePrecisionFloatShaderOps; this device lacks it")
-    assert (first.basis, first.levels) == (said, ())
+    assert (first.basis, first.levels) == (message, ())
 
 
 def test_an_operator_of_a_later_level(onnx_one_hot) -> None:
@@ -96,22 +96,22 @@ def test_what_is_written_for_a_later_level(onnx_one_hot) -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_cases_that_hold_the_one_that_takes_most_counts(scratch, turned) -> None:
-    """Conditions should exclude each other; on the fast path too, the one that accepts counts."""
+    """Conditions should be exclusive; on the fast path too, any accepting one counts."""
     spec = scratch(reduce=REDUCE.replace("- when: Function == SUM", '- when: "Function in (ARGMAX, SUM)"')).operator(
         "REDUCE_SOME"
     )
     resolved = spec.resolve("3.0")
     resolved = replace(resolved, cases=tuple(reversed(resolved.cases)) if turned else resolved.cases)
 
-    def answers(sizes: list[int] | None, made: str) -> list[bool]:
+    def answers(sizes: list[int] | None, result: str) -> list[bool]:
         tensors = {"InputTensor": {"DataType": "FLOAT32", "Sizes": sizes}}
-        tensors["OutputTensor"] = {"DataType": made, "Sizes": [1, 2, 3, 4]}
+        tensors["OutputTensor"] = {"DataType": result, "Sizes": [1, 2, 3, 4]}
         descriptor = read_dict({"type": "REDUCE_SOME", "desc": {"Function": "ARGMAX", **tensors}}, "directml")
         return [failure.unknown for failure in explain_at(descriptor, resolved)]
 
     assert answers([1, 2, 3, 4], "UINT32") == answers([1, 2, 3, 4], "FLOAT32") == []
-    for made in ("UINT32", "FLOAT32"):
-        assert set(answers(None, made)) == {True}
+    for result in ("UINT32", "FLOAT32"):
+        assert set(answers(None, result)) == {True}
     assert False in answers([1, 2, 3, 4], "INT64")
 
 

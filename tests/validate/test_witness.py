@@ -1,4 +1,4 @@
-"""Where a descriptor with numbers for unknown sizes is taken, the open one is not refused."""
+"""If a descriptor with numbers for unknown sizes is accepted, it is not rejected."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FLOATS = TensorDesc("FLOAT", (Symbol("N"), None, 3))
 
 
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
-def test_what_has_a_witness_is_not_refused(name: str) -> None:
+def test_what_has_a_witness_is_not_rejected(name: str) -> None:
     witnessed = refused = 0
-    for made in some_examples(name):
-        table = dialect(name).operator(made.operator)
-        level = made.version or list(table.levels)[-1]
+    for result in some_examples(name):
+        table = dialect(name).operator(result.operator)
+        level = result.version or list(table.levels)[-1]
         for size in (1, 2, 3, 4):
-            plain = with_sizes(made, size)
-            if plain is None or made.plain:
+            plain = with_sizes(result, size)
+            if plain is None or result.plain:
                 continue
             if accepts(plain, level, "observed") is True:
                 witnessed += 1
-                assert accepts(made, level, "observed") is not False
+                assert accepts(result, level, "observed") is not False
             else:
                 refused += 1
     assert witnessed > 3
@@ -35,18 +35,18 @@ def test_what_has_a_witness_is_not_refused(name: str) -> None:
 
 
 def test_sizes_alone_are_filled() -> None:
-    made = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0, "concat_result": UNSTATED}, "17")
-    found = with_sizes(made, 2)
-    assert found is not None
-    assert found.fields == {"inputs": [TensorDesc("FLOAT", (2, 2, 3))] * 2, "axis": 0}
+    result = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0, "concat_result": UNSTATED}, "17")
+    descriptor = with_sizes(result, 2)
+    assert descriptor is not None
+    assert descriptor.fields == {"inputs": [TensorDesc("FLOAT", (2, 2, 3))] * 2, "axis": 0}
     for other in (TensorDesc(None, (None,)), TensorDesc("FLOAT", None)):
-        assert with_sizes(replace(made, fields={"inputs": [FLOATS, other], "axis": 0})) is None
+        assert with_sizes(replace(result, fields={"inputs": [FLOATS, other], "axis": 0})) is None
 
 
 def test_implementations_are_asked_with_and_without_a_witness() -> None:
-    made = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0}, "17")
-    assert list(rejecting_implementations(made, "17", "observed", ("checker", "inference"))) == []
-    wrong = replace(made, fields={"inputs": [FLOATS, TensorDesc("INT64", (None,))], "axis": 0})
+    descriptor = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0}, "17")
+    assert list(rejecting_implementations(descriptor, "17", "observed", ("checker", "inference"))) == []
+    wrong = replace(descriptor, fields={"inputs": [FLOATS, TensorDesc("INT64", (None,))], "axis": 0})
     assert list(rejecting_implementations(wrong, "17", "observed", ("checker", "inference"))) == [
         "checker",
         "inference",

@@ -1,4 +1,4 @@
-"""String attributes with a closed list of words take no other, at no level; ranks of ai.onnx.ml's inputs."""
+"""String attributes with a closed list reject other words; ranks of ai.onnx.ml."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import specgate
 from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 
-#: Strings that stand for anything: names, patterns, places, labels, values.
+#: Free strings: names, patterns, places, labels, values.
 FREE = {
     "ai.onnx.ml.CategoryMapper": {"cats_strings", "default_string"},
     "ai.onnx.ml.DictVectorizer": {"string_vocabulary"},
@@ -44,7 +44,7 @@ def test_what_is_free_is_there():
 
 
 @pytest.mark.parametrize(("name", "field"), [pair for pair in STRINGS if pair[1] not in FREE.get(pair[0], ())])
-def test_another_word_is_refused_at_every_level(name, field):
+def test_another_word_is_rejected_at_every_level(name, field):
     spec = TABLES.operator(name)
     for level in [row for row in spec.rows if spec.field_at(field, row) is not None]:
         info = spec.field_at(field, level)
@@ -96,23 +96,23 @@ def test_words_of_machine_learning(name, field, word):
 )  # fmt: skip
 def test_ranks_of_machine_learning(name, ranks):
     node = {**example_of(name), "opset": 3, "outputs": []}
-    taken = set()
+    accepted = set()
     for rank in range(4):
         for tensor in node["inputs"]:
             tensor["shape"] = [2] * rank
         verdict = specgate.check(node, target="onnx:17")
         if verdict.accepted is not False:
-            taken.add(rank)
+            accepted.add(rank)
         else:
             assert {f.id for f in verdict.findings} == {f"onnx/ai.onnx.ml.{name}/data-rank"}
-    assert taken == ranks
+    assert accepted == ranks
 
 
 def test_directions_of_the_first_gru():
     spec = TABLES.operator("GRU")
     example = spec.table.examples["example-own-forward"]
     assert {"1", "2"} <= set(levels_of_example(spec, example))
-    for word, taken in (("forward", True), ("foward", True), ("reverse", True), ("Forward", False), ("both", False)):
+    for word, accepted in (("forward", True), ("foward", True), ("reverse", True), ("Forward", False), ("both", False)):
         node = copy.deepcopy(example["descriptor"])
         node["attributes"]["direction"] = word
-        assert specgate.check(node, target="onnx:1").accepted is taken, word
+        assert specgate.check(node, target="onnx:1").accepted is accepted, word

@@ -99,9 +99,9 @@ def version_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], word
         if here != there:
             yield f"types of {variable}: {_format_difference(here - there, there - here)}"
     for name in dict.fromkeys([*theirs["attributes"], *ours["attributes"]]):
-        one, other = ours["attributes"].get(name), theirs["attributes"].get(name)
-        if _single(one) != _single(other):
-            yield f"attribute {name}: {_fact(one)} in the table, {_fact(other)} in the package"
+        ours_, other = ours["attributes"].get(name), theirs["attributes"].get(name)
+        if _single(ours_) != _single(other):
+            yield f"attribute {name}: {_fact(ours_)} in the table, {_fact(other)} in the package"
 
 
 def _compare_lists(part: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> Iterator[str]:

@@ -97,8 +97,8 @@ def _merge(order: Sequence[_Key], merged: list[_Key], names: Mapping[_Key, str])
 def _forms(key: _Key, name: str, versions: Versions) -> Iterator[dict[str, Any]]:
     """Yield the forms of a field, one per range of equal versions."""
     part = key[0]
-    known = {k[1] for version in versions.values() for k in _keys(version) if k[0] == part}
-    aliases = {alias for alias in known if _NO_IDENTIFIER.sub("", alias) == _NO_IDENTIFIER.sub("", key[1])}
+    names = {k[1] for version in versions.values() for k in _keys(version) if k[0] == part}
+    aliases = {alias for alias in names if _NO_IDENTIFIER.sub("", alias) == _NO_IDENTIFIER.sub("", key[1])}
     levels = list(versions)
     facts = [_fact(part, name, aliases, versions[level]) for level in levels]
     starts = [i for i, fact in enumerate(facts) if fact is not None and (i == 0 or facts[i - 1] != fact)]

@@ -122,11 +122,11 @@ class _Image:
         starts = [at for _, _, size, raw in self.sections for at in self._structures(raw, raw + size)]
         best: list[tuple[int, int]] = []
         for size in _LAYOUTS:
-            known = set(starts)
-            firsts = (at for at in starts if at - size not in known)
+            addresses = set(starts)
+            firsts = (at for at in starts if at - size not in addresses)
             for at in firsts:
                 run = [at]
-                while run[-1] + size in known:
+                while run[-1] + size in addresses:
                     run.append(run[-1] + size)
                 if len(run) > max(len(best), _FEWEST):
                     best = [(start, size) for start in run]

@@ -56,8 +56,8 @@ def _sort_types(kernel: Mapping[str, Iterable[str]]) -> list[tuple[str, list[str
     return sorted((name, in_order(types)) for name, types in kernel.items())
 
 
-def _joins(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> bool:
-    return one.keys() == other.keys() and sum(one[name] != other[name] for name in one) <= 1
+def _joins(row: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> bool:
+    return row.keys() == other.keys() and sum(row[name] != other[name] for name in row) <= 1
 
 
 def in_order(types: Iterable[str]) -> list[str]:

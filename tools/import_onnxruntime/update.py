@@ -106,9 +106,7 @@ class _Job:
         minor = self.release.rpartition(".")[0]
         first, last = self.axis.whole
         if minor not in order[first : last + 1]:
-            raise InputError(
-                f"{self.release} is none of the releases of {self.provider}; add it to releases.yaml first"
-            )
+            raise InputError(f"{self.release} is not a release of {self.provider}; add it to releases.yaml first")
         self.at = order.index(minor)
 
     @property
@@ -134,14 +132,14 @@ class _Job:
             releases = by_release(old.get(operator, {}), self.axis)
             before = dict(releases.get(self.at, {}))
             stated = self.stated.get((domain, operator), {})
-            wanted = {key: row for key, row in before.items() if is_handwritten(row)}
-            wanted |= {
+            kept_rows = {key: row for key, row in before.items() if is_handwritten(row)}
+            kept_rows |= {
                 key: self._keep_handwritten(row, _nearest(releases, key, self.at)) for key, row in stated.items()
             }
-            if wanted == before:
+            if kept_rows == before:
                 operators[operator] = old[operator]
                 continue
-            releases[self.at] = wanted
+            releases[self.at] = kept_rows
             rows = written_rows(releases, self.axis)
             if rows:
                 operators[operator] = rows
@@ -180,7 +178,7 @@ def _unlike(row: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
         if row.get(name) != stated.get(name):
             yield f"{name}: expected {stated.get(name)}, found {row.get(name)}"
     if stated.get(_QUERY) is not None and stated[_QUERY] != (_QUERY in row):
-        yield f"{_QUERY}: {'missing' if stated[_QUERY] else 'there is none'}"
+        yield f"{_QUERY}: {'missing' if stated[_QUERY] else 'not expected'}"
 
 
 def _nearest(releases: Mapping[int, Mapping[Key, Mapping[str, Any]]], key: Key, at: int) -> Mapping[str, Any]:

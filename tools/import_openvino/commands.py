@@ -29,11 +29,11 @@ def begin_tables(folder: Path, say: Callable[[str], object], operators: Sequence
 
     if not operators:
         raise InputError("expected --operator and a type to begin a table for, or --check")
-    facts, held = package_facts(), build_dialect(folder)["operators"]
+    facts, tables = package_facts(), build_dialect(folder)["operators"]
     for name in operators:
         if name not in facts:
             raise InputError(f"openvino {package_version()} has no type {name!r:.80}")
-        if name in held or (folder / file_name(name)).exists():
+        if name in tables or (folder / file_name(name)).exists():
             raise InputError(f"{name} has a table; what people wrote is not touched", file=str(folder))
     for name in dict.fromkeys(operators):
         path = folder / file_name(name)

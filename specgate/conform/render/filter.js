@@ -1,7 +1,7 @@
 
 "use strict";
 {
-  // Everything is on the page already; this only hides rows and folded items that the reader does not want.
+  // The page is complete without this script, which only hides rows and folded items.
   const form = document.getElementById("filters");
   const said = form.querySelector("output");
   const search = form.elements.namedItem("operator");

@@ -233,7 +233,7 @@ def _table(caption: str, head: Sequence[str], rows: Sequence[Markup], *, class_:
 
 
 def rules(result: Result) -> Markup:
-    """Return how often each rule was covered.
+    """Return the coverage of each rule.
 
     Rules without a case are visible; the full list is collapsed.
     """
@@ -292,7 +292,7 @@ def values(result: Result) -> Markup:
 
 
 def render_skipped(result: Result) -> Markup:
-    """Return what was skipped, with reasons."""
+    """Return the skipped parts, with reasons."""
     if not result.skipped:
         return Markup()
     return _section("Skipped", markup.bullets(result.skipped))

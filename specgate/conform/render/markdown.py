@@ -230,7 +230,7 @@ def _classes(differences: list[Difference]) -> list[str]:
         about = f"{number}. {d.operator} at {d.level}, {d.implementation}: the smallest descriptor"
         command = [_block(clean(d.command, None), "sh")] if d.command else []
         folded += _render_details(escape(clean(about)), _block(pretty(d.descriptor), "json"), *command)
-    head = ["No.", "Operator", "Level", "Implementation", "Ours", "Theirs", "Cases"]
+    head = ["No.", "Operator", "Level", "Implementation", "specgate's verdict", "Its verdict", "Cases"]
     return [_table(head, rows, names=6), *folded]
 
 

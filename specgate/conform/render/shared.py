@@ -169,7 +169,7 @@ def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
 
 
 def said_of(met: Sequence[Rule]) -> str:
-    """Return how many rules are fully covered, and why others cannot be."""
+    """Return the number of covered rules, and reasons for the others."""
     lacking = sum(bool(rule.open) for rule in met)
     whys = Counter(lack.explained for rule in met if not rule.open for lack in rule.lacks[:1])
     complete = len(met) - lacking - whys.total()

@@ -105,9 +105,9 @@ class _Page:
 
     def difference(self, d: Difference) -> None:
         self.put(f"{d.operator} at {d.level}: {count(d.count, 'case')}", first="  ", hang="      ")
-        self.put(ours(d.findings), first="    ours        ", hang=" " * 16)
+        self.put(ours(d.findings), first="    specgate    ", hang=" " * 16)
         text = f"{d.implementation}: {d.theirs}" + (f" ({d.detail})" if d.detail else "")
-        self.put(text, first="    theirs      ", hang=" " * 16)
+        self.put(text, first="    oracle      ", hang=" " * 16)
         self.put(_truncate_descriptor(one_line(d.descriptor)), first="    descriptor  ", hang=" " * 16)
         if d.command:
             self.lines.append(f"    $ {clean(d.command, None)}")

@@ -72,10 +72,10 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
     def operator_of(self, data: Mapping[str, Any]) -> str:
         return str(data.get("type", data.get("Type"))).removeprefix("DML_OPERATOR_")
 
-    def named(self, operator: str) -> str:
+    def vendor_name(self, operator: str) -> str:
         return directml_reader.operator_word(operator)
 
-    def spelt(self, word: Any, enum: str | None) -> Any:
+    def table_word(self, word: Any, enum: str | None) -> Any:
         return directml_reader.enum_word(word, enum)
 
     @property
@@ -132,7 +132,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         if language == "csharp":
             return csharp.csharp_source()
         if language == "cpp":
-            return header.write_header([*map(self.named, operators)] or None, [*levels] or None, text=text)
+            return header.write_header([*map(self.vendor_name, operators)] or None, [*levels] or None, text=text)
         return None
 
     def begins_model(self, start: bytes) -> bool:

@@ -52,7 +52,7 @@ def overlapping(rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[
         raise Open
     wide = [np.stack([_broadcast_value(rows, value) for value in values], axis=1) for values in (sizes, strides)]
     order = np.argsort(wide[1], axis=1)
-    size, stride = (np.take_along_axis(one, order, axis=1) for one in wide)
+    size, stride = (np.take_along_axis(columns, order, axis=1) for columns in wide)
     overlaps = np.zeros(rows.count, bool)
     reached = np.zeros(rows.count, np.int64)
     for place in range(len(sizes)):

@@ -110,7 +110,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             f"expected an object with the operator's fields, found {format_value(desc)}", place=_join(place, "desc")
         )
     fields: dict[str, Any] = {}
-    odd: list[Malformed] = []
+    malformed: list[Malformed] = []
     plain = True
     number = 0
     for name, info in spec.fields.items():
@@ -121,19 +121,19 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
         number += 1
         where = f"{place}.{name}" if place else name
         if info.type == "tensor":
-            fields[name], known = tensor_and_known(raw, where, odd)
-            plain = plain and known
+            fields[name], known_keys_only = tensor_and_known(raw, where, malformed)
+            plain = plain and known_keys_only
         else:
             if info.type_from is not None and isinstance(raw, dict):
                 raw = read_union(raw, desc.get(info.type_from), where)
-            fields[name] = _value(info, raw, where, depth, odd)
+            fields[name] = _value(info, raw, where, depth, malformed)
             plain = plain and info.type not in _LOOKED_INTO
     if number != len(desc):
         refuse_unknown(desc, list(spec.fields), place, f"a field of {spec.name}")
-    if odd:
+    if malformed:
         nested = f"{place}." if place else ""
         oddities = tuple(
-            replace(o, where=o.where.removeprefix(nested), message=o.message.removeprefix(nested)) for o in odd
+            replace(o, where=o.where.removeprefix(nested), message=o.message.removeprefix(nested)) for o in malformed
         )
         return Descriptor(NAME, spec.name, fields, oddities=oddities)
     return Descriptor(NAME, spec.name, fields, plain=plain)

@@ -110,8 +110,8 @@ def _record(kind: type[Size2D | ScaleBias], part: dict[str, Any]) -> dict[str, A
     return {"type": "object", "required": names, "properties": members, "additionalProperties": False}
 
 
-def _words(enum: str, known: list[str]) -> dict[str, Any]:
-    return any_of_schema(words(known), words(f"DML_{enum}_{word}" for word in known), _NUMBER)
+def _words(enum: str, names: list[str]) -> dict[str, Any]:
+    return any_of_schema(words(names), words(f"DML_{enum}_{word}" for word in names), _NUMBER)
 
 
 def _operator(spec: OperatorSpec) -> dict[str, Any]:

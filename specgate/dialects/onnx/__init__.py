@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint import references, types
     from specgate.dialects.onnx.lint import versions as lint_versions
     from specgate.dialects.onnx.oracle import oracle as onnx_oracle
-    from specgate.dialects.onnx.run import model as comparing
+    from specgate.dialects.onnx.run import model as onnx_run
     from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
@@ -49,7 +49,7 @@ else:
     onnx_oracle = lazy("specgate.dialects.onnx.oracle.oracle")
     onnx_protos = lazy("specgate.dialects.onnx.protos")
     onnx_reader = lazy("specgate.dialects.onnx.reader")
-    comparing = lazy("specgate.dialects.onnx.run.model")
+    onnx_run = lazy("specgate.dialects.onnx.run.model")
 
 __all__ = ["ONNX"]
 
@@ -79,7 +79,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
             return None
         return onnx_protos.from_node_proto(data)
 
-    def spelt(self, word: Any, enum: str | None) -> Any:
+    def table_word(self, word: Any, enum: str | None) -> Any:
         return onnx_reader.type_word(word)
 
     def operator_of(self, data: Mapping[str, Any]) -> str:
@@ -104,7 +104,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
     def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
         return lint_graph.onnx_units(file_model.read_model_bytes(data, name), settings)
 
-    def edited(self, path: str, edits: Iterable[Edit]) -> Edited:
+    def apply_edits(self, path: str, edits: Iterable[Edit]) -> Edited:
         return edit.EditedModel(path, edits)
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
@@ -118,7 +118,9 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
     def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
         return lint_versions.target_findings(graph, target, files, versions)
 
-    def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
+    def limit_fixes(
+        self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]
+    ) -> list[Finding]:
         return node_fixes.limit_fixes(graph, target, runtime, findings)
 
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
@@ -145,7 +147,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         basis: Basis,
         evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
-        return comparing.run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis)
+        return onnx_run.run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis)
 
     def compare_model(
         self,
@@ -158,9 +160,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         on_node: Callable[[int, int], object],
         basis: Basis = "both",
     ) -> Compared:
-        return comparing.compare_model(
-            path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis
-        )
+        return onnx_run.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis)
 
-    def opened(self, level: str) -> Oracle:
+    def open_oracle(self, level: str) -> Oracle:
         return onnx_oracle.ONNXOracle(level)

@@ -52,7 +52,9 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
     blocked: dict[str, list[Blocked]] = {}
     judged: list[tuple[Unit, Descriptor]] = []
     alike: dict[str, dict[str, str]] = {}
-    known: dict[int, dict[str, tuple[bool | None, tuple[Finding, ...]]]] = {}  # equal nodes share a descriptor
+    answers_by_descriptor: dict[
+        int, dict[str, tuple[bool | None, tuple[Finding, ...]]]
+    ] = {}  # equal nodes share a descriptor
     for unit in units:
         if unit.descriptor is None:
             continue
@@ -64,13 +66,13 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
                 blocked.setdefault(version, [])
                 minimum.labels[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.label(version)
                 minimum.undecided.setdefault(version, 0)
-        answers = known.get(id(unit.descriptor))
+        answers = answers_by_descriptor.get(id(unit.descriptor))
         if answers is None:
             free = replace(unit.descriptor, version=None)
             answers = {
                 level: _check_level(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())
             }
-            known[id(unit.descriptor)] = answers
+            answers_by_descriptor[id(unit.descriptor)] = answers
         for version, level in alike[unit.operator].items():
             accepted, findings = answers[level]
             if accepted is False:
@@ -143,7 +145,7 @@ def _is_before(spec: OperatorSpec, level: str) -> bool:
 def _moved_operator(unit: Unit, descriptor: Descriptor, level: str) -> Moved | None:
     spec = dialect("onnx").operator(descriptor.operator)
     written = None if descriptor.version is None else spec.row_at(descriptor.version)
-    there = spec.row_at(level)
-    if written is None or there is None or written == there:
+    row = spec.row_at(level)
+    if written is None or row is None or written == row:
         return None
-    return Moved(unit.location, written, there, changed_behaviour(spec, descriptor, written, there))
+    return Moved(unit.location, written, row, changed_behaviour(spec, descriptor, written, row))

@@ -54,18 +54,18 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
     ``onnx.TypeProto``, or ``onnx.TensorProto`` for a constant. opset: the opset it was written for. Without it, the
     node is checked as written for the target.
     """
-    known: Mapping[str, Any] = {}
+    types: Mapping[str, Any] = {}
     if isinstance(node, tuple):
         if len(node) != 2 or not hasattr(node[1], "keys"):
             raise InputError("expected a pair of an onnx.NodeProto and its types by name")
-        node, known = node
+        node, types = node
     if not all(hasattr(node, name) for name in ("op_type", "domain", "input", "output", "attribute")):
         raise InputError(f"expected an onnx.NodeProto, found {type(node).__name__}")
     spec = dialect("onnx").operator(operator_name(node.op_type, node.domain))
     return build(
         spec,
-        [_tensor(name, known.get(name)) if name else None for name in node.input],
-        [(_tensor(name, known[name]) if name in known else UNSTATED) if name else None for name in node.output],
+        [_tensor(name, types.get(name)) if name else None for name in node.input],
+        [(_tensor(name, types[name]) if name in types else UNSTATED) if name else None for name in node.output],
         {attribute.name: _attribute(attribute) for attribute in node.attribute},
         version=None if opset is None else str(opset),
         name=node.name or None,
@@ -179,14 +179,14 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
     inputs, outputs = _name_tensors(descriptor, "input"), _name_tensors(descriptor, "output")
     outputs = outputs or [(info.name, None) for info in layout.outputs[:1]]  # its type is inferred
     kinds = {name: _KINDS.get(info.type) for name, info in layout.attributes.items()}
-    odd = {oddity.where for oddity in descriptor.oddities}
+    odd_places = {oddity.where for oddity in descriptor.oddities}
     try:
         node = onnx.helper.make_node(
             op_type, [name for name, _ in inputs], [name for name, _ in outputs], name=descriptor.name, domain=domain
         )
         for name, value in attributes.items():
             info = layout.attributes.get(name)
-            fitting = None if info is None or info.name in odd else kinds.get(name)
+            fitting = None if info is None or info.name in odd_places else kinds.get(name)
             node.attribute.append(onnx.helper.make_attribute(name, _proto(onnx, info, value), attr_type=fitting))
         stated = [(name, tensor) for name, tensor in [*inputs, *outputs] if tensor is not UNSTATED]
         tensors = {name: tensor for name, tensor in stated if tensor is not None}

@@ -162,8 +162,8 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
 
 
 def _texts(raw: list[bytes]) -> list[str]:
-    known = {text: text.decode("utf-8", "replace") for text in set(raw)}
-    return [known[text] for text in raw]
+    decoded = {text: text.decode("utf-8", "replace") for text in set(raw)}
+    return [decoded[text] for text in raw]
 
 
 def _element(info: FieldInfo, raw: Any) -> Any:

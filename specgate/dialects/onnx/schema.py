@@ -46,17 +46,17 @@ def schema() -> dict[str, Any]:
     types = [text for name, info in table.types.items() for text in dict.fromkeys([name, str(info.get("tensor"))])]
     port = port_schema("elem_type", types, {"type": ["string", "integer"]})
     operators = {
-        name: (_when(name), {"attributes": attributes_schema(table.operator(name), _attribute)})
+        name: (_operator_condition(name), {"attributes": attributes_schema(table.operator(name), _attribute)})
         for name in table.operators
     }
     return node_schema(_NAME, members, port, operators)
 
 
-def _when(name: str) -> dict[str, Any]:
+def _operator_condition(name: str) -> dict[str, Any]:
     domain, _, kind = name.rpartition(".")
-    there = {"required": ["op_type", "domain"]} if domain else {"required": ["op_type"]}
+    condition = {"required": ["op_type", "domain"]} if domain else {"required": ["op_type"]}
     allowed = [domain] if domain else ["", "ai.onnx", None]
-    return {"properties": {"op_type": {"const": kind}, "domain": {"enum": allowed}}, **there}
+    return {"properties": {"op_type": {"const": kind}, "domain": {"enum": allowed}}, **condition}
 
 
 def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
@@ -69,8 +69,8 @@ def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
         numbers = spec.dialect.numbers(info.enum)
         return any_of_schema(words(numbers), {"type": ["integer", "string"]})
     if kind == "string":
-        known = words_of(spec, info)
-        return words(known) if known else {"type": "string"}
+        allowed_words = words_of(spec, info)
+        return words(allowed_words) if allowed_words else {"type": "string"}
     if kind == "int":
         return {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1}
     return {"type": "number"} if kind == "float" else {}

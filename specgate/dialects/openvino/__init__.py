@@ -55,7 +55,7 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
     implementations = ("openvino",)
     tensor_words: ClassVar[Mapping[str, str]] = {"element_type": "type", "shape": "sizes", "value": "value"}
 
-    def spelt(self, word: Any, enum: str | None) -> Any:
+    def table_word(self, word: Any, enum: str | None) -> Any:
         return reader.type_word(word)
 
     def builds_read(self, kind: str, raw: Any) -> Any:
@@ -112,7 +112,7 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
     ) -> Compared:
         return run.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis)
 
-    def opened(self, level: str) -> Oracle:
+    def open_oracle(self, level: str) -> Oracle:
         return openvino_oracle.OpenVINOOracle(level)
 
     def oracle_of(self, implementation: str, level: str) -> Oracle:

@@ -244,9 +244,9 @@ class _Map:
         return fed
 
     def _unfed_parameters(self, fed: Container[str]) -> Iterator[Finding]:
-        back = {str(number_attributes(edge.data).get("to-layer")) for edge in self.layer.maps.get(BACK_EDGES, ())}
+        targets = {str(number_attributes(edge.data).get("to-layer")) for edge in self.layer.maps.get(BACK_EDGES, ())}
         for inner in self.body.layers:
-            if inner.type == "Parameter" and inner.id not in fed and inner.id not in back:
+            if inner.type == "Parameter" and inner.id not in fed and inner.id not in targets:
                 yield self._wrong("port-map-unfed", f"{_layer_name(inner)} of the body is not mapped to an input")
 
     def _against(

@@ -141,8 +141,8 @@ class _Walk:
         tensor = self.tensors.get(key)
         if tensor is None:
             sizes = None if port.shape is None else tuple(None if size == -1 else size for size in port.shape)
-            known = port.element_type if port.element_type in self.table.types else None
-            tensor = self.tensors[key] = TensorDesc(known, sizes, value=values)
+            element_type = port.element_type if port.element_type in self.table.types else None
+            tensor = self.tensors[key] = TensorDesc(element_type, sizes, value=values)
         return tensor
 
 

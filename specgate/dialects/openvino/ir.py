@@ -282,9 +282,9 @@ def whole_number(text: str) -> int | None:
     return value if (value := int(text)) < 2**63 else None
 
 
-def shapes_agree(one: Sequence[int], other: Sequence[int]) -> bool:
+def shapes_agree(shape: Sequence[int], other: Sequence[int]) -> bool:
     """Return True if two shapes are compatible; -1 is an unknown size."""
-    return len(one) == len(other) and all(-1 in (a, b) or a == b for a, b in zip(one, other, strict=True))
+    return len(shape) == len(other) and all(-1 in (a, b) or a == b for a, b in zip(shape, other, strict=True))
 
 
 def contradiction(kind: str | None, shape: tuple[int, ...] | None, port: IrPort) -> str | tuple[int, ...] | None:

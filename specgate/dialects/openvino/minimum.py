@@ -45,7 +45,7 @@ def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "bot
     minimum.labels = {number: table.label(level) for level, number in numbers.items()}
     blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
     no_table: dict[str, int] = {}
-    known: dict[tuple[int, str, str], tuple[bool | None, tuple[Finding, ...]]] = {}
+    answers_by_layer: dict[tuple[int, str, str], tuple[bool | None, tuple[Finding, ...]]] = {}
     for unit, layer in zip(graph.units, _layers(model.net), strict=True):
         version = layer.version or ""
         if unit.descriptor is None:
@@ -56,9 +56,9 @@ def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "bot
         minimum.imported = max(int(numbers[version]), minimum.imported or 0)
         for level, number in numbers.items():
             key = id(unit.descriptor), version, level  # equal layers share a descriptor
-            if unit.descriptor is None or key not in known:
-                known[key] = _check_layer(unit, layer, level, basis)
-            accepted, findings = known[key]
+            if unit.descriptor is None or key not in answers_by_layer:
+                answers_by_layer[key] = _check_layer(unit, layer, level, basis)
+            accepted, findings = answers_by_layer[key]
             if accepted is False:
                 blocked[number].append(Blocked(unit.location, findings))
             elif accepted is None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["attribute_value", "builds_read", "is_descriptor", "read", "spell_attributes", "type_word", "write"]
 
-_known: WeakKeyDictionary[OperatorSpec, dict[str, dict[str, str]]] = WeakKeyDictionary()
+_names_by_level: WeakKeyDictionary[OperatorSpec, dict[str, dict[str, str]]] = WeakKeyDictionary()
 
 
 def spell_attributes(spec: OperatorSpec, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -39,9 +39,9 @@ def spell_attributes(spec: OperatorSpec, attributes: Mapping[str, Any]) -> Mappi
     Measured: `read_model` of OpenVINO 2026.4.1 compares enumerators case-insensitively, and save_model writes some of
     them in capitals.
     """
-    words = _known.get(spec)
+    words = _names_by_level.get(spec)
     if words is None:
-        words = _known[spec] = _words(spec)
+        words = _names_by_level[spec] = _words(spec)
     if not words:
         return attributes
     changed = {
@@ -287,8 +287,8 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
     renamed = read_by_page_names(descriptor, spec)
     data = {name: _attribute(name, value) for name, value in pairs if value is not None and name not in renamed}
     names = {info.name: info.vendor_name for info in spec.attributes}
-    odd = (o for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
-    data.update((names.get(o.where, o.where), o.value) for o in odd)
+    oddities = (o for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    data.update((names.get(o.where, o.where), o.value) for o in oddities)
     data.update(maps_of(descriptor))
     layer: dict[str, Any] = {"type": descriptor.operator}
     if descriptor.version is not None:

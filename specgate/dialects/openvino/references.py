@@ -52,7 +52,7 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "unknown-type": ("error", "the operation of each layer exists in the layer's opset", _READ),
     "variable": ("error", "the variable of an Assign has a ReadValue in the same net", _READ),
     "weights-missing": ("error", "the .bin file with the constants exists and is a regular file", _READ),
-    "weights-range": ("error", "the bytes of a Const lie within the .bin file", _READ),
+    "weights-range": ("error", "the bytes of a Const are within the .bin file", _READ),
     "weights-size": ("error", "a Const has enough bytes for its element type and sizes", _READ),
     "weights-unused": ("warning", "a Const has no more bytes than its element type and sizes require", _OURS),
 }

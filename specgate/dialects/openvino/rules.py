@@ -38,11 +38,11 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
 
     For a model read from memory, the .bin file is not checked.
     """
-    known = dialect("openvino").tables.ir_versions
-    if str(model.version) not in known:
+    versions = dialect("openvino").tables.ir_versions
+    if str(model.version) not in versions:
         text = "has no IR version" if model.version is None else f"has IR version {model.version}"
         place = Location(model.file, None, "model")
-        yield wrong("ir-version", f"{text}, expected {' or '.join(known)}", place, where="ir_version")
+        yield wrong("ir-version", f"{text}, expected {' or '.join(versions)}", place, where="ir_version")
     weights = _Weights(model.file)
     yield from _net(model, model.net, "net", weights)
     if weights.problem and weights.const_count:
@@ -103,18 +103,18 @@ class _Weights:
 def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[Finding]:
     fed = {(edge.to_layer, edge.to_port) for edge in net.edges}
     for layer in net.layers:
-        here = f"{path}/{layer.name or layer.id}"
+        layer_path = f"{path}/{layer.name or layer.id}"
         for port in layer.inputs:
             if (layer.id, port.id) not in fed:
                 message = f"the input port {port.id} is not connected"
-                yield wrong("input-unconnected", message, _place(model, layer, here), where=f"port {port.id}")
-        yield from _outputs(layer, partial(_place, model, layer, here))
+                yield wrong("input-unconnected", message, _place(model, layer, layer_path), where=f"port {port.id}")
+        yield from _outputs(layer, partial(_place, model, layer, layer_path))
         if layer.type == "Const":
-            yield from _constant(layer, partial(_place, model, layer, here), weights)
+            yield from _constant(layer, partial(_place, model, layer, layer_path), weights)
         if layer.bodies:
-            yield from body_findings(layer, _place(model, layer, here))
+            yield from body_findings(layer, _place(model, layer, layer_path))
         for name, body in layer.bodies.items():
-            yield from _net(model, body, f"{here}/{name}", weights)
+            yield from _net(model, body, f"{layer_path}/{name}", weights)
     yield from variable_findings(model, net, path)
     circular = _circular(net)
     if circular:
@@ -159,13 +159,13 @@ def _circular(net: IrNet) -> list[IrLayer]:
         after.setdefault(edge.from_layer, set()).add(edge.to_layer)
         before.setdefault(edge.to_layer, set()).add(edge.from_layer)
     left = {layer.id for layer in net.layers}
-    for links, back in ((before, after), (after, before)):
+    for links, back_edges in ((before, after), (after, before)):
         counts = {layer: len(links.get(layer, set()) & left) for layer in left}
         free = [layer for layer, count in counts.items() if not count]
         while free:
             layer = free.pop()
             left.discard(layer)
-            for other in back.get(layer, ()):
+            for other in back_edges.get(layer, ()):
                 if other in left:
                     counts[other] -= 1
                     if not counts[other]:

@@ -264,8 +264,8 @@ class _Run:
             )
         for name, value in arrays.items():
             if name not in names:
-                known = ", ".join(format_value(layer.name or layer.id) for layer in parameters[:8]) or "none"
-                raise InputError(f"the model has no input {format_value(name)}; expected {known}")
+                expected = ", ".join(format_value(layer.name or layer.id) for layer in parameters[:8]) or "none"
+                raise InputError(f"the model has no input {format_value(name)}; expected {expected}")
             with at_place(f"input {format_value(name)}"):
                 self.parameters[names[name].id] = self._input(names[name], value)
         for layer in parameters:

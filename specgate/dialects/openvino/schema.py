@@ -64,8 +64,8 @@ def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
     """
     kind = info.type.removesuffix("[]")
     if kind == "string":
-        known = words_of(spec, info)
-        return any_case(known) if known else {"type": "string"}
+        allowed_words = words_of(spec, info)
+        return any_case(allowed_words) if allowed_words else {"type": "string"}
     plain: dict[str, dict[str, Any]] = {
         "int": {"type": ["integer", "string"]},
         "float": {"type": ["number", "string"]},

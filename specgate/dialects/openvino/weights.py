@@ -42,7 +42,7 @@ class Constants:
         self.file = file
         self.size = 0
         self._stream: FileIO | None = None
-        self._known: dict[tuple[str, int, bytes], tuple[Any, ...]] = {}
+        self._arrays: dict[tuple[str, int, bytes], tuple[Any, ...]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -70,9 +70,9 @@ class Constants:
         if blob is None or len(blob) != number:
             return None
         key = kind, count, blob
-        items = self._known.get(key)
+        items = self._arrays.get(key)
         if items is None:
-            items = self._known[key] = tuple(_decode(*key))
+            items = self._arrays[key] = tuple(_decode(*key))
         return items
 
     def _read(self, offset: int, size: int, number: int) -> bytes | None:

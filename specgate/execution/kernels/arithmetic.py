@@ -146,15 +146,15 @@ def choose_elements(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any
 
     Works on bits, which is much faster for irregular conditions. Shapes broadcast.
     """
-    one, other = np.asarray(a), np.asarray(b)
-    size = one.dtype.itemsize
-    if one.dtype != other.dtype or one.dtype.hasobject or size not in {1, 2, 4, 8}:
+    left, right = np.asarray(a), np.asarray(b)
+    size = left.dtype.itemsize
+    if left.dtype != right.dtype or left.dtype.hasobject or size not in {1, 2, 4, 8}:
         array: NDArray[Any] = np.where(condition, a, b)
         return array
     bits = np.dtype(f"i{size}")
     mask = np.asarray(np.negative(condition.view(np.int8), dtype=bits))  # all bits set, or none
-    result = np.asarray((one.view(bits) & mask) | (other.view(bits) & ~mask))
-    return result.view(one.dtype)
+    result = np.asarray((left.view(bits) & mask) | (right.view(bits) & ~mask))
+    return result.view(left.dtype)
 
 
 def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

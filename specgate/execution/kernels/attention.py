@@ -401,7 +401,7 @@ def _append_to_past(past: NDArray[Any] | None, array: NDArray[Any], what: str) -
 
 
 def _count_masked(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[Any]:
-    """Return how many times the filter value is added.
+    """Return the number of times that the filter value is added.
 
     The shape broadcasts to [batch, heads, queries, keys].
     """
@@ -630,7 +630,7 @@ def _summand(
     bounds: _Bounds,
     kind: np.dtype[Any],
 ) -> NDArray[Any]:
-    """Return what is added to scores: the mask, and -inf for hidden keys."""
+    """Return the addend of the scores: the mask, and -inf for hidden keys."""
     _, _, queries, keys = shape
     allowed = np.ones((1, 1, queries, keys), np.bool_)
     ahead = np.arange(keys) - (np.arange(queries)[:, None] + np.reshape(offset, (-1, 1, 1, 1)))

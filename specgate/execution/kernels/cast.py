@@ -97,17 +97,17 @@ def convert_both(
 def _common(
     first: NDArray[Any], second: NDArray[Any], widest: np.dtype[Any] | None, *, scalars_follow: bool
 ) -> np.dtype[Any]:
-    one, other = first.dtype, second.dtype
-    if one == other or _kind(one) != _kind(other):
-        return one if _kind(one) >= _kind(other) else other
+    left, right = first.dtype, second.dtype
+    if left == right or _kind(left) != _kind(right):
+        return left if _kind(left) >= _kind(right) else right
     if scalars_follow and (first.ndim == 0) != (second.ndim == 0):
-        return one if first.ndim else other
-    low, high = sorted((one, other), key=_bits)
-    if is_float(one):
+        return left if first.ndim else right
+    low, high = sorted((left, right), key=_bits)
+    if is_float(left):
         return high if _bits(low) < _bits(high) else np.dtype(np.float16 if _bits(high) == 8 else np.float32)
-    if _is_signed(one) == _is_signed(other):
+    if _is_signed(left) == _is_signed(right):
         return high
-    signed, unsigned = (one, other) if _is_signed(one) else (other, one)
+    signed, unsigned = (left, right) if _is_signed(left) else (right, left)
     if _bits(signed) >= 2 * _bits(unsigned):
         return signed
     if _bits(unsigned) < 64:
@@ -219,8 +219,8 @@ def _floats(x: NDArray[Any], dtype: np.dtype[Any], saturate: int) -> NDArray[Any
 
 def _powers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str) -> NDArray[Any]:
     wide = x.astype(np.float64)
-    there = wide > 0
-    fraction, exponent = np.frexp(np.where(there & np.isfinite(wide), wide, 1.0))
+    nonempty = wide > 0
+    fraction, exponent = np.frexp(np.where(nonempty & np.isfinite(wide), wide, 1.0))
     more = {"up": fraction > 0.5, "down": np.zeros(wide.shape, np.bool_), "nearest": fraction >= 0.75}[rounding]
     result = np.clip(exponent - 1 + more, _LEAST, _MOST)
     small, large = wide < 2.0**_LEAST, wide > 2.0**_MOST
@@ -262,10 +262,10 @@ def _parse_numbers(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], 
     read = np.array([bool((_WHOLE if whole else _NUMBER).fullmatch(text)) for text in memory.in_time(texts)], np.bool_)
     numbers: Any
     if whole:
-        exact = [int(text) if there else 0 for text, there in zip(texts, read, strict=True)]
+        exact = [int(text) if valid else 0 for text, valid in zip(texts, read, strict=True)]
         array = np.array([-(2**63) <= number < 2**64 for number in exact], np.bool_)
         read &= array
-        numbers = np.array([number % 2**64 if there else 0 for number, there in zip(exact, array, strict=True)], "u8")
+        numbers = np.array([number % 2**64 if valid else 0 for number, valid in zip(exact, array, strict=True)], "u8")
     else:
-        numbers = np.array([float(text) if there else 0.0 for text, there in zip(texts, read, strict=True)], "f8")
+        numbers = np.array([float(text) if valid else 0.0 for text, valid in zip(texts, read, strict=True)], "f8")
     return numbers.reshape(inputs.shape), read.reshape(inputs.shape)

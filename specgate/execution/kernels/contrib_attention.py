@@ -103,7 +103,7 @@ def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
 
 
 def _resident(length: int, times: Times) -> int:
-    """Return how many of these positions a rolling cache keeps.
+    """Return the number of these positions that a rolling cache keeps.
 
     It discards everything before the window at once.
     """
@@ -825,8 +825,8 @@ def _attend_entry(
 def _softmax(scores: NDArray[Any], sinks: NDArray[Any] | None) -> NDArray[Any]:
     """Return the softmax of scores [heads, time, keys] with sinks."""
     top = scores.max(axis=-1, keepdims=True, initial=np.float32(-np.inf))
-    beside = None if sinks is None else round_to(sinks, _SINGLE).reshape(-1, 1, 1)
-    top = top if beside is None else np.maximum(top, beside)
+    sink_scores = None if sinks is None else round_to(sinks, _SINGLE).reshape(-1, 1, 1)
+    top = top if sink_scores is None else np.maximum(top, sink_scores)
     raised = np.exp(scores - top)
     total = raised.sum(axis=-1, keepdims=True)
-    return np.asarray(raised / (total if beside is None else total + np.exp(beside - top)))
+    return np.asarray(raised / (total if sink_scores is None else total + np.exp(sink_scores - top)))

@@ -271,11 +271,11 @@ def slide_over(
     """
     rank = len(sizes)
     steps = list(strides) if strides is not None else [1] * rank
-    apart = list(dilations) if dilations is not None else [1] * rank
+    spacing = list(dilations) if dilations is not None else [1] * rank
     around = list(pads) if pads is not None else [0] * (2 * rank)
-    same_length(name, rank, strides=steps, dilations=apart, windows=window)
+    same_length(name, rank, strides=steps, dilations=spacing, windows=window)
     same_length(name, 2 * rank, pads=around)
-    if rank < 1 or any(n < 1 for n in (*steps, *window)) or any(n < least_dilation for n in apart):
+    if rank < 1 or any(n < 1 for n in (*steps, *window)) or any(n < least_dilation for n in spacing):
         raise InputError(
             f"{name}: expected spatial dimensions, windows and strides above 0, dilations from {least_dilation} on"
         )
@@ -283,8 +283,8 @@ def slide_over(
         raise InputError(f"{name}: expected pads of at least 0, and auto_pad in {', '.join(_AUTOMATIC)}")
     if auto_pad != "NOTSET" and pads is not None:
         raise InputError(f"{name}: pads and auto_pad are mutually exclusive")
-    slide = Slide(steps, apart, around[:rank], around[rank:], [])
-    for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, apart, strict=True)):
+    slide = Slide(steps, spacing, around[:rank], around[rank:], [])
+    for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, spacing, strict=True)):
         span = (length - 1) * gap + 1
         if auto_pad.startswith("SAME"):
             whole = max(0, (-(-size // step) - 1) * step + span - size)
@@ -305,7 +305,7 @@ def slide_over(
         if count <= 1:  # of any value, possibly beyond int64
             steps[axis] = min(step, _LIMIT)
         if length == 1:
-            apart[axis] = 1
+            spacing[axis] = 1
     return slide
 
 
@@ -529,7 +529,7 @@ def slide_filters_back(
     rank = data.ndim - 2
     pads = [0] * (2 * rank)
     if auto_pad == "explicit" and output_shape is None:
-        same_length("convolution", rank, **{"paddings before": begins, "paddings behind": ends})
+        same_length("convolution", rank, **{"start paddings": begins, "end paddings": ends})
         pads = [*begins, *ends]
     sizes = None
     if output_shape is not None:
@@ -548,7 +548,7 @@ def slide_filters_back(
     wider = [0] * rank
     if at_end and sizes is not None and len(sizes) == rank:
         explicit = auto_pad == "explicit"
-        same_length("convolution", rank, **{"paddings before": begins})
+        same_length("convolution", rank, **{"start paddings": begins})
         first = list(begins) if explicit else [0] * rank
         left = [n - before - size for n, before, size in zip(whole, first, sizes, strict=True)]
         wider = [max(0, -n) for n in left]
@@ -611,16 +611,22 @@ def slide_binary(
     (rows, columns), (top, left) = data.shape[2:], slide.start
     padded[:, :, top : top + rows, left : left + columns] = data
     strange = (padded != 0) & (padded != 1)
-    how: dict[str, Any] = {"strides": strides, "dilations": dilations, "auto_pad": "valid", "begins": (), "ends": ()}
+    options: dict[str, Any] = {
+        "strides": strides,
+        "dilations": dilations,
+        "auto_pad": "valid",
+        "begins": (),
+        "ends": (),
+    }
     signs = np.where(padded == 1, 1.0, -1.0)
     with memory.quiet():
-        counts = slide_filters(signs, np.where(widen_array(filters) == 1, 1.0, -1.0), **how)
+        counts = slide_filters(signs, np.where(widen_array(filters) == 1, 1.0, -1.0), **options)
         lacking = np.zeros(counts.shape, np.bool_)
         if not is_float(data.dtype):
             ends_of_type = np.iinfo(data.dtype)
             lacking = (counts < ends_of_type.min) | (counts > ends_of_type.max)
         if strange.any():
-            lacking |= slide_filters(strange.astype(np.float64), np.ones((1, *filters.shape[1:])), **how) > 0
+            lacking |= slide_filters(strange.astype(np.float64), np.ones((1, *filters.shape[1:])), **options) > 0
         whole_numbers = counts if is_float(data.dtype) else counts.astype(np.int64)
         result = round_to(whole_numbers, data.dtype)
     return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result

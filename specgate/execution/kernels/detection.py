@@ -228,7 +228,7 @@ _MANY: Final = 2**20
 class _Box(NamedTuple):
     """Prior box at a point.
 
-    Half its width and height, the offset of its center from the point, and whether it is clipped. known: whether its
+    Half its width and height, the offset of its center from the point, and whether it is clipped. has_size: whether its
     position is documented.
     """
 
@@ -237,7 +237,7 @@ class _Box(NamedTuple):
     right: float = 0.0
     down: float = 0.0
     cut: bool = False
-    known: bool = True
+    has_size: bool = True
 
 
 def boxes_of_sizes(
@@ -325,7 +325,7 @@ def boxes_of_lists(
     with memory.quiet():
         if step_across == 0 and step_down == 0:
             step_across, step_down = float(np.float64(width) / columns), float(np.float64(height) / rows)
-        x, y = ((np.arange(n) + offset) * apart for n, apart in ((columns, step_across), (rows, step_down)))
+        x, y = ((np.arange(n) + offset) * spacing for n, spacing in ((columns, step_across), (rows, step_down)))
     halves = np.array([widths, heights], np.float32).astype(np.float64).T / 2
     return _place_boxes(
         x, y, [_Box(*each) for each in halves.tolist()], (height, width), variances, clip=clip, dtype=dtype
@@ -380,10 +380,10 @@ def _iterate_fixed_boxes(
         shapes = [_half_sizes(size, float(np.float32(ratio))) for ratio in (fixed or ratios)]
         if not fixed:
             shapes.insert(0, (int(size) * 0.5,) * 2)
-        apart = int(size / density)
-        places = [at * apart + apart / 2 - int(size) // 2 for at in range(int(density))]
+        spacing = int(size / density)
+        places = [at * spacing + spacing / 2 - int(size) // 2 for at in range(int(density))]
         for wide, high in memory.in_time(shapes):
-            yield from (_Box(wide, high, x, y, cut=True, known=size % 2 == 0) for y in places for x in places)
+            yield from (_Box(wide, high, x, y, cut=True, has_size=size % 2 == 0) for y in places for x in places)
 
 
 def _of_sizes(
@@ -436,7 +436,7 @@ def _place_boxes(
     result[0] = round_to(np.clip(array, 0, 1) if clip else array, result.dtype).reshape(-1)
     each = round_to(np.array(variances or [_VARIANCE], np.float32).astype(np.float64), result.dtype)
     result[1].reshape(-1, len(each))[...] = each
-    unknown = np.array([not box.known for box in boxes], np.bool_)
+    unknown = np.array([not box.has_size for box in boxes], np.bool_)
     if not unknown.any():
         return result
     mask = np.zeros((2, *array.shape), np.bool_)
@@ -586,8 +586,8 @@ def propose_from_sizes(
     height to width, at all scales, `step` apart. min_size: of a side, times the image scale. clip_before, clip_behind:
     clip boxes to the image before suppression, or in the result. normalize: divide corners by the image size.
     rows_first: corners are y, x, and anchor sides any numbers, clipped; else x, y and whole numbers, which count one
-    more than the difference of their ends. After the proposals of a batch with too few follows a batch of -1; the rest
-    is masked, and everything is masked where the number of anchors differs. zero_short: boxes with short sides get the
+    more than the difference of their ends. If a batch has too few proposals, a row of batch -1 follows them; the rest
+    is masked, and everything is masked if the number of anchors differs. zero_short: boxes with short sides get the
     score 0 instead of being dropped, and the rest of each batch is 0. Then everything is masked without anchors, for a
     height or width of the image that is not positive, and for a scale that is negative or not finite.
     """

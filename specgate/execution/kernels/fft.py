@@ -270,7 +270,7 @@ def transform_axis(
         raise InputError("dft: onesided requires real input, and with inverse complex input")
     at = one_place("dft", np.array(place, np.int64) if axis is None else axis.reshape(-1), data.ndim)
     if at == data.ndim - 1:
-        raise InputError("dft: axis must not be the last dimension, which holds the real and imaginary parts")
+        raise InputError("dft: axis must not be the last dimension, which has the real and imaginary parts")
     size = data.shape[at]
     count = int(_scalar_of("dft", length)) if length is not None else 2 * (size - 1) if onesided and inverse else size
     if count < 1:
@@ -441,7 +441,7 @@ def _agrees(
     worst = np.zeros(values.shape[:-2])
     size = len(weights)
     for frame in memory.in_time(range(values.shape[-2])):
-        again = np.fft.rfft(signal[..., frame * step : frame * step + size] * weights, axis=-1)
-        worst = np.maximum(worst, np.abs(again - values[..., frame, :]).max(-1))
+        spectrum = np.fft.rfft(signal[..., frame * step : frame * step + size] * weights, axis=-1)
+        worst = np.maximum(worst, np.abs(spectrum - values[..., frame, :]).max(-1))
     agrees: NDArray[np.bool_] = worst <= _NEAR[dtype.itemsize] * np.abs(values).max((-1, -2))
     return agrees

@@ -11,7 +11,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels import activation as functions
+from specgate.execution.kernels import activation as activation_kernels
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
 from specgate.execution.kernels.conv import convolve
 from specgate.execution.kernels.elementwise import tanh, want_float
@@ -43,19 +43,19 @@ def _bounded_line(x: NDArray[Any], *, alpha: float, beta: float) -> NDArray[Any]
 
 
 _ACTIVATIONS: Final = {
-    "Relu": _Activation(functions.relu, (), (("keep_nan", True),)),
-    "Sigmoid": _Activation(functions.sigmoid),
+    "Relu": _Activation(activation_kernels.relu, (), (("keep_nan", True),)),
+    "Sigmoid": _Activation(activation_kernels.sigmoid),
     "Tanh": _Activation(tanh),
-    "LeakyRelu": _Activation(functions.leaky_relu, ("alpha",)),
+    "LeakyRelu": _Activation(activation_kernels.leaky_relu, ("alpha",)),
     "HardSigmoid": _Activation(_bounded_line, ("alpha", "beta")),
-    "HardSwish": _Activation(functions.hard_swish, (), (("alpha", 1 / 6), ("beta", 0.5))),
+    "HardSwish": _Activation(activation_kernels.hard_swish, (), (("alpha", 1 / 6), ("beta", 0.5))),
     "Clip": _Activation(_clamp_values, ("low", "high")),
-    "Celu": _Activation(functions.celu_of_any, ("alpha",)),
-    "Elu": _Activation(functions.elu, ("alpha",)),
-    "Selu": _Activation(functions.scaled_elu, ("alpha", "gamma")),
-    "Softplus": _Activation(functions.softplus, (), (("steepness", 1.0),)),
-    "Softsign": _Activation(functions.softsign),
-    "ThresholdedRelu": _Activation(functions.thresholded_relu, ("alpha",)),
+    "Celu": _Activation(activation_kernels.celu_of_any, ("alpha",)),
+    "Elu": _Activation(activation_kernels.elu, ("alpha",)),
+    "Selu": _Activation(activation_kernels.scaled_elu, ("alpha", "gamma")),
+    "Softplus": _Activation(activation_kernels.softplus, (), (("steepness", 1.0),)),
+    "Softsign": _Activation(activation_kernels.softsign),
+    "ThresholdedRelu": _Activation(activation_kernels.thresholded_relu, ("alpha",)),
 }
 
 
@@ -74,7 +74,7 @@ def gelu_of_sum(
     total = to_float32(x, x.dtype)
     with memory.quiet():
         total = total if bias is None else total + to_float32(bias, x.dtype)
-        return round_to(functions.gelu(total, approximation=approximation), x.dtype)
+        return round_to(activation_kernels.gelu(total, approximation=approximation), x.dtype)
 
 
 def product_of_batches(

@@ -299,9 +299,9 @@ def _of_pairs(
     scores = memory.empty((len(near), len(pairs)), np.dtype(np.float64))
     votes = np.zeros((len(near), classes), np.int64)
     for place, (i, j) in memory.in_time(enumerate(pairs)):
-        one, other = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
+        own, other = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
         scores[:, place] = (
-            near[:, one] @ coefficients[j - 1, one] + near[:, other] @ coefficients[i, other] + rho[place]
+            near[:, own] @ coefficients[j - 1, own] + near[:, other] @ coefficients[i, other] + rho[place]
         )
         first = scores[:, place] > 0
         votes[:, i] += first

@@ -98,9 +98,9 @@ def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any
     rooms = [np.empty((many, *each.shape[1:])) for each in arrays]
     for first in memory.in_time(range(0, len(result), many)):
         some = slice(first, min(first + many, len(result)))
-        one, other, array = (room[: some.stop - first] for room in rooms)
-        one[...], other[...] = left[some], right[some]
-        result[some] = _to_accumulator(multiply_matrices(one, other, array), result.dtype)
+        a, b, array = (room[: some.stop - first] for room in rooms)
+        a[...], b[...] = left[some], right[some]
+        result[some] = _to_accumulator(multiply_matrices(a, b, array), result.dtype)
 
 
 def _to_accumulator(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

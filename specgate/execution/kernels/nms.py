@@ -93,11 +93,11 @@ def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touc
     del side, sides  # working memory of blocks of boxes
     union = np.asarray(areas(box, more=more) + areas(others, more=more))
     union -= common
-    there = union > 0
+    nonzero = union > 0
     with memory.quiet():
         np.divide(common, union, out=common)
-    if not there.all():
-        np.copyto(common, none, where=~there)
+    if not nonzero.all():
+        np.copyto(common, none, where=~nonzero)
     return common
 
 
@@ -654,9 +654,9 @@ def _write_classes(
     kind = np.dtype(np.int32 if narrow else np.int64)
     number = memory.empty((len(rows),), kind)
     number[...] = [len(row.scores) for row in rows]
-    one = rows[0].scores.dtype if rows else np.dtype(np.float32)
+    score_type = rows[0].scores.dtype if rows else np.dtype(np.float32)
     batches = np.repeat(np.arange(len(rows)), number)
-    empty = _Rows(np.zeros(0, np.int64), np.zeros(0, one), np.zeros(0, np.int64), np.zeros((0, 4), one))
+    empty = _Rows(np.zeros(0, np.int64), np.zeros(0, score_type), np.zeros(0, np.int64), np.zeros((0, 4), score_type))
     matching_rows = _Rows(*(np.concatenate(parts) for parts in zip(empty, *rows, strict=True)))
     keys: list[NDArray[Any]] = []
     if order == "score":

@@ -389,11 +389,11 @@ def unpool(
     places, values = flat[inside].astype(np.int64), inputs.reshape(-1)[inside]
     result.reshape(-1)[places] = values
     order = np.argsort(places, kind="stable")
-    again = order[1:][places[order][1:] == places[order][:-1]]
-    if not len(again):
+    repeated = order[1:][places[order][1:] == places[order][:-1]]
+    if not len(repeated):
         return result
     mask = np.zeros(result.shape, np.bool_)
-    mask.reshape(-1)[places[again]] = True
+    mask.reshape(-1)[places[repeated]] = True
     return np.ma.MaskedArray(result, mask=mask)
 
 
@@ -561,8 +561,8 @@ def largest_in_windows(
     data: [batch, channel, spatial…]. Padding is never found: windows that see only padding, or nan, are masked. The
     index is in the flat dimensions of `data` from `axis` on. int32_indices: indices are int32, else int64.
     """
-    how = auto_pad, rounding, valid_rounds, strided
-    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, *how)
+    options = auto_pad, rounding, valid_rounds, strided
+    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, *options)
     if not -data.ndim <= axis < data.ndim:
         raise InputError(f"pooling: axis {axis} is out of range for rank {data.ndim}")
     kind = np.dtype(np.int32 if int32_indices else np.int64)
@@ -649,7 +649,7 @@ def _slide(
     if auto_pad not in AUTOMATIC or rounding not in {"floor", "ceil", "ceil_torch"}:
         raise InputError(f"pooling: unknown auto_pad {auto_pad!r:.30} or rounding_type {rounding!r:.30}")
     if auto_pad == "explicit":
-        same_length("pooling", rank, **{"paddings before": begins, "paddings behind": ends})
+        same_length("pooling", rank, **{"start paddings": begins, "end paddings": ends})
     start, end = ([*begins], [*ends]) if auto_pad == "explicit" else ([0] * rank, [0] * rank)
     if rank < 1 or any(n < 1 for n in (*strides, *window)) or any(not 0 <= n < _WIDEST for n in (*gaps, *start, *end)):
         raise InputError("pooling: expected windows and strides above 0, dilations and paddings of at least 0")
@@ -673,7 +673,7 @@ def _slide(
 
 
 def _count(left: int, step: int, inside: int, rounding: str, *, even: bool) -> int:
-    """Return how many windows fit.
+    """Return the number of windows that fit.
 
     even: the rounding is documented even where it matters.
     """

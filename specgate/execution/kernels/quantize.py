@@ -428,8 +428,8 @@ def fake_quantize(
 ) -> NDArray[Any]:
     """Return x rounded to `levels` evenly spaced numbers in the output range.
 
-    These represent as many numbers between input_low and input_high. x up to the lower of those becomes output_low, x
-    above the higher one output_high; rounding is half to even. Limits are broadcast to x.
+    They represent evenly spaced numbers from input_low to input_high. x up to the lower limit becomes output_low, x
+    above the higher limit output_high; rounding is half to even. Limits are broadcast to x.
     """
     want_float("fake_quantize", x)
     if levels < 2:

@@ -121,14 +121,14 @@ def product_of_quantized(
     Quantized to that type by `scale` and `zero`. The scales are first multiplied, and divided by the output scale.
     """
     a, b = broadcast_arrays("quantized", a, b, broadcast=True)
-    one = np.ones((), np.float32)
+    unit = np.ones((), np.float32)
     with quiet():
         factor = (
             _scalar_of("a scale", a_scale, _SINGLE)
             * _scalar_of("a scale", b_scale, _SINGLE)
             / _scalar_of("a scale", scale, _SINGLE)
         )
-        result = real_of(a, one, a_zero) * real_of(b, one, b_zero) * factor
+        result = real_of(a, unit, a_zero) * real_of(b, unit, b_zero) * factor
         return _round_to_integer(result + _scalar_of("a zero point", zero, a.dtype), a.dtype)
 
 

@@ -64,9 +64,9 @@ def quantized_product(
     The factor is a_scale * b_scale / scale. Rounded half to even and clamped to the type of `zero`. Scales have the
     shapes of their zero points.
     """
-    for one, other in ((a_scale, a_zero), (b_scale, b_zero), (scale, zero)):
-        if one.size != other.size:
-            raise InputError(f"multiply: {one.size} scales do not match {other.size} zero points")
+    for factors, zeros in ((a_scale, a_zero), (b_scale, b_zero), (scale, zero)):
+        if factors.size != zeros.size:
+            raise InputError(f"multiply: {factors.size} scales do not match {zeros.size} zero points")
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
         raise NoKernel("multiply: it is unspecified how products of narrow floats are rounded")
     with quiet():

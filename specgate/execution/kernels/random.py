@@ -85,9 +85,9 @@ def random_words(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[
         rest = (rest + word) >> _HIGH
     result[...] = _philox(counters, int(words[4] | words[5] << _HIGH))[: result.size].reshape(result.shape)
     following = sum(int(word) << 32 * place for place, word in enumerate(words[:4])) + len(rest)
-    behind = state.copy()
-    behind.reshape(-1)[:4] = [following >> 32 * place & 0xFFFFFFFF for place in range(4)]
-    return result, behind
+    next_state = state.copy()
+    next_state.reshape(-1)[:4] = [following >> 32 * place & 0xFFFFFFFF for place in range(4)]
+    return result, next_state
 
 
 def _draw_philox(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter: int) -> NDArray[Any]:
@@ -102,8 +102,8 @@ def _draw_philox(count: int, low: NDArray[Any], high: NDArray[Any], key: int, co
         bits = np.uint64(0x3FF << 52) | (pairs[:, 0] & np.uint64(0xFFFFF)) << _HIGH | pairs[:, 1]
         wide: NDArray[Any] = (bits.view(np.float64) - 1.0) * (high - low) + low
         return wide
-    fraction, one, word = _FRACTIONS[dtype.name]
-    numbers = (words & np.uint64(2**fraction - 1) | np.uint64(one)).astype(word).view(dtype)
+    fraction, one_bits, word = _FRACTIONS[dtype.name]
+    numbers = (words & np.uint64(2**fraction - 1) | np.uint64(one_bits)).astype(word).view(dtype)
     array: NDArray[Any] = (numbers - dtype.type(1)) * (high - low) + low
     return array
 

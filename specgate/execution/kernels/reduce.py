@@ -165,17 +165,17 @@ def _accumulate_axis(
 
     With many elements after the axis it is computed per slice instead of numpy's per element.
     """
-    behind = prod(values.shape[axis + 1 :])
-    if behind < _WIDE or not values.size:
+    inner = prod(values.shape[axis + 1 :])
+    if inner < _WIDE or not values.size:
         return round_to(np.asarray(function.accumulate(values, axis, dtype=work)), dtype)
     size = values.shape[axis]
-    flat = values.reshape(-1, size, behind)
+    flat = values.reshape(-1, size, inner)
     result = memory.empty(flat.shape, dtype)
-    each = min(size, max(1, BLOCK // behind))
-    room = np.empty((each + 1, behind), work)  # preceded by the result of the block before
+    each = min(size, max(1, BLOCK // inner))
+    room = np.empty((each + 1, inner), work)  # preceded by the result of the block before
     slices = list(room)
     for place, value in zip(flat, result, strict=True):
-        for some in blocks_of(size, behind):
+        for some in blocks_of(size, inner):
             count = some.stop - some.start
             wide = room[1 : count + 1]
             wide[...] = place[some]
@@ -326,7 +326,7 @@ def _axes_log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any
 
 
 def _extreme(function: Any, *, largest: bool, finite: bool = False) -> Function:
-    """Return a reduction; `finite` float32 elements below the lowest count as it."""
+    """Return a reduction; with `finite`, float32 elements are at least the lowest."""
 
     def reduce_extreme(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
         values = to_float32(array, array.dtype)

@@ -420,11 +420,11 @@ def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray
         raise NoKernel("match_pattern: it is unspecified what a missing pattern matches")
     machine = _Machine(parse_pattern(pattern))
     result = memory.empty(texts.shape, np.dtype(np.bool_))
-    known: dict[str, bool] = {}
+    matches_by_text: dict[str, bool] = {}
     for place, text in memory.in_time(enumerate(texts.flat)):
-        if text not in known:
-            known[text] = machine.matches(text)
-        result.flat[place] = known[text]
+        if text not in matches_by_text:
+            matches_by_text[text] = machine.matches(text)
+        result.flat[place] = matches_by_text[text]
     return result
 
 
@@ -469,9 +469,9 @@ class _Machine:
             return self._place([then], asks=node.kind)
         (part,) = node.parts
         if node.most is None:
-            again = self._place([then])
-            self.leads[again].append(self._build_state(part, again))
-            then = again
+            loop = self._place([then])
+            self.leads[loop].append(self._build_state(part, loop))
+            then = loop
         else:
             for _ in memory.in_time(range(node.most - node.least)):
                 then = self._place([then, self._build_state(part, then)])
@@ -525,13 +525,13 @@ class _Machine:
         """Return the state set after a character of a kind, and cache it."""
         places, before = self._kept[state]
         members = self._members[kind]
-        here = _NEWLINE if members[-2] else _WORDS if members[-1] else _OTHER
-        reached = self._reachable_states(places, before, here)
+        members_kind = _NEWLINE if members[-2] else _WORDS if members[-1] else _OTHER
+        reached = self._reachable_states(places, before, members_kind)
         after = frozenset(self.leads[p][0] for p in reached if self.sets[p] >= 0 and members[self.sets[p]])
         if self._size > _MOST_REMEMBERED:
             self._forget()
-            return self._state(after, here)
-        following = self._state(after, here)
+            return self._state(after, members_kind)
+        following = self._state(after, members_kind)
         self._steps[state][kind] = following
         return following
 

@@ -704,11 +704,11 @@ def _triangle(at: NDArray[Any], size: int, width: float, factor: float, _cube: f
     reach = min(reach, size + 2)  # farther away the weight is 0
     memory.hold((len(at), 2 * reach + 1), np.dtype(np.float64))
     places = np.rint(at).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
-    there = (places >= 0) & (places < size)
-    weights = np.where(there, np.maximum(0.0, 1.0 - np.abs(width * (at[:, None] - places))), 0.0)
+    inside = (places >= 0) & (places < size)
+    weights = np.where(inside, np.maximum(0.0, 1.0 - np.abs(width * (at[:, None] - places))), 0.0)
     total = weights.sum(axis=1, keepdims=True)
     weights = weights / np.where(total == 0, 1.0, total)
-    return _Terms(np.clip(places, 0, size - 1), weights, there & (total != 0))
+    return _Terms(np.clip(places, 0, size - 1), weights, inside & (total != 0))
 
 
 def _cubic_weights(at: NDArray[Any], size: int, _width: float, _factor: float, cube: float) -> _Terms:

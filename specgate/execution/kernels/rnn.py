@@ -575,7 +575,7 @@ def over_time(
         if array is not None:
             require_shape("recurrent", f"parts of {name}", array.shape[:1], (ways,))
             require_shape("recurrent", name, array.shape[1:], shape)
-    how = {
+    options = {
         "direction": direction,
         "activations": [*activations] * ways,
         "clip": clip,
@@ -583,7 +583,7 @@ def over_time(
         "batch_first": 1,
     }
     both, turned = _biases(kind, bias, width), (_reorder_gates(kind, weights), _reorder_gates(kind, recurrence))
-    sequence, *last = map(np.ma.getdata, Sequences(kind, inputs, *turned, both, ends, states, None, how).run())
+    sequence, *last = map(np.ma.getdata, Sequences(kind, inputs, *turned, both, ends, states, None, options).run())
     return [sequence.swapaxes(1, 2), *last]
 
 

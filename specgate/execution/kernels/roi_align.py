@@ -434,9 +434,9 @@ def each_region(
             continue
         memory.hold(grid, np.dtype(np.float64))
         each = ((y, exact_y, sizes[2]), (x, exact_x, sizes[3]))
-        apart = [_is_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
+        outside_flags = [_is_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
         near = [_unsure(at, exact, size, to_corners=cropping.to_corners) for at, exact, size in each]
-        outside, unsure = (np.logical_or.outer(*pair).ravel() for pair in (apart, near))
+        outside, unsure = (np.logical_or.outer(*pair).ravel() for pair in (outside_flags, near))
         yield index, batch, Points(np.repeat(y, len(x)), np.tile(x, len(y)), grid, outside, unsure)
 
 
@@ -515,7 +515,7 @@ def crop_gradients(
     shape = _maps(gradient, regions, batches, inputs, sizes, largest=largest)
     height, width = gradient.shape[2:]
     cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
-    how = _Picking(linear, upper)
+    picking = _Picking(linear, upper)
     by_maps = memory.empty(shape, np.dtype(np.float64))
     by_maps[...] = 0
     by_regions = np.zeros((batches.size, 4))
@@ -524,8 +524,8 @@ def crop_gradients(
         for index, batch, points in each_region(shape, regions, batches, cropping):
             memory.hold((shape[1], len(points.y)), np.dtype(np.int8))  # working memory
             planes = None if inputs is None else to_float64(inputs[batch])
-            shares = _gradient_shares(to_float64(gradient[index]), points, planes, largest=largest, how=how)
-            _add(by_maps[batch], shares, points, how)
+            shares = _gradient_shares(to_float64(gradient[index]), points, planes, largest=largest, how=picking)
+            _add(by_maps[batch], shares, points, picking)
             lacking[index] = False
             if planes is not None:
                 by_regions[index] = _by_corners(planes, shares, points, to_corners=to_corners, ahead=ahead)

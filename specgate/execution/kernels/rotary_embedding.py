@@ -60,10 +60,10 @@ def rotate_pairs(
         wide = to_float64(data)
         first, second = slice(0, count, 2) if interleaved else slice(0, count // 2), slice(count // 2, count)
         second = slice(1, count, 2) if interleaved else second
-        one, other = wide[..., first], wide[..., second]
+        real, imaginary = wide[..., first], wide[..., second]
         result = wide.copy()
-        result[..., first] = one * angles[0] - other * angles[1]
-        result[..., second] = one * angles[1] + other * angles[0]
+        result[..., first] = real * angles[0] - imaginary * angles[1]
+        result[..., second] = real * angles[1] + imaginary * angles[0]
         result = result if inputs.ndim == 4 else result.swapaxes(1, 2).reshape(inputs.shape)
         return round_to(result, inputs.dtype)
 

@@ -163,8 +163,8 @@ def _combine_updates(
     if reduction == "none":
         result[places] = updates.reshape(shape)
         return result
-    known = _TRUTHS if inputs.dtype.kind == "b" else {**_REDUCED, "mean": np.add}
-    if reduction not in known or inputs.dtype.kind in "OUS":
+    reductions = _TRUTHS if inputs.dtype.kind == "b" else {**_REDUCED, "mean": np.add}
+    if reduction not in reductions or inputs.dtype.kind in "OUS":
         raise InputError(f"scatter: the reduction {reduction!r:.40} is not defined for {inputs.dtype}")
     if is_stored(inputs.dtype):
         raise NoKernel(f"scatter: {reduction} of {inputs.dtype} is not implemented")
@@ -173,7 +173,7 @@ def _combine_updates(
         added = to_float32(updates, updates.dtype)
         if not with_inputs:
             values[places] = _neutral(reduction, values.dtype)
-        known[reduction].at(values, places, added)
+        reductions[reduction].at(values, places, added)
         if reduction == "mean":
             values = _mean(values, places, shape, with_inputs=with_inputs)
         return round_to(values, inputs.dtype)

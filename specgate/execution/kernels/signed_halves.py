@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.execution.kernels import elementwise as elementwise_binary
+from specgate.execution.kernels import elementwise
 from specgate.execution.kernels.arithmetic import turn_low_halves
 from specgate.execution.kernels.elementwise import rename_kernel
 from specgate.execution.kernels.pool import max_pool, max_pool_values
@@ -49,14 +49,14 @@ def _by_halves(name: str, kernel: Callable[..., Any], *, values: bool = False) -
 
 
 arg_reduce_by_halves = _by_halves("arg_reduce_by_halves", arg_reduce)
-greater_by_halves = _by_halves("greater_by_halves", elementwise_binary.greater)
-greater_equal_by_halves = _by_halves("greater_equal_by_halves", elementwise_binary.greater_equal)
-less_by_halves = _by_halves("less_by_halves", elementwise_binary.less)
-less_equal_by_halves = _by_halves("less_equal_by_halves", elementwise_binary.less_equal)
+greater_by_halves = _by_halves("greater_by_halves", elementwise.greater)
+greater_equal_by_halves = _by_halves("greater_equal_by_halves", elementwise.greater_equal)
+less_by_halves = _by_halves("less_by_halves", elementwise.less)
+less_equal_by_halves = _by_halves("less_equal_by_halves", elementwise.less_equal)
 max_pool_by_halves = _by_halves("max_pool_by_halves", max_pool, values=True)
 max_pool_values_by_halves = _by_halves("max_pool_values_by_halves", max_pool_values, values=True)
-maximum_by_halves = _by_halves("maximum_by_halves", elementwise_binary.maximum, values=True)
-minimum_by_halves = _by_halves("minimum_by_halves", elementwise_binary.minimum, values=True)
+maximum_by_halves = _by_halves("maximum_by_halves", elementwise.maximum, values=True)
+minimum_by_halves = _by_halves("minimum_by_halves", elementwise.minimum, values=True)
 place_by_halves = _by_halves("place_by_halves", reduce)
 reduce_by_halves = _by_halves("reduce_by_halves", reduce, values=True)
 top_k_by_halves = _by_halves("top_k_by_halves", top_k, values=True)

@@ -306,11 +306,11 @@ def sequence_loss(
     """
     _hold_labels(scores, lengths, labels, counts)
     none = _single_class(blank, scores.shape[2])
-    known = 0 <= none < scores.shape[2]
+    blank_exists = 0 <= none < scores.shape[2]
     result = memory.empty(scores.shape[:1], scores.dtype)
-    lacking = np.full(scores.shape[:1], not known)
+    lacking = np.full(scores.shape[:1], not blank_exists)
     result[...] = 0
-    for at in memory.in_time(range(len(scores) if known else 0)):
+    for at in memory.in_time(range(len(scores) if blank_exists else 0)):
         spelled = _remove_repetitions(labels[at, : int(counts[at])], collapse=collapse, unique=unique)
         if none in spelled:
             lacking[at] = True

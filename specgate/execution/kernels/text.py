@@ -218,8 +218,8 @@ def count_n_grams(
         raise InputError(f"{name}: expected a 1-D or 2-D input, gram lengths of at least 1, and a pool with n-grams")
     if mode not in {"TF", "IDF", "TFIDF"} or min(ngram_indexes) < 0:
         raise InputError(f"{name}: expected mode TF, IDF or TFIDF, and ngram_indexes of at least 0")
-    array, known = _number_words(words, pool)
-    grams = _parts(known, begins)
+    array, grams_of_pool = _number_words(words, pool)
+    grams = _parts(grams_of_pool, begins)
     if sum(map(len, grams)) != len(ngram_indexes) or (weights is not None and len(weights) != len(ngram_indexes)):
         raise InputError(f"{name}: expected an index and a weight for each of {sum(map(len, grams))} n-grams")
     rows = np.atleast_2d(array)
@@ -244,7 +244,7 @@ def count_n_grams(
 
 
 def _occurring(rows: NDArray[np.int64], grams: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    """Return how often each n-gram occurs in each row, words `step` apart.
+    """Return the count of each n-gram in each row, words `step` apart.
 
     Windows become numbers word by word: a window that starts like an n-gram has that prefix's number.
     """

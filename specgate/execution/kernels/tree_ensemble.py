@@ -122,11 +122,11 @@ def _compare_nodes(
     yes = np.zeros(values.size, np.bool_)
     modes = trees.modes[nodes]
     for kind in kinds:
-        here = np.flatnonzero(modes == kind)
+        nodes_of_kind = np.flatnonzero(modes == kind)
         if kind == MEMBER:
-            yes[here] = _is_member(values[here], nodes[here], trees)
+            yes[nodes_of_kind] = _is_member(values[nodes_of_kind], nodes[nodes_of_kind], trees)
         else:
-            yes[here] = _COMPARE[kind](values[here], trees.values[nodes[here]])
+            yes[nodes_of_kind] = _COMPARE[kind](values[nodes_of_kind], trees.values[nodes[nodes_of_kind]])
     return yes
 
 
@@ -382,8 +382,8 @@ def _votes(
     if ids.size and not (ids.min() >= 0 and ids.max() < count):
         raise InputError(f"trees: expected leaf weights for {count} targets")
     places = node_table.places(trees, nodes)
-    there = places >= 0
-    return Votes.of_lists(places[there], ids[there], weights[there], size, count), bool(there.all())
+    valid = places >= 0
+    return Votes.of_lists(places[valid], ids[valid], weights[valid], size, count), bool(valid.all())
 
 
 def _ensemble(

@@ -298,7 +298,7 @@ def _channels_at_once(result: NDArray[Any], places: Sequence[int]) -> int:
 
 
 def _channels(result: NDArray[Any], many: int) -> Iterator[tuple[int, slice, int]]:
-    """Yield each image, at most `many` channels, and how many these are."""
+    """Yield each image, at most `many` channels, and their number."""
     for at, first in memory.in_time(product(range(result.shape[0]), range(0, result.shape[1], many))):
         some = slice(first, min(first + many, result.shape[1]))
         yield at, some, some.stop - first

@@ -1,6 +1,6 @@
 "use strict";
 {
-  // Everything is on the page already; this only hides what the reader does not want to see.
+  // The page is complete without this script, which only hides parts.
   const form = document.getElementById("filters");
   const nodes = [...document.querySelectorAll(".node")].map((item) => ({
     item,
@@ -33,7 +33,7 @@
       }
       node.item.hidden = !some;
     }
-    // What was asked for is not left folded; what nobody asked for is.
+    // Matching parts are unfolded, others are folded.
     const asked = Boolean(wanted || target.value || operator.value);
     for (const fold of folds) {
       fold.hidden = !fold.querySelector(".finding:not([hidden])");
@@ -44,7 +44,7 @@
     form.querySelector("output").textContent = `entries: ${shown}`;
   };
 
-  // A link to a node that the filters hide shows everything again.
+  // A link to a node that the filters hide resets the filters.
   const show = () => {
     const item = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!item) return;

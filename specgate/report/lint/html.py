@@ -121,8 +121,8 @@ def _neighbours(context: NodeContext, file: str, operator: str, anchors: Mapping
         tag("div", tag("h4", title), tag("ul", *(_port(port, side, file, anchors) for port in ports)), class_=side)
         for title, side, ports in (("Inputs from", "from", context.inputs), ("Outputs to", "to", context.outputs))
     ]
-    here = tag("div", tag("b", breakable(operator or "this node")), class_="here")
-    return tag("div", sides[0], here, sides[1], class_="neighbours")
+    label = tag("div", tag("b", breakable(operator or "this node")), class_="here")
+    return tag("div", sides[0], label, sides[1], class_="neighbours")
 
 
 def _port(port: Port, side: str, file: str, anchors: Mapping[tuple[str, str], str]) -> Markup:
@@ -245,16 +245,16 @@ def rule_list(shown: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) ->
 
 
 def _rule(rule: str, entries: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
-    known = describe_rule(rule)
+    description = describe_rule(rule)
     parts = [
         tag("h3", breakable(rule), " ", tag("span", count_kinds(entry.kind for entry in entries), class_="count")),
-        tag("p", known.says),
-        *(tag("p", line, class_="about") for line in known.lines),
+        tag("p", description.says),
+        *(tag("p", line, class_="about") for line in description.lines),
     ]
     if (address := rule_address(rule)) is not None:
         parts.append(tag("p", tag("a", "the rule's page", href=address, rel="noreferrer")))
-    if known.url is not None:
-        parts.append(tag("p", tag("a", "the source of the rule", href=known.url, rel="noreferrer")))
+    if description.url is not None:
+        parts.append(tag("p", tag("a", "the source of the rule", href=description.url, rel="noreferrer")))
     places: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         places.setdefault(entry.key, []).append(entry.target)

@@ -84,7 +84,7 @@ def _row(node: PlacedNode) -> Markup:
         provider = f"{node.provider} · partition {node.partition}"
     else:
         style, provider = ("none" if node.provider is None else "cpu"), node.provider or "no kernel"
-    becomes = "" if node.lowered is None else ", ".join(one.operator for one in node.lowered)
+    becomes = "" if node.lowered is None else ", ".join(operator.operator for operator in node.lowered)
     text = node.creation + (f": {node.created_by}" if node.created_by else "")
     text += f"; fails {at_run(node)}" if node.run_fails else ""
     name = node.operator if node.version is None else f"{node.operator}-{node.version}"

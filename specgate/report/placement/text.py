@@ -133,10 +133,12 @@ def _every_node(placement: Placement, lines: list[str]) -> None:
         result += f"; fails {at_run(node)}" if node.run_fails else ""
         number = f" {node.partition}" if node.partition is not None else ""
         becomes = (
-            "" if node.lowered is None else f"  {', '.join(one.operator for one in node.lowered) or 'no operator'}"
+            ""
+            if node.lowered is None
+            else f"  {', '.join(operator.operator for operator in node.lowered) or 'no operator'}"
         )
-        again = f"  created {node.times} times" if node.duplicates else ""
-        text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{again}{result}"
+        duplicates = f"  created {node.times} times" if node.duplicates else ""
+        text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{duplicates}{result}"
         lines.append(clean(text, 2000))
 
 
@@ -173,12 +175,12 @@ def level_minimum_text(
     lines += _open(minimum, width)
     for levels, causes in _spans(minimum, table, spoken):
         span = str(LevelSet.of(table.levels, levels))
-        here = table.label(levels[0]).removesuffix(levels[0]) + span
+        levels_text = table.label(levels[0]).removesuffix(levels[0]) + span
         lines.append(f"  {span}:")
         shown = causes if verbose else causes[:_EXAMPLES]
         for (operator, rule, message), nodes in shown:
             more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-            whole = f"{nodes[0]}{more} ({operator}): {rule}: {message.replace(_HERE, here)}"
+            whole = f"{nodes[0]}{more} ({operator}): {rule}: {message.replace(_HERE, levels_text)}"
             lines += wrap_text(whole, width, first="    ", hang="      ")
         if len(causes) > len(shown):
             lines.append(f"    and {plural(len(causes) - len(shown), 'more reason')} (-v lists them)")

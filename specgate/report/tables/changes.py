@@ -64,10 +64,10 @@ def detail_lines(details: Sequence[Detail]) -> Iterator[str]:
     for detail in details:
         if detail.field is not None:
             cells.setdefault((detail.when, detail.field), []).append(detail.what)
-    alike: dict[tuple[str | None, str], list[str]] = {}
+    names_by_change: dict[tuple[str | None, str], list[str]] = {}
     for (when, field), what in cells.items():
-        alike.setdefault((when, "; ".join(what)), []).append(field)
-    for (when, together), fields in alike.items():
+        names_by_change.setdefault((when, "; ".join(what)), []).append(field)
+    for (when, together), fields in names_by_change.items():
         case = f"where {when}: " if when else ""
         yield f"{case}{', '.join(fields)}: {together}"
     for detail in details:

@@ -1,6 +1,6 @@
 "use strict";
 {
-  // Everything is on the page already; this only hides operators that the reader does not want, and opens a wanted one.
+  // The page is complete without this script, which only hides operators and opens a chosen one.
   const form = document.getElementById("filters");
   const said = form.querySelector("output");
   const { operator, level, changed, limited } = form.elements;
@@ -24,8 +24,8 @@
     said.textContent = shown === 1 ? "1 operator" : `${shown} operators`;
   };
 
-  // A finding's id may name an aspect of a field (…/InputTensor.type), which is no rule: its operator is shown instead.
-  // #GEMM and #dml_operator_gemm are that operator too.
+  // A finding's id may name an aspect of a field (…/InputTensor.type), which is not a rule: show its operator.
+  // #GEMM and #dml_operator_gemm select that operator too.
   const named = (id) => {
     const wanted = id.toLowerCase().replace(/^dml_operator_/, "");
     return details.get([...details.keys()].find((name) => name.toLowerCase() === wanted));
@@ -48,7 +48,7 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", show);
   document.addEventListener("click", (event) => {
-    if (event.target.closest("a")?.getAttribute("href") === location.hash) show();  // a second click changes no hash
+    if (event.target.closest("a")?.getAttribute("href") === location.hash) show();  // a second click keeps the hash
   });
   form.hidden = false;
   apply();

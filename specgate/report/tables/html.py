@@ -170,10 +170,10 @@ def _support(data: Mapping[str, Any], level: str | None) -> Markup:
             bodies.append(
                 tag("tbody", tag("tr", tag("th", tag("code", f"where {case}"), colspan="3", scope="rowgroup")))
             )
-        here = level in row["levels"]
-        title = [words.row_span(data, row["levels"]), tag("span", "target", class_="mark") if here else Markup()]
+        exists = level in row["levels"]
+        title = [words.row_span(data, row["levels"]), tag("span", "target", class_="mark") if exists else Markup()]
         first = tag("tr", tag("th", *title, colspan="3", scope="rowgroup"), class_="span")
-        bodies.append(tag("tbody", first, *_cells(data, row, before, short), class_="target" if here else False))
+        bodies.append(tag("tbody", first, *_cells(data, row, before, short), class_="target" if exists else False))
         before = row["fields"]
     head = tag("tr", *(tag("th", name, scope="col") for name in ("tensor", "ranks", "takes")))
     return markup.table("Support; additions to the previous row are underlined", head, *bodies)
@@ -184,11 +184,11 @@ def _cells(
 ) -> Iterator[Markup]:
     """Yield the lines of a row; fields with equal support share a line."""
     limited = words.limited_attributes(data)
-    alike: dict[tuple[Markup, Markup], list[str]] = {}
+    levels_by_cell: dict[tuple[Markup, Markup], list[str]] = {}
     for name, cell in row["fields"].items():
         if cell["kind"] != "attribute" or name in limited:
-            alike.setdefault(_cell_parts(cell, before.get(name), short), []).append(name)
-    for (ranks, supported), names in alike.items():
+            levels_by_cell.setdefault(_cell_parts(cell, before.get(name), short), []).append(name)
+    for (ranks, supported), names in levels_by_cell.items():
         yield tag(
             "tr",
             tag("th", ", ".join(names), scope="row"),

@@ -84,11 +84,11 @@ def _rows(table: Mapping[str, Any], level: str | None, width: int) -> Iterator[s
         if row.get("when") != case:
             case = row["when"]
             yield from ("", *wrap_text(f"where {case}", width, hang="  "))
-        here = level in row["levels"]
+        exists = level in row["levels"]
         cells = list(_cells(table, row, short))
         lines = in_columns(cells, width, indent=_INDENT)
-        yield from ("", f"{'* ' if here else '  '}{words.row_span(table, row['levels'])}{' <- this target' * here}")
-        yield from [f"{_INDENT}as before; only rules differ"] if (case, cells) == before and not here else lines
+        yield from ("", f"{'* ' if exists else '  '}{words.row_span(table, row['levels'])}{' <- this target' * exists}")
+        yield from [f"{_INDENT}as before; only rules differ"] if (case, cells) == before and not exists else lines
         before = (case, cells)
 
 
@@ -182,8 +182,8 @@ _HERE = "\0"  # placeholder for the level in a message
 def _spans(minimum: Minimum, table: Dialect) -> list[tuple[list[str], list[tuple[str, str]]]]:
     spans: list[tuple[list[str], list[tuple[str, str]]]] = []
     for level, findings in minimum.blockers.items():
-        here = re.compile(rf"\b{re.escape(table.label(level))}(?![\w.]*\w)")
-        blockers = [(finding.id, here.sub(_HERE, finding.message.replace(_HERE, ""))) for finding in findings]
+        pattern = re.compile(rf"\b{re.escape(table.label(level))}(?![\w.]*\w)")
+        blockers = [(finding.id, pattern.sub(_HERE, finding.message.replace(_HERE, ""))) for finding in findings]
         if spans and spans[-1][1] == blockers:
             spans[-1][0].append(level)
         else:

@@ -164,8 +164,8 @@ def _form(forms: Sequence[Mapping[str, Any]], at: int, whole: str) -> tuple[str,
     form, later = forms[at], forms[at + 1 :]
     text = form["require"] + (f" where {form['when']}" if "when" in form else "")
     because = form.get("because", "")
-    again = bool(later) and later[0].get("because") == because
-    return ("" if form["levels"] == whole else form["levels"]), text, "" if again else because
+    repeated = bool(later) and later[0].get("because") == because
+    return ("" if form["levels"] == whole else form["levels"]), text, "" if repeated else because
 
 
 def source_words(source: Mapping[str, Any]) -> str:

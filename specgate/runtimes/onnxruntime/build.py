@@ -244,10 +244,10 @@ class _Build:
         if not content:
             return
         self._check_name(name, lines, content["domain"])
-        known: dict[str, list[Any]] = {}
-        schemas[content["domain"]] = known
+        versions_by_operator: dict[str, list[Any]] = {}
+        schemas[content["domain"]] = versions_by_operator
         for operator, versions in content["operators"].items():
-            known[operator] = [
+            versions_by_operator[operator] = [
                 {**form, "version": version, **self._span(name, lines, path, form)}
                 for path, version, _, form in _rows(operator, versions)
             ]

@@ -102,8 +102,8 @@ class Executor:
         if place not in self.nodes:
             self.counts["not placed there"] += 1
             return ours
-        known = fill_descriptor(descriptor, arrays, ours)
-        step = self._step(known, int(descriptor.version or 0))
+        filled = fill_descriptor(descriptor, arrays, ours)
+        step = self._step(filled, int(descriptor.version or 0))
         if isinstance(step, str):
             self.counts[step] += 1
             return ours
@@ -121,7 +121,7 @@ class Executor:
             self.differences.setdefault(place, f"{step.descriptor.operator} cannot be computed: {error}")
             return ours
         self.counts[""] += 1
-        self._compare(place, known, step, ours, theirs)
+        self._compare(place, filled, step, ours, theirs)
         return theirs
 
     def _step(self, descriptor: Descriptor, version: int) -> _Step | str:

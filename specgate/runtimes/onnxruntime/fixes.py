@@ -97,7 +97,7 @@ def fixes(
         [assigned for assigned in assigned_bodies if assigned.node.path not in gone] if gone else assigned_bodies
     )
     first = assigner.runtime.providers[0]
-    now = sum(assigned.provider == first for assigned in assigned_bodies)
+    current = sum(assigned.provider == first for assigned in assigned_bodies)
     imported = source.model.opset_imports.get("")
     newer = {
         assigned.node.operator: assigned.node
@@ -112,20 +112,20 @@ def fixes(
         opset: _count_supported(used, registry, opset) for opset in _worth_trying(newer.values(), registry, imported)
     }
     standing = _Standing(assigned_bodies)
-    best: tuple[int, int, int] = now, imported, 0
+    best: tuple[int, int, int] = current, imported, 0
     for opset, upto in sorted(most.items(), key=lambda item: (item[1], item[0]), reverse=True):
-        if upto < best[0] or (upto, opset) < best[:2] or upto <= now:
+        if upto < best[0] or (upto, opset) < best[:2] or upto <= current:
             break
         if not standing.is_valid_at(opset):
             continue
         body = body_of(source, assigner.runtime.release, {**source.model.opset_imports, "": opset})
         placed = [assigned for assigned in assigner.assign(body) if assigned.node.path not in gone]
         count = sum(assigned.provider == first for assigned in placed)
-        if count > now and (count, opset) > best[:2]:
+        if count > current and (count, opset) > best[:2]:
             best = (count, opset, len(placed))
     without = f" (without {len(gone)} that default graph optimizations remove)" if gone else ""
     gain = f"which places {best[0]} of {best[2]} nodes on {first}{without}"
-    return [f"export at opset {best[1]}, {gain}"] if best[0] > now else []
+    return [f"export at opset {best[1]}, {gain}"] if best[0] > current else []
 
 
 def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:
@@ -133,11 +133,11 @@ def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> l
 
     The newest comes first.
     """
-    tried = {imported - 1}
+    opsets = {imported - 1}
     for node in newer:
         newest = _newest(registry, node.proto.op_type)
-        tried.update(since - 1 for since in _versions(node.operator) if newest < since <= imported)
-    return sorted(tried, reverse=True)[:_MOST_TRIED]
+        opsets.update(since - 1 for since in _versions(node.operator) if newest < since <= imported)
+    return sorted(opsets, reverse=True)[:_MOST_TRIED]
 
 
 def _count_operators(model: OnnxModel) -> Counter[tuple[str, str]]:
@@ -179,7 +179,7 @@ class _Standing:
 
     def __init__(self, bodies: Sequence[Assigned]) -> None:
         descriptors = (assigned.node.descriptor for assigned in bodies if not assigned.node.proto.domain)
-        self._known = list({id(assigned): assigned for assigned in descriptors if assigned is not None}.values())
+        self._descriptors = list({id(assigned): assigned for assigned in descriptors if assigned is not None}.values())
         self._refused: dict[int, bool] = {}
 
     def is_valid_at(self, opset: int) -> bool:
@@ -191,7 +191,7 @@ class _Standing:
             _has_same_rules(node.operator, str(node.version), str(opset))
             or not _is_rejected(replace(node, version=None), str(opset))
             or self._refused_now(node)
-            for node in self._known
+            for node in self._descriptors
         )
 
     def _refused_now(self, descriptor: Descriptor) -> bool:

@@ -304,8 +304,8 @@ def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
     callers: dict[Key, list[Key]] = {key: [] for key in functions}
     left = dict.fromkeys(functions, 0)
     for key, called in calls.items():
-        for one in called.keys() & functions.keys():
-            callers[one].append(key)
+        for name in called.keys() & functions.keys():
+            callers[name].append(key)
             left[key] += 1
     numbers_by_texts: dict[Key, int] = {}
     ready = [key for key, count in left.items() if not count]

@@ -272,8 +272,8 @@ class _Reader:
         for index, node in enumerate(graph.nodes):
             constant = held_constant(node) if node.op_type == "Constant" else None
             if constant is not None or (node.op_type == "Constant" and not node.domain and not node.inputs):
-                known = (constant or scope.get(node.outputs[0], _BLANK)).sizes
-                dims = (-1,) if known is None else known
+                constant_sizes = (constant or scope.get(node.outputs[0], _BLANK)).sizes
+                dims = (-1,) if constant_sizes is None else constant_sizes
                 own[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
                 known_names.add(node.outputs[0])
                 constant_nodes += 1

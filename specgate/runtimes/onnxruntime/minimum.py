@@ -187,14 +187,14 @@ class _Judge:
 
     def blocked_nodes(self, pairs: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
         """Yield the nodes that are not created at a level."""
-        there, elsewhere = self._locate_elsewhere(level)
+        on_provider, elsewhere = self._locate_elsewhere(level)
         gone = f"its call is inlined, because {self.table.tables.title} does not support it there"
         for key, node in pairs:
             if node.gone:
                 continue
             causes: Causes = ()
             if elsewhere is not None and (why := elsewhere.get(key, gone)):
-                message = at_level(why, self.table.label(there), self.table.label(level))
+                message = at_level(why, self.table.label(on_provider), self.table.label(level))
                 causes = ((f"{GROUP}/on-cpu", message),)
             elif node.lowered is not None and not node.refused:
                 causes = self._rejection_causes(node.lowered, level)

@@ -216,13 +216,13 @@ def assign_model(
     release = assigner.runtime.release
     source = as_inferred(source, release, findings)
     whole = Whole(source, [], Body(""), {}, [])
-    how = duplicating(release)
-    later = how is not None and how.inlined and bool(source.model.functions)
-    if how is not None and not later:
-        source, whole.added = duplicate_nodes(source, how)
+    duplication = duplicating(release)
+    later = duplication is not None and duplication.inlined and bool(source.model.functions)
+    if duplication is not None and not later:
+        source, whole.added = duplicate_nodes(source, duplication)
     source = _expand_calls(source, assigner, functions, whole)
-    if how is not None and later:
-        source, whole.added = duplicate_nodes(source, how, whole)
+    if duplication is not None and later:
+        source, whole.added = duplicate_nodes(source, duplication, whole)
         if whole.added:
             _expand_calls(source, assigner, functions, whole)
     whole.nodes = [assigner.cast(assigned) if assigned.provider is None else assigned for assigned in whole.nodes]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
-from specgate.runtimes.onnxruntime import lower as lowering
+from specgate.runtimes.onnxruntime import lower
 from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
 from specgate.runtimes.onnxruntime.load_checks import refusal
 from specgate.runtimes.onnxruntime.placement import format_list
@@ -67,7 +67,7 @@ class Creator:
         self.runtime, self.computed = runtime, computed
         self.stated = stated
         self.device = device
-        self._known: dict[object, CreationResult] = {}
+        self._results: dict[object, CreationResult] = {}
         self._outlines: dict[Alike, Outlined] = {}
         self._first = runtime.providers[0] if runtime.below else None
         self._last = runtime.providers[-1]
@@ -104,7 +104,7 @@ class Creator:
             return
         node.creation, node.created_by, node.lowered, node.findings = self._cached_creation(assigned, assigned.row)
         if node.creation == "deferred" and self._blind:
-            unseen = self._unseen(assigned)
+            unseen = self._unknown_sizes_reason(assigned)
             if unseen:
                 node.creation, node.created_by = "unknown", unseen
         if node.creation == "deferred":
@@ -140,7 +140,7 @@ class Creator:
             pairs = zip(node.proto.outputs, node.outputs, strict=True)
             self._blind.update((body, name) for name, tensor in pairs if name and not _has_known_sizes(tensor))
 
-    def _unseen(self, assigned: Assigned) -> str:
+    def _unknown_sizes_reason(self, assigned: Assigned) -> str:
         names = [name for name in assigned.node.proto.inputs if (id(assigned.body), name) in self._blind]
         return f"the sizes of {names[0]} are unknown; the runtime may infer them" if names else ""
 
@@ -173,10 +173,10 @@ class Creator:
         if row.constant_inputs:
             names, constants = node.proto.inputs, assigned.body.constants
             key = (node.alike, *[at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs])
-        parts = self._known.get(key)
+        parts = self._results.get(key)
         if parts is None:
             late = self._late(assigned)
-            parts = self._known[key] = (
+            parts = self._results[key] = (
                 ("deferred", late, None, ()) if late else self._cached_answer(_CREATIONS, node, self._lower_node)
             )
         return parts
@@ -197,11 +197,11 @@ class Creator:
     def _lower_node(self, node: Node, attributes: Mapping[str, Any]) -> CreationResult:
         if node.opset is None:
             return "unknown", "", None, ()
-        descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
+        descriptor = lower.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "unknown", f"the DirectML operators for {node.operator} are unknown", None, ()
-        result = lowering.lower(descriptor, node.opset, self.runtime.release)
-        if isinstance(result, lowering.NotLowered):
+        result = lower.lower(descriptor, node.opset, self.runtime.release)
+        if isinstance(result, lower.NotLowered):
             if result.kind == "refused":
                 return "fails", result.reason, None, ()
             return ("deferred" if result.kind == "open" else "unknown"), result.reason, None, ()
@@ -220,11 +220,11 @@ class Creator:
 
     def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
         assert node.opset is not None  # noqa: S101  # otherwise its creation is unknown
-        descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
+        descriptor = lower.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "", (), ()
-        result = lowering.outline(descriptor, node.opset, self.runtime.release)
-        if isinstance(result, lowering.NotLowered):
+        result = lower.outline(descriptor, node.opset, self.runtime.release)
+        if isinstance(result, lower.NotLowered):
             return result.reason, (), ()
         word, why, _, findings = self._check_descriptors(result)
         if word == "fails":
@@ -233,7 +233,7 @@ class Creator:
 
     def _kernel_warnings(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
         """Return warnings that a kernel deviates from the models' dialect."""
-        reasons = lowering.warnings(descriptor, version, self.runtime.release)
+        reasons = lower.warnings(descriptor, version, self.runtime.release)
         return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
 
     def _check_descriptors(self, descriptors: Sequence[Descriptor]) -> CreationResult:

@@ -107,7 +107,10 @@ def copies(body: Body, provider: str, mine: Mapping[Node, Registration]) -> Iter
     mine: the nodes of `provider`. Values from enclosing bodies are copied there, unless nodes of both providers read
     them. Initializers are copied once, before the first run, and are omitted.
     """
-    here: tuple[set[str], set[str]] = (set(), set())  # values that nodes of the provider read and write in its memory
+    name_sets: tuple[set[str], set[str]] = (
+        set(),
+        set(),
+    )  # values that nodes of the provider read and write in its memory
     cpu: tuple[dict[str, None], dict[str, None]] = ({}, {})
     for node in body.nodes:
         row = mine.get(node)
@@ -117,18 +120,21 @@ def copies(body: Body, provider: str, mine: Mapping[Node, Registration]) -> Iter
                 continue
             in_cpu = row.cpu_outputs if side else row.cpu_inputs
             if not in_cpu:
-                here[side].update(names)
+                name_sets[side].update(names)
                 continue
             for index, name in enumerate(names):
                 if index in in_cpu:
                     cpu[side][name] = None
                 else:
-                    here[side].add(name)
-    for values in (*here, *cpu):
+                    name_sets[side].add(name)
+    for values in (*name_sets, *cpu):
         values.discard("") if isinstance(values, set) else values.pop("", None)
     incoming = [name for name in cpu[0] if name not in body.makers and name not in body.sizes]
-    for name in (*(name for name in incoming if name in here[0]), *(name for name in cpu[1] if name in here[0])):
+    for name in (
+        *(name for name in incoming if name in name_sets[0]),
+        *(name for name in cpu[1] if name in name_sets[0]),
+    ):
         yield Copy(name, "CPU", provider, body.place)
     for name in cpu[0]:
-        if name in here[1]:
+        if name in name_sets[1]:
             yield Copy(name, provider, "CPU", body.place)

@@ -97,13 +97,13 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
     several: dict[int, list[PlacedNode]] = {}
     fusing = Fusing(placement.providers[0])
     for assigned in whole.nodes:
-        node, alike = assigned.node, assigned.node.alike
+        node, equal_nodes = assigned.node, assigned.node.alike
         call = whole.origin.get(id(node.proto)) if whole.origin else None
         added = whole.added.get(id(node.proto)) if whole.added else None
         placeds_by_node[node] = placed = PlacedNode(
             node.path,
-            alike.operator,
-            None if alike.schema is None else alike.schema.since,
+            equal_nodes.operator,
+            None if equal_nodes.schema is None else equal_nodes.schema.since,
             assigned.provider,
             assigned.reason,
             assigned.why,
@@ -111,7 +111,7 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
             has_kernel=assigned.has_kernel,
             function=None if call is None else call[0],
             open=assigned.lookup.open,
-            descriptor=alike.descriptor,
+            descriptor=equal_nodes.descriptor,
         )
         creator.create(assigned, placed)
         placed.fuses = fusing.of(assigned, placed.creation)

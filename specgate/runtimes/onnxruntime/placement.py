@@ -33,11 +33,9 @@ def several(noun: str, count: int) -> str:
 
 def spared_reason(node: PlacedNode) -> str:
     """Return why only a session without optimizations fails due to a node."""
-    why = node.why if not node.has_kernel else node.created_by or node.run_fails
-    how = "remove it" if node.removed else "compute its values early"
-    return (
-        f"{why or 'no provider has a kernel for it'}; default graph optimizations {how}; without them the session fails"
-    )
+    why = (node.why if not node.has_kernel else node.created_by or node.run_fails) or "no provider has a kernel for it"
+    action = "remove it" if node.removed else "compute its values early"
+    return f"{why}; default graph optimizations {action}; without them the session fails"
 
 
 def format_list(items: Sequence[object], most: int = _MOST) -> str:
@@ -132,7 +130,7 @@ class PlacedNode:
 
     @property
     def times(self) -> int:
-        """Return how many copies of it the runtime has, itself included."""
+        """Return the number of copies in the runtime, itself included."""
         return 1 + len(self.duplicates)
 
     @property
@@ -315,13 +313,13 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
     placement.notes.extend(
         f"{node.node} ({node.operator}): {finding.message}" for node in placement.nodes for finding in node.warnings
     )
-    again = [node for node in placement.nodes if node.duplicates]
-    if again:
-        more = sum(len(node.duplicates) for node in again)
-        which = format_list([f"{node.node} ({node.times} copies)" for node in again])
-        operators = format_list(sorted({node.operator for node in again}))
-        how = duplicating(release)
-        unless = f" ({how.setting} turns that off)" if how else ""
+    duplicated = [node for node in placement.nodes if node.duplicates]
+    if duplicated:
+        more = sum(len(node.duplicates) for node in duplicated)
+        which = format_list([f"{node.node} ({node.times} copies)" for node in duplicated])
+        operators = format_list(sorted({node.operator for node in duplicated}))
+        duplication = duplicating(release)
+        unless = f" ({duplication.setting} turns that off)" if duplication else ""
         what = f"the runtime duplicates {operators} nodes ({more} more than in the file)"
         placement.notes.append(f"{what}, one per consumer: {which}{unless}")
     fused = sum(node.fuses for node in placement.nodes)

@@ -157,13 +157,13 @@ class Lookup:
         self.provider = provider
         self.lacking = lacking or {}
         self.device = device
-        self._known: dict[Alike, KernelLookup] = {}
+        self._lookups: dict[Alike, KernelLookup] = {}
 
     def of(self, node: Node) -> KernelLookup:
         """Return the provider's answer about a node."""
-        result = self._known.get(node.alike)
+        result = self._lookups.get(node.alike)
         if result is None:
-            result = self._known[node.alike] = self._look_up_kernel(node)
+            result = self._lookups[node.alike] = self._look_up_kernel(node)
         if node.implicit_kinds and result.accepted and result.registration is not None:
             return self._lacks(node.implicit_kinds, result.registration, "a tensor that its subgraphs read") or result
         return result
@@ -173,12 +173,12 @@ class Lookup:
         if self.registry is None:
             return KernelLookup(None, open=f"the kernels of {self.provider} in this release are unknown")
         key = node.operator, None if node.schema is None else node.schema.since, inputs, outputs
-        known = self.registry.lookups.get(key)
-        if known is None:
+        lookup = self.registry.lookups.get(key)
+        if lookup is None:
             if len(self.registry.lookups) >= _MOST_FOUND:
                 self.registry.lookups.clear()
-            known = self.registry.lookups[key] = self._kernel(self.registry, node, inputs, outputs)
-        return known
+            lookup = self.registry.lookups[key] = self._kernel(self.registry, node, inputs, outputs)
+        return lookup
 
     def _kernel(
         self, registry: Registry, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]

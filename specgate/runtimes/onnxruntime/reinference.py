@@ -16,7 +16,7 @@ from specgate.dialects.onnx.infer.inference import Questions, infer_question, te
 from specgate.dialects.onnx.lint.types import attribute_of, nameless
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
 from specgate.runtimes.onnxruntime.graph import derive_outputs, reads
-from specgate.runtimes.onnxruntime.lower import node as descriptor_of
+from specgate.runtimes.onnxruntime.lower import node as lower_node
 from specgate.runtimes.onnxruntime.lowering.store import lowering_of
 from specgate.runtimes.onnxruntime.schemas import schema_of
 
@@ -203,7 +203,7 @@ class OwnSizes:
         outputs = tuple([_BLANK if name else None for name in node.outputs])
         outputs = derive_outputs(schema, inputs, outputs)
         attributes = {name: attribute_of(attribute) for name, attribute in node.attributes.items()}
-        descriptor = descriptor_of(operator, inputs, outputs, attributes, version)
+        descriptor = lower_node(operator, inputs, outputs, attributes, version)
         if table is None or descriptor is None:
             return {}
         sizes = table.sizes_inferred(descriptor, version, self.release)

@@ -69,7 +69,7 @@ class _Runs(NamedTuple):
 
 
 def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
-    """Return what a release's CPU provider does with an invalid node.
+    """Return the behaviour of a release's CPU provider on an invalid node.
 
     descriptor: of the models' dialect, with its version. rule: the broken rule or cell, which is the last part of a
     finding's id: ``axis-range``, ``mode.value``, ``X.rank``.

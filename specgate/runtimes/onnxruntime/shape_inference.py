@@ -55,7 +55,7 @@ def computed_descriptors(source: Source) -> dict[int, Descriptor]:
     types = (source.types or {}).get(id(graph), {})
     read = {name for node in graph.nodes for name in node.inputs}
     infos = (info for info in chain(graph.value_infos, graph.outputs) if info.name in read)
-    if not any(source.known.settle_type(info.type, types.get(info.name))[1] for info in infos):
+    if not any(source.constants.settle_type(info.type, types.get(info.name))[1] for info in infos):
         return {}
     units = reread(source, source.types).units
     return {id(node): unit.descriptor for node in graph.nodes if (unit := units.get(id(node))) and unit.descriptor}
@@ -113,7 +113,9 @@ def complete_model(before: Source, model: OnnxModel, types: Types, release: str)
     It is None for a failed inference. types: known types of most values.
     """
     tensors_by_name = {
-        node.outputs[0]: tensor for node in model.graph.nodes if (tensor := before.known.constant_of(node)) is not None
+        node.outputs[0]: tensor
+        for node in model.graph.nodes
+        if (tensor := before.constants.constant_of(node)) is not None
     }
     scope = ChainMap(tensors_by_name, dict(before.scopes[id(before.model.graph)]))
     teller = Teller(model, types, release, scope)

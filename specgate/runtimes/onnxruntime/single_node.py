@@ -54,15 +54,18 @@ def runtime_verdict(
     at = Location(None, None, f"graph/{_NODE}", descriptor.operator)
     settled = runtime.settle([replace(finding, location=at) for finding in page.findings])
     # The verdict on a call excludes notes on nodes in its function, except those that leave it undecided.
-    here = [
+    kept = [
         finding
         for finding in settled
         if finding.severity != "note" or finding.location == at or finding.id == _UNDECIDED
     ]
     if any(info.type is None for info in graph.source.model.graph.inputs):  # unknown here, but stated in every file
-        here = [finding for finding in here if finding.location is None or finding.location.node != _FILE]
-    findings = tuple(replace(finding, location=None) for finding in here if finding.id != _UNDECIDED)
-    undecided = (*page.undecided, *(replace(finding, location=None) for finding in here if finding.id == _UNDECIDED))
+        kept = [finding for finding in kept if finding.location is None or finding.location.node != _FILE]
+    findings = tuple(replace(finding, location=None) for finding in kept if finding.id != _UNDECIDED)
+    undecided = (
+        *page.undecided,
+        *(replace(finding, location=None) for finding in kept if finding.id == _UNDECIDED),
+    )
     failing = any(finding.severity == "error" for finding in findings)
     accepted = False if failing else None if undecided else True
     return replace(page, accepted=accepted, findings=findings, undecided=undecided)

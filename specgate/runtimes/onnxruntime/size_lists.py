@@ -150,10 +150,10 @@ def _quotient(dividend: int, two: int) -> int | None:
 WAYS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]]] = {
     "sizes": _sizes,
     "same": lambda inputs, _: tuple(inputs[0]),
-    "joined": lambda inputs, _: tuple([one for items in inputs for one in items]),
+    "joined": lambda inputs, _: tuple([item for items in inputs for item in items]),
     "picked": _pick_item,
-    "sum": _combine_elements(lambda one, two: one + two),
-    "difference": _combine_elements(lambda one, two: one - two),
-    "product": _combine_elements(lambda one, two: one * two),
+    "sum": _combine_elements(lambda first, second: first + second),
+    "difference": _combine_elements(lambda first, second: first - second),
+    "product": _combine_elements(lambda first, second: first * second),
     "quotient": _combine_elements(_quotient),
 }

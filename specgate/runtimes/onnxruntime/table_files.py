@@ -73,19 +73,21 @@ def node_parts(text: str) -> tuple[str, str, list[str]]:
 
 def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield nodes of unknown operators, undefined inputs and outputs."""
-    known = dialect("onnx").tables.operators
+    operators = dialect("onnx").tables.operators
     for name, function in content.get("functions", {}).items():
         place = ("functions", name)
         items = {*function["inputs"], *function.get("constants", ())}
         for index, entry in enumerate(function["nodes"]):
             result, operator, inputs = node_parts(entry["node"])
             at = (*place, "nodes", index)
-            if operator not in known:
+            if operator not in operators:
                 yield at, f"unknown operator {operator!r:.60}"
-            yield from ((at, f"no node produces {one!r:.60}") for one in inputs if one not in items)
+            yield from ((at, f"no node produces {input_!r:.60}") for input_ in inputs if input_ not in items)
             items.add(result)
         yield from (
-            (place, f"no node produces the output {one!r:.60}") for one in function["outputs"] if one not in items
+            (place, f"no node produces the output {output!r:.60}")
+            for output in function["outputs"]
+            if output not in items
         )
 
 
@@ -322,7 +324,7 @@ class GraphsFile(_File):
     pieces: list[Piece] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _known(self) -> GraphsFile:
+    def _check_kinds(self) -> GraphsFile:
         for piece in self.pieces:
             unknown = {piece.gives, *piece.takes.values()} - {*self.kinds}
             if unknown:
@@ -350,7 +352,7 @@ class LoadingRule(_File):
     rule: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
-    cpu: bool = Field(default=False, description="for `asks`: only the CPU kernel enforces it")
+    cpu: bool = Field(default=False, description="for `asks`: enforced by the CPU kernel only")
     releases: ReleaseRange | None = Field(default=None, description="default: all")
 
 

@@ -337,11 +337,11 @@ def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) 
                 first, last = span(form.get("releases"), order, (0, len(order) - 1))
             except ValueError:
                 continue  # reported when the range is parsed
-            here = set(range(first, last + 1))
-            if numbers & here:
-                again = order[min(numbers & here)]
-                yield ("operators", operator, key, index, "releases"), f"an earlier row applies to {again}, too"
-            numbers |= here
+            positions = set(range(first, last + 1))
+            if numbers & positions:
+                overlap = order[min(numbers & positions)]
+                yield ("operators", operator, key, index, "releases"), f"an earlier row applies to {overlap}, too"
+            numbers |= positions
 
 
 def _constraint_problems(

@@ -103,8 +103,10 @@ def _has_registrations(release: KnownRelease) -> bool:
 
 
 def _known_ones(package: str) -> str:
-    known = [one.release for one in known_releases() if one.package == package and _has_registrations(one)]
-    return f"known: {known[0]} to {known[-1]}" if known else "it has no known releases"
+    releases = [
+        release.release for release in known_releases() if release.package == package and _has_registrations(release)
+    ]
+    return f"known: {releases[0]} to {releases[-1]}" if releases else "it has no known releases"
 
 
 def runtime_rows() -> Iterator[dict[str, Any]]:

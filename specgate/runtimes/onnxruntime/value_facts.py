@@ -117,7 +117,7 @@ class Teller:
         for node in self.graph.nodes if doubting else self.valued:
             value = None
             if node.op_type in self.facts.values:
-                value = self.facts.value(node, self.opset, result.known, result.sizes, result.constant)
+                value = self.facts.value(node, self.opset, result.values, result.sizes, result.constant)
             if value is not None:
                 result.learn(node.outputs[0], value)
             elif doubting and result.doubts(node.inputs):
@@ -155,7 +155,7 @@ class _Round:
     def __init__(self, teller: Teller, types: Mapping[str, OnnxType]) -> None:
         self.types, self.scope, self.lists, self.tensors = types, teller.scope, teller.lists, teller.tensors
         self.known_types: KnownTypes = dict(teller.fixed)
-        self.known: dict[str, Value] = {}
+        self.values: dict[str, Value] = {}
         self.doubtful = set(teller.fixed)
 
     def sizes(self, name: str) -> Sizes:
@@ -190,12 +190,12 @@ class _Round:
     def doubts(self, names: Sequence[str]) -> bool:
         """Return whether only lint may know the results of these inputs."""
         return not self.doubtful.isdisjoint(names) or (
-            not self.lists.isdisjoint(names) and any(name in self.lists and name not in self.known for name in names)
+            not self.lists.isdisjoint(names) and any(name in self.lists and name not in self.values for name in names)
         )
 
     def learn(self, name: str, value: Value) -> None:
         """Record a list of sizes, or a single size, that a node computes."""
-        self.known[name] = value
+        self.values[name] = value
         kind = self.types.get(name)
         if kind is not None and kind.elem_type in _COUNTING and name not in self.known_types:
             self.known_types[name] = _constant(name, kind, value)

@@ -11,17 +11,20 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def changed(one_hot: dict[str, Any]) -> Callable[..., dict[str, Any]]:
-    """Change fields of an accepted ONE_HOT: ``changed(OutputTensor_Flags=1, Axis=2)``; None takes one away."""
+    """Change fields of a valid ONE_HOT: ``changed(OutputTensor_Flags=1, Axis=2)``.
+
+    None removes a field.
+    """
 
     def change(**changes: Any) -> dict[str, Any]:
-        made = copy.deepcopy(one_hot)
+        result = copy.deepcopy(one_hot)
         for name, value in changes.items():
             field, _, part = name.partition("_")
-            owner, key = (made["desc"][field], part) if part else (made["desc"], field)
+            owner, key = (result["desc"][field], part) if part else (result["desc"], field)
             if value is None:
                 del owner[key]
             else:
                 owner[key] = value
-        return made
+        return result
 
     return change

@@ -1,4 +1,4 @@
-"""DirectML's dicts: DxDispatch's forms and abbreviations, typical mistakes in words, and back again."""
+"""DirectML dicts: DxDispatch's forms and abbreviations, common mistakes, round trips."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ def test_flags(written: Any, flags: int | None) -> None:
 
 
 def test_sizes_that_only_specgate_takes() -> None:
-    made = read_tensor({"DataType": "INT8", "Sizes": [None, "N", 3]}, "T")
-    assert made.sizes == (None, Symbol("N"), 3)
+    new_tensor = read_tensor({"DataType": "INT8", "Sizes": [None, "N", 3]}, "T")
+    assert new_tensor.sizes == (None, Symbol("N"), 3)
     assert not read(with_tensor({"DataType": "INT8", "Sizes": ["N"]})).plain
 
 
@@ -234,7 +234,7 @@ def test_mistakes(data: Any, message: str) -> None:
 
 
 NUMBER = dialect("directml").operator_numbers["ONE_HOT"]
-#: As debuggers print a tensor's words and numbers, and what is read.
+#: Words and numbers of tensors as debuggers print them, and their meaning.
 SPELLINGS: dict[str, tuple[dict[str, Any], TensorDesc]] = {
     "type by number": ({"DataType": 1}, TensorDesc("FLOAT32", (2,))),
     "hexadecimal": ({"DataType": "0xB"}, TensorDesc("INT64", (2,))),
@@ -249,9 +249,9 @@ SPELLINGS: dict[str, tuple[dict[str, Any], TensorDesc]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "wanted"), SPELLINGS.values(), ids=SPELLINGS.keys())
-def test_numbers_of_words(raw: dict[str, Any], wanted: TensorDesc) -> None:
-    assert read_tensor(raw if "Desc" in raw else {**raw, "Sizes": [2]}, "T") == wanted
+@pytest.mark.parametrize(("raw", "expected"), SPELLINGS.values(), ids=SPELLINGS.keys())
+def test_numbers_of_words(raw: dict[str, Any], expected: TensorDesc) -> None:
+    assert read_tensor(raw if "Desc" in raw else {**raw, "Sizes": [2]}, "T") == expected
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_numbers_of_words(raw: dict[str, Any], wanted: TensorDesc) -> None:
 )
 def test_operator_by_number(kind: Any) -> None:
     assert read({**PLAIN, "type": kind}) == read(PLAIN)
-    assert read_dict({**PLAIN, "type": kind}) == read(PLAIN)  # without being given the dialect
+    assert read_dict({**PLAIN, "type": kind}) == read(PLAIN)  # without a dialect argument
 
 
 def test_every_operator_has_its_number() -> None:
@@ -273,7 +273,7 @@ def test_no_operator_of_that_number() -> None:
         read({**PLAIN, "type": 99999})
 
 
-#: Words and numbers that do not exist: the tensor's own fields, and what is said of them.
+#: Words and numbers that do not exist: the tensor's own fields, and the messages.
 UNKNOWN_WORDS: dict[str, tuple[dict[str, Any], str]] = {
     "misspelt type": ({"DataType": "FLOAT_32"}, "DataType is 'FLOAT_32', which is not a valid DML_TENSOR_DATA_TYPE (did you mean FLOAT32?"),
     "half a type": ({"DataType": "FLOAT"}, "DataType is 'FLOAT', which is not a valid DML_TENSOR_DATA_TYPE (did you mean FLOAT32?"),
@@ -289,16 +289,16 @@ UNKNOWN_WORDS: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_word_that_does_not_exist_is_a_finding(raw: dict[str, Any], message: str) -> None:
     verdict = check(tensor_without(**raw), "directml:6.4")
     assert verdict.accepted is False
-    (found,) = verdict.findings
-    assert found.id == "directml/ONE_HOT/OutputTensor.unknown-word"
-    assert found.message.startswith(f"{OUT}.{message}")
-    assert not found.levels
+    (result,) = verdict.findings
+    assert result.id == "directml/ONE_HOT/OutputTensor.unknown-word"
+    assert result.message.startswith(f"{OUT}.{message}")
+    assert not result.levels
 
 
 def test_an_unknown_type_where_no_row_lists_types() -> None:
-    """FOLD's page lists no types; a word that is none is refused all the same."""
+    """FOLD's page lists no types, but unknown words are rejected."""
     fold = {"type": "DML_OPERATOR_FOLD", "desc": {"InputTensor": {"DataType": "FLOAT33", "Sizes": [1, 4, 4]}}}
-    ids = [found.id for found in check(fold, "directml:6.4").findings]
+    ids = [finding.id for finding in check(fold, "directml:6.4").findings]
     assert "directml/FOLD/InputTensor.unknown-word" in ids
 
 
@@ -315,9 +315,9 @@ def test_an_unknown_enum_value_is_a_finding_that_lists_the_words(mode: Any) -> N
     verdict = check(
         {"type": "PADDING", "desc": {**desc, "StartPadding": [0] * 4, "EndPadding": [0] * 4}}, "directml:5.0"
     )
-    (found,) = verdict.findings
-    assert found.id == "directml/PADDING/PaddingMode.value"
-    assert "CONSTANT, EDGE, REFLECTION, SYMMETRIC" in found.message
+    (result,) = verdict.findings
+    assert result.id == "directml/PADDING/PaddingMode.value"
+    assert "CONSTANT, EDGE, REFLECTION, SYMMETRIC" in result.message
 
 
 def test_place_in_a_file() -> None:
@@ -422,10 +422,10 @@ VALUES: dict[str, tuple[str, Any, Any]] = {
 @pytest.mark.parametrize(("field", "raw", "value"), VALUES.values(), ids=VALUES.keys())
 def test_values_of_every_kind(scratch, field: str, raw: Any, value: Any) -> None:
     scratch(kinds=KINDS)
-    made = read({"type": "KINDS", "desc": {field: raw}})
-    assert made.fields == {field: value}
-    assert repr(made.fields[field]) == repr(value)
-    assert read(write(made)) == made
+    result = read({"type": "KINDS", "desc": {field: raw}})
+    assert result.fields == {field: value}
+    assert repr(result.fields[field]) == repr(value)
+    assert read(write(result)) == result
 
 
 def test_written_values_of_new_kinds(scratch) -> None:
@@ -448,20 +448,20 @@ def test_unknown_sizes_inside_operators_are_seen(scratch) -> None:
     assert read({"type": "KINDS", "desc": {"Gates": [{"type": "KINDS", "desc": {}}]}}).plain
 
 
-def nested(times: int) -> dict[str, Any]:
-    made: dict[str, Any] = {"type": "KINDS", "desc": {}}
+def nest(times: int) -> dict[str, Any]:
+    entries: dict[str, Any] = {"type": "KINDS", "desc": {}}
     for _ in range(times):
-        made = {"type": "KINDS", "desc": {"Fused": made}}
-    return made
+        entries = {"type": "KINDS", "desc": {"Fused": entries}}
+    return entries
 
 
 @pytest.mark.timeout(240)
 def test_operators_nested_without_end(scratch) -> None:
     scratch(kinds=KINDS)
-    assert read(write(read(nested(2)))) == read(nested(2))
-    endless = nested(1)
+    assert read(write(read(nest(2)))) == read(nest(2))
+    endless = nest(1)
     endless["desc"]["Gates"] = [endless] * 60
-    for data in (nested(3), nested(5000), endless):
+    for data in (nest(3), nest(5000), endless):
         with pytest.raises(InputError, match="expected operators nested at most 2 deep") as caught:
             read(data, "here")
         assert str(caught.value.place).startswith("here.")
@@ -473,9 +473,9 @@ def test_operators_nested_without_end(scratch) -> None:
 def test_an_endless_operator_is_not_written(scratch) -> None:
     scratch(kinds=KINDS)
     fields: dict[str, Any] = {}
-    fields["Fused"] = made = Descriptor("directml", "KINDS", fields)
+    fields["Fused"] = result = Descriptor("directml", "KINDS", fields)
     with pytest.raises(InputError, match="expected operators nested at most 2 deep"):
-        write(made)
+        write(result)
 
 
 def test_an_operator_without_a_table_inside_another(scratch) -> None:
@@ -486,8 +486,8 @@ def test_an_operator_without_a_table_inside_another(scratch) -> None:
 
 def test_not_a_number_survives(scratch) -> None:
     scratch(kinds=KINDS)
-    made = read({"type": "KINDS", "desc": {"Ratio": "NaN", "Scales": [float("nan")]}})
-    assert write(made)["desc"] == {"Ratio": "nan", "Scales": ["nan"]}
+    descriptor = read({"type": "KINDS", "desc": {"Ratio": "NaN", "Scales": [float("nan")]}})
+    assert write(descriptor)["desc"] == {"Ratio": "nan", "Scales": ["nan"]}
 
 
 BAD: dict[str, tuple[str, Any, str]] = {
@@ -557,8 +557,8 @@ def test_written_short() -> None:
 
 
 def test_round_trip_of_everything_a_tensor_has() -> None:
-    made = TensorDesc("INT8", (1, None, Symbol("N")), (3, 2, 1), 64, 16, 1)
-    assert read_tensor(write_tensor(made), "T") == made
+    result = TensorDesc("INT8", (1, None, Symbol("N")), (3, 2, 1), 64, 16, 1)
+    assert read_tensor(write_tensor(result), "T") == result
     assert write_tensor(TensorDesc("INT8", (2,))) == {"DataType": "INT8", "Sizes": [2]}
     assert write_tensor(TensorDesc("INT8", (2,), flags=0)) == {"DataType": "INT8", "Sizes": [2], "Flags": 0}
 
@@ -577,8 +577,8 @@ def test_what_is_none(data: dict[str, Any]) -> None:
 def test_a_key_beside_type_and_desc_is_one_that_dxdispatch_takes(key, hint):
     tensor = {"DataType": "FLOAT32", "Sizes": [1]}
     plain = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
-    taken = {"bindings": {}, "dmlCompileType": "DmlCompileOp", "executionFlags": []}
-    assert read_dict({**plain, **taken}) == read_dict(plain)
+    accepted = {"bindings": {}, "dmlCompileType": "DmlCompileOp", "executionFlags": []}
+    assert read_dict({**plain, **accepted}) == read_dict(plain)
     with pytest.raises(InputError) as caught:
         read_dict({**plain, key: 1})
     assert f"{key!r} is not an unknown key next to type and desc; {hint}" in str(caught.value)

@@ -1,4 +1,4 @@
-"""DML_SCALAR_UNION as an object: the member of each type, and what is refused with its place."""
+"""DML_SCALAR_UNION as an object: the member of each type, and errors."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MEMBERS = {
 }  # fmt: skip
 
 
-def filled(value: Any, kind: Any) -> Any:
-    """The number that FILL_VALUE_CONSTANT has for a `Value`."""
+def fill(value: Any, kind: Any) -> Any:
+    """Return the number of FILL_VALUE_CONSTANT for a `Value`."""
     desc = {"OutputTensor": {"DataType": "INT32", "Sizes": [1]}, "ValueDataType": kind, "Value": value}
     data = {"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": {name: x for name, x in desc.items() if x is not None}}
     return specgate.descriptor(data, dialect="directml").fields["Value"]
@@ -32,47 +32,47 @@ def filled(value: Any, kind: Any) -> Any:
 def test_the_member_of_each_type(kind: str) -> None:
     number = dialect("directml").type_numbers[kind]
     for spelled in (kind, f"DML_TENSOR_DATA_TYPE_{kind}", number, hex(number)):
-        assert filled({MEMBERS[kind]: 0}, spelled) == 0
+        assert fill({MEMBERS[kind]: 0}, spelled) == 0
     with pytest.raises(InputError, match=rf"^Value: 'Bytes' is not the member of DML_SCALAR_UNION for {kind}"):
-        filled({"Bytes": 0}, kind)
+        fill({"Bytes": 0}, kind)
     with pytest.raises(InputError, match=f"Value: expected the field {MEMBERS[kind]}"):
-        filled({}, kind)
+        fill({}, kind)
 
 
 def test_half_floats_by_their_bits() -> None:
-    assert filled({"UInt16": 0x3C00}, "FLOAT16") == 1.0
-    assert filled({"UInt16": 0xFBFF}, "FLOAT16") == -65504.0
-    assert filled({"UInt16": 0x0001}, "FLOAT16") == 2.0**-24
-    assert math.isnan(filled({"UInt16": 0x7E00}, "FLOAT16"))
+    assert fill({"UInt16": 0x3C00}, "FLOAT16") == 1.0
+    assert fill({"UInt16": 0xFBFF}, "FLOAT16") == -65504.0
+    assert fill({"UInt16": 0x0001}, "FLOAT16") == 2.0**-24
+    assert math.isnan(fill({"UInt16": 0x7E00}, "FLOAT16"))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MEMBERS if "INT" in kind])
 def test_integers_to_their_ends(kind: str) -> None:
     bits = int(kind.strip("UINT"))
     low, high = (0, 2**bits - 1) if kind.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    assert [filled({MEMBERS[kind]: end}, kind) for end in (low, high)] == [low, high]
+    assert [fill({MEMBERS[kind]: end}, kind) for end in (low, high)] == [low, high]
     for beyond in (low - 1, high + 1, 1.5, True, "1", [1]):
         with pytest.raises(InputError, match=rf"Value\.{MEMBERS[kind]}: expected an integer from {low} to {high}"):
-            filled({MEMBERS[kind]: beyond}, kind)
+            fill({MEMBERS[kind]: beyond}, kind)
 
 
 def test_floating_numbers_and_words() -> None:
-    assert filled({"Float32": -2.5}, "FLOAT32") == -2.5
-    assert filled({"Float64": "-inf"}, "FLOAT64") == -math.inf
+    assert fill({"Float32": -2.5}, "FLOAT32") == -2.5
+    assert fill({"Float64": "-inf"}, "FLOAT64") == -math.inf
     for wrong in ("many", {"Float32": 1}, [1]):
         with pytest.raises(InputError, match="Value: expected a number"):
-            filled({"Float32": wrong}, "FLOAT32")
+            fill({"Float32": wrong}, "FLOAT32")
 
 
 @pytest.mark.parametrize("kind", ["UINT4", "INT4", "UNKNOWN", "FLOAT8"])
 def test_an_object_needs_a_type_that_has_a_member(kind: str) -> None:
     with pytest.raises(InputError, match=rf"Value: .* number, found {{'Int32': 1}}; '{kind}' has no member of DML_"):
-        filled({"Int32": 1}, kind)
+        fill({"Int32": 1}, kind)
 
 
 def test_an_object_needs_a_type() -> None:
     with pytest.raises(InputError, match=r"Value: expected a number, found \{'Int32': 1\}$"):
-        filled({"Int32": 1}, None)
+        fill({"Int32": 1}, None)
 
 
 SCALARS = [

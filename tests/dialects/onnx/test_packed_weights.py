@@ -1,4 +1,4 @@
-"""Initializers whose elements have less than 8 bits: several in a byte, in raw_data and in int32_data."""
+"""Initializers with elements of less than 8 bits, in raw_data and int32_data."""
 
 from __future__ import annotations
 

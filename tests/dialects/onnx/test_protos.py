@@ -30,8 +30,8 @@ INFOS = {
 
 
 def test_a_node_with_its_types():
-    found = from_node_proto((NODE, INFOS), opset=17)
-    assert found == Descriptor(
+    descriptor = from_node_proto((NODE, INFOS), opset=17)
+    assert descriptor == Descriptor(
         "onnx",
         "OneHot",
         {
@@ -46,10 +46,10 @@ def test_a_node_with_its_types():
 
 
 def test_a_node_without_types():
-    found = from_node_proto(NODE)
-    assert found.version is None
-    assert found.fields["indices"] == tensor(None, None)
-    assert "output" not in found.fields
+    descriptor = from_node_proto(NODE)
+    assert descriptor.version is None
+    assert descriptor.fields["indices"] == tensor(None, None)
+    assert "output" not in descriptor.fields
     assert specgate.check(NODE, "onnx:17").accepted is None
 
 
@@ -66,10 +66,10 @@ def test_check_takes_nodes_and_pairs():
     pair = (NODE, {**infos, "d": INFOS["d"]})
     assert specgate.check(pair, "onnx:17").accepted
     wrong = (NODE, {**pair[1], "o": helper.make_tensor_value_info("o", TensorProto.INT64, [4, 3])})
-    assert [found.id for found in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/T3.same-type"]
+    assert [finding.id for finding in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/T3.same-type"]
 
 
-#: What no proto is made of here: ValueInfoProtos of sequences, maps and optionals, and sparse tensors.
+#: Protos that are not converted: ValueInfoProtos of sequences, maps and optionals, and sparse tensors.
 NO_PROTO = ("seq(", "map(", "optional(", "sparse_value")
 EXAMPLES = [
     (operator, name)
@@ -89,13 +89,15 @@ def test_examples_make_valid_nodes_that_read_the_same(operator, name):
     node, infos = to_node_proto(descriptor)
     context = onnx.checker.C.CheckerContext()
     context.ir_version, context.opset_imports = 13, {spec.dialect.domain: int(level)}
-    if not any(attribute.HasField("g") for attribute in node.attribute):  # a description of a graph has no nodes
+    if not any(
+        attribute.HasField("g") for attribute in node.attribute
+    ):  # a description of a graph does not contain nodes
         onnx.checker.check_node(node, context)
     assert all(isinstance(info, onnx.ValueInfoProto) for info in infos.values())
-    found = from_node_proto((node, {**infos, **constant_protos(descriptor)}), descriptor.version)
-    assert (set(found.fields), found.version, found.oddities) == (set(descriptor.fields), descriptor.version, ())
+    result = from_node_proto((node, {**infos, **constant_protos(descriptor)}), descriptor.version)
+    assert (set(result.fields), result.version, result.oddities) == (set(descriptor.fields), descriptor.version, ())
     for field, stated in descriptor.fields.items():
-        kept, expected = found.fields[field], stated
+        kept, expected = result.fields[field], stated
         if getattr(expected, "value", None) is not None:
             words = expected.type == "STRING"
             near = expected.value if words else pytest.approx(expected.value, rel=1e-7)
@@ -138,21 +140,21 @@ def test_constants_round_trip(kind, values):
     fields = {"indices": tensor("INT64", [1]), "depth": tensor("INT64", []), "values": tensor(kind, [2], value=values)}
     descriptor = Descriptor("onnx", "OneHot", fields, "17")
     node, infos = to_node_proto(descriptor)
-    found = from_node_proto((node, {**infos, **constant_protos(descriptor)}), 17)
-    assert found.fields["values"].value == tuple(values)
+    result = from_node_proto((node, {**infos, **constant_protos(descriptor)}), 17)
+    assert result.fields["values"].value == tuple(values)
     assert from_node_proto((node, infos), 17).fields["values"].value is None
 
 
 def test_attributes_of_another_kind_stay_oddities():
     node = helper.make_node("OneHot", ["i", "d", "v"], ["o"], axis=1.5, beta="x", gammas=[1, 2])
-    found = from_node_proto(node)
-    assert [(o.code, o.where, o.value) for o in found.oddities] == [
+    descriptor = from_node_proto(node)
+    assert [(o.code, o.where, o.value) for o in descriptor.oddities] == [
         ("wrong-kind", "axis", 1.5),
         ("unknown-attribute", "beta", b"x"),
         ("unknown-attribute", "gammas", [1, 2]),
     ]
-    again = from_node_proto(to_node_proto(found)[0])
-    assert [o.value for o in again.oddities] == [o.value for o in found.oddities]
+    round_trip = from_node_proto(to_node_proto(descriptor)[0])
+    assert [o.value for o in round_trip.oddities] == [o.value for o in descriptor.oddities]
 
 
 def test_custom_domains_are_named():
@@ -171,8 +173,8 @@ def test_values_that_are_no_tensors_have_the_types_that_schemas_spell():
         "sparse_tensor(float)": helper.make_sparse_tensor_type_proto(TensorProto.FLOAT, [1]),
     }
     for spelt, proto in types.items():
-        made = from_node_proto((helper.make_node("Identity", ["x"], ["y"]), {"x": proto}))
-        assert (made.fields["input"].type, made.fields["input"].sizes) == (spelt, None)
+        descriptor = from_node_proto((helper.make_node("Identity", ["x"], ["y"]), {"x": proto}))
+        assert (descriptor.fields["input"].type, descriptor.fields["input"].sizes) == (spelt, None)
 
 
 def opaque():
@@ -203,22 +205,22 @@ def test_what_is_no_node(node, complaint):
 def test_a_sequence_is_a_type_of_its_own():
     kind = helper.make_value_info("i", helper.make_sequence_type_proto(INFOS["v"]))
     verdict = specgate.check((NODE, {**INFOS, "i": kind}), "onnx:17")
-    assert [found.id for found in verdict.findings] == ["onnx/OneHot/indices.type"]
+    assert [finding.id for finding in verdict.findings] == ["onnx/OneHot/indices.type"]
     assert "seq(tensor(float))" in verdict.findings[0].message
 
 
 def test_a_number_that_is_no_type_is_a_finding():
     verdict = specgate.check((NODE, {**INFOS, "i": helper.make_tensor_type_proto(99, [1])}), "onnx:17")
-    assert [found.id for found in verdict.findings] == ["onnx/OneHot/indices.unknown-word"]
+    assert [finding.id for finding in verdict.findings] == ["onnx/OneHot/indices.unknown-word"]
 
 
 def test_only_onnx_descriptors_become_nodes():
     with pytest.raises(InputError, match="expected a descriptor of onnx, found one of directml"):
         to_node_proto(Descriptor("directml", "ONE_HOT", {}))
-    odd = from_node_proto(helper.make_node("OneHot", ["i", "d", "v"], ["o"]))
-    odd.fields = {**odd.fields, "axis": "zero"}
+    descriptor = from_node_proto(helper.make_node("OneHot", ["i", "d", "v"], ["o"]))
+    descriptor.fields = {**descriptor.fields, "axis": "zero"}
     with pytest.raises(InputError, match="cannot store this descriptor in a NodeProto"):
-        to_node_proto(odd)
+        to_node_proto(descriptor)
 
 
 def test_a_constant_array_of_the_wrong_length_has_no_proto():
@@ -242,5 +244,5 @@ def test_reading_does_not_import_onnx():
 
 
 def test_values_are_plain_python():
-    found = from_node_proto((NODE, {"v": onnx.numpy_helper.from_array(np.array([1, 2], "f4"), "v")}))
-    assert [type(value) for value in found.fields["values"].value] == [float, float]
+    descriptor = from_node_proto((NODE, {"v": onnx.numpy_helper.from_array(np.array([1, 2], "f4"), "v")}))
+    assert [type(value) for value in descriptor.fields["values"].value] == [float, float]

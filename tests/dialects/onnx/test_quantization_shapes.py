@@ -1,4 +1,4 @@
-"""Shapes of scales and zero points: a value alone, or one for each row, column or feature map."""
+"""Shapes of scales and zero points: scalar, per row, per column or per feature map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rules(operator: str, inputs: list[dict[str, Any]]) -> set[str]:
     return {finding.id.rsplit("/", 1)[-1] for finding in verdict.findings}
 
 
-#: By the rank of both matrices: their shapes, and shapes for all values, for rows of a, and for columns of b.
+#: By the ranks of both matrices: their shapes, and shapes per tensor, per row of a, and per column of b.
 MATRICES: dict[int, tuple[list[int], list[int], list[list[int]], list[list[int]]]] = {
     2: ([3, 4], [4, 6], [[3], [3, 1]], [[6], [1, 6]]),
     3: ([5, 3, 4], [5, 4, 6], [[5, 3, 1]], [[5, 1, 6]]),
@@ -33,7 +33,7 @@ def test_parameters_of_matrices(rank: int) -> None:
     for field, allowed in (("a", rows), ("b", columns), ("y", [])):
         for shape in (*ALONE, *rows, *columns, *WRONG):
             parts = {name: shape if name == field else [] for name in "aby"}
-            found = rules(
+            result = rules(
                 "QLinearMatMul",
                 [
                     *(tensor("UINT8", a), tensor("FLOAT", parts["a"]), tensor("UINT8", parts["a"])),
@@ -42,7 +42,7 @@ def test_parameters_of_matrices(rank: int) -> None:
                 ],
             )
             expected = {f"{field}-scale-shape", f"{field}-zero-point-shape"}
-            assert found == (set() if shape in ALONE + allowed else expected), (field, shape)
+            assert result == (set() if shape in ALONE + allowed else expected), (field, shape)
 
 
 @pytest.mark.parametrize("rank", MATRICES)
@@ -61,11 +61,11 @@ def test_zero_points_of_integer_matrices(rank: int) -> None:
 def test_parameters_of_convolutions(shape: list[int]) -> None:
     data, weights = tensor("UINT8", [1, 2, 5, 5]), tensor("UINT8", [3, 2, 3, 3])
     scale, zero = tensor("FLOAT", shape), tensor("UINT8", shape)
-    one = [tensor("FLOAT", []), tensor("UINT8", [])]
+    item = [tensor("FLOAT", []), tensor("UINT8", [])]
     alone, each = shape in ALONE, shape in [*ALONE, [3]]
-    assert ("input-quantization" in rules("QLinearConv", [data, scale, zero, weights, *one, *one])) != alone
-    assert ("output-quantization" in rules("QLinearConv", [data, *one, weights, *one, scale, zero])) != alone
+    assert ("input-quantization" in rules("QLinearConv", [data, scale, zero, weights, *item, *item])) != alone
+    assert ("output-quantization" in rules("QLinearConv", [data, *item, weights, *item, scale, zero])) != alone
     of_weights = {"weight-scale", "weight-zero-point-shape"}
-    assert rules("QLinearConv", [data, *one, weights, scale, zero, *one]) == (set() if each else of_weights)
+    assert rules("QLinearConv", [data, *item, weights, scale, zero, *item]) == (set() if each else of_weights)
     assert ("input-zero-point" in rules("ConvInteger", [data, weights, zero])) != alone
-    assert ("weight-zero-point" in rules("ConvInteger", [data, weights, one[1], zero])) != each
+    assert ("weight-zero-point" in rules("ConvInteger", [data, weights, item[1], zero])) != each

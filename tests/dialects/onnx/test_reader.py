@@ -1,4 +1,4 @@
-"""ONNX nodes as dicts, in the words of NodeProto and TypeProto: forms, mistakes in words, and back again."""
+"""ONNX nodes as dicts, with names from NodeProto and TypeProto: errors, round trips."""
 
 from __future__ import annotations
 
@@ -26,9 +26,15 @@ NODE: dict[str, Any] = {
 
 
 def test_reading() -> None:
-    made = read_dict(NODE)
-    assert (made.dialect, made.operator, made.version, made.oddities, made.plain) == ("onnx", "OneHot", None, (), False)
-    assert made.fields == {
+    descriptor = read_dict(NODE)
+    assert (descriptor.dialect, descriptor.operator, descriptor.version, descriptor.oddities, descriptor.plain) == (
+        "onnx",
+        "OneHot",
+        None,
+        (),
+        False,
+    )
+    assert descriptor.fields == {
         "indices": TensorDesc("INT64", (2, Symbol("N"), None)),
         "depth": TensorDesc("INT64", (), value=(4,)),
         "values": TensorDesc("FLOAT", (2,)),
@@ -98,13 +104,13 @@ def test_versions(opset: Any) -> None:
 
 
 def test_inputs_left_out() -> None:
-    made = read({**NODE, "inputs": [None, DEPTH, None]})
-    assert list(made.fields) == ["depth", "axis"]
+    descriptor = read({**NODE, "inputs": [None, DEPTH, None]})
+    assert list(descriptor.fields) == ["depth", "axis"]
 
 
 def test_oddities() -> None:
-    made = read({**NODE, "inputs": [I64] * 4, "attributes": {"axis": "x", "axes": [1]}})
-    assert made.oddities == (
+    descriptor = read({**NODE, "inputs": [I64] * 4, "attributes": {"axis": "x", "axes": [1]}})
+    assert descriptor.oddities == (
         Malformed("too-many-inputs", "inputs", "has 4 inputs, but accepts at most 3 at this level"),
         Malformed("wrong-kind", "axis", "axis is 'x', but a 64-bit integer is expected", "x"),
         Malformed("unknown-attribute", "axes", "OneHot does not have an attribute 'axes'", [1]),
@@ -244,19 +250,19 @@ BAD: dict[str, tuple[str, Any, str]] = {
 @pytest.mark.parametrize(("name", "raw", "value"), GOOD.values(), ids=GOOD.keys())
 def test_attributes(scratch, name: str, raw: Any, value: Any) -> None:
     scratch("onnx", kinds=ATTRIBUTES)
-    made = read({"op_type": "Kinds", "inputs": [VALUES, VALUES], "attributes": {name: raw}})
-    assert made.fields == {"many": [tensor("FLOAT", [2])] * 2, name: value}
-    assert made.oddities == ()
-    assert read(write(made)) == made
+    onnx_model = read({"op_type": "Kinds", "inputs": [VALUES, VALUES], "attributes": {name: raw}})
+    assert onnx_model.fields == {"many": [tensor("FLOAT", [2])] * 2, name: value}
+    assert onnx_model.oddities == ()
+    assert read(write(onnx_model)) == onnx_model
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "raw", "message"), BAD.values(), ids=BAD.keys())
 def test_attributes_of_wrong_kinds(scratch, name: str, raw: Any, message: str) -> None:
     scratch("onnx", kinds=ATTRIBUTES)
-    made = read({"op_type": "Kinds", "inputs": [VALUES], "attributes": {name: raw}})
-    assert [(o.code, o.where, o.message) for o in made.oddities] == [("wrong-kind", name, message)]
-    assert specgate.check(made, "onnx:17").findings[0].message.startswith(message)
+    onnx_model = read({"op_type": "Kinds", "inputs": [VALUES], "attributes": {name: raw}})
+    assert [(o.code, o.where, o.message) for o in onnx_model.oddities] == [("wrong-kind", name, message)]
+    assert specgate.check(onnx_model, "onnx:17").findings[0].message.startswith(message)
 
 
 def test_written() -> None:
@@ -267,10 +273,10 @@ def test_written() -> None:
 
 def test_written_with_what_is_odd_and_what_is_left_out() -> None:
     data = {**NODE, "inputs": [None, DEPTH], "attributes": {"axis": 1.5, "strange": "x"}}
-    made = read(data)
-    assert write(made)["inputs"] == [None, {**DEPTH, "value": [4]}]
-    assert write(made)["attributes"] == {"axis": 1.5, "strange": "x"}
-    assert read(write(made)) == made
+    descriptor = read(data)
+    assert write(descriptor)["inputs"] == [None, {**DEPTH, "value": [4]}]
+    assert write(descriptor)["attributes"] == {"axis": 1.5, "strange": "x"}
+    assert read(write(descriptor)) == descriptor
 
 
 @pytest.mark.parametrize(
@@ -283,7 +289,9 @@ def test_what_is_none(data: dict[str, Any]) -> None:
 def test_attributes_that_a_schema_does_not_check() -> None:
     node = {"op_type": "LayerNormalization", "inputs": [I64, I64], "outputs": [], "attributes": {"other": 1}}
     assert read(node).oddities == ()
-    assert [odd.code for odd in read({**node, "op_type": "Gelu", "inputs": [I64]}).oddities] == ["unknown-attribute"]
+    assert [malformed.code for malformed in read({**node, "op_type": "Gelu", "inputs": [I64]}).oddities] == [
+        "unknown-attribute"
+    ]
 
 
 @pytest.mark.parametrize("word", [7, "7", "0x7", "TensorProto.INT64", "tensor(int64)", "INT64"])
@@ -304,9 +312,9 @@ def test_spellings_of_a_type(word: Any) -> None:
 def test_a_type_that_does_not_exist_is_a_finding(word: Any, hint: str) -> None:
     verdict = specgate.check(with_indices(elem_type=word), "onnx:17")
     assert verdict.accepted is False
-    (found,) = verdict.findings
-    assert found.id == "onnx/OneHot/indices.unknown-word"
-    assert found.message.startswith(f"the type of indices {hint}")
+    (result,) = verdict.findings
+    assert result.id == "onnx/OneHot/indices.unknown-word"
+    assert result.message.startswith(f"the type of indices {hint}")
 
 
 def test_an_unknown_attribute_that_holds_itself_is_written() -> None:

@@ -1,4 +1,4 @@
-"""An attribute whose stated type is not the declared one stays wrong, whatever level a node is judged at."""
+"""An attribute of a kind other than declared is wrong at every level."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CASES = {"Selu": "gamma", "GRU": "clip", "LSTM": "clip", "BatchNormalization": "
 
 
 def node_of(op_type, attribute, kind="INT"):
-    """A node with one attribute of 1, as an INT or as a FLOAT."""
+    """Return a node with one attribute of 1, as INT or FLOAT."""
     node = onnx.helper.make_node(op_type, ["x"], ["y"], name="it")
     number = {"INT": 1, "FLOAT": 1.0}[kind]
     node.attribute.append(onnx.helper.make_attribute(attribute, number, attr_type=getattr(onnx.AttributeProto, kind)))
@@ -25,19 +25,19 @@ def node_of(op_type, attribute, kind="INT"):
 def test_a_float_stored_as_an_integer_is_a_finding_at_every_level(op_type):
     node = node_of(op_type, CASES[op_type])
     for level in ("6", "9", "17", "28"):
-        found = {f.id for f in specgate.check(node, target=f"onnx:{level}").findings}
-        assert f"onnx/{op_type}/{CASES[op_type]}.wrong-kind" in found
+        result = {f.id for f in specgate.check(node, target=f"onnx:{level}").findings}
+        assert f"onnx/{op_type}/{CASES[op_type]}.wrong-kind" in result
         right = node_of(op_type, CASES[op_type], "FLOAT")
-        found = {f.id for f in specgate.check(right, target=f"onnx:{level}").findings}
-        assert f"onnx/{op_type}/{CASES[op_type]}.wrong-kind" not in found
+        result = {f.id for f in specgate.check(right, target=f"onnx:{level}").findings}
+        assert f"onnx/{op_type}/{CASES[op_type]}.wrong-kind" not in result
 
 
 def test_reading_again_at_another_level_keeps_what_was_stated():
     spec = dialect("onnx").operator("Selu")
     descriptor = from_node_proto(node_of("Selu", "gamma"))
-    again = reordered_for(descriptor, spec, "1")
-    assert [(o.code, o.where, o.stated) for o in again.oddities] == [("wrong-kind", "gamma", "int")]
-    assert [o.stated for o in reordered_for(again, spec, "28").oddities] == ["int"]
+    repeated = reordered_for(descriptor, spec, "1")
+    assert [(o.code, o.where, o.stated) for o in repeated.oddities] == [("wrong-kind", "gamma", "int")]
+    assert [o.stated for o in reordered_for(repeated, spec, "28").oddities] == ["int"]
 
 
 def test_a_number_in_json_is_of_any_kind():

@@ -1,4 +1,4 @@
-"""Layers with bodies: what is wrong with their port maps, back edges and variables, beside what read_model says."""
+"""Errors in port maps, back edges and variables of bodies, against read_model."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def result(number, dims=(1, 4), precision="FP32"):
 
 def net(layers, *edges):
     keys = ("from-layer", "from-port", "to-layer", "to-port")
-    said = ("".join(f' {key}="{number}"' for key, number in zip(keys, edge, strict=True)) for edge in edges)
-    return f"<layers>{''.join(layers)}</layers><edges>{''.join(f'<edge{each}/>' for each in said)}</edges>"
+    messages = ("".join(f' {key}="{number}"' for key, number in zip(keys, edge, strict=True)) for edge in edges)
+    return f"<layers>{''.join(layers)}</layers><edges>{''.join(f'<edge{each}/>' for each in messages)}</edges>"
 
 
 def entry(kind, outer, inner, more=""):
@@ -116,7 +116,7 @@ PLAIN = {"If": IF, "TensorIterator": TENSOR_ITERATOR, "Loop": LOOP, "Assign": ST
 
 IN, OUT = entry("input", 1, 1), entry("output", 2, 3)
 OF_IF, FROM_IF = entry("input", 1, 0), entry("output", 2, 2)
-WRONG = {  # the model, what is changed in it, and the rules and messages of what is found
+WRONG = {  # the model, its change, and the rules and messages of the findings
     "if-map-none": (IF, (f"<else_port_map>{BRANCH_MAP}</else_port_map>", ""),
                     {"port-map-missing": "0 of 1 declared outputs are mapped to Results of the body"}),
     "if-output-none": (IF, (FROM_IF, ""), {"port-map-missing": "0 of 1 declared outputs are mapped"}),
@@ -155,7 +155,7 @@ WRONG = {  # the model, what is changed in it, and the rules and messages of wha
     "variable-3": (STATE.replace("opset6", "opset3"), ("ReadValue", "Abs"),
                    {"variable": "this net does not have a ReadValue of the variable 'v'"}),
 }  # fmt: skip
-TAKEN = {  # what looks odd, and read_model takes
+TAKEN = {  # unusual layers that read_model accepts
     "if-port-negative": (IF, (OF_IF, entry("input", -1, 0))),
     "if-output-by-its-number": (IF, (FROM_IF, entry("output", 0, 2))),
     "output-by-its-order": (TENSOR_ITERATOR, (OUT, entry("output", 0, 3))),
@@ -167,7 +167,7 @@ TAKEN = {  # what looks odd, and read_model takes
     "read-alone": (STATE, ('type="Assign"', 'type="Abs"')),
 }  # fmt: skip
 ENDS = parameter(5, (), "i64", "I64"), result(6, (), "BOOL")
-DOUBTFUL = {  # what read_model takes, as it reads what goes into a body and comes out of it anew: warnings
+DOUBTFUL = {  # layers that read_model accepts because it infers the inputs and outputs of bodies: warnings
     "if-input-none": (IF, (OF_IF, ""), {"port-map-unfed": "the Parameter 'l0' of the body is not mapped to an input"}),
     "no-turn-number": (LOOP, (TURN_NUMBER, ""), {"port-map-unfed": "the Parameter 'l5' of the body is not mapped to an input"}),
     "if-two-inputs": (IF, (OF_IF, OF_IF + entry("input", 0, 0)),
@@ -207,21 +207,21 @@ def changed(text, change):
     return text
 
 
-def saved(folder, text):
+def save_model(folder, text):
     path = folder / "m.xml"
     path.write_text(text, encoding="utf-8")
     path.with_suffix(".bin").write_bytes(WEIGHTS)
     return str(path)
 
 
-def found(path):
-    """What is said of the file itself."""
+def find_ids(path):
+    """Return the findings on the file itself."""
     findings = specgate.lint(path, targets=["openvino:opset13"]).findings
     return {f.id.removeprefix(PREFIX): f for f in findings if f.id.startswith(PREFIX)}
 
 
 def openvino_takes(path):
-    openvino = pytest.importorskip("openvino", reason="BODIES ARE NOT HELD AGAINST OPENVINO: pip install openvino")
+    openvino = pytest.importorskip("openvino", reason="BODIES ARE NOT COMPARED WITH OPENVINO: pip install openvino")
     try:
         openvino.Core().read_model(path)
     except RuntimeError:
@@ -231,14 +231,14 @@ def openvino_takes(path):
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_plain_model_is_clean(name, tmp_path):
-    report = specgate.lint(saved(tmp_path, PLAIN[name]), targets=["openvino:opset13"])
+    report = specgate.lint(save_model(tmp_path, PLAIN[name]), targets=["openvino:opset13"])
     assert [f.id for f in report.findings if f.id.startswith(f"openvino/{name}/") or f.id.startswith(PREFIX)] == []
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_found(case, tmp_path):
     text, change, expected = WRONG[case]
-    findings = found(saved(tmp_path, changed(text, change)))
+    findings = find_ids(save_model(tmp_path, changed(text, change)))
     assert {rule: f.severity for rule, f in findings.items()} == dict.fromkeys(expected, "error")
     assert all(message in findings[rule].message for rule, message in expected.items())
 
@@ -246,13 +246,13 @@ def test_what_is_wrong_is_found(case, tmp_path):
 @pytest.mark.parametrize("case", TAKEN)
 def test_what_openvino_takes_is_clean(case, tmp_path):
     text, change = TAKEN[case]
-    assert not found(saved(tmp_path, changed(text, change)))
+    assert not find_ids(save_model(tmp_path, changed(text, change)))
 
 
 @pytest.mark.parametrize("case", DOUBTFUL)
-def test_what_openvino_reads_anew_is_a_warning(case, tmp_path):
+def test_what_openvino_reads_again_is_a_warning(case, tmp_path):
     text, change, expected = DOUBTFUL[case]
-    findings = found(saved(tmp_path, changed(text, change)))
+    findings = find_ids(save_model(tmp_path, changed(text, change)))
     assert {rule: f.severity for rule, f in findings.items()} == {
         rule: "error" if rule == "port-map-missing" else "warning" for rule in expected
     }
@@ -261,9 +261,9 @@ def test_what_openvino_reads_anew_is_a_warning(case, tmp_path):
 
 @pytest.mark.parametrize("key", ["stride", "part_size"])
 def test_parts_of_nothing_are_an_error(key, tmp_path):
-    """With a part_size of 0 read_model ends by a signal, with a stride of 0 the CPU plugin refuses it."""
+    """With part_size 0 read_model crashes; with stride 0 the CPU plugin rejects it."""
     text = changed(TENSOR_ITERATOR, (f'{key}="1"', f'{key}="0"'))
-    finding = found(saved(tmp_path, text))["port-map"]
+    finding = find_ids(save_model(tmp_path, text))["port-map"]
     assert finding.message == f"expected a number other than 0 as {key} of an input"
 
 
@@ -271,19 +271,19 @@ def test_parts_of_nothing_are_an_error(key, tmp_path):
 @pytest.mark.parametrize("case", [c for c in DOUBTFUL if c != "type" and "port-map-missing" not in DOUBTFUL[c][2]])
 def test_openvino_takes_what_is_a_warning(case, tmp_path):
     text, change, _ = DOUBTFUL[case]
-    assert openvino_takes(saved(tmp_path, changed(text, change)))
+    assert openvino_takes(save_model(tmp_path, changed(text, change)))
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("case", [*PLAIN, *WRONG, *TAKEN])
 def test_openvino_says_the_same(case, tmp_path):
     text, change, *_ = WRONG.get(case) or TAKEN.get(case) or (PLAIN[case], ())
-    assert openvino_takes(saved(tmp_path, changed(text, change))) == (case not in WRONG)
+    assert openvino_takes(save_model(tmp_path, changed(text, change))) == (case not in WRONG)
 
 
 def test_a_back_edge_into_something_else_than_a_parameter(tmp_path):
-    path = saved(tmp_path, changed(TENSOR_ITERATOR, (BACK, '<edge from-layer="3" to-layer="2"/>')))
-    finding = found(path)["back-edge-target"]
+    path = save_model(tmp_path, changed(TENSOR_ITERATOR, (BACK, '<edge from-layer="3" to-layer="2"/>')))
+    finding = find_ids(path)["back-edge-target"]
     assert finding.message == "expected a Parameter of the body as to-layer, found 2, which is a 'Add'"
     assert openvino_takes(path)  # it leaves the edge out, without a word
 
@@ -291,7 +291,7 @@ def test_a_back_edge_into_something_else_than_a_parameter(tmp_path):
 def test_a_finding_stands_at_its_line(tmp_path):
     text = changed(TENSOR_ITERATOR, (IN, entry("input", 7, 1)))
     line = text[: text.index('external_port_id="7"')].count("\n") + 1
-    finding = found(saved(tmp_path, text))["port-map-port"]
+    finding = find_ids(save_model(tmp_path, text))["port-map-port"]
     assert (finding.location.line, finding.location.node, finding.where) == (line, "net/l2", "port_map")
 
 
@@ -299,11 +299,11 @@ def test_extensions_are_not_looked_at(tmp_path):
     text = changed(TENSOR_ITERATOR, (IN, "")).replace(
         'type="TensorIterator" version="opset1"', 'type="Mine" version="extension"'
     )
-    assert not found(saved(tmp_path, text))
+    assert not find_ids(save_model(tmp_path, text))
 
 
 def test_an_assign_and_a_read_value_belong_to_one_net(tmp_path):
-    """A body does not see the variables of the net around it."""
+    """A body does not see the variables of the outer net."""
     inside = variable("Assign", 8, "v")
     text = TENSOR_ITERATOR.replace(result(3) + "</layers>", result(3) + inside + "</layers>", 1)
     text = text.replace(
@@ -311,8 +311,8 @@ def test_an_assign_and_a_read_value_belong_to_one_net(tmp_path):
     )
     text = text.replace(result(4, (3, 4)), result(4, (3, 4)) + variable("ReadValue", 9, "v"))
     before, _, after = text.rpartition("</edges>")
-    path = saved(tmp_path, f'{before}<edge from-layer="1" from-port="0" to-layer="9" to-port="0"/></edges>{after}')
-    assert set(found(path)) == {"variable"}
+    path = save_model(tmp_path, f'{before}<edge from-layer="1" from-port="0" to-layer="9" to-port="0"/></edges>{after}')
+    assert set(find_ids(path)) == {"variable"}
     assert not openvino_takes(path)
 
 
@@ -322,11 +322,11 @@ def unit(text, kind):
 
 def test_a_layer_of_an_ir_has_its_bodies():
     flat, number = TensorDesc("f32", (1, 4)), TensorDesc("i64", ())
-    made = unit(LOOP, "Loop")
-    assert made.fields["body"] == GraphDesc((flat, flat, number), (flat, TensorDesc("boolean", ())))
-    assert made.extra["back_edges"] == [{"from-layer": 3, "to-layer": 1}]
-    assert made.extra["port_map"]["output"][0] == {"external_port_id": 4, "internal_layer_id": 3}
-    assert made.extra["port_map"]["output"][2]["purpose"] == "execution_condition"
+    new_unit = unit(LOOP, "Loop")
+    assert new_unit.fields["body"] == GraphDesc((flat, flat, number), (flat, TensorDesc("boolean", ())))
+    assert new_unit.extra["back_edges"] == [{"from-layer": 3, "to-layer": 1}]
+    assert new_unit.extra["port_map"]["output"][0] == {"external_port_id": 4, "internal_layer_id": 3}
+    assert new_unit.extra["port_map"]["output"][2]["purpose"] == "execution_condition"
     branches = unit(IF, "If")
     assert branches.fields["then_body"] == branches.fields["else_body"] == GraphDesc((flat,), (flat,))
     assert list(branches.extra) == ["then_port_map", "else_port_map"]
@@ -334,13 +334,13 @@ def test_a_layer_of_an_ir_has_its_bodies():
 
 @pytest.mark.parametrize("name", ["If", "Loop", "TensorIterator"])
 def test_a_descriptor_with_bodies_is_read_and_written(name):
-    made = unit(PLAIN[name], name)
-    again = read_dict(write_dict(made), "openvino")
-    assert (again.fields, again.extra, again.oddities) == (made.fields, made.extra, ())
+    new_unit = unit(PLAIN[name], name)
+    round_trip = read_dict(write_dict(new_unit), "openvino")
+    assert (round_trip.fields, round_trip.extra, round_trip.oddities) == (new_unit.fields, new_unit.extra, ())
 
 
 def test_results_are_in_the_order_of_outputs():
-    """The outputs of an If are what its bodies give, whatever the order of the Results in the file."""
+    """The outputs of an If follow its bodies, whatever the order of Results in the file."""
     second = layer(3, "Const", '<data element_type="i64" shape="" offset="0" size="8"/>'
                    f"<output>{port(0, (), 'I64')}</output>") + result(4, (), "I64")  # fmt: skip
     edge = '<edge from-layer="3" from-port="0" to-layer="4" to-port="0"/></edges></'
@@ -348,9 +348,9 @@ def test_results_are_in_the_order_of_outputs():
         "</edges></then", edge + "then"
     )
     text = text.replace("</edges></else", edge + "else").replace(FROM_IF, entry("output", 3, 2) + entry("output", 2, 4))
-    made = unit(text, "If")
-    assert [t.type for t in made.fields["then_body"].outputs] == ["i64", "f32"]
-    assert [t.type for t in made.fields["else_body"].outputs] == ["i64", "f32"]
+    new_unit = unit(text, "If")
+    assert [t.type for t in new_unit.fields["then_body"].outputs] == ["i64", "f32"]
+    assert [t.type for t in new_unit.fields["else_body"].outputs] == ["i64", "f32"]
     assert unit(text.replace(entry("output", 2, 4), "", 1), "If").fields["then_body"].outputs[0].type == "f32"
 
 
@@ -360,7 +360,7 @@ def test_branches_of_two_types(tmp_path):
     before, _, after = IF.rpartition(old)
     text = (before + new + after).replace('type="Abs" version="opset1">',
                                           'type="Convert" version="opset1"><data destination_type="i32"/>')  # fmt: skip
-    path = saved(tmp_path, text)
+    path = save_model(tmp_path, text)
     assert "openvino/If/same-types" in {f.id for f in specgate.lint(path, targets=["openvino:opset13"]).findings}
     assert not openvino_takes(path)
 
@@ -368,5 +368,5 @@ def test_branches_of_two_types(tmp_path):
 def test_outputs_that_no_body_gives(tmp_path):
     text = re.sub(r"(<then_body>.*?)<layer id=\"2\" .*?</layer>", r"\1", IF, count=1, flags=re.DOTALL)
     text = text.replace('<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>', "", 1)
-    report = specgate.lint(saved(tmp_path, text), targets=["openvino:opset13"])
+    report = specgate.lint(save_model(tmp_path, text), targets=["openvino:opset13"])
     assert {"openvino/If/results", PREFIX + "port-map-layer"} <= {f.id for f in report.findings}

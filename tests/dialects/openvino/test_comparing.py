@@ -1,4 +1,4 @@
-"""`specgate run --compare cpu`: layers of an IR held one by one against OpenVINO's CPU plugin."""
+"""`specgate run --compare cpu`: each layer of an IR against OpenVINO's CPU plugin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from specgate.cli import main
 from specgate.dialects.openvino.run import compare_model
 from specgate.errors import InputError
-from specgate.execution.kernels import elementwise as elementwise_unary
+from specgate.execution.kernels import elementwise
 from specgate.execution.memory import budget_of
 
 from .test_run import BIAS, NET, X
@@ -20,20 +20,20 @@ pytestmark = pytest.mark.oracle
 @pytest.fixture
 def path(tmp_path):
     (tmp_path / "sums.bin").write_bytes(bytes(4) + BIAS.tobytes())
-    made = tmp_path / "sums.xml"
-    made.write_text(NET, encoding="utf-8")
+    result = tmp_path / "sums.xml"
+    result.write_text(NET, encoding="utf-8")
     np.save(tmp_path / "x.npy", X)
-    return made
+    return result
 
 
 def test_no_layer_differs(path):
-    found = compare_model(str(path), {"pixels": X}, "cpu", None, budget=budget_of())
-    assert (found.count, found.missing, list(found.differences)) == (2, 0, [])
-    assert np.array_equal(found.outputs["sum_of_sizes"], abs(X) + BIAS)
+    compared = compare_model(str(path), {"pixels": X}, "cpu", None, budget=budget_of())
+    assert (compared.count, compared.missing, list(compared.differences)) == (2, 0, [])
+    assert np.array_equal(compared.outputs["sum_of_sizes"], abs(X) + BIAS)
 
 
 def test_only_the_layer_that_differs_is_named(path, monkeypatch, capsys):
-    monkeypatch.setattr(elementwise_unary, "absolute", lambda x: abs(x) + np.float32(1))
+    monkeypatch.setattr(elementwise, "absolute", lambda x: abs(x) + np.float32(1))
     assert main(["run", str(path), "-i", f"x={path.parent / 'x.npy'}", "--compare", "cpu"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("of 2 values, 1 differ")
@@ -62,7 +62,7 @@ LAYER = """<net name="n" version="11"><layers>
 SPATIAL = 'strides="2,2" pads_begin="0,0" pads_end="0,0" '
 
 
-def written(folder, operator, data, kind="f32", *, filters=False):
+def write_file(folder, operator, data, kind="f32", *, filters=False):
     path = folder / "m.xml"
     edge = '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>' if filters else ""
     first, second, third = PORT.format(0), PORT.format(1) if filters else "", PORT.format(2)
@@ -82,15 +82,15 @@ def written(folder, operator, data, kind="f32", *, filters=False):
     ],
 )
 def test_it_computes_what_all_builds_compute(tmp_path, operator, data):
-    path = written(tmp_path, operator, data, filters=operator == "Convolution")
+    path = write_file(tmp_path, operator, data, filters=operator == "Convolution")
     x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
-    found = compare_model(path, {"x": x}, "cpu", None, budget=budget_of())
-    assert (found.count, list(found.differences)) == (1, [])
+    result = compare_model(path, {"x": x}, "cpu", None, budget=budget_of())
+    assert (result.count, list(result.differences)) == (1, [])
     assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").differences) == 0
 
 
 def test_the_tolerance_is_that_of_the_type_that_builds_compute_in(tmp_path):
-    path = written(tmp_path, "Exp", "", "f64")
+    path = write_file(tmp_path, "Exp", "", "f64")
     x = np.linspace(-1, 1, 16).reshape(1, 1, 4, 4)
     assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="documented").differences) == 1
     assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").differences) == 0

@@ -1,4 +1,4 @@
-"""The IR reader: against files that OpenVINO writes, against handwritten XML, and against hostile bytes."""
+"""The IR reader on OpenVINO's files, handwritten XML, and hostile bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.openvino import ir as limits
+from specgate.dialects.openvino import ir
 from specgate.dialects.openvino.ir import IrEdge, IrLayer, IrModel, IrNet, read_ir, read_ir_bytes
 from specgate.dialects.openvino.weights import Constants
 from specgate.errors import InputError
@@ -187,12 +187,12 @@ LAUGHS = '<!DOCTYPE net [<!ENTITY a "ha">' + "".join(
         "<!DOCTYPE net>",
     ],
 )
-def test_document_types_and_entities_are_refused(prolog: str) -> None:
+def test_document_types_and_entities_are_rejected(prolog: str) -> None:
     with pytest.raises(InputError, match="line 2: an IR must not contain a document type"):
         read_ir_bytes(b'<?xml version="1.0"?>\n' + prolog.encode() + net(layer(0, port("<dim>&j;</dim>"))))
 
 
-def test_undeclared_entities_are_refused() -> None:
+def test_undeclared_entities_are_rejected() -> None:
     with pytest.raises(InputError, match="undefined entity"):
         read_ir_bytes(net(layer(0, port("<dim>&j;</dim>"))))
 
@@ -223,7 +223,7 @@ def test_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         == ""
     )
     for name, size, allowed in (("MAX_ELEMENTS", 5, b"<a/>"), ("MAX_KEPT", 3, b"<layers/>"), ("MAX_BYTES", 80, b"")):
-        monkeypatch.setattr(limits, name, size)
+        monkeypatch.setattr(ir, name, size)
         filler = b"<a></a>" * 3 if name == "MAX_ELEMENTS" else b" " * 10
         assert read_ir_bytes(b"<net>" + allowed + filler + b"</net>").net.layers == []
         with pytest.raises(InputError, match="at most"):
@@ -255,10 +255,10 @@ def test_what_messages_would_repeat_is_bounded(data: bytes, message: str) -> Non
 def test_the_layers_and_names_of_a_file_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     data = net("".join(layer(number, port()) for number in range(3)))
     assert len(read_ir_bytes(data).net.layers) == 3
-    monkeypatch.setattr(limits, "MAX_LAYERS", 2)
+    monkeypatch.setattr(ir, "MAX_LAYERS", 2)
     with pytest.raises(InputError, match="line 3: expected at most 2 layers"):
         read_ir_bytes(data)
-    monkeypatch.setattr(limits, "MAX_KEPT", 40)
+    monkeypatch.setattr(ir, "MAX_KEPT", 40)
     named = port().replace('id="0"', f'id="0" names="{"ab," * 40}"')
     with pytest.raises(InputError, match=r"at most .* elements"):
         read_ir_bytes(net(layer(0, named) + layer(1)))
@@ -291,9 +291,9 @@ def constant(kind: str, shape: str, size: int, offset: int = 0) -> bytes:
 
 def values_of(model: IrModel, layer: IrLayer, limit: int = 4096) -> list[Any] | None:
     with Constants(model.file) as constants:
-        found = constants.values(layer, limit)
-        assert constants.values(layer, limit) is found
-    return None if found is None else list(found)
+        items = constants.values(layer, limit)
+        assert constants.values(layer, limit) is items
+    return None if items is None else list(items)
 
 
 def values(path: Path, xml: bytes, limit: int = 4096) -> list[Any] | None:
@@ -364,11 +364,11 @@ MUTATIONS += [
 SEEDS = [HANDWRITTEN.encode(), *(path.read_bytes() for path in sorted(SAMPLES.glob("*_openvino.xml")))]
 
 
-def check_invariants(found: IrNet) -> None:
-    ports = {(item.id, p.id) for item in found.layers for p in (*item.inputs, *item.outputs)}
-    for edge in found.edges:
+def check_invariants(result: IrNet) -> None:
+    ports = {(item.id, p.id) for item in result.layers for p in (*item.inputs, *item.outputs)}
+    for edge in result.edges:
         assert {(edge.from_layer, edge.from_port), (edge.to_layer, edge.to_port)} <= ports
-    for item in found.layers:
+    for item in result.layers:
         for p in (*item.inputs, *item.outputs):
             assert p.shape is None or all(-1 <= size < 2**63 for size in p.shape)
         for body in item.bodies.values():
@@ -378,7 +378,7 @@ def check_invariants(found: IrNet) -> None:
 @pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.data())
-def test_mutated_models_are_read_or_refused(data: st.DataObject) -> None:
+def test_mutated_models_are_read_or_rejected(data: st.DataObject) -> None:
     raw = data.draw(st.sampled_from(SEEDS))
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(raw)))
@@ -430,9 +430,9 @@ def text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def compare(found: IrNet, real: Any) -> None:
-    """Hold what was read against an ov.Model: every layer, port, attribute and edge, bodies too."""
-    by_name = {item.name: item for item in found.layers}
+def compare(result: IrNet, real: Any) -> None:
+    """Compare a read file with an ov.Model: layers, ports, attributes, edges, bodies."""
+    by_name = {item.name: item for item in result.layers}
     nodes = real.get_ordered_ops()
     assert sorted(by_name) == sorted(node.get_friendly_name() for node in nodes)
     edges = set()
@@ -455,8 +455,8 @@ def compare(found: IrNet, real: Any) -> None:
                 compare(item.bodies[name], function)
         else:
             compare_attributes(item, node)
-    assert {(e.from_layer, e.from_port, e.to_layer, e.to_port) for e in found.edges} == edges
-    assert len(found.edges) == len(edges)
+    assert {(e.from_layer, e.from_port, e.to_layer, e.to_port) for e in result.edges} == edges
+    assert len(result.edges) == len(edges)
 
 
 def compare_attributes(item: IrLayer, node: Any) -> None:
@@ -471,12 +471,12 @@ def compare_attributes(item: IrLayer, node: Any) -> None:
 def roundtrip(ov: Any, path: Path, results: list[Any], parameters: list[Any]) -> IrModel:
     model = ov.Model(results, parameters, "real")
     ov.serialize(model, path)
-    found = read_ir(path)
-    assert (found.name, found.version, found.file) == ("real", 11, str(path))
-    compare(found.net, model)
+    ir_model = read_ir(path)
+    assert (ir_model.name, ir_model.version, ir_model.file) == ("real", 11, str(path))
+    compare(ir_model.net, model)
     lines = path.read_text().splitlines()
-    assert all(f'<layer id="{item.id}" name="{item.name}"' in lines[item.line - 1] for item in found.net.layers)
-    return found
+    assert all(f'<layer id="{item.id}" name="{item.name}"' in lines[item.line - 1] for item in ir_model.net.layers)
+    return ir_model
 
 
 @pytest.mark.oracle
@@ -493,9 +493,9 @@ def test_one_hot_and_dynamic_shapes(ov: Any, tmp_path: Path) -> None:
             ops.result(ops.relu(ops.convert(ids, "f16"))),
             ops.result(opset16.one_hot(ids, *scalars, axis=-1, negative_indices_mode="normalize")),
         ]
-        found = roundtrip(ov, tmp_path / "one_hot.xml", results, [ids])
-        assert found.net.layers[0].outputs[0].names == ("a,b", "ids")
-        modes = [item.data.get("negative_indices_mode") for item in found.net.layers if item.type == "OneHot"]
+        result = roundtrip(ov, tmp_path / "one_hot.xml", results, [ids])
+        assert result.net.layers[0].outputs[0].names == ("a,b", "ids")
+        modes = [item.data.get("negative_indices_mode") for item in result.net.layers if item.type == "OneHot"]
         assert sorted(modes, key=str) == [None, "normalize"]
     dynamic = ops.parameter([2], ov.Type.dynamic, name="d")
     assert roundtrip(ov, tmp_path / "d.xml", [ops.result(dynamic)], [dynamic]).net.layers[0].outputs[0].shape == (2,)
@@ -508,11 +508,11 @@ def test_bodies(ov: Any, tmp_path: Path) -> None:
     x, flag = ops.parameter([2, 3], ov.Type.f32, name="x"), ops.parameter([], ov.Type.boolean, name="flag")
     t, e = ops.parameter([2, 3], ov.Type.f32, name="t"), ops.parameter([2, 3], ov.Type.f32, name="e")
     branch = ops.if_op(flag)
-    then, other = ops.result(ops.relu(t)), ops.result(ops.add(e, ops.constant(2.0, dtype="float32")))
-    branch.set_then_body(ov.Model([then], [t], "then"))
+    later, other = ops.result(ops.relu(t)), ops.result(ops.add(e, ops.constant(2.0, dtype="float32")))
+    branch.set_then_body(ov.Model([later], [t], "then"))
     branch.set_else_body(ov.Model([other], [e], "else"))
     branch.set_input(x.output(0), t, e)
-    branched = branch.set_output(then, other)
+    branched = branch.set_output(later, other)
 
     step, state = ops.parameter([], ov.Type.i64, name="step"), ops.parameter([2, 3], ov.Type.f32, name="state")
     more, after = ops.result(ops.constant(True, dtype="bool")), ops.result(ops.add(state, ops.convert(step, "f32")))
@@ -530,8 +530,8 @@ def test_bodies(ov: Any, tmp_path: Path) -> None:
     iterator.set_sliced_input(row, looped, 0, 1, 1, -1, 0)
     iterator.set_merged_input(last, ops.constant([[0.0, 0.0, 0.0]], dtype="float32").output(0), total.output(0))
     results = [ops.result(iterator.get_iter_value(total.output(0), -1)), ops.result(gathered)]
-    found = roundtrip(ov, tmp_path / "bodies.xml", results, [x, flag])
-    assert {item.type: sorted(item.bodies) for item in found.net.layers if item.bodies} == {
+    result = roundtrip(ov, tmp_path / "bodies.xml", results, [x, flag])
+    assert {item.type: sorted(item.bodies) for item in result.net.layers if item.bodies} == {
         "If": ["else_body", "then_body"],
         "Loop": ["body"],
         "TensorIterator": ["body"],
@@ -561,8 +561,8 @@ def test_constants_of_every_element_type(ov: Any, tmp_path: Path) -> None:
         node = ov.op.Constant(kind, ov.Shape([5]), expected[name])
         node.set_friendly_name(name)
         results.append(ops.result(node))
-    found = roundtrip(ov, tmp_path / "types.xml", results, [])
-    read = {item.name: values_of(found, item) for item in found.net.layers if item.type == "Const"}
+    result = roundtrip(ov, tmp_path / "types.xml", results, [])
+    read = {item.name: values_of(result, item) for item in result.net.layers if item.type == "Const"}
     assert {name for name, numbers in read.items() if numbers is None} == UNDECODED & set(expected)
     assert {name: numbers for name, numbers in read.items() if numbers is not None} == {
         name: numbers for name, numbers in expected.items() if name not in UNDECODED
@@ -573,7 +573,7 @@ def test_constants_of_every_element_type(ov: Any, tmp_path: Path) -> None:
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["classifier_openvino", "onehot16_openvino"])
 def test_the_samples_as_openvino_reads_them(ov: Any, name: str) -> None:
-    found = read_ir(SAMPLES / f"{name}.xml")
-    compare(found.net, ov.Core().read_model(SAMPLES / f"{name}.xml"))
-    depth = next(item for item in found.net.layers if item.name == "depth")
-    assert values_of(found, depth) == [5]
+    result = read_ir(SAMPLES / f"{name}.xml")
+    compare(result.net, ov.Core().read_model(SAMPLES / f"{name}.xml"))
+    depth = next(item for item in result.net.layers if item.name == "depth")
+    assert values_of(result, depth) == [5]

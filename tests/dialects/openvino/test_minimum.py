@@ -1,4 +1,4 @@
-"""The lowest opset and release of an IR, and what blocks those before."""
+"""The lowest opset and release of an IR, and what blocks lower ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IR = """<net name="n" version="{ir}"><layers>
 <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
 
 
-def written(folder: Path, kind: str, opset: str, ir: int, data: str = "") -> str:
+def write_file(folder: Path, kind: str, opset: str, ir: int, data: str = "") -> str:
     path = folder / "m.xml"
     path.write_text(IR.format(kind=kind, opset=opset, ir=ir, data=data))
     return str(path)
@@ -49,26 +49,26 @@ def test_the_first_release_has_the_opset_and_reads_the_file(
     refusing: str | None,
     unreading: str | None,
 ) -> None:
-    found = ir_minimum(written(tmp_path, kind, opset, ir))
-    assert found.release is not None
-    first, before = found.release.first, found.release.before
-    assert (found.level, first and first.name) == expected
-    assert next((one.name for one in reversed(before) if one.refuses), None) == refusing
-    assert next((one.name for one in reversed(before) if not one.reads), None) == unreading
-    assert all(one.refuses or not one.reads for one in before)
+    result = ir_minimum(write_file(tmp_path, kind, opset, ir))
+    assert result.release is not None
+    first, before = result.release.first, result.release.before
+    assert (result.level, first and first.name) == expected
+    assert next((item.name for item in reversed(before) if item.refuses), None) == refusing
+    assert next((item.name for item in reversed(before) if not item.reads), None) == unreading
+    assert all(item.refuses or not item.reads for item in before)
 
 
-def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, "SoftSign", "opset9", 11)
+def test_it_is_reported_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_file(tmp_path, "SoftSign", "opset9", 11)
     assert main(["minimum", path]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[1:5] == [
+    messages = capsys.readouterr().out.splitlines()
+    assert messages[1:5] == [
         "openvino: lowest opset 9 (the model imports 9); all 3 nodes are valid from opset 9 to 17",
         "  because of net/act (SoftSign): written for opset9",
         "openvino: lowest release 2022.2 (opset 9)",
         "  2020.1 to 2022.1 have opsets 1..8, which reject nodes",
     ]
-    assert said[5] == "  2020.1 to 2021.4.2 read IR versions up to 10; the model has 11"
+    assert messages[5] == "  2020.1 to 2021.4.2 read IR versions up to 10; the model has 11"
     assert main(["minimum", path, "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)["release"]
     assert (data["minimum"], data["title"], data["ir_version"]) == ("2022.2", "OpenVINO 2022.2", 11)
@@ -76,11 +76,11 @@ def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFi
         "release": "2020.1", "opset": 1, "refuses_nodes": True, "newest_ir_version": 10, "reads_file": False, "unknown_types": [],
         "refuses_alone": False,
     }  # fmt: skip
-    assert [one["release"] for one in data["blocked"] if one["reads_file"]] == ["2022.1"]
+    assert [item["release"] for item in data["blocked"] if item["reads_file"]] == ["2022.1"]
 
 
-def test_no_release_is_said_where_none_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["minimum", written(tmp_path, "ReLU", "opset1", 10, '<data bogus="1"/>')])
+def test_no_release_is_reported_where_none_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["minimum", write_file(tmp_path, "ReLU", "opset1", 10, '<data bogus="1"/>')])
     assert "openvino: no release accepts this model\n" in capsys.readouterr().out
 
 
@@ -97,9 +97,9 @@ def test_no_release_is_said_where_none_takes_it(tmp_path: Path, capsys: pytest.C
 def test_a_release_reads_the_file_or_lint_says_that_it_does_not(
     tmp_path: Path, target: str, ir: int, message: str | None
 ) -> None:
-    report = specgate.lint(written(tmp_path, "ReLU", "opset1", ir), [f"openvino:{target}"])
-    assert [found.message for found in report.findings] == ([] if message is None else [message])
-    assert {found.id for found in report.findings} <= {"openvino/model/ir-version"}
+    report = specgate.lint(write_file(tmp_path, "ReLU", "opset1", ir), [f"openvino:{target}"])
+    assert [result.message for result in report.findings] == ([] if message is None else [message])
+    assert {result.id for result in report.findings} <= {"openvino/model/ir-version"}
     if message and ir == 11:
         assert report.findings[0].fix == "use OpenVINO 2022.1"
         assert report.findings[0].target == "openvino:2021.4"
@@ -109,10 +109,10 @@ def test_a_release_knows_the_types_of_the_model(tmp_path: Path, capsys: pytest.C
     text = IR.format(kind="Convert", opset="opset1", ir=11, data='<data destination_type="f4e2m1"/>')
     path = tmp_path / "narrow.xml"
     path.write_text(text.replace('<port id="1" precision="FP32">', '<port id="1" precision="F4E2M1">'))
-    found = ir_minimum(str(path), "observed").release
-    assert found is not None
-    assert found.first is not None
-    assert found.first.name == "2024.3"
-    assert [one.name for one in found.before if one.newer == ("f4e2m1",)][-1] == "2024.2"
+    minimum = ir_minimum(str(path), "observed").release
+    assert minimum is not None
+    assert minimum.first is not None
+    assert minimum.first.name == "2024.3"
+    assert [release.name for release in minimum.before if release.newer == ("f4e2m1",)][-1] == "2024.2"
     assert main(["minimum", str(path), "--basis", "observed"]) == 0
     assert "2020.1 to 2024.2 do not support f4e2m1" in capsys.readouterr().out

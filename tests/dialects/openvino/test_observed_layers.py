@@ -1,4 +1,4 @@
-"""Layers outside the pages that OpenVINO 2026.4.1 constructs or refuses, asked one by one."""
+"""Undocumented layers that OpenVINO 2026.4.1 constructs or rejects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants of types of less than a byte and of 8-bit floats: unpacked, and executed in a whole IR."""
+"""Constants of sub-byte types and 8-bit floats: unpacked, and run in an IR."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NET = """<?xml version="1.0"?>
 <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
 </edges>
 </net>"""
-#: Of each type the port's word, its bits, its carrier and what the bytes 0x1B 0xA6 0x7F hold.
+#: Per type: the port's word, bits, carrier, and the elements of the bytes 0x1B 0xA6 0x7F.
 HELD: Final[dict[str, tuple[str, int, str, list[float]]]] = {
     "i4": ("I4", 4, "int4", [-5, 1, 6, -6, -1, 7]),
     "u4": ("U4", 4, "uint4", [11, 1, 6, 10, 15, 7]),
@@ -46,7 +46,7 @@ HELD: Final[dict[str, tuple[str, int, str, list[float]]]] = {
 BYTES = bytes([0x1B, 0xA6, 0x7F])
 
 
-def written(folder: Path, kind: str, shape: tuple[int, ...], size: int = 3) -> Path:
+def write_file(folder: Path, kind: str, shape: tuple[int, ...], size: int = 3) -> Path:
     dims = "".join(f"<dim>{n}</dim>" for n in shape)
     text = NET.format(kind=kind, port=HELD[kind][0], size=size, dims=dims, shape=",".join(map(str, shape)))
     path = folder / "weights.xml"
@@ -58,8 +58,8 @@ def written(folder: Path, kind: str, shape: tuple[int, ...], size: int = 3) -> P
 def carrier(name: str) -> np.dtype[Any]:
     if not hasattr(ml_dtypes, name):
         pytest.skip(f"ml_dtypes has no {name}")
-    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-    return found
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return dtype
 
 
 @pytest.mark.parametrize("kind", HELD)
@@ -67,11 +67,11 @@ def test_each_code_of_a_byte_has_its_place(kind, tmp_path):
     _, bits, name, values = HELD[kind]
     assert (len(values), carrier(name).itemsize) == (24 // bits, 1)
     for count in {len(values), len(values) - 1, 1, 0}:
-        (found,) = specgate.execute(written(tmp_path, kind, (count,)), {}).values()
-        np.testing.assert_array_equal(found, np.array(values[:count], np.float32))
+        (result,) = specgate.execute(write_file(tmp_path, kind, (count,)), {}).values()
+        np.testing.assert_array_equal(result, np.array(values[:count], np.float32))
 
 
-@pytest.mark.parametrize("kind", [kind for kind, held in HELD.items() if held[1] < 8])
+@pytest.mark.parametrize("kind", [kind for kind, parts in HELD.items() if parts[1] < 8])
 def test_packing_undoes_unpacking(kind):
     _, bits, name, values = HELD[kind]
     array = unpack_bits(BYTES, len(values), carrier(name), bits)
@@ -81,14 +81,14 @@ def test_packing_undoes_unpacking(kind):
     assert packed_size(len(values), bits) == 3
 
 
-def test_fewer_bytes_than_the_elements_take_are_refused(tmp_path):
+def test_fewer_bytes_than_the_elements_take_are_rejected(tmp_path):
     with pytest.raises(InputError, match=r"i4 of \[3, 2\] needs 3 bytes, but the Const has 2"):
-        specgate.execute(written(tmp_path, "i4", (3, 2), size=2), {})
+        specgate.execute(write_file(tmp_path, "i4", (3, 2), size=2), {})
 
 
 def test_unpacked_elements_count_against_the_limit(tmp_path):
     with pytest.raises(InputError, match="a Const needs 12 bytes, but only 8 of the limit are left"):
-        specgate.execute(written(tmp_path, "i4", (3, 2)), {}, max_bytes=8)
+        specgate.execute(write_file(tmp_path, "i4", (3, 2)), {}, max_bytes=8)
 
 
 @pytest.mark.oracle
@@ -97,6 +97,6 @@ def test_openvino_reads_the_same(kind, tmp_path):
     openvino = pytest.importorskip("openvino", reason="OPENVINO IS NOT INSTALLED: packed constants are not compared")
     shape = {1: (2, 3, 4), 2: (3, 4), 4: (3, 2), 8: (3,)}[HELD[kind][1]]
     carrier(HELD[kind][2])
-    path = written(tmp_path, kind, shape)
+    path = write_file(tmp_path, kind, shape)
     theirs = openvino.compile_model(str(path), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})([])[0]
     np.testing.assert_array_equal(specgate.execute(path, {})["total"], theirs)

@@ -1,4 +1,4 @@
-"""OpenVINO layers as dicts, in the words of an IR layer: forms, mistakes in words, and back again."""
+"""OpenVINO layers as dicts, with names of IR layers: forms, mistakes, round trips."""
 
 from __future__ import annotations
 
@@ -27,9 +27,14 @@ LAYER: dict[str, Any] = {
 
 
 def test_reading() -> None:
-    made = read_dict(LAYER)
-    assert (made.dialect, made.operator, made.version, made.oddities) == ("openvino", "OneHot", "opset1", ())
-    assert made.fields == {
+    descriptor = read_dict(LAYER)
+    assert (descriptor.dialect, descriptor.operator, descriptor.version, descriptor.oddities) == (
+        "openvino",
+        "OneHot",
+        "opset1",
+        (),
+    )
+    assert descriptor.fields == {
         "indices": TensorDesc("i64", (3, None)),
         "depth": TensorDesc("i64", (), value=(4,)),
         "on_value": TensorDesc("f32", ()),
@@ -57,14 +62,14 @@ def test_without_a_version() -> None:
 
 
 def test_symbols_and_unknown_ranks() -> None:
-    made = read({**LAYER, "inputs": [{"element_type": "i64", "shape": ["N", 2]}, {"shape": None}]})
-    assert made.fields["indices"].sizes == (Symbol("N"), 2)
-    assert made.fields["depth"] == TensorDesc(None, None)
+    descriptor = read({**LAYER, "inputs": [{"element_type": "i64", "shape": ["N", 2]}, {"shape": None}]})
+    assert descriptor.fields["indices"].sizes == (Symbol("N"), 2)
+    assert descriptor.fields["depth"] == TensorDesc(None, None)
 
 
 def test_oddities() -> None:
-    made = read({**LAYER, "inputs": [I64] * 5, "data": {"axis": "--1", "depth": "3"}})
-    assert made.oddities == (
+    descriptor = read({**LAYER, "inputs": [I64] * 5, "data": {"axis": "--1", "depth": "3"}})
+    assert descriptor.oddities == (
         Malformed("too-many-inputs", "inputs", "has 5 inputs, but accepts at most 4 at this level"),
         Malformed("wrong-kind", "axis", "axis is '--1', but a 64-bit integer is expected", "--1"),
         Malformed(
@@ -172,18 +177,18 @@ BAD: dict[str, tuple[str, Any, str]] = {
 @pytest.mark.parametrize(("name", "raw", "value"), GOOD.values(), ids=GOOD.keys())
 def test_attributes(scratch, name: str, raw: Any, value: Any) -> None:
     scratch("openvino", kinds=ATTRIBUTES)
-    made = read({"type": "Kinds", "version": "opset1", "data": {name: raw}})
-    assert made.fields == {name: value}
-    assert repr(made.fields[name]) == repr(value)
-    assert read(write(made)) == made
+    result = read({"type": "Kinds", "version": "opset1", "data": {name: raw}})
+    assert result.fields == {name: value}
+    assert repr(result.fields[name]) == repr(value)
+    assert read(write(result)) == result
 
 
 @pytest.mark.parametrize(("name", "raw", "message"), BAD.values(), ids=BAD.keys())
 def test_attributes_of_wrong_kinds(scratch, name: str, raw: Any, message: str) -> None:
     scratch("openvino", kinds=ATTRIBUTES)
-    made = read({"type": "Kinds", "version": "opset1", "data": {name: raw}})
-    assert [(o.code, o.where, o.message) for o in made.oddities] == [("wrong-kind", name, message)]
-    assert specgate.check(made, "openvino:opset13").findings[0].message.startswith(message)
+    result = read({"type": "Kinds", "version": "opset1", "data": {name: raw}})
+    assert [(o.code, o.where, o.message) for o in result.oddities] == [("wrong-kind", name, message)]
+    assert specgate.check(result, "openvino:opset13").findings[0].message.startswith(message)
 
 
 def test_written() -> None:
@@ -191,7 +196,7 @@ def test_written() -> None:
 
 
 def test_written_with_what_is_odd_and_what_is_left_out() -> None:
-    made = read(
+    descriptor = read(
         {
             **LAYER,
             "name": "oh",
@@ -199,7 +204,7 @@ def test_written_with_what_is_odd_and_what_is_left_out() -> None:
             "data": {"axis": [], "x": "y"},
         }
     )
-    assert write(made) == {
+    assert write(descriptor) == {
         "type": "OneHot",
         "version": "opset1",
         "name": "oh",
@@ -207,7 +212,7 @@ def test_written_with_what_is_odd_and_what_is_left_out() -> None:
         "outputs": [],
         "data": {"axis": [], "x": "y"},
     }
-    assert read(write(made)) == made
+    assert read(write(descriptor)) == descriptor
 
 
 @pytest.mark.parametrize("data", [{}, {"type": "OneHot"}, {"type": "OneHot", "version": 1}, {"op_type": "OneHot"}])
@@ -224,13 +229,13 @@ def test_a_type_that_does_not_exist_is_a_finding() -> None:
     verdict = specgate.check(with_indices(element_type="i46"), "openvino:opset16")
     assert verdict.accepted is False
     assert verdict.findings[0].id == "openvino/OneHot/indices.unknown-word"
-    assert not any(found.id.endswith("indices.type") for found in verdict.findings)
+    assert not any(finding.id.endswith("indices.type") for finding in verdict.findings)
     assert "did you mean i4? Known: f64, f32" in verdict.findings[0].message
 
 
 @pytest.mark.parametrize("word", ["tanh", "TANH", "Tanh"])
 def test_words_are_read_without_regard_to_case(word):
-    """The reader of OpenVINO takes them so, and writes some in capitals."""
+    """OpenVINO's reader accepts them, and OpenVINO writes some in capitals."""
     tensor = {"element_type": "f32", "shape": [2]}
     layer = {
         "type": "Gelu",
@@ -251,16 +256,16 @@ def test_words_are_read_without_regard_to_case(word):
 )
 def test_the_attribute_shape(text, expected):
     data = {"type": "Parameter", "data": {"element_type": "f32", "shape": text}}
-    made = read(data)
-    assert made.fields["shape"] == expected
-    assert made.oddities == ()
-    assert read(write(made)).fields == made.fields
+    result = read(data)
+    assert result.fields["shape"] == expected
+    assert result.oddities == ()
+    assert read(write(result)).fields == result.fields
 
 
 @pytest.mark.parametrize("shape", ["a", "1,,2", "2;3", ["?"], 3])
 def test_what_is_no_shape(shape):
-    made = read({"type": "Parameter", "data": {"element_type": "f32", "shape": shape}})
-    assert [oddity.code for oddity in made.oddities] == ["wrong-kind"]
+    result = read({"type": "Parameter", "data": {"element_type": "f32", "shape": shape}})
+    assert [oddity.code for oddity in result.oddities] == ["wrong-kind"]
 
 
 END = {"element_type": "f32", "shape": [2]}
@@ -279,10 +284,10 @@ def test_a_layer_with_bodies_is_read_and_written():
             "back_edges": [{"from-layer": 1, "to-layer": 0}],
         },
     }
-    made = read(layer)
-    assert made.oddities == ()
-    assert made.extra["back_edges"] == [{"from-layer": 1, "to-layer": 0}]
-    assert write(made) == layer
+    descriptor = read(layer)
+    assert descriptor.oddities == ()
+    assert descriptor.extra["back_edges"] == [{"from-layer": 1, "to-layer": 0}]
+    assert write(descriptor) == layer
 
 
 @pytest.mark.parametrize(
@@ -297,7 +302,7 @@ def test_a_layer_with_bodies_is_read_and_written():
         ({"back_edges": [{"to-layer": 1.5}]}, "expected numbers and words"),
     ],
 )
-def test_odd_maps_are_refused(change, message):
+def test_odd_maps_are_rejected(change, message):
     with pytest.raises(InputError, match=message):
         read({"type": "Loop", "data": {"body": BODY, **change}})
 
@@ -306,27 +311,27 @@ def test_odd_maps_are_refused(change, message):
     "body", [3, {"layers": []}, {"inputs": [3]}, {"outputs": [{"element_type": "q7", "shape": []}]}]
 )
 def test_what_is_no_body(body):
-    made = read({"type": "Loop", "data": {"body": body}})
-    assert [(oddity.code, oddity.where) for oddity in made.oddities] == [("wrong-kind", "body")]
+    result = read({"type": "Loop", "data": {"body": body}})
+    assert [(oddity.code, oddity.where) for oddity in result.oddities] == [("wrong-kind", "body")]
 
 
 def test_maps_of_a_layer_without_bodies_are_attributes_that_it_does_not_have():
-    made = read({"type": "Abs", "data": {"port_map": {}}})
-    assert [(oddity.code, oddity.where) for oddity in made.oddities] == [("unknown-attribute", "port_map")]
+    descriptor = read({"type": "Abs", "data": {"port_map": {}}})
+    assert [(oddity.code, oddity.where) for oddity in descriptor.oddities] == [("unknown-attribute", "port_map")]
 
 
 def test_names_with_a_dash(scratch):
-    """A field cannot be called so, and has the name of the IR beside its own."""
+    """A field cannot have this name; it is accepted in addition to the IR's."""
     text = (
         "operator: Mine\nsummary: It is ours.\nsource:\n  - {page: Mine-1}\n"
         "fields:\n  exclude_pad: {kind: attribute, type: bool, vendor_name: exclude-pad}\n"
         'support:\n  "opset1": {}\n'
     )
     scratch("openvino", mine=text)
-    made = read({"type": "Mine", "version": "opset1", "data": {"exclude-pad": "true"}})
-    assert (made.fields, made.oddities) == ({"exclude_pad": True}, ())
-    assert write(made)["data"] == {"exclude-pad": True}
-    assert layer_of(made, "opset1").data == {"exclude-pad": True}
+    descriptor = read({"type": "Mine", "version": "opset1", "data": {"exclude-pad": "true"}})
+    assert (descriptor.fields, descriptor.oddities) == ({"exclude_pad": True}, ())
+    assert write(descriptor)["data"] == {"exclude-pad": True}
+    assert layer_of(descriptor, "opset1").data == {"exclude-pad": True}
 
 
 def test_an_odd_value_is_written_under_the_name_that_the_ir_has() -> None:
@@ -337,10 +342,10 @@ def test_an_odd_value_is_written_under_the_name_that_the_ir_has() -> None:
         "outputs": [],
         "data": {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0], "exclude-pad": [3]},
     }
-    made = read_dict(layer, "openvino")
-    assert [(o.code, o.where) for o in made.oddities] == [("wrong-kind", "exclude_pad")]
-    assert write(made)["data"]["exclude-pad"] == [3]
-    assert read_dict(write(made), "openvino") == made
+    descriptor = read_dict(layer, "openvino")
+    assert [(o.code, o.where) for o in descriptor.oddities] == [("wrong-kind", "exclude_pad")]
+    assert write(descriptor)["data"]["exclude-pad"] == [3]
+    assert read_dict(write(descriptor), "openvino") == descriptor
 
 
 @pytest.mark.parametrize(
@@ -355,7 +360,7 @@ def test_an_odd_value_is_written_under_the_name_that_the_ir_has() -> None:
     ],
 )
 def test_a_name_that_only_the_page_has(kind: str, page: str, name: str) -> None:
-    """Builds read past it: OpenVINO 2026.4.1 has the other name in its IRs."""
+    """Builds ignore it: OpenVINO 2026.4.1 writes the other name in its IRs."""
     examples = [example["descriptor"] for example in dialect("openvino").operator(kind).table.examples.values()]
     theirs = next(example for example in examples if name in example.get("data", {}))
     value = theirs["data"][name]
@@ -364,10 +369,10 @@ def test_a_name_that_only_the_page_has(kind: str, page: str, name: str) -> None:
     assert specgate.check(ours, target, basis="documented").accepted is True
     assert specgate.check(theirs, target, basis="documented").accepted is True
     for basis in ("observed", "both"):
-        found = specgate.check(ours, target, basis=basis).findings
-        assert found[0].id == f"openvino/{kind}/unknown-attribute"
-        assert found[0].message.startswith(f"{page} is the documented name of {name}, which builds do not read")
-        assert found[0].fix == f"rename {page} to {name}"
-    made = read_dict(ours, "openvino")
-    assert write(made)["data"][page] == value
-    assert name not in write(made)["data"]
+        result = specgate.check(ours, target, basis=basis).findings
+        assert result[0].id == f"openvino/{kind}/unknown-attribute"
+        assert result[0].message.startswith(f"{page} is the documented name of {name}, which builds do not read")
+        assert result[0].fix == f"rename {page} to {name}"
+    outcome = read_dict(ours, "openvino")
+    assert write(outcome)["data"][page] == value
+    assert name not in write(outcome)["data"]

@@ -1,4 +1,4 @@
-"""IR files that OpenVINO refuses to read, beside what its read_model says of the same file."""
+"""IR files that OpenVINO rejects, against its read_model on the same file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NET = f"""<net name="m" version="11"><layers>
 </edges></net>"""
 CONST = 'element_type="f32" shape="2" offset="0" size="8"'
 FIRST = '<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>'
-WRONG: dict[str, Any] = {  # what is changed, the .bin file, and the rules and messages of what is found
+WRONG: dict[str, Any] = {  # the change, the .bin file, and the rules and messages of the findings
     "bin-short": ((), bytes(4), {"weights-range": "ends at byte 8 of 'm.bin', which has 4 bytes"}),
     "bin-missing": ((), None, {"weights-missing": "the bytes of 1 Const layer are in 'm.bin', which does not exist"}),
     "offset": (('offset="0"', 'offset="100"'), bytes(8), {"weights-range": "ends at byte 108 of 'm.bin'"}),
@@ -59,7 +59,7 @@ REFUSED = {
 }
 
 
-def saved(folder, text, weights=bytes(8)):
+def save_model(folder, text, weights=bytes(8)):
     path = folder / "m.xml"
     path.write_text(text, encoding="utf-8")
     if weights is not None:
@@ -67,12 +67,12 @@ def saved(folder, text, weights=bytes(8)):
     return str(path)
 
 
-def found(path):
-    return {f.id.removeprefix(IR_PREFIX): f for f in listed(path)}
+def find_ids(path):
+    return {f.id.removeprefix(IR_PREFIX): f for f in list_all(path)}
 
 
-def listed(path):
-    """What is said of the file itself; its operators have no table."""
+def list_all(path):
+    """Return the findings on the file itself; its operators have no table."""
     return [f for f in specgate.lint(path, targets=["openvino:opset13"]).findings if f.id.startswith(IR_PREFIX)]
 
 
@@ -87,14 +87,14 @@ def openvino_takes(path):
 
 @pytest.mark.parametrize("version", ["10", "11"])
 def test_the_plain_model_is_clean(version, tmp_path):
-    assert not found(saved(tmp_path, NET.replace('version="11"', f'version="{version}"')))
+    assert not find_ids(save_model(tmp_path, NET.replace('version="11"', f'version="{version}"')))
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_openvino_refuses_is_an_error(case, tmp_path):
+def test_what_openvino_rejects_is_an_error(case, tmp_path):
     change, weights, expected = WRONG[case]
-    path = saved(tmp_path, NET.replace(*change) if change else NET, weights)
-    findings = found(path)
+    path = save_model(tmp_path, NET.replace(*change) if change else NET, weights)
+    findings = find_ids(path)
     assert {rule: f.severity for rule, f in findings.items()} == dict.fromkeys(expected, "error")
     assert all(message in findings[rule].message for rule, message in expected.items())
 
@@ -103,26 +103,26 @@ def test_what_openvino_refuses_is_an_error(case, tmp_path):
 @pytest.mark.parametrize("case", ["", *WRONG])
 def test_openvino_says_the_same(case, tmp_path):
     change, weights, _ = WRONG[case] if case else ((), bytes(8), {})
-    assert openvino_takes(saved(tmp_path, NET.replace(*change) if change else NET, weights)) == (not case)
+    assert openvino_takes(save_model(tmp_path, NET.replace(*change) if change else NET, weights)) == (not case)
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_makes_no_graph_is_refused(case, tmp_path):
-    path = saved(tmp_path, NET.replace(*REFUSED[case]))
+def test_what_makes_no_graph_is_rejected(case, tmp_path):
+    path = save_model(tmp_path, NET.replace(*REFUSED[case]))
     with pytest.raises(InputError, match=r"m\.xml: line \d+"):
         specgate.lint(path, targets=["openvino:opset13"])
     assert not openvino_takes(path)
 
 
 def test_no_edges_at_all(tmp_path):
-    path = saved(tmp_path, re.sub("<edges>.*</edges>", "<edges/>", NET, flags=re.DOTALL))
-    assert [f.id for f in listed(path)] == ["openvino/model/input-unconnected"] * 3
-    assert [f.location.line for f in listed(path) if f.location] == [6, 6, 8]
+    path = save_model(tmp_path, re.sub("<edges>.*</edges>", "<edges/>", NET, flags=re.DOTALL))
+    assert [f.id for f in list_all(path)] == ["openvino/model/input-unconnected"] * 3
+    assert [f.location.line for f in list_all(path) if f.location] == [6, 6, 8]
 
 
 def test_more_bytes_than_a_constant_takes_are_a_warning(tmp_path):
-    path = saved(tmp_path, NET.replace('size="8"', 'size="16"'), bytes(16))
-    assert {rule: f.severity for rule, f in found(path).items()} == {"weights-unused": "warning"}
+    path = save_model(tmp_path, NET.replace('size="8"', 'size="16"'), bytes(16))
+    assert {rule: f.severity for rule, f in find_ids(path).items()} == {"weights-unused": "warning"}
     assert openvino_takes(path)
 
 
@@ -133,7 +133,7 @@ def test_a_long_cycle_is_found_and_what_hangs_on_it_is_not_named(tmp_path):
     edges = [f'<edge from-layer="{i}" from-port="1" to-layer="{(i + 1) % 2990 if i == 2989 else i + 1}" to-port="0"/>'
              for i in range(2990)]  # fmt: skip
     text = f'<net version="11"><layers>{"".join(layers)}</layers><edges>{"".join(edges)}</edges></net>'
-    findings = found(saved(tmp_path, text))
+    findings = find_ids(save_model(tmp_path, text))
     assert findings["cycle"].message == "is part of a cycle: 'n0', 'n1', 'n2', 'n3', 'n4' …"
 
 
@@ -158,36 +158,36 @@ def test_a_long_cycle_is_found_and_what_hangs_on_it_is_not_named(tmp_path):
 )
 def test_a_port_that_its_layer_contradicts_is_a_warning(data, message, tmp_path):
     text = NET.replace('shape="2" element_type="f32"', data)
-    findings = [f for f in listed(saved(tmp_path, text)) if f.id.endswith("/declared")]
+    findings = [f for f in list_all(save_model(tmp_path, text)) if f.id.endswith("/declared")]
     assert [f.severity for f in findings] == (["warning"] if message else [])
     assert all(message in f.message for f in findings)
 
 
 def test_the_letters_of_a_type_do_not_count(tmp_path):
-    report = specgate.lint(saved(tmp_path, NET.replace('type="Add"', 'type="add"')), targets=["openvino:opset13"])
+    report = specgate.lint(save_model(tmp_path, NET.replace('type="Add"', 'type="add"')), targets=["openvino:opset13"])
     assert (report.findings, report.no_table) == ([], [])
 
 
-def test_an_input_port_is_judged_as_what_it_reads(tmp_path):
-    """Readers do not look at what an input port states itself."""
+def test_an_input_port_is_checked_as_what_it_reads(tmp_path):
+    """Readers ignore the type and shape that an input port states."""
     stale = NET.replace(
         f"<input>{PORT.format(0)}{PORT.format(1)}", f"<input>{PORT.format(0)}" + PORT.format(1).replace("2", "3")
     )
     assert stale != NET
-    assert specgate.lint(saved(tmp_path, stale), targets=["openvino:opset13"]).findings == []
+    assert specgate.lint(save_model(tmp_path, stale), targets=["openvino:opset13"]).findings == []
 
 
-@pytest.mark.parametrize(("kind", "known"), [("Abs", False), ("ReLU", False), ("Convert", True), ("Parameter", True)])
-def test_an_unfinished_opset_has_few_operations(kind, known, tmp_path):
-    """The reader of OpenVINO 2026.4.1 refuses all others as opset17."""
+@pytest.mark.parametrize(("kind", "facts"), [("Abs", False), ("ReLU", False), ("Convert", True), ("Parameter", True)])
+def test_an_unfinished_opset_has_few_operations(kind, facts, tmp_path):
+    """OpenVINO 2026.4.1's reader rejects all others as opset17."""
     data = {"Convert": {"destination_type": "f32"}, "Parameter": {"element_type": "f32", "shape": [2]}}.get(kind, {})
     inputs = [] if kind == "Parameter" else [{"element_type": "f32", "shape": [2]}]
     layer = {"type": kind, "version": "opset17", "inputs": inputs, "outputs": [{}], "data": data}
     for basis in ("both", "documented", "observed"):
         verdict = specgate.check(layer, "openvino:opset17", basis=basis)
-        assert verdict.accepted is known
-        assert [f.id for f in verdict.findings] == ([] if known else [f"openvino/{kind}/version"])
-    if not known:
+        assert verdict.accepted is facts
+        assert [f.id for f in verdict.findings] == ([] if facts else [f"openvino/{kind}/version"])
+    if not facts:
         assert verdict.findings[0].message == f"written for opset17, which is unfinished: no build has {kind} in it"
         assert verdict.findings[0].fix == "write the version opset1"
 
@@ -195,4 +195,4 @@ def test_an_unfinished_opset_has_few_operations(kind, known, tmp_path):
 def test_a_constant_of_no_elements_may_have_a_byte(tmp_path):
     """OpenVINO writes one."""
     empty = NET.replace(CONST, 'element_type="f32" shape="0" offset="0" size="1"')
-    assert not [f for f in listed(saved(tmp_path, empty)) if f.id.endswith("weights-unused")]
+    assert not [f for f in list_all(save_model(tmp_path, empty)) if f.id.endswith("weights-unused")]

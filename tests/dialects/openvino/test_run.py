@@ -1,4 +1,4 @@
-"""Whole IRs executed: inputs by name, weights from the .bin file, what is refused."""
+"""Execution of IRs: inputs by name, weights from the .bin file, errors."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ def test_weights_that_end_too_early_or_are_missing_are_named(model):
         specgate.execute(str(model), {"x": X})
 
 
-def test_a_layer_newer_than_the_target_is_refused(model):
+def test_a_layer_newer_than_the_target_is_rejected(model):
     model.write_text(NET.replace('type="Abs" version="opset1"', 'type="Abs" version="opset14"'), encoding="utf-8")
     assert specgate.execute(str(model), {"x": X}, "openvino:2024.0")
     with pytest.raises(InputError, match=r"Abs 'size': is of opset14, above openvino:2023.3 \(opset13\)"):
         specgate.execute(str(model), {"x": X}, "openvino:2023.3")
 
 
-def test_a_layer_that_the_rules_refuse_is_not_computed(model):
+def test_a_layer_that_the_rules_reject_is_not_computed(model):
     model.write_text(NET.replace('"numpy"', '"none"'), encoding="utf-8")
     with pytest.raises(InputError, match="Add 'sum'"):
         specgate.execute(str(model), {"x": X})
@@ -106,7 +106,7 @@ def test_a_layer_without_a_table_and_a_cycle_are_named(model):
         specgate.execute(str(model), {"x": X})
 
 
-def test_values_beyond_the_budget_are_refused(model):
+def test_values_beyond_the_budget_are_rejected(model):
     with pytest.raises(InputError, match="limit"):
         specgate.execute(str(model), {"x": X}, max_bytes=8)
 

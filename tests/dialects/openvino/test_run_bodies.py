@@ -1,4 +1,4 @@
-"""If, Loop and TensorIterator of whole IRs, executed; beside OpenVINO where it is installed."""
+"""If, Loop and TensorIterator in IRs, compared with OpenVINO if installed."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def close(text: str) -> str:
 
 
 def edges(*pairs: tuple[int, int, int, int]) -> str:
-    one = '<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'
-    return f"<edges>{''.join(one.format(*pair) for pair in pairs)}</edges>"
+    text = '<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'
+    return f"<edges>{''.join(text.format(*pair) for pair in pairs)}</edges>"
 
 
 def net(layers: list[str], links: str) -> str:
@@ -50,8 +50,8 @@ ROW = "f32:1,2"
 
 
 def branch() -> str:
-    """Of x where the condition holds its absolute values, else x and x together."""
-    then = net([
+    """The absolute values of x if the condition holds, else x concatenated with x."""
+    later = net([
         parameter(0, "a", "f32", "1,2"),
         close(layer(1, "Abs", "opset1", [ROW], [ROW])),
         close(layer(2, "Result", "opset1", [ROW], [])),
@@ -68,7 +68,7 @@ def branch() -> str:
     )
     bodies = "".join(
         f"<{which}_body>{text[text.index('<layers>') : text.index('</net>')]}</{which}_body>"
-        for which, text in (("then", then), ("else", other))
+        for which, text in (("then", later), ("else", other))
     )
     return net([
         parameter(0, "condition", "boolean", ""),
@@ -110,7 +110,7 @@ BEGIN = np.array([[0.5, -0.5]], np.float32)
 X = np.array([[-1, 2]], np.float32)
 
 
-def written(folder: Path, text: str) -> Path:
+def write_file(folder: Path, text: str) -> Path:
     path = folder / "m.xml"
     path.write_text(text, encoding="utf-8")
     path.with_suffix(".bin").touch()
@@ -118,29 +118,29 @@ def written(folder: Path, text: str) -> Path:
 
 
 def beside(path: Path, arrays: dict[str, np.ndarray], ours: list[np.ndarray]) -> None:
-    """Hold outputs against those of OpenVINO, where it is installed."""
+    """Compare outputs with those of OpenVINO, if it is installed."""
     openvino = pytest.importorskip("openvino", reason="OPENVINO IS NOT INSTALLED: bodies are compared by hand alone")
     compiled = openvino.compile_model(str(path), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     theirs = compiled(list(arrays.values()))
-    assert all(np.array_equal(one, theirs[output]) for one, output in zip(ours, compiled.outputs, strict=True))
+    assert all(np.array_equal(array, theirs[output]) for array, output in zip(ours, compiled.outputs, strict=True))
 
 
 @pytest.mark.parametrize(("condition", "expected"), [(True, [[1, 2]]), (False, [[-2, 4]])])
 def test_a_condition_chooses_the_body(tmp_path, condition, expected):
-    path, arrays = written(tmp_path, branch()), {"condition": np.array(condition), "x": X}
-    found = list(specgate.execute(str(path), arrays).values())
-    assert [each.tolist() for each in found] == [expected]
-    beside(path, arrays, found)
+    path, arrays = write_file(tmp_path, branch()), {"condition": np.array(condition), "x": X}
+    result = list(specgate.execute(str(path), arrays).values())
+    assert [each.tolist() for each in result] == [expected]
+    beside(path, arrays, result)
 
 
 @pytest.mark.parametrize(
     ("stride", "expected"), [(1, [[1.5, 1.5], [4.5, 5.5], [9.5, 11.5]]), (-1, [[9.5, 11.5], [8.5, 9.5], [5.5, 5.5]])]
 )
 def test_rows_are_taken_one_by_one_from_either_end(tmp_path, stride, expected):
-    path, arrays = written(tmp_path, sums(stride)), {"rows": ROWS, "begin": BEGIN}
-    found = list(specgate.execute(str(path), arrays).values())
-    assert [each.tolist() for each in found] == [expected, [[9.5, 11.5]]]
-    beside(path, arrays, found)
+    path, arrays = write_file(tmp_path, sums(stride)), {"rows": ROWS, "begin": BEGIN}
+    result = list(specgate.execute(str(path), arrays).values())
+    assert [each.tolist() for each in result] == [expected, [[9.5, 11.5]]]
+    beside(path, arrays, result)
 
 
 def test_maps_that_lead_nowhere_are_named(tmp_path):
@@ -148,21 +148,21 @@ def test_maps_that_lead_nowhere_are_named(tmp_path):
     with pytest.raises(
         InputError, match="TensorIterator 'TensorIterator2': a port map references the layer 2, which is not a Result"
     ):
-        specgate.execute(str(written(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
+        specgate.execute(str(write_file(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
     text = sums().replace('<input external_port_id="1" internal_layer_id="1"/>', "")
     with pytest.raises(InputError, match="the Parameter 'total' of the body is not mapped to an input"):
-        specgate.execute(str(written(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
+        specgate.execute(str(write_file(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
 
 
-def test_an_array_that_cannot_be_cut_is_refused(tmp_path):
+def test_an_array_that_cannot_be_cut_is_rejected(tmp_path):
     text = sums().replace('axis="0"', 'axis="5"', 1)
     with pytest.raises(InputError, match="2 dimensions cannot be sliced along axis 5"):
-        specgate.execute(str(written(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
+        specgate.execute(str(write_file(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
 
 
 def test_what_a_loop_collects_is_held_to_the_budget(tmp_path):
     with pytest.raises(InputError, match="limit"):
-        specgate.execute(str(written(tmp_path, sums())), {"rows": ROWS, "begin": BEGIN}, max_bytes=60)
+        specgate.execute(str(write_file(tmp_path, sums())), {"rows": ROWS, "begin": BEGIN}, max_bytes=60)
 
 
 def test_a_variable_of_a_first_run_holds_its_input_or_zeros(tmp_path):
@@ -174,5 +174,5 @@ def test_a_variable_of_a_first_run_holds_its_input_or_zeros(tmp_path):
         close(layer(3, "ReadValue", "opset6", [], [ROW], data.replace('"v"', '"w"'))),
         close(layer(4, "Result", "opset1", [ROW], [])),
     ], edges((0, 0, 1, 0), (1, 1, 2, 0), (3, 0, 4, 0)))  # fmt: skip
-    found = specgate.execute(str(written(tmp_path, text)), {"x": X})
-    assert [each.tolist() for each in found.values()] == [X.tolist(), [[0, 0]]]
+    outputs = specgate.execute(str(write_file(tmp_path, text)), {"x": X})
+    assert [each.tolist() for each in outputs.values()] == [X.tolist(), [[0, 0]]]

@@ -1,4 +1,4 @@
-"""Attribute texts of another kind than the page defines: rejected as documented, read as builds read them."""
+"""Attribute texts of undocumented forms: rejected as documented, read as builds do."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ def test_any_text_is_read_or_rejected(kind: str, text: str) -> None:
 )
 def test_documented_rejects_with_one_finding(change: dict[str, Any], finding: str) -> None:
     verdict = specgate.check(topk(**change), target=TARGET, basis="documented")
-    assert [found.id for found in verdict.findings] == [f"openvino/{finding}"]
+    assert [result.id for result in verdict.findings] == [f"openvino/{finding}"]
 
 
-def test_observed_judges_the_value_that_builds_read() -> None:
+def test_observed_checks_the_value_that_builds_read() -> None:
     assert specgate.check(topk(stable="perhaps"), target=TARGET, basis="observed").accepted
     assert specgate.check(topk(axis="1x"), target=TARGET, basis="observed").accepted
     assert specgate.check(topk(unheard_of=3), target=TARGET, basis="observed").accepted
     outside = specgate.check(topk(axis="7x"), target=TARGET, basis="observed")
-    assert [found.id for found in outside.findings] == ["openvino/TopK/axis-range"]
+    assert [finding.id for finding in outside.findings] == ["openvino/TopK/axis-range"]
     unreadable = specgate.check(topk(axis="x"), target=TARGET, basis="observed")
-    assert [found.id for found in unreadable.findings] == ["openvino/TopK/axis.wrong-kind"]
+    assert [finding.id for finding in unreadable.findings] == ["openvino/TopK/axis.wrong-kind"]
 
 
 def test_true_in_any_case_is_no_finding() -> None:

@@ -1,9 +1,8 @@
-"""Changed structures under the sanitizers of a compiler.
+"""Run corrupted structures under compiler sanitizers.
 
-    python -m tests.export.cpp.fuzzing --rounds 1000000
-
-builds the header with AddressSanitizer and UndefinedBehaviorSanitizer, and judges examples of every operator with
-random changes in memory. Exit code 1 where a sanitizer reports something.
+python -m tests.export.cpp.fuzzing --rounds 1000000 builds the header with AddressSanitizer and
+UndefinedBehaviorSanitizer, and checks examples of every operator with random changes in memory. Exit code 1 if a
+sanitizer reports an error.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ FLAGS: Final = ("-std=c++17", "-O1", "-g", "-fsanitize=address,undefined", "-fno
 
 
 class _Headed(_Writer):
-    """Remembers where null pointers are, and the heads of operators, whose numbers say how long structures are."""
+    """Record the null pointers and the operator heads, whose types give structure sizes."""
 
     def __init__(self) -> None:
         super().__init__(exact=False)
@@ -60,7 +59,7 @@ class _Headed(_Writer):
 
 
 def images(operators: Sequence[str]) -> Iterator[bytes]:
-    """Yield what `fuzz.cpp` reads, for the examples and counterexamples of operators."""
+    """Yield the input of `fuzz.cpp` for examples and counterexamples of operators."""
     for name in operators:
         spec = dialect("directml").operator(name)
         level = list(spec.levels)[-1]
@@ -79,7 +78,7 @@ def images(operators: Sequence[str]) -> Iterator[bytes]:
 def fuzz(
     folder: Path, operators: Sequence[str], rounds: int, seed: int = 0, flags: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Build and run it; what it prints to the standard error is what sanitizers report."""
+    """Build and run it; sanitizers report to the standard error."""
     (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
     (folder / "images").write_bytes(b"".join(images(operators)))
     program = folder / "fuzz"
@@ -87,8 +86,8 @@ def fuzz(
     if chosen is None:
         raise InputError("no C++ compiler with sanitizers is installed")
     chosen.run([*FLAGS, *flags, f"-I{folder}", str(SOURCE), "-o", str(program)])
-    asked = [str(program), str(folder / "images"), str(rounds), str(seed)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False)
+    texts = [str(program), str(folder / "images"), str(rounds), str(seed)]
+    return subprocess.run(texts, capture_output=True, text=True, check=False)
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The header compiled as a library of this process, and descriptors laid out in memory to ask it about."""
+"""The header as a library of this process, and descriptors in memory."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 BASES: Final = ("documented", "observed", "both")
 HARNESS: Final = Path(__file__).with_name("harness.cpp")
 FLAGS: Final = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
-QUICK: Final = ("-O0",)  # what compiles in a third of the time, for few questions
-#: What most tests ask about, in one library: arrays of tensors, fused operators, cases, scalars, strides, pairs, words,
-#: optional tensors, crashing descriptors. Each library takes five seconds, however few operators it has.
+QUICK: Final = ("-O0",)  # compiles in a third of the time; for few questions
+#: Operators that most tests use, in one library: arrays of tensors, fused operators, cases, scalars, strides, pairs,
+#: optional tensors, crashing descriptors. A library takes five seconds, however few operators it has.
 OPERATORS: Final = (
     "ONE_HOT", "GATHER", "GEMM", "CONVOLUTION", "REDUCE", "JOIN", "SPLIT", "FILL_VALUE_CONSTANT", "LSTM", "GRU",
     "MULTIHEAD_ATTENTION", "MEAN_VARIANCE_NORMALIZATION1", "SLICE1", "ROI_ALIGN", "ACTIVATION_RELU_GRAD", "SCATTER_ND", "ELEMENT_WISE_IDENTITY",
@@ -39,11 +39,14 @@ OPERATORS: Final = (
 
 
 def compiler(*, sanitizing: bool = False) -> Compiler | None:
-    """Return the compiler whose libraries are loaded here, None where there is none. sanitizing: one with sanitizers."""
-    return next((found for found in compilers(windows=False) if found.sanitizes or not sanitizing), None)
+    """Return the compiler for libraries of this process, or None.
+
+    sanitizing: one with sanitizers.
+    """
+    return next((result for result in compilers(windows=False) if result.sanitizes or not sanitizing), None)
 
 
-def built(folder: Path, operators: Sequence[str] | None = None, flags: Sequence[str] = ()) -> Native:
+def build(folder: Path, operators: Sequence[str] | None = None, flags: Sequence[str] = ()) -> Native:
     """Write the header into `folder`, compile it there and load it."""
     (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
     library = folder / "specgate_dml.so"
@@ -55,40 +58,46 @@ def built(folder: Path, operators: Sequence[str] | None = None, flags: Sequence[
 
 @dataclass
 class Held:
-    """A description that stays in memory as long as this object: `root` is the address of its DML_OPERATOR_DESC."""
+    """A description in memory; `root` is the address of its DML_OPERATOR_DESC.
+
+    It is valid as long as this object exists.
+    """
 
     memory: Any
     root: int
 
 
-def placed(made: Image) -> Held:
+def place_model(result: Image) -> Held:
     """Copy an image into memory, with addresses in place of offsets."""
-    data = bytearray(made.data)
+    data = bytearray(result.data)
     memory = (ctypes.c_char * len(data)).from_buffer(data)
     base = ctypes.addressof(memory)
-    for at in made.pointers:
+    for at in result.pointers:
         struct.pack_into("<Q", data, at, struct.unpack_from("<Q", data, at)[0] + base)
-    return Held(memory, base + made.root)
+    return Held(memory, base + result.root)
 
 
 def as_held(descriptor: Descriptor) -> tuple[Image, Descriptor | None] | None:
-    """Return a descriptor's image with what the structures then say of it, None where they cannot hold it.
+    """Return a descriptor's image and its reading, None if structures cannot hold it.
 
-    What they say is None where no descriptor says it: a reader refuses it.
+    The reading is None if no reader accepts it.
     """
     try:
-        made = image(descriptor)
+        new_image = image(descriptor)
     except Error:
         return None
     try:
-        return made, read(describe_image(made))
+        return new_image, read(describe_image(new_image))
     except Error:
-        return made, None
+        return new_image, None
 
 
 @dataclass
 class Answer:
-    """What the header says: findings by id, place and side, with their sentences and fixes; the levels that accept."""
+    """The header's answer: findings, sentences, fixes, and accepting levels.
+
+    Findings have an id, place and side.
+    """
 
     accepted: bool
     findings: list[tuple[str, str, str]]
@@ -98,8 +107,8 @@ class Answer:
     text: str
 
 
-def parsed(text: str) -> Answer:
-    """Return what `explain` of the harness wrote."""
+def parse(text: str) -> Answer:
+    """Return the text of the harness's `explain`."""
     names = {numbers["target_version"]: level for level, numbers in dialect("directml").tables.levels.items()}
     first, *lines = text.split("\n")
     findings, messages, fixes = [], [], []
@@ -113,7 +122,7 @@ def parsed(text: str) -> Answer:
 
 
 class Created(NamedTuple):
-    """What create_operator returned, how often it asked the device, and what it told."""
+    """create_operator's result, the number of device calls, and the message."""
 
     result: int
     asked: int
@@ -137,51 +146,51 @@ class Native:
         self._library.explain.restype = ctypes.c_size_t
 
     def check(
-        self, held: Held, level: str, basis: str, device: frozenset[str] | None = None, by: str | None = None
+        self, value: Held, level: str, basis: str, device: frozenset[str] | None = None, by: str | None = None
     ) -> Answer:
         """Return the whole answer of the header."""
         room = ctypes.create_string_buffer(1 << 16)
-        assert self._library.explain(*self._asked(held, level, basis, device, by), room, len(room)) < len(room)
-        return parsed(room.value.decode())
+        assert self._library.explain(*self._asked(value, level, basis, device, by), room, len(room)) < len(room)
+        return parse(room.value.decode())
 
-    def fixes(self, held: Held, level: str, *, searched: bool) -> list[str]:
-        """Return what is proposed, with or without what takes a search."""
+    def fixes(self, value: Held, level: str, *, searched: bool) -> list[str]:
+        """Return the proposed fixes, with or without those that need a search."""
         room = ctypes.create_string_buffer(1 << 16)
         self._library.fixes.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
         self._library.fixes.restype = ctypes.c_size_t
-        assert self._library.fixes(held.root, self._levels[level], searched, room, len(room)) < len(room)
+        assert self._library.fixes(value.root, self._levels[level], searched, room, len(room)) < len(room)
         return room.value.decode().splitlines()
 
-    def json(self, held: Held) -> str:
-        """Return what to_json says of a description."""
+    def json(self, value: Held) -> str:
+        """Return the header's to_json of a description."""
         room = ctypes.create_string_buffer(1 << 22)
         self._library.json.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
         self._library.json.restype = ctypes.c_size_t
-        assert self._library.json(held.root, room, len(room)) < len(room)
+        assert self._library.json(value.root, room, len(room)) < len(room)
         return room.value.decode()
 
-    def create(self, held: Held, level: str, *, refusing: bool, stated: bool = True) -> Created:
-        """Return what create_operator does with a device that refuses everything, or nothing.
+    def create(self, value: Held, level: str, *, refusing: bool, stated: bool = True) -> Created:
+        """Return create_operator's result for a device that rejects everything or nothing.
 
-        stated: whether the caller states the level; if not, the device is asked.
+        stated: whether the caller states the level; if not, the device is queried.
         """
-        room, asked = ctypes.create_string_buffer(1 << 16), ctypes.c_int()
-        how = self._levels[level], int(stated), int(refusing), ctypes.byref(asked)
+        room, c_int = ctypes.create_string_buffer(1 << 16), ctypes.c_int()
+        options = self._levels[level], int(stated), int(refusing), ctypes.byref(c_int)
         self._library.create.argtypes = [
             ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t,
         ]  # fmt: skip
-        result = self._library.create(held.root, *how, room, len(room))
-        return Created(result & 0xFFFFFFFF, asked.value, room.value.decode())
+        result = self._library.create(value.root, *options, room, len(room))
+        return Created(result & 0xFFFFFFFF, c_int.value, room.value.decode())
 
     def accepts(
-        self, held: Held, level: str, basis: str, device: frozenset[str] | None = None, by: str | None = None
+        self, value: Held, level: str, basis: str, device: frozenset[str] | None = None, by: str | None = None
     ) -> bool:
-        """Return what the header says of a description."""
-        return bool(self._library.accepts(*self._asked(held, level, basis, device, by)))
+        """Return the header's verdict on a description."""
+        return bool(self._library.accepts(*self._asked(value, level, basis, device, by)))
 
     def _asked(
-        self, held: Held, level: str, basis: str, device: frozenset[str] | None, by: str | None
+        self, value: Held, level: str, basis: str, device: frozenset[str] | None, by: str | None
     ) -> tuple[Any, ...]:
         bits = sum(self._bits[name] for name in device or ())
         own = 0 if by is None else 1 << self.implementations.index(by)
-        return held.root, self._levels[level], BASES.index(basis), device is not None, bits, own
+        return value.root, self._levels[level], BASES.index(basis), device is not None, bits, own

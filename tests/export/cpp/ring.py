@@ -1,11 +1,8 @@
-"""The compiled header and a real DirectML library in one process, held against the library's own answers.
+"""The compiled header and a DirectML library in one process.
 
-    python -m tests.export.cpp.ring 6.2 --cases 30
-
-draws descriptors of every operator, and puts null in place of each pointer of examples. The library is asked for each in
-a process that may crash (as `specgate conform` asks it), then `create_operator` in a process that must not: what the
-library takes it takes, what the library refuses it refuses, and what crashes the library does not reach it. Exit code 1
-where that is not so.
+python -m tests.export.cpp.ring 6.2 --cases 30 draws descriptors of every operator, and nulls each pointer of examples.
+The library answers each in a subprocess that may crash (as for `specgate conform`), then `create_operator` in one that
+must not: both must accept the same, and descriptors that crash the library must not reach it. Exit code 1 otherwise.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from specgate.dialects.directml.oracle.oracle import DirectMLOracle
 from specgate.errors import Error
 from specgate.generate.seeds import concrete, counterexamples_at, examples_at
 from specgate.spec.tables import dialect
-from tests.export.cpp.campaign import drawn
+from tests.export.cpp.campaign import draw_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,39 +35,42 @@ EXAMPLES = 5
 
 
 class Question(NamedTuple):
-    """What both are asked: an image, and where it comes from."""
+    """A question: an image, and its origin."""
 
     operator: str
     origin: str
     image: Image
 
 
-def changed(made: Image, zeros: Sequence[tuple[int, str]]) -> Image:
-    """Return an image with 0 at offsets, each a pointer's or a number's (formats of `struct`)."""
-    data = bytearray(made.data)
+def change(result: Image, zeros: Sequence[tuple[int, str]]) -> Image:
+    """Return an image with zeros at offsets of pointers or numbers (`struct` formats)."""
+    data = bytearray(result.data)
     for at, form in zeros:
         struct.pack_into(form, data, at, 0)
     gone = {at for at, form in zeros if form == "<Q"}
-    return made._replace(data=bytes(data), pointers=tuple(at for at in made.pointers if at not in gone))
+    return result._replace(data=bytes(data), pointers=tuple(at for at in result.pointers if at not in gone))
 
 
-def without_pointers(operator: str, made: Image) -> Iterator[Question]:
-    """Yield an image with null in place of each pointer; of an array also with a count of 0, with and without it."""
-    (base,) = struct.unpack_from("<Q", made.data, made.root + 8)
+def without_pointers(operator: str, result: Image) -> Iterator[Question]:
+    """Yield an image with each pointer nulled.
+
+    For an array also with a count of 0, with and without the pointer.
+    """
+    (base,) = struct.unpack_from("<Q", result.data, result.root + 8)
     members = abi().structure(operator).members
     counts = {m.offset: next(c.offset for c in members if c.name == m.count) for m in members if m.count}
-    for at in made.pointers:
-        yield Question(operator, f"null at {at - base}", changed(made, [(at, "<Q")]))
+    for at in result.pointers:
+        yield Question(operator, f"null at {at - base}", change(result, [(at, "<Q")]))
         if at - base in counts:
             count = (base + counts[at - base], "<I")
-            yield Question(operator, f"no elements, null at {at - base}", changed(made, [(at, "<Q"), count]))
-            yield Question(operator, f"no elements at {at - base}", changed(made, [count]))
+            yield Question(operator, f"no elements, null at {at - base}", change(result, [(at, "<Q"), count]))
+            yield Question(operator, f"no elements at {at - base}", change(result, [count]))
 
 
 def questions(spec: OperatorSpec, level: str, cases: int, seed: int = 0) -> Iterator[Question]:
-    """Yield what is asked about one operator."""
+    """Yield the questions about one operator."""
     random = Random(f"{spec.name} {seed}")
-    for descriptor in (*drawn(spec, level, cases, random), *map(concrete, counterexamples_at(spec, level))):
+    for descriptor in (*draw_cases(spec, level, cases, random), *map(concrete, counterexamples_at(spec, level))):
         try:
             yield Question(spec.name, "drawn", image(descriptor))
         except Error:  # structures cannot hold it
@@ -80,7 +80,7 @@ def questions(spec: OperatorSpec, level: str, cases: int, seed: int = 0) -> Iter
 
 
 class Ring:
-    """What was asked, what came of it, and where that is wrong."""
+    """The questions, their results, and the errors."""
 
     def __init__(
         self, folder: Path, level: str, operators: Sequence[str] | None = None, flags: Sequence[str] = ("-O1",)
@@ -92,18 +92,18 @@ class Ring:
         self.wrong: list[str] = []
 
     def ask(self, asked: Sequence[Question]) -> None:
-        """Ask the library in a process of its own, then both in one."""
+        """Ask the library in a subprocess, then both in one process."""
         words = [answer.word for answer in self.oracle.accepts_many([each.image for each in asked])]
-        found = self.beside.create_operators([each.image for each in asked])
-        for question, word, created in zip(asked, words, found, strict=True):
+        createds = self.beside.create_operators([each.image for each in asked])
+        for question, word, created in zip(asked, words, createds, strict=True):
             where = f"{question.operator}, {question.origin}: {word} by the library"
             if created is None:
                 self.wrong.append(f"{where}: the process with the header ended")
                 continue
-            self.tally[word, "asked" if created.asked else "not asked"] += 1
-            if (created.hresult == 0) is not (word == "accepted") or (word == "crashed" and created.asked):
+            self.tally[word, "asked" if created.calls else "not asked"] += 1
+            if (created.hresult == 0) is not (word == "accepted") or (word == "crashed" and created.calls):
                 self.wrong.append(f"{where}, {created}")
-            elif created.hresult and not created.told:
+            elif created.hresult and not created.message_size:
                 self.wrong.append(f"{where}: it said nothing")
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ def main() -> int:
         ring.close()
     for text in ring.wrong[:40]:
         print(text)
-    listed = ", ".join(f"{word} and {asked} {count}" for (word, asked), count in sorted(ring.tally.items()))
+    listed = ", ".join(f"{word} and {text} {count}" for (word, text), count in sorted(ring.tally.items()))
     print(f"DirectML {ring.beside.build.title}: {listed}; {len(ring.wrong)} wrong")
     return 1 if ring.wrong else 0
 

@@ -1,4 +1,4 @@
-"""create_operator beside a real DirectML library in one process: `ring.py` beside this file asks about all operators."""
+"""create_operator and a DirectML library in one process; `ring.py` covers all operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]
-#: Those that crash the library where something is wrong, and some whose arrays it reads.
+#: Operators that crash the library on errors, and some whose arrays it reads.
 OPERATORS = (
     "MULTIHEAD_ATTENTION",
     "SCATTER_ND",
@@ -37,7 +37,7 @@ def level() -> str:
     if next(compilers(), None) is None:
         pytest.skip("NO C++ COMPILER is installed: the header is not held against a library")
     if not INSTALLED:
-        pytest.skip(f"NO REAL DIRECTML IS ASKED: none is installed; {install_command(['6.2'])} fetches 25 MB")
+        pytest.skip(f"NO DIRECTML BUILD IS TESTED: none is installed; {install_command(['6.2'])} fetches 25 MB")
     return INSTALLED[-1]
 
 
@@ -54,8 +54,8 @@ def test_what_the_library_answers_and_nothing_that_crashes_it(level: str, tmp_pa
 
 def test_times_are_of_one_process(level: str, tmp_path: Path) -> None:
     spec = dialect("directml").operator("ONE_HOT")
-    (made, *_) = map(concrete, examples_at(spec, level))
-    beside = Beside(tmp_path, level, operators=["ONE_HOT"], flags=["-O0"])
-    (times,) = beside.times([image(made)], 1)
+    (descriptor, *_) = map(concrete, examples_at(spec, level))
+    neighbour = Beside(tmp_path, level, operators=["ONE_HOT"], flags=["-O0"])
+    (times,) = neighbour.times([image(descriptor)], 1)
     assert min(times.accepting, times.checking, times.creating) > 0
     assert times.telling == 0

@@ -1,4 +1,4 @@
-"""Every compiler makes the same of the header: what `check` answers, also in a program for Windows."""
+"""`check` gives the same answers with every compiler, also for Windows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from specgate.errors import InputError
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.device import capabilities
-from tests.export.cpp.campaign import drawn
-from tests.export.cpp.native import BASES, as_held, parsed
+from tests.export.cpp.campaign import draw_cases
+from tests.export.cpp.native import BASES, as_held, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
-#: Numbers of 128 bits, floating ones, arrays of tensors, fused operators, cases, scalars.
+#: 128-bit numbers, floating point, arrays of tensors, fused operators, cases, scalars.
 OPERATORS = ("ONE_HOT", "CONVOLUTION", "JOIN", "GATHER", "FILL_VALUE_SEQUENCE", "REDUCE", "RESAMPLE2", "SLICE1")
 
 
 class Asked(NamedTuple):
-    """A question as the program reads it, and what `check` answers."""
+    """A question in the program's format, and the answer of `check`."""
 
     packed: bytes
     accepted: bool
@@ -42,24 +42,29 @@ class Asked(NamedTuple):
     levels: tuple[str, ...]
 
 
-def asked() -> Iterator[Asked]:
+def ask() -> Iterator[Asked]:
     table, names = dialect("directml"), capabilities("directml")
     for name in OPERATORS:
         random = Random(name)
         spec = table.operator(name)
-        for number, descriptor in enumerate(drawn(spec, list(spec.levels)[-1], 24, random)):
-            held = as_held(descriptor)
-            if held is None or held[1] is None:
+        for number, descriptor in enumerate(draw_cases(spec, list(spec.levels)[-1], 24, random)):
+            pair = as_held(descriptor)
+            if pair is None or pair[1] is None:
                 continue
-            made, said = held
+            image, message = pair
             level, basis = random.choice(table.levels), random.choice(BASES)
             device = frozenset(random.sample(names, random.randint(0, len(names)))) if number % 2 else None
             by = random.choice((None, "linux"))
-            verdict: Any = check_at(said, level, basis, device=device, by=by)  # type: ignore[arg-type]
+            verdict: Any = check_at(message, level, basis, device=device, by=by)  # type: ignore[arg-type]
             bits = sum(1 << names.index(each) for each in device or ())
-            how = int(table.tables.levels[level]["target_version"], 16), BASES.index(basis), device is not None, bits
-            head = len(made.data), len(made.pointers), made.root, *how, by is not None
-            packed = struct.pack(f"<8I{len(made.pointers)}I", *head, *made.pointers) + made.data
+            options = (
+                int(table.tables.levels[level]["target_version"], 16),
+                BASES.index(basis),
+                device is not None,
+                bits,
+            )
+            head = len(image.data), len(image.pointers), image.root, *options, by is not None
+            packed = struct.pack(f"<8I{len(image.pointers)}I", *head, *image.pointers) + image.data
             findings = [] if verdict.accepted else [(each.id, each.where, each.basis) for each in verdict.findings]
             levels = verdict.findings[0].levels if findings else ()
             messages = [each.message for each in verdict.findings] if findings else []
@@ -68,13 +73,13 @@ def asked() -> Iterator[Asked]:
 
 @pytest.fixture(scope="module")
 def questions() -> list[Asked]:
-    found = list(asked())
-    assert sum(each.accepted for each in found) > 20
-    assert sum(not each.accepted for each in found) > 20
-    return found
+    result = list(ask())
+    assert sum(each.accepted for each in result) > 20
+    assert sum(not each.accepted for each in result) > 20
+    return result
 
 
-def installed(name: str) -> Compiler:
+def list_installed(name: str) -> Compiler:
     for windows in (False, True):
         for each in compilers(windows=windows):
             if each.name == name:
@@ -101,16 +106,16 @@ def answers(compiler: Compiler, folder: Path, asked: list[Asked]) -> list[str]:
 
 @pytest.mark.parametrize("name", [name for name in COMPILERS if name != "c++"])
 def test_the_answers_are_those_of_check(name: str, questions: list[Asked], tmp_path: Path) -> None:
-    found = answers(installed(name), tmp_path, questions)
-    for text, expected in zip(found, questions, strict=True):
-        answer = parsed(text)
+    result = answers(list_installed(name), tmp_path, questions)
+    for text, expected in zip(result, questions, strict=True):
+        answer = parse(text)
         assert answer.accepted is expected.accepted
         if not answer.accepted:
             ours = answer.findings, answer.messages, answer.levels
             assert ours == (expected.findings, expected.messages, expected.levels)
 
 
-def test_what_a_compiler_says_is_told(tmp_path: Path) -> None:
+def test_what_a_compiler_says_is_reported(tmp_path: Path) -> None:
     compiler = next(compilers(), None)
     if compiler is None:
         pytest.skip("NO C++ COMPILER IS INSTALLED")

@@ -1,7 +1,7 @@
-"""The header beside the vendor's DirectML.h: the same structures, numbers and levels, and calls as programs write them.
+"""The header next to the vendor's DirectML.h: structures, numbers, levels, calls.
 
-Nothing of the vendor is kept here. Where its headers lie says SPECGATE_DIRECTX_HEADERS, the `include` folder of
-github.com/microsoft/DirectX-Headers; /usr/include is looked at as well.
+Nothing of the vendor is stored here. SPECGATE_DIRECTX_HEADERS names the `include` folder of
+github.com/microsoft/DirectX-Headers; /usr/include is searched as well.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ HRESULT made(IDMLDevice* device, const DML_OPERATOR_DESC& desc, const IID& id, v
 """
 
 
-def asserted() -> Iterator[str]:
+def assert_all() -> Iterator[str]:
     table = dialect("directml")
     for name in table.operators:
         laid = abi().structure(name)
@@ -73,9 +73,9 @@ def asserted() -> Iterator[str]:
         yield f"sizeof(DML_{real}_DESC) == sizeof(specgate::abi::{own}Desc)"
 
 
-def compiled(compiler: Compiler, folder: Path) -> None:
+def compile_path(compiler: Compiler, folder: Path) -> None:
     (folder / "specgate_dml.h").write_text(write_header(), encoding="utf-8")
-    lines = [f'static_assert({text}, "{text}");' for text in asserted()]
+    lines = [f'static_assert({text}, "{text}");' for text in assert_all()]
     source = folder / "beside.cpp"
     source.write_text("\n".join([INCLUDES, *lines, CALLS]), encoding="utf-8")
     stubs = [] if compiler.windows else ["-isystem", f"{HEADERS}/wsl/stubs"]
@@ -89,4 +89,4 @@ def test_structures_numbers_and_calls_are_those_of_the_vendor(tmp_path: Path, wi
     compiler = next(compilers(windows=windows), None)
     if compiler is None:
         pytest.skip("NO C++ COMPILER that makes such programs is installed")
-    compiled(compiler, tmp_path)
+    compile_path(compiler, tmp_path)

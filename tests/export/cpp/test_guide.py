@@ -1,4 +1,4 @@
-"""The guide's example compiles, runs, and prints what the guide says."""
+"""The guide's example compiles, runs, and prints the documented output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every expression of the tables is in the header as Python has it, and written as Python writes it."""
+"""The header evaluates and prints the tables' expressions as Python does."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ int main() {{
   std::puts(std::string(arena.text(pieces.data(), pieces.size())).c_str());
 }}
 """
-#: More than one block of an arena holds.
+#: Larger than one block of an arena.
 PIECES = 5000
 NUMBERS = (
     0.0,
@@ -71,7 +71,7 @@ NUMBERS = (
     -2.5,
     1e22,
 )
-#: Of lengths on both sides of 64 and 128 bits, with rests of every sign.
+#: Lengths around 64 and 128 bits, with remainders of every sign.
 WHOLES = (
     "2 * 3 - 10", "9223372036854775807 + 1", "-9223372036854775807 - 2", "18446744073709551615 * 18446744073709551615",
     "340282366920938463463374607431768211456 // 3", "340282366920938463463374607431768211456 % 1000000007",

@@ -1,4 +1,4 @@
-"""The compiled header answers as `specgate.check` does; the campaign beside this file asks much more."""
+"""The compiled header answers as `specgate.check` does; `campaign.py` asks more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from tests.export.cpp.campaign import Campaign
 from tests.export.cpp.fuzzing import fuzz
-from tests.export.cpp.native import OPERATORS, QUICK, Native, built, compiler, placed
+from tests.export.cpp.native import OPERATORS, QUICK, Native, build, compiler, place_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,17 +44,21 @@ def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:
 )
 def test_numbers_beyond_the_quick_check_are_evaluated(native: Native, kind: str, value: float) -> None:
     desc = {"OutputTensor": {"DataType": kind, "Sizes": [2]}, "ValueDataType": kind, "Value": value}
-    made = read({"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": desc})
-    assert check_at(made, "6.2").accepted
-    assert native.accepts(placed(image(made)), "6.2", "both")
+    result = read({"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": desc})
+    assert check_at(result, "6.2").accepted
+    assert native.accepts(place_model(image(result)), "6.2", "both")
 
 
-def test_strides_beyond_64_bits_are_told_in_full(native: Native) -> None:
+def test_strides_beyond_64_bits_are_reported_in_full(native: Native) -> None:
     large = {"DataType": "FLOAT32", "Sizes": [2**32 - 1] * 4, "Strides": [2**32 - 1] * 4, "TotalTensorSizeInBytes": 4}
-    made = basic(OutputTensor=large)
-    found = check_at(made, "5.0").findings
-    assert native.check(placed(image(made)), "5.0", "both").messages == [finding.message for finding in found]
-    assert any("the reach in elements of OutputTensor is 73786976243298598921" in finding.message for finding in found)
+    descriptor = basic(OutputTensor=large)
+    findings = check_at(descriptor, "5.0").findings
+    assert native.check(place_model(image(descriptor)), "5.0", "both").messages == [
+        finding.message for finding in findings
+    ]
+    assert any(
+        "the reach in elements of OutputTensor is 73786976243298598921" in finding.message for finding in findings
+    )
 
 
 def basic(**changed: object) -> Descriptor:
@@ -67,13 +71,13 @@ def basic(**changed: object) -> Descriptor:
     return read({"type": "DML_OPERATOR_ONE_HOT", "desc": {**desc, **changed}})
 
 
-def test_an_axis_beyond_the_end_is_refused(native: Native) -> None:
-    assert native.accepts(placed(image(basic())), "5.0", "both")
-    assert not native.accepts(placed(image(basic(Axis=4))), "5.0", "both")
+def test_an_axis_beyond_the_end_is_rejected(native: Native) -> None:
+    assert native.accepts(place_model(image(basic())), "5.0", "both")
+    assert not native.accepts(place_model(image(basic(Axis=4))), "5.0", "both")
 
 
 def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> None:
-    answer = native.check(placed(image(basic(Axis=4))), "5.0", "both")
+    answer = native.check(place_model(image(basic(Axis=4))), "5.0", "both")
     assert answer.findings == [("directml/ONE_HOT/axis-range", "Axis", "documented")]
     assert answer.levels == ()
     sentence = "Axis must be less than the DimensionCount of IndicesTensor: Axis is 4 and IndicesTensor has rank 4."
@@ -81,7 +85,7 @@ def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> No
     assert answer.text.startswith(f"directml/ONE_HOT/axis-range (Axis): {sentence}\n")
     wide = {"DataType": "INT64", "Sizes": [1, 1, 1, 2]}
     answer = native.check(
-        placed(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]}))), "3.0", "both"
+        place_model(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]}))), "3.0", "both"
     )
     assert answer.levels[0] == "4.1"
     assert (
@@ -93,46 +97,46 @@ def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> No
 
 def test_changes_are_searched_for_where_they_are_wanted(native: Native) -> None:
     wrong = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 4]}
-    held = placed(image(basic(OutputTensor=wrong, IndicesTensor={"DataType": "UINT8", "Sizes": [1, 1, 3, 1]})))
+    value = place_model(image(basic(OutputTensor=wrong, IndicesTensor={"DataType": "UINT8", "Sizes": [1, 1, 3, 1]})))
     row = "cast IndicesTensor to UINT32"
-    assert native.fixes(held, "5.0", searched=True) == [row, "set dimension 2 of IndicesTensor to 2"]
-    assert native.fixes(held, "5.0", searched=False) == [row, ""]
+    assert native.fixes(value, "5.0", searched=True) == [row, "set dimension 2 of IndicesTensor to 2"]
+    assert native.fixes(value, "5.0", searched=False) == [row, ""]
 
 
 def test_only_casts_of_inputs_lose_anything(native: Native) -> None:
     types = {"InputTensor": "FLOAT16", "InputGradientTensor": "INT32", "OutputGradientTensor": "FLOAT32"}
     tensors = {name: {"DataType": kind, "Sizes": [1, 1, 2, 2]} for name, kind in types.items()}
-    made = read({"type": "DML_OPERATOR_ACTIVATION_RELU_GRAD", "desc": tensors})
-    fixes = native.check(placed(image(made)), "6.2", "both").fixes
+    descriptor = read({"type": "DML_OPERATOR_ACTIVATION_RELU_GRAD", "desc": tensors})
+    fixes = native.check(place_model(image(descriptor)), "6.2", "both").fixes
     assert "cast InputGradientTensor and OutputGradientTensor to FLOAT16 (exact for integers up to 2**11)" in fixes
-    assert fixes == [found.fix for found in check_at(made, "6.2").findings]
+    assert fixes == [finding.fix for finding in check_at(descriptor, "6.2").findings]
 
 
-def test_create_operator_tells_why_the_library_refuses(native: Native) -> None:
-    broken = placed(image(basic(Axis=4)))
-    result, asked, told = native.create(broken, "5.0", refusing=True)
-    assert (result, asked) == (0x80070057, 1)
-    assert told.startswith("directml/ONE_HOT/axis-range")
+def test_create_operator_tells_why_the_library_rejects(native: Native) -> None:
+    broken = place_model(image(basic(Axis=4)))
+    result, count, message = native.create(broken, "5.0", refusing=True)
+    assert (result, count) == (0x80070057, 1)
+    assert message.startswith("directml/ONE_HOT/axis-range")
     assert native.create(broken, "5.0", refusing=False) == (0, 1, "")
-    assert native.create(placed(image(basic())), "5.0", refusing=True).told == "the tables take this description\n"
+    assert native.create(place_model(image(basic())), "5.0", refusing=True).told == "the tables take this description\n"
 
 
 def test_create_operator_asks_the_device_for_its_level(native: Native) -> None:
     wide = {"DataType": "INT64", "Sizes": [1, 1, 1, 2]}
-    made = placed(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]})))
-    assert "feature level 3.0" in native.create(made, "3.0", refusing=True, stated=False).told
-    assert native.create(made, "4.1", refusing=True, stated=False).told == "the tables take this description\n"
+    result = place_model(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]})))
+    assert "feature level 3.0" in native.create(result, "3.0", refusing=True, stated=False).told
+    assert native.create(result, "4.1", refusing=True, stated=False).told == "the tables take this description\n"
 
 
 CRASHING = {
     "MULTIHEAD_ATTENTION": "head-count",
     "SCATTER_ND": "tuple-size",
-    "DEQUANTIZE": "same-rank",  # the scale has more dimensions than the input, and as many as the output
+    "DEQUANTIZE": "same-rank",  # the rank of the scale is above that of the input, and the limit
 }
 
 
 @pytest.mark.parametrize("operator", CRASHING)
-def test_what_libraries_crash_on_is_refused_without_asking_them(native: Native, operator: str) -> None:
+def test_what_libraries_crash_on_is_rejected_without_asking_them(native: Native, operator: str) -> None:
     spec = dialect("directml").operator(operator)
     level = list(spec.levels)[-1]
     (crashing,) = [
@@ -140,10 +144,10 @@ def test_what_libraries_crash_on_is_refused_without_asking_them(native: Native, 
         for d in counterexamples_at(spec, level)
         if {f.id for f in check_at(d, level).findings} == {f"directml/{operator}/{CRASHING[operator]}"}
     ]
-    result, asked, told = native.create(placed(image(concrete(crashing))), level, refusing=False)
-    assert (result, asked) == (0x80070057, 0)
-    assert told.startswith("CreateOperator was not called")
-    assert CRASHING[operator] in told
+    result, questions, message = native.create(place_model(image(concrete(crashing))), level, refusing=False)
+    assert (result, questions) == (0x80070057, 0)
+    assert message.startswith("CreateOperator was not called")
+    assert CRASHING[operator] in message
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is a rule of the libraries for Linux")
@@ -151,10 +155,10 @@ def test_the_libraries_of_this_system_are_meant(native: Native) -> None:
     sizes = {"InputTensor": [1, 1, 3], "IndicesTensor": [1, 2, 2], "OutputTensor": [1, 2, 2]}
     types = {"InputTensor": "FLOAT32", "IndicesTensor": "UINT32", "OutputTensor": "FLOAT32"}
     tensors = {name: {"DataType": types[name], "Sizes": sizes[name]} for name in sizes}
-    made = read({"type": "DML_OPERATOR_GATHER", "desc": {**tensors, "Axis": 0, "IndexDimensions": 2}})
-    ids = [found.id for found in check_at(made, "6.2", "observed", by="linux").findings]
+    result = read({"type": "DML_OPERATOR_GATHER", "desc": {**tensors, "Axis": 0, "IndexDimensions": 2}})
+    ids = [result.id for result in check_at(result, "6.2", "observed", by="linux").findings]
     assert "directml/GATHER/index-dimensions-axis" in ids
-    assert native.create(placed(image(made)), "6.2", refusing=False).asked == 0
+    assert native.create(place_model(image(result)), "6.2", refusing=False).asked == 0
 
 
 @pytest.mark.parametrize(
@@ -162,23 +166,23 @@ def test_the_libraries_of_this_system_are_meant(native: Native) -> None:
     [("OutputTensor", None), ("InputTensor", None), ("Axes", None), ("Axes", 0), ("InputTensor", 16)],
 )
 def test_a_null_pointer_never_reaches_the_library(native: Native, member: str, count: int | None) -> None:
-    """An array of no elements may be null: libraries do not read it."""
+    """An array without elements may be null: libraries do not read it."""
     tensor = {"DataType": "FLOAT32", "Sizes": [2, 3, 4, 5]}
-    made = image(read({"type": "DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION1", "desc": {
+    new_image = image(read({"type": "DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION1", "desc": {
         "InputTensor": tensor, "ScaleTensor": None, "BiasTensor": None, "OutputTensor": tensor, "Axes": [2, 3],
         "NormalizeVariance": True, "Epsilon": 0.1, "FusedActivation": None}}))  # fmt: skip
     laid = abi().structure("MEAN_VARIANCE_NORMALIZATION1")
-    (start,) = struct.unpack_from("<Q", made.data, made.root + 8)
-    found = next(m for m in laid.members if m.name == member)
-    data, at = bytearray(made.data), start + found.offset
+    (start,) = struct.unpack_from("<Q", new_image.data, new_image.root + 8)
+    result = next(m for m in laid.members if m.name == member)
+    data, at = bytearray(new_image.data), start + result.offset
     if member == "Axes" and count is not None:
-        struct.pack_into("<I", data, start + next(m.offset for m in laid.members if m.name == found.count), count)
+        struct.pack_into("<I", data, start + next(m.offset for m in laid.members if m.name == result.count), count)
     elif count is not None:  # the sizes of the tensor
         (desc,) = struct.unpack_from("<Q", data, struct.unpack_from("<Q", data, at)[0] + 8)
         at = desc + count
     struct.pack_into("<Q", data, at, 0)
-    held = placed(made._replace(data=bytes(data), pointers=tuple(p for p in made.pointers if p != at)))
-    assert native.create(held, "6.2", refusing=False).asked == (1 if count == 0 else 0)
+    value = place_model(new_image._replace(data=bytes(data), pointers=tuple(p for p in new_image.pointers if p != at)))
+    assert native.create(value, "6.2", refusing=False).asked == (1 if count == 0 else 0)
 
 
 @pytest.mark.skipif(compiler(sanitizing=True) is None, reason="no C++ compiler with sanitizers is installed")
@@ -189,9 +193,9 @@ def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, tmp_path: Path) -> None:
-    other = built(tmp_path, ["GATHER"], QUICK)  # of the same flags: with others no names meet
-    for operator, asked in (("GATHER", other), ("ONE_HOT", native)):
-        campaign = Campaign(asked, seed=3)
+    other = build(tmp_path, ["GATHER"], QUICK)  # of the same flags: others share no names
+    for operator, questions in (("GATHER", other), ("ONE_HOT", native)):
+        campaign = Campaign(questions, seed=3)
         campaign.operator(operator, cases=6, levels=1)
         assert campaign.differences == []
 
@@ -202,8 +206,8 @@ def test_without_text_there_is_no_sentence() -> None:
     assert len(text) < len(write_header(["ONE_HOT"]))
 
 
-def test_a_level_without_the_operator_refuses_it(native: Native) -> None:
-    assert not native.accepts(placed(image(basic())), "1.0", "both")
+def test_a_level_without_the_operator_rejects_it(native: Native) -> None:
+    assert not native.accepts(place_model(image(basic())), "1.0", "both")
 
 
 def test_a_smaller_header_knows_only_what_was_asked_for() -> None:

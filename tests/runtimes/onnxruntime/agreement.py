@@ -1,6 +1,7 @@
-"""The laws that `place`, `lint` and `run` answer from the same facts, and a campaign that looks for where they do not.
+"""Laws by which `place`, `lint` and `run` agree, and a campaign for violations.
 
-python -m tests.runtimes.onnxruntime.agreement onnxruntime:1.24.4 --cases 4 --graphs 200 [--operators Conv Resize] [--run]
+python -m tests.runtimes.onnxruntime.agreement onnxruntime:1.24.4 --cases 4 --graphs 200 [--operators Conv Resize]
+[--run]
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from specgate.targets import parse_target
 from specgate.testing import descriptors, finding_ids, near_valid
 from specgate.validate.row import explain_at
 
-onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE BUILT: onnx is not installed")
 helper = pytest.importorskip("onnx.helper")
-#: The IR versions from which on a model may have functions, and initializers that are no inputs.
+#: The first IR versions with functions, and with initializers that are not inputs.
 _OF_FUNCTIONS, _BARE_INITIALIZERS = 8, 4
 
 if TYPE_CHECKING:
@@ -37,34 +38,34 @@ if TYPE_CHECKING:
 
 
 def contradiction(model: bytes, target: str) -> str | None:
-    """Return how lint and place contradict each other on a serialised model, None where they agree."""
-    given = InputSource(model, "onnx", "model")
-    placement = specgate.place(given, target)
-    report = specgate.lint(given, [target])
-    errors = [found for found in report.findings if found.severity == "error"]
+    """Return how lint and place contradict each other on a model, else None."""
+    source = InputSource(model, "onnx", "model")
+    placement = specgate.place(source, target)
+    report = specgate.lint(source, [target])
+    errors = [finding for finding in report.findings if finding.severity == "error"]
     broken = [node for node in placement.nodes if node.fails or (node.run_fails and not node.gone)]
     if placement.usable == bool(errors):
         reasons = [*placement.refusals, *(node.created_by or node.run_fails for node in broken)]
-        said = [f"{found.id}: {found.message}" for found in errors]
-        return f"place: {'usable' if placement.usable else 'fails'} {reasons}; lint: {said}"
+        messages = [f"{finding.id}: {finding.message}" for finding in errors]
+        return f"place: {'usable' if placement.usable else 'fails'} {reasons}; lint: {messages}"
     placed = {node.node for node in placement.nodes if node.function is None}
     failing = {node.node for node in broken if node.function is None}
-    blamed = {found.location.node for found in errors if found.location is not None} & placed
-    refused = {found.location.node for found in placement.file_findings if found.location is not None}
+    blamed = {finding.location.node for finding in errors if finding.location is not None} & placed
+    refused = {finding.location.node for finding in placement.file_findings if finding.location is not None}
     if failing - blamed or blamed - failing - refused:
         return f"place: {sorted(failing)} fail; lint: {sorted(map(str, blamed))}"
     return None
 
 
 def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None, level: str = "") -> str | None:
-    """Return why the executor refuses a model that lint accepts for a runtime, None where it computes it.
+    """Return why the executor rejects a model that lint accepts, else None.
 
-    descriptor, level: of a model of one node, whose inputs get values that fit it. Without a table or kernel, or where
-    inputs need values that are not at hand, it need not compute; nor what breaks a structural rule of ONNX and the
-    runtime runs (keepdims 3, pads beside auto_pad, slopes of a higher rank), because no specification defines the result.
+    descriptor, level: of a one-node model, whose inputs get suitable values. It need not compute models without a table
+    or kernel, or with inputs that need unavailable values; nor those that break a structural rule of ONNX and that the
+    runtime runs (keepdims 3, pads with auto_pad, slopes of a higher rank), because no specification defines the result.
     """
     report = specgate.lint(InputSource(model, "onnx", "model"), [target])
-    if report.undecided or report.no_table or any(found.severity == "error" for found in report.findings):
+    if report.undecided or report.no_table or any(finding.severity == "error" for finding in report.findings):
         return None
     if _breaks_structural_rules(report, descriptor, level):
         return None
@@ -81,14 +82,14 @@ def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None
         except InputError as error:
             if "which has undefined elements" in str(error):  # a branch's result that no specification defines
                 return None
-            warnings = sorted({found.id for found in report.findings if found.severity == "warning"})
+            warnings = sorted({finding.id for finding in report.findings if finding.severity == "warning"})
             return f"lint: accepted, warnings {warnings}; run: {error}"
     return None
 
 
 def _breaks_structural_rules(report: Report, descriptor: Descriptor | None, level: str) -> bool:
     if descriptor is None:
-        warnings = [found.id for found in report.findings if found.severity == "warning"]
+        warnings = [finding.id for finding in report.findings if finding.severity == "warning"]
         return not all(rule.startswith("onnx/model/") for rule in warnings)
     resolved = dialect("onnx").operator(descriptor.operator).resolve(level)
     assert resolved is not None
@@ -105,7 +106,7 @@ def _arrays(model: bytes, descriptor: Descriptor | None, level: str, target: str
             return None
         names = {info.name for info in _inputs(model)}
         return {name: array for name, array in fitting[0].items() if name in names}
-    if any("int" in info.type for info in _inputs(model)):  # sizes, which must fit what is computed with them
+    if any("int" in info.type for info in _inputs(model)):  # sizes that must match the computation
         return None
     try:
         return next(feeds_of(_inputs(model), ()))
@@ -114,7 +115,7 @@ def _arrays(model: bytes, descriptor: Descriptor | None, level: str, target: str
 
 
 class _Input(NamedTuple):
-    """An input of a model in the words of ONNX Runtime."""
+    """An input of a model, with ONNX Runtime's type names."""
 
     name: str
     type: str
@@ -124,45 +125,47 @@ class _Input(NamedTuple):
 def _inputs(model: bytes) -> list[_Input]:
     graph = onnx.ModelProto.FromString(model).graph
     constants = {tensor.name for tensor in graph.initializer}
-    made = []
+    inputs = []
     for info in graph.input:
         if info.name not in constants:
             kind = info.type.tensor_type
             name = onnx.TensorProto.DataType.Name(kind.elem_type).lower()
             word = f"tensor({name})" if info.type.HasField("tensor_type") else "other"
             shape = [size.dim_value if size.HasField("dim_value") else None for size in kind.shape.dim]
-            made.append(_Input(info.name, word, shape))
-    return made
+            inputs.append(_Input(info.name, word, shape))
+    return inputs
 
 
 def in_function(model: bytes) -> bytes:
-    """Return a model of one node with the node in a function that it calls."""
-    made = onnx.ModelProto.FromString(model)
-    node = made.graph.node[0]
+    """Return a one-node model with the node in a function that it calls."""
+    onnx_model = onnx.ModelProto.FromString(model)
+    node = onnx_model.graph.node[0]
     inputs = list(dict.fromkeys(filter(None, node.input)))
     outputs = [name for name in node.output if name]
-    made.functions.append(helper.make_function("acme", "F", inputs, outputs, [node], made.opset_import))
-    made.graph.node[0].CopyFrom(helper.make_node("F", inputs, outputs, name=node.name, domain="acme"))
-    made.opset_import.append(helper.make_opsetid("acme", 1))
-    made.ir_version = max(made.ir_version, _OF_FUNCTIONS)
-    return bytes(made.SerializeToString())
+    onnx_model.functions.append(helper.make_function("acme", "F", inputs, outputs, [node], onnx_model.opset_import))
+    onnx_model.graph.node[0].CopyFrom(helper.make_node("F", inputs, outputs, name=node.name, domain="acme"))
+    onnx_model.opset_import.append(helper.make_opsetid("acme", 1))
+    onnx_model.ir_version = max(onnx_model.ir_version, _OF_FUNCTIONS)
+    return bytes(onnx_model.SerializeToString())
 
 
 def in_branches(model: bytes) -> bytes:
-    """Return a model of one node with the node in both branches of an If."""
-    made = onnx.ModelProto.FromString(model)
-    body = helper.make_graph(made.graph.node, "body", [], made.graph.output)
-    outputs = [info.name for info in made.graph.output]
-    made.graph.node[0].CopyFrom(helper.make_node("If", ["go"], outputs, name="if", then_branch=body, else_branch=body))
-    made.graph.initializer.append(helper.make_tensor("go", onnx.TensorProto.BOOL, [], [True]))
-    if made.ir_version < _BARE_INITIALIZERS:
-        made.graph.input.append(helper.make_tensor_value_info("go", onnx.TensorProto.BOOL, []))
-    return bytes(made.SerializeToString())
+    """Return a one-node model with the node in both branches of an If."""
+    onnx_model = onnx.ModelProto.FromString(model)
+    body = helper.make_graph(onnx_model.graph.node, "body", [], onnx_model.graph.output)
+    outputs = [info.name for info in onnx_model.graph.output]
+    onnx_model.graph.node[0].CopyFrom(
+        helper.make_node("If", ["go"], outputs, name="if", then_branch=body, else_branch=body)
+    )
+    onnx_model.graph.initializer.append(helper.make_tensor("go", onnx.TensorProto.BOOL, [], [True]))
+    if onnx_model.ir_version < _BARE_INITIALIZERS:
+        onnx_model.graph.input.append(helper.make_tensor_value_info("go", onnx.TensorProto.BOOL, []))
+    return bytes(onnx_model.SerializeToString())
 
 
 def installed_session(model: bytes) -> str:
-    """Return whether the installed ONNX Runtime creates a session of a model: "created" or "fails"."""
-    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT ASKED: pip install onnxruntime")
+    """Return whether the installed ONNX Runtime creates a session: "created" or "fails"."""
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT TESTED: pip install onnxruntime")
     options = runtime.SessionOptions()
     options.log_severity_level = 4
     try:
@@ -196,7 +199,7 @@ def main(arguments: list[str]) -> int:
     wrong: Counter[str] = Counter()
     asked = 0
 
-    def wrapped(case: Any) -> bytes:
+    def wrap(case: Any) -> bytes:
         ways = (bytes, in_function, in_branches) if case.kind == "node" else (bytes,)
         return ways[asked % len(ways)](case.model)
 
@@ -205,7 +208,7 @@ def main(arguments: list[str]) -> int:
         asked += 1
         try:
             if chosen.run:
-                text = not_computed(wrapped(case), chosen.target, case.descriptor, case.level)
+                text = not_computed(wrap(case), chosen.target, case.descriptor, case.level)
             else:
                 text = contradiction(case.model, chosen.target)
         except Exception as error:

@@ -1,10 +1,9 @@
-"""What ONNX Runtime does with thousands of one-node models: ``python -m tests.runtimes.onnxruntime.campaign DIR [OPERATOR …]``.
+"""Record ONNX Runtime's behaviour on thousands of one-node models.
 
-``specgate conform onnxruntime-directml`` asks and compares at once; this keeps what was answered, to compare often.
-
-Draws descriptors of every ONNX operator at each of its versions, asks the oracle of placement, and writes what it says
-to a file of JSON lines in DIR: first what was asked, then one line a model, with the model itself. ``--compare`` then
-holds `specgate.place` against what was written, without asking anything: exit code 1 where they differ.
+``python -m tests.runtimes.onnxruntime.campaign DIR [OPERATOR …]`` draws descriptors of every ONNX operator at each of
+its versions, asks the placement oracle, and writes JSON lines to DIR: first the questions, then one line per model,
+with the model itself. ``--compare`` compares `specgate.place` with such a file, with exit code 1 if they differ.
+``specgate conform onnxruntime-directml`` asks and compares at once; this keeps the answers for repeated comparisons.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.oracle.oracle import Answer
 
-#: Seconds for one model: most take milliseconds.
+#: Seconds for one model: most need milliseconds.
 _TIMEOUT: Final = 20.0
-#: Models that are asked at once.
+#: Number of models per question.
 _BATCH: Final = 100
 
 
@@ -41,9 +40,9 @@ class Asked(Protocol):
 
 
 def models(operator: str, count: int, seed: str, newest: int | None = None) -> Iterator[tuple[str, str, bytes]]:
-    """Yield an opset, how the descriptor was drawn, and the serialised model: about `count` for each version.
+    """Yield opset, origin and serialized model, about `count` per version.
 
-    newest: the highest opset that is asked.
+    newest: the highest opset.
     """
     yield from ((case.opset, case.drawn, case.model) for case in node_cases(operator, count, seed, newest))
 
@@ -51,7 +50,7 @@ def models(operator: str, count: int, seed: str, newest: int | None = None) -> I
 def ask(
     oracle: Asked, operators: Sequence[str], count: int, seed: str, newest: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a record for each model of the operators: plain data for one line."""
+    """Yield a record per model of the operators: plain data for one line."""
     for operator in operators:
         waiting = list(models(operator, count, seed, newest))
         for first in range(0, len(waiting), _BATCH):
@@ -62,13 +61,13 @@ def ask(
 
 
 def record(operator: str, opset: str, kind: str, model: bytes, answer: Answer) -> dict[str, Any]:
-    """Return what is written of one model."""
-    held = base64.b64encode(model).decode()
-    return {"operator": operator, "opset": opset, "drawn": kind, **answer.to_dict(), "model": held}
+    """Return the record of one model."""
+    text = base64.b64encode(model).decode()
+    return {"operator": operator, "opset": opset, "drawn": kind, **answer.to_dict(), "model": text}
 
 
 def write(path: Path, head: dict[str, Any], records: Iterable[Any]) -> int:
-    """Write a file of truth and return how many models are in it."""
+    """Write a file of answers and return its number of models."""
     count = 0
     with path.open("w", encoding="utf-8") as file:
         file.write(json.dumps({"asked": head}) + "\n")

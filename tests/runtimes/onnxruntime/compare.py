@@ -1,4 +1,4 @@
-"""`specgate.place` beside what the oracle of placement wrote down: nodes, descriptors, sessions."""
+"""Compare `specgate.place` with the oracle's records: nodes, descriptors, sessions."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Differences", "compare", "judge"]
 
-#: Nodes that the runtime adds: copies between devices, casts around nodes that have no kernel for half floats.
+#: Nodes that the runtime adds: copies between devices, casts around nodes without a float16 kernel.
 _ADDED: Final = ("MemcpyToHost", "MemcpyFromHost")
 _CASTS: Final = ("InsertedPrecisionFreeCast_", "InsertedCast_")
-#: How many differences of each class are shown.
+#: Maximum number of differences shown per class.
 _SHOWN: Final = 3
 
 
 @dataclass
 class Differences:
-    """Counts by what was compared, and for each difference its class with the operators and an explanation."""
+    """Counts by aspect, and differences by class with operators and an explanation."""
 
     same: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
@@ -42,7 +42,7 @@ class Differences:
             self.found.setdefault((what, operator, where), []).append(f"truth {truth}\n    ours  {ours}")
 
     def lines(self) -> Iterator[str]:
-        """Yield what differs, then the counts."""
+        """Yield the differences, then the counts."""
         for (what, operator, where), shown in sorted(self.found.items()):
             yield f"{what} {operator} {where}: {len(shown)}"
             yield from (f"    {text}" for text in shown[:_SHOWN])
@@ -52,7 +52,10 @@ class Differences:
 
 
 def compare(path: Path, target: str) -> int:
-    """Print where `specgate.place` differs from a file of truth; return 1 if it does anywhere."""
+    """Print differences between `specgate.place` and a file of answers.
+
+    Return 1 if there are any.
+    """
     import specgate
 
     with path.open(encoding="utf-8") as file:
@@ -64,7 +67,7 @@ def compare(path: Path, target: str) -> int:
 
 
 def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> Differences:
-    """Compare records with what `place` says to their models, given as the onnx package's."""
+    """Compare records with `place` on their models, which are the onnx package's."""
     import onnx
 
     differences = Differences()
@@ -83,7 +86,7 @@ def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> 
             differences.left_out["the runtime did not place any node"] += 1
             continue
         nodes = list(ours)
-        truth = Counter((node["op_type"], node["provider"]) for node in record["nodes"] if not _added(node))
+        truth = Counter((node["op_type"], node["provider"]) for node in record["nodes"] if not _add_rows(node))
         differences.hold(
             "nodes", record["operator"], truth, Counter((_plain(n.operator), n.provider) for n in nodes), where
         )
@@ -93,23 +96,23 @@ def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> 
 
 
 def _hold_operators(differences: Differences, record: Mapping[str, Any], nodes: list[Any], where: str) -> None:
-    """Compare what is created with the session, and where it ran what is created then."""
+    """Compare created operators with the session's, and deferred ones with its run."""
     from specgate.descriptors.read import write_dict
 
     for creation, deferred in (("created", False), ("deferred", True)):
         if deferred and record["run"] != "ran":
             continue
-        made = [node for node in nodes if node.provider == "DirectML" and node.creation == creation]
-        if any(node.lowered is None for node in made):
+        items = [node for node in nodes if node.provider == "DirectML" and node.creation == creation]
+        if any(node.lowered is None for node in items):
             differences.left_out[f"what {creation} nodes become is not known"] += 1
             continue
-        ours = [normal(write_dict(one)) for node in made for one in node.lowered]
+        ours = [normal(write_dict(item)) for node in items for item in node.lowered]
         truth = [normal(each["descriptor"]) for each in record["operators"] if each["deferred"] is deferred]
         if truth or ours or not deferred:
             differences.hold(f"{creation} operators", record["operator"], truth, ours, where)
 
 
-def _added(node: Mapping[str, str]) -> bool:
+def _add_rows(node: Mapping[str, str]) -> bool:
     return node["op_type"] in _ADDED or node["name"].startswith(_CASTS)
 
 

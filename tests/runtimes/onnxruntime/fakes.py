@@ -1,4 +1,4 @@
-"""A runtime of a few registrations, for tests of the walks that no release of the real one decides."""
+"""A fake runtime with few registrations, for cases that no release decides."""
 
 from __future__ import annotations
 
@@ -19,21 +19,24 @@ def row(operator, version, *, provider=FIRST, types=None, until=None, domain="ai
 
 
 class FakeRegistry(Registry):
-    """As a registry of tables, of rows that are given."""
+    """Return a registry with the given rows."""
 
     def __init__(self, rows):
         self.rows, self.lookups = defaultdict(list), {}
-        for one in rows:
-            self.rows[one.domain, one.operator].append(one)
+        for item in rows:
+            self.rows[item.domain, item.operator].append(item)
 
     def of(self, domain, operator):
         return tuple(self.rows[domain or "ai.onnx", operator])
 
 
 def assigner(fast, cpu=()):
-    """Return what assigns nodes to these registrations; without those of the CPU it has what the tests' models use."""
-    made = object.__new__(Assigner)
-    made.runtime, made.device = RUNTIME, None
+    """Return a node assignment for these registrations.
+
+    Without those of the CPU, it has what the tests' models use.
+    """
+    onnx_model = object.__new__(Assigner)
+    onnx_model.runtime, onnx_model.device = RUNTIME, None
     cpu = list(cpu) or [
         row(operator, 1, provider=CPU, until=99)
         for operator in (
@@ -50,5 +53,5 @@ def assigner(fast, cpu=()):
             "Mul",
         )
     ]
-    made.lookups = {FIRST: Lookup(FakeRegistry(fast), FIRST), CPU: Lookup(FakeRegistry(cpu), CPU)}
-    return made
+    onnx_model.lookups = {FIRST: Lookup(FakeRegistry(fast), FIRST), CPU: Lookup(FakeRegistry(cpu), CPU)}
+    return onnx_model

@@ -1,4 +1,4 @@
-"""The ONNX Runtime that is installed, as a target to hold placements against."""
+"""The installed ONNX Runtime as a target for comparisons."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from specgate.errors import InputError
 from specgate.targets import parse_target
 
 
-def installed(what):
-    """Return the package and its target; skip the module with `what` is not done where there is none that is known."""
+def list_installed(what):
+    """Return the package and its target; skip the module without a known one.
+
+    `what` is not done then, as the skip says.
+    """
     runtime = pytest.importorskip("onnxruntime", reason=f"{what}: pip install onnxruntime")
     target = f"onnxruntime:{runtime.__version__}"
     try:

@@ -1,9 +1,9 @@
-"""What ONNX Runtime's CPU provider does where a rule of ONNX's tables is broken: ``python -m tests.runtimes.onnxruntime.outcomes``.
+"""Record what ONNX Runtime's CPU provider does if a rule is broken.
 
-Draws for each operator, version and finding a few descriptors that have this finding alone, and valid ones; asks
-releases for a session and its first run; and writes one JSON line a model to DIR, a file for each operator. What always
-becomes of a broken rule is what ``specs/onnxruntime/runs.yaml`` records; valid descriptors that fail are conditions for
-``refuses`` in ``loading.yaml``.
+``python -m tests.runtimes.onnxruntime.outcomes`` draws for each operator, version and finding a few descriptors that
+have only this finding, and valid ones; creates a session and runs it in several releases; and writes one JSON line per
+model to DIR, a file per operator. Constant outcomes of a broken rule go to ``specs/onnxruntime/runs.yaml``; valid
+descriptors that fail are conditions for ``refuses`` in ``loading.yaml``.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 _TIMEOUT: Final = 3.0
 _VALID: Final = "valid"
-#: Findings on what every implementation checks against the schema of an operator.
+#: Findings on requirements that every implementation checks against the operator's schema.
 _OF_SCHEMAS: Final = ("structure", "type")
 _ATTEMPTS: Final = 3
-#: Of a tensor: more take long to compute and say nothing else.
+#: Maximum elements of a tensor: more take long and show nothing else.
 _MOST_ELEMENTS: Final = 2**16
 #: The opset of ai.onnx next to an operator of another domain.
 _BESIDE: Final = 21
-#: What the runtime says where it has no kernel for the types of a node, or none of a version.
+#: The runtime's messages about a missing kernel for types or for a version.
 _NO_KERNEL: Final = re.compile(
     r"Could not find an implementation|Failed to find kernel|MLDataType for|InsertedPrecisionFreeCast|InsertedCast"
     r"|Invalid tensor data type|invalid tensor type|is under development|is not currently registered"
@@ -51,7 +51,10 @@ _NO_KERNEL: Final = re.compile(
 
 
 class Drawn(NamedTuple):
-    """A model of one node. breaks: the finding that it has, "valid" for none; constant: inputs keep their values."""
+    """A model of one node.
+
+    breaks: its finding, "valid" for none; constant: inputs keep their values.
+    """
 
     operator: str
     version: str
@@ -62,23 +65,23 @@ class Drawn(NamedTuple):
 
 
 def draw(operator: str, count: int, valid: int, newest: int, useful: Callable[[Drawn], bool]) -> Iterator[Drawn]:
-    """Yield descriptors of each version of an operator: some for each finding that they may have alone, some valid.
+    """Yield descriptors of each version: per possible single finding, and valid ones.
 
-    count: of each finding; of what schemas say one is enough. useful: whether a model says anything, because its
-    types have a kernel; what is not is drawn again a few times.
+    count: per finding; one for findings of schemas. useful: whether a model is informative, because a kernel has its
+    types; others are drawn again a few times.
     """
     spec = dialect("onnx").operator(operator)
-    for level in (one for one in levels(operator, None) if int(one) <= newest):
+    for level in (text for text in levels(operator, None) if int(text) <= newest):
         source = broken_descriptors(spec, level)
         pick = Random(f"{operator}/{level}").randint  # repeatable on purpose
         seen: set[bytes] = set()
         if not source.valid.descriptors:
             continue
         for breaks in [*source.ids, *[_VALID] * bool(valid)]:
-            wanted = valid if breaks == _VALID else 1 if aspect(breaks) in _OF_SCHEMAS else count
+            expected = valid if breaks == _VALID else 1 if aspect(breaks) in _OF_SCHEMAS else count
             got = 0
-            for _ in range(wanted * _ATTEMPTS):
-                if got >= wanted:
+            for _ in range(expected * _ATTEMPTS):
+                if got >= expected:
                     break
                 descriptor = (
                     source.valid.draw(pick)
@@ -90,13 +93,13 @@ def draw(operator: str, count: int, valid: int, newest: int, useful: Callable[[D
                 if _is_large(descriptor):
                     continue
                 for constant in (True, False):
-                    one = descriptor if constant else _without_values(descriptor)
-                    if one is None or (not constant and not _still(one, level, breaks)):
+                    item = descriptor if constant else _without_values(descriptor)
+                    if item is None or (not constant and not _still(item, level, breaks)):
                         continue
-                    made = one_node(one, level, _BESIDE)
-                    if made is not None and made[1] not in seen:
-                        seen.add(made[1])
-                        drawn = Drawn(operator, level, breaks, constant, descriptor, made[1])
+                    pair = one_node(item, level, _BESIDE)
+                    if pair is not None and pair[1] not in seen:
+                        seen.add(pair[1])
+                        drawn = Drawn(operator, level, breaks, constant, descriptor, pair[1])
                         if useful(drawn):
                             got += constant
                             yield drawn
@@ -107,7 +110,7 @@ def _is_large(descriptor: Descriptor) -> bool:
 
 
 def _without_values(descriptor: Descriptor) -> Descriptor | None:
-    """Return a descriptor whose inputs are not constants, None where none is."""
+    """Return a descriptor without constant inputs, None if there are none."""
     inputs = {info.name for info in dialect("onnx").operator(descriptor.operator).inputs}
     fields = {
         name: value._replace(value=None) if name in inputs and isinstance(value, TensorDesc) else value
@@ -120,11 +123,11 @@ def _still(descriptor: Descriptor, level: str, breaks: str) -> bool:
     verdict = check_at(descriptor, level, "documented")
     if breaks == _VALID:
         return verdict.accepted is not False
-    return verdict.accepted is False and any(found.id == breaks for found in verdict.findings)
+    return verdict.accepted is False and any(finding.id == breaks for finding in verdict.findings)
 
 
 def ask(oracle: CpuPlacementOracle, drawn: Drawn) -> Answer:
-    """Return what becomes of a model; if no run succeeds, inputs that fit the descriptor are tried."""
+    """Return the outcome of a model; if no run succeeds, suitable inputs are tried."""
     answer = oracle.ask([drawn.model])[0]
     if answer.word == "created" and answer.run not in {"ran", "crashed", "timeout"}:
         feeds = fitting_feeds(drawn.descriptor, drawn.version)
@@ -164,15 +167,15 @@ def main() -> int:
 
 
 def measure(operator: str, options: argparse.Namespace, oracles: dict[str, CpuPlacementOracle]) -> Iterator[Any]:
-    """Yield a record for each model of an operator that says anything."""
+    """Yield a record for each informative model of an operator."""
     records: list[dict[str, Any]] = []
     lost: set[tuple[str, str, str]] = set()
 
     def useful(drawn: Drawn) -> bool:
-        made = _record(drawn, oracles, lost)
-        if made is not None:
-            records.append(made)
-        return made is not None
+        entries = _record(drawn, oracles, lost)
+        if entries is not None:
+            records.append(entries)
+        return entries is not None
 
     for _ in draw(operator, options.cases, options.valid, options.newest, useful):
         yield records.pop()
@@ -185,9 +188,9 @@ def _opset(release: str) -> int:
 def _record(
     drawn: Drawn, oracles: dict[str, CpuPlacementOracle], lost: set[tuple[str, str, str]]
 ) -> dict[str, Any] | None:
-    """Return what releases did, None where none has a kernel for the node.
+    """Return the releases' outcomes, None if none has a kernel for the node.
 
-    lost: where a process was lost already, which takes seconds: that is not asked again.
+    lost: nodes that crashed a process, which takes seconds: they are not repeated.
     """
     answers = {}
     for release, oracle in oracles.items():

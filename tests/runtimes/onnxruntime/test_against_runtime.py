@@ -1,6 +1,6 @@
-"""Placements on the CPU held against the installed ONNX Runtime: is there a kernel, is the session created.
+"""CPU placements against the installed ONNX Runtime: kernels and sessions.
 
-A sample of the onnx package's backend models; ``HYPOTHESIS_PROFILE=nightly`` takes all of them.
+A sample of the onnx package's backend models; ``HYPOTHESIS_PROFILE=nightly`` uses all of them.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import pytest
 import specgate
 from tests.linting.models import chain, graph, helper, info, model, onnx
 from tests.linting.test_backend_models import ALL, backend_models
-from tests.runtimes.onnxruntime.installed import installed
+from tests.runtimes.onnxruntime.installed import list_installed
 
-runtime, TARGET = installed("PLACEMENTS ARE NOT HELD AGAINST ONNX RUNTIME")
+runtime, TARGET = list_installed("PLACEMENTS ARE NOT COMPARED WITH ONNX RUNTIME")
 FLOAT16 = onnx.TensorProto.FLOAT16
-#: What constructors of kernels refuse, which no list of kernels has.
+#: Rejections by kernels' constructors, which no list of kernels contains.
 CONSTRUCTORS = ("Exception during initialization",)
-#: Attributes and operators that the onnx package has added to an opset since the runtime was built.
+#: Attributes and operators that the onnx package added to an opset after the runtime was built.
 NEWER_ONNX = ("Unrecognized attribute", "is not a registered function/op", "No Op registered")
 
 
 def session(data):
-    """Return why the runtime makes no session without optimisations, "" where it makes one."""
+    """Return the runtime's error for a session without optimizations, else ""."""
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
@@ -34,16 +34,16 @@ def session(data):
 
 @pytest.mark.timeout(3600 if ALL else 300)
 def test_backend_models_have_kernels_where_the_runtime_has(record_property):
-    wrong, asked = [], 0
+    wrong, questions = [], 0
     for name, data in backend_models():
-        asked += 1
-        found = specgate.place(onnx.ModelProto.FromString(data), TARGET)
+        questions += 1
+        placement = specgate.place(onnx.ModelProto.FromString(data), TARGET)
         error = session(data)
-        known = any(text in error for text in (*CONSTRUCTORS, *NEWER_ONNX))
-        if (found.unoptimised == "fails") != bool(error) and not (error and known):
-            wrong.append((name, found.unoptimised, error[:200], found.refusals))
-    record_property("models", asked)
-    assert asked > 20
+        facts = any(text in error for text in (*CONSTRUCTORS, *NEWER_ONNX))
+        if (placement.unoptimised == "fails") != bool(error) and not (error and facts):
+            wrong.append((name, placement.unoptimised, error[:200], placement.refusals))
+    record_property("models", questions)
+    assert questions > 20
     assert wrong == []
 
 
@@ -69,6 +69,6 @@ def cases():
 
 @pytest.mark.parametrize("name", cases())
 def test_each_reason_is_the_runtime_s_own(name):
-    made, wanted = cases()[name]
-    assert bool(session(made.SerializeToString())) == (wanted == "fails")
-    assert specgate.place(made, TARGET).unoptimised == wanted
+    onnx_model, expected = cases()[name]
+    assert bool(session(onnx_model.SerializeToString())) == (expected == "fails")
+    assert specgate.place(onnx_model, TARGET).unoptimised == expected

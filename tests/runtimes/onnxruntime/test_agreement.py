@@ -1,6 +1,6 @@
-"""place says that the session fails where lint, for the same target, has an error; and the node is the same.
+"""If lint has an error for a target, place says that the session fails, and why.
 
-What lint accepts for a runtime, run computes.
+Both name the same node. Models that lint accepts for a runtime can be run.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ OPERATORS = sorted(dialect("onnx").tables.operators)
 @pytest.mark.slow
 @given(operator=st.sampled_from(OPERATORS), target=st.sampled_from([CPU, DML]), data=st.data())
 def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> None:
-    known = [
+    facts = [
         level for level in levels(operator, NEWEST) if level in {case.level for case in cases_of("onnx", operator)}
     ]
-    if not known:
+    if not facts:
         reject()
-    level = data.draw(st.sampled_from(known))
-    made = drawn_node(data, operator, level)
-    asked = one_node(made, level, NEWEST)
-    if asked is None:
+    level = data.draw(st.sampled_from(facts))
+    onnx_model = drawn_node(data, operator, level)
+    questions = one_node(onnx_model, level, NEWEST)
+    if questions is None:
         reject()
-    assert contradiction(asked[1], target) is None
+    assert contradiction(questions[1], target) is None
     wrap: Any = data.draw(st.sampled_from([bytes, in_function, in_branches]))
-    assert not_computed(wrap(asked[1]), target, made, level) is None
+    assert not_computed(wrap(questions[1]), target, onnx_model, level) is None
 
 
 @pytest.mark.slow
@@ -74,15 +74,15 @@ def of_domain(domain, operator="Relu", **more):
     return helper.make_node(operator, ["x"], ["y"], domain=domain, **more)
 
 
-def branches(then, otherwise):
-    return helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=otherwise)
+def branches(later, otherwise):
+    return helper.make_node("If", ["c"], ["y"], name="if", then_branch=later, else_branch=otherwise)
 
 
 def body(nodes, output="o"):
     return helper.make_graph(nodes, "body", [], [helper.make_empty_tensor_value_info(output)])
 
 
-# What sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0 do with each: created (and run), or not loaded.
+# Sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0: created (and run), or not loaded.
 FILES = {
     "a domain without an import": ("created", lambda: model(graph([of_domain("com.microsoft", "Gelu")]))),
     "ai.onnx without an import": ("created", lambda: model(graph([relu("x", "y")]), opsets=[("com.microsoft", 1)])),
@@ -146,21 +146,21 @@ FILES = {
 }  # fmt: skip
 
 
-def twice(made):
-    made.graph.node[0].attribute.append(made.graph.node[0].attribute[0])
-    return made
+def twice(onnx_model):
+    onnx_model.graph.node[0].attribute.append(onnx_model.graph.node[0].attribute[0])
+    return onnx_model
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("target", [CPU, "onnxruntime:1.32.0", "onnxruntime-directml:1.20.1"])
-def test_files_that_the_runtime_completes_or_refuses(name, target):
+def test_files_that_the_runtime_completes_or_rejects(name, target):
     session, make = FILES[name]
-    made = make()
-    assert specgate.place(made, target).session == session
-    assert contradiction(made.SerializeToString(), target) is None
-    # Which of two Constants counts is not defined: the runtime's last one, also for nodes between the two.
+    onnx_model = make()
+    assert specgate.place(onnx_model, target).session == session
+    assert contradiction(onnx_model.SerializeToString(), target) is None
+    # Two Constants of one name are undefined: the runtime uses its last one, also for nodes between both.
     if name != "a value of two Constants":
-        assert not_computed(made.SerializeToString(), target) is None
+        assert not_computed(onnx_model.SerializeToString(), target) is None
 
 
 @pytest.mark.oracle
@@ -170,14 +170,14 @@ def test_the_installed_release_does_so(name):
     assert installed_session(make().SerializeToString()) == session
 
 
-def test_functions_of_one_name_are_refused_from_1_31_on():
+def test_functions_of_one_name_are_rejected_from_1_31_on():
     twin = model(graph([call()]), opsets=[("", 17), ("d", 1)], functions=[function([relu("a", "b")])] * 2)
     assert specgate.place(twin, CPU).session == "created"
     assert specgate.place(twin, "onnxruntime:1.31.1").session == "fails"
     assert contradiction(twin.SerializeToString(), CPU) is contradiction(twin.SerializeToString(), "onnxruntime:1.31.1")
 
 
-def test_what_the_release_adds_is_judged(tmp_path, capsys):
+def test_what_the_release_adds_is_checked(tmp_path, capsys):
     path = tmp_path / "m.onnx"
     onnx.save(FILES["a domain without an import"][1](), path)
     assert main(["lint", str(path), "-t", CPU, "--format", "json", "--fail-on", "error"]) == 0
@@ -190,14 +190,16 @@ def test_what_the_release_adds_is_judged(tmp_path, capsys):
 
 
 def test_the_advice_names_no_operator_that_does_not_exist_there():
-    made = FILES["an operator that ONNX lacks"][1]()
-    report = specgate.lint(made, [CPU])
-    assert {found.id: found.severity for found in report.findings}["onnx/model/operator-unknown"] == "warning"
-    said = " ".join(f"{found.message} {found.fix}" for found in specgate.lint(made, ["onnx:17"]).findings)
-    assert "com.microsoft.SimplifiedLayerNormalization" not in said
+    onnx_model = FILES["an operator that ONNX lacks"][1]()
+    report = specgate.lint(onnx_model, [CPU])
+    assert {finding.id: finding.severity for finding in report.findings}["onnx/model/operator-unknown"] == "warning"
+    message = " ".join(
+        f"{finding.message} {finding.fix}" for finding in specgate.lint(onnx_model, ["onnx:17"]).findings
+    )
+    assert "com.microsoft.SimplifiedLayerNormalization" not in message
 
 
-def test_a_withdrawn_version_is_not_judged_by_a_later_one():
+def test_a_withdrawn_version_is_not_checked_by_a_later_one():
     report = specgate.lint(FILES["a withdrawn version"][1](), [CPU])
-    found = [(found.id, found.severity) for found in report.findings if found.severity != "note"]
-    assert found == [("onnx/GroupNormalization/level", "warning")]
+    texts = [(finding.id, finding.severity) for finding in report.findings if finding.severity != "note"]
+    assert texts == [("onnx/GroupNormalization/level", "warning")]

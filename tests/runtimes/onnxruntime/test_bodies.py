@@ -1,6 +1,7 @@
-"""Counts, types, ranks and sizes where If, Loop and Scan hand values to their bodies and take them back.
+"""Counts, types, ranks and sizes of values that pass into and out of bodies.
 
-What each model does was asked of onnxruntime 1.20.1 and 1.32.0; the installed release is asked again.
+The bodies of If, Loop and Scan. The expected behaviour was measured with onnxruntime 1.20.1 and 1.32.0; the installed
+release is measured again.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def scan(state, element, *, outputs=("q", "y"), **attributes):
         [info("s", state), info("e", element)],
         [open_info("s2"), open_info("o")],
     )
-    made = node("Scan", ["z", "x"], list(outputs), body=body, num_scan_inputs=1, **attributes)
-    return model(graph([made], [info("z", [3]), info("x", [3, 2])], [open_info("q")]))
+    new_node = node("Scan", ["z", "x"], list(outputs), body=body, num_scan_inputs=1, **attributes)
+    return model(graph([new_node], [info("z", [3]), info("x", [3, 2])], [open_info("q")]))
 
 
 def branch(operator="Identity", *, outputs=("o",), kind=FLOAT, inputs=(), sizes=(2,), **attributes):
@@ -33,9 +34,9 @@ def branch(operator="Identity", *, outputs=("o",), kind=FLOAT, inputs=(), sizes=
     return graph(nodes, inputs, [info(name, sizes, kind) for name in outputs])
 
 
-def condition(then, otherwise, outputs=("y",), opset=13):
-    made = node("If", ["c"], list(outputs), then_branch=then, else_branch=otherwise)
-    return model(graph([made], [info("c", [], BOOL), "x"], [open_info("y")]), opsets=[("", opset)])
+def condition(later, otherwise, outputs=("y",), opset=13):
+    new_node = node("If", ["c"], list(outputs), then_branch=later, else_branch=otherwise)
+    return model(graph([new_node], [info("c", [], BOOL), "x"], [open_info("y")]), opsets=[("", opset)])
 
 
 def loop(kind=FLOAT, sizes=(2,), *, carried=("x",), outputs=("y",)):
@@ -44,8 +45,8 @@ def loop(kind=FLOAT, sizes=(2,), *, carried=("x",), outputs=("y",)):
         [info("i", [], INT64), info("t", [], BOOL), info("v", sizes, kind)],
         [info("go", [], BOOL), open_info("z", kind)],
     )
-    made = node("Loop", ["n", "", *carried], list(outputs), body=body)
-    return model(graph([made], [info("n", [], INT64), "x"], [open_info("y")]))
+    new_node = node("Loop", ["n", "", *carried], list(outputs), body=body)
+    return model(graph([new_node], [info("n", [], INT64), "x"], [open_info("y")]))
 
 
 MODELS = {
@@ -90,9 +91,9 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_borders_of_bodies(name, target):
     session, make = MODELS[name]
-    made = make()
-    assert specgate.place(made, target).session == session
-    assert contradiction(made.SerializeToString(), target) is None
+    onnx_model = make()
+    assert specgate.place(onnx_model, target).session == session
+    assert contradiction(onnx_model.SerializeToString(), target) is None
 
 
 @pytest.mark.oracle

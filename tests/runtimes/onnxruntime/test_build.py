@@ -1,4 +1,4 @@
-"""What is wrong with a runtime's files is reported at once, with file and line."""
+"""Errors in a runtime's files are reported together, with file and line."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ operators:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "scratch"
-    (made / "cpu").mkdir(parents=True)
-    (made / "releases.yaml").write_text(RELEASES, encoding="utf-8")
-    (made / "sets.yaml").write_text(SETS, encoding="utf-8")
-    (made / "cpu" / "ai.onnx.yaml").write_text(CPU, encoding="utf-8")
-    return made
+    onnx_model = tmp_path / "scratch"
+    (onnx_model / "cpu").mkdir(parents=True)
+    (onnx_model / "releases.yaml").write_text(RELEASES, encoding="utf-8")
+    (onnx_model / "sets.yaml").write_text(SETS, encoding="utf-8")
+    (onnx_model / "cpu" / "ai.onnx.yaml").write_text(CPU, encoding="utf-8")
+    return onnx_model
 
 
 def problems(folder: Path) -> list[str]:
@@ -87,14 +87,14 @@ BROKEN: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after", "told"), BROKEN.values(), ids=BROKEN.keys())
-def test_mistakes_in_a_row(folder, before: str, after: str, told: str) -> None:
+@pytest.mark.parametrize(("before", "after", "message"), BROKEN.values(), ids=BROKEN.keys())
+def test_mistakes_in_a_row(folder, before: str, after: str, message: str) -> None:
     path = folder / "cpu" / "ai.onnx.yaml"
     text = CPU.replace(before, after)
-    if "no table" in told:
+    if "no table" in message:
         text = text.replace("$some}}", "$some}, query: 'True'}")
     path.write_text(text, encoding="utf-8")
-    assert [problem for problem in problems(folder) if problem.startswith(f"cpu/ai.onnx.yaml:5: operators.{told}")]
+    assert [problem for problem in problems(folder) if problem.startswith(f"cpu/ai.onnx.yaml:5: operators.{message}")]
 
 
 def test_a_note_excuses_a_strange_constraint(folder) -> None:
@@ -122,7 +122,7 @@ def test_mistakes_in_other_files(folder) -> None:
     ]
 
 
-def test_tables_are_made_anew_when_a_file_changed(folder, monkeypatch) -> None:
+def test_tables_are_rebuilt_when_a_file_changed(folder, monkeypatch) -> None:
     (folder.parent / "pyproject.toml").touch()
     specs = folder.parent / "specs"
     specs.mkdir()
@@ -186,7 +186,7 @@ def test_what_campaigns_need_is_in_the_tables(folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         (
             "observed.yaml", OBSERVED.replace("1.2..", "1.7.."), "observed.yaml:4: observed.known.releases: unknown release '1.7'"),
@@ -194,18 +194,18 @@ def test_what_campaigns_need_is_in_the_tables(folder) -> None:
         ("graphs.yaml", GRAPHS.replace("gives: a", "gives: b"), "y = Abs(x): unknown kind 'b'"),
     ],
 )  # fmt: skip
-def test_mistakes_in_what_campaigns_need(folder, name: str, text: str, said: str) -> None:
+def test_mistakes_in_what_campaigns_need(folder, name: str, text: str, message: str) -> None:
     (folder / name).write_text(text, encoding="utf-8")
     (problem,) = problems(folder)
-    assert said in problem
+    assert message in problem
 
 
 def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
     entry = "{operators: {Sape: '1..', Shape: '1..'}, of: sizes, by: magic, gives: list, releases: 1.7..}"
     text = f"sources: [{{measured: by hand}}]\nvalues:\n  - {entry}\nunsized:\n  - {{operators: {{Abs: '1..6'}}}}\n"
     (folder / "inference.yaml").write_text(text, encoding="utf-8")
-    found = problems(folder)
-    assert [line.partition(": ")[2] for line in found] == [
+    texts = problems(folder)
+    assert [line.partition(": ")[2] for line in texts] == [
         "values.0.operators.Sape: unknown operator 'Sape'",
         "values.0.by: unknown way 'magic'; known: sizes, same, joined, picked, sum, difference, product, quotient",
         "values.0.releases: unknown release '1.7'; known here: 1.1, 1.2",
@@ -213,17 +213,17 @@ def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
     (folder / "inference.yaml").write_text(
         text.replace("Sape: '1..', ", "").replace("magic", "same").replace("1.7", "1.2")
     )
-    made = build_runtime(folder)["inference"]
-    assert made["values"][0]["operators"] == {"Shape": (1, None)}
-    assert (made["values"][0]["first"], made["unsized"][0]["operators"]) == (1, {"Abs": (1, 6)})
+    onnx_model = build_runtime(folder)["inference"]
+    assert onnx_model["values"][0]["operators"] == {"Shape": (1, None)}
+    assert (onnx_model["values"][0]["first"], onnx_model["unsized"][0]["operators"]) == (1, {"Abs": (1, 6)})
 
 
-def test_what_is_made_again_has_releases_that_there_are(folder) -> None:
+def test_what_is_rebuilt_has_releases_that_there_are(folder) -> None:
     more = 'duplicating:\n  - {releases: "1.2..", operators: {ai.onnx: [Abs]}, setting: off}\n'
     (folder / "releases.yaml").write_text(RELEASES + more, encoding="utf-8")
-    said = {"releases": "1.2..", "operators": {"ai.onnx": ["Abs"]}, "attributes": True, "inlined": True}
-    said["setting"] = "off"
-    assert build_runtime(folder)["duplicating"] == [{**said, "first": 1, "last": 1}]
+    entries = {"releases": "1.2..", "operators": {"ai.onnx": ["Abs"]}, "attributes": True, "inlined": True}
+    entries["setting"] = "off"
+    assert build_runtime(folder)["duplicating"] == [{**entries, "first": 1, "last": 1}]
     (folder / "releases.yaml").write_text(RELEASES + more.replace("1.2..", "1.9"), encoding="utf-8")
     assert problems(folder) == ["releases.yaml:12: duplicating.0.releases: unknown release '1.9'; known here: 1.1, 1.2"]
 
@@ -243,8 +243,8 @@ functions:
 """,
         encoding="utf-8",
     )
-    found = problems(folder)
-    assert [problem.partition(": ")[2] for problem in found] == [
+    texts = problems(folder)
+    assert [problem.partition(": ")[2] for problem in texts] == [
         "functions.com.microsoft.QuickGelu.nodes.0: unknown operator 'Muls'",
         "functions.com.microsoft.QuickGelu.nodes.1: no node produces 'alpha'",
         "functions.com.microsoft.QuickGelu: no node produces the output 'Z'",

@@ -1,4 +1,4 @@
-"""The campaign: the models that it makes, what it writes, and what it compares."""
+"""The campaign: its models, its records, and its comparison."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.runtimes.onnxruntime import campaign
 from tests.runtimes.onnxruntime.campaign import ask, models, write
 from tests.runtimes.onnxruntime.compare import judge
 
-onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE BUILT: onnx is not installed")
 TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
 RELU: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
 
 
 class Oracle:
-    """Answers every model with a node on DirectML."""
+    """Answer every model with a node on DirectML."""
 
     def __init__(self):
         self.asked = []
@@ -39,11 +39,11 @@ class Oracle:
 
 
 def test_models_are_of_each_version_and_carry_their_constants():
-    made = [(opset, onnx.ModelProto.FromString(model)) for opset, _, model in models("OneHot", 8, "0")]
-    assert {"9", "11"} <= {opset for opset, _ in made}
-    assert {model.graph.node[0].name for _, model in made} == {NODE}
-    assert {model.opset_import[0].version for opset, model in made if opset == "9"} == {9}
-    assert any(model.graph.initializer for _, model in made)
+    pairs = [(opset, onnx.ModelProto.FromString(model)) for opset, _, model in models("OneHot", 8, "0")]
+    assert {"9", "11"} <= {opset for opset, _ in pairs}
+    assert {model.graph.node[0].name for _, model in pairs} == {NODE}
+    assert {model.opset_import[0].version for opset, model in pairs if opset == "9"} == {9}
+    assert any(model.graph.initializer for _, model in pairs)
 
 
 def test_the_same_seed_makes_the_same_models():
@@ -72,9 +72,9 @@ def test_a_file_has_what_was_asked_and_a_line_for_each_model(tmp_path):
         ),
     ],
 )
-def test_what_is_said_reaches_the_oracle(words, settings, tmp_path, monkeypatch):
-    """Once --run was written down and not passed on."""
-    given: dict[str, Any] = {}
+def test_what_is_reported_reaches_the_oracle(words, settings, tmp_path, monkeypatch):
+    """--run was once documented but not passed on."""
+    inputs: dict[str, Any] = {}
 
     class Opened(Oracle):
         versions: ClassVar[dict[str, str]] = {}
@@ -82,7 +82,7 @@ def test_what_is_said_reaches_the_oracle(words, settings, tmp_path, monkeypatch)
         def __init__(self, release, **options):
             super().__init__()
             del options["timeout"]
-            given.update(options, release=release)
+            inputs.update(options, release=release)
 
         def __enter__(self):
             return self
@@ -93,7 +93,7 @@ def test_what_is_said_reaches_the_oracle(words, settings, tmp_path, monkeypatch)
     monkeypatch.setattr(campaign, "PlacementOracle", Opened)
     monkeypatch.setattr(sys, "argv", ["campaign", str(tmp_path), "Relu", "--cases", "1", *words])
     assert campaign.main() == 0
-    assert given == settings
+    assert inputs == settings
     (path,) = tmp_path.iterdir()
     head = json.loads(path.read_text(encoding="utf-8").splitlines()[0])["asked"]
     assert {name: head[name] for name in ("optimisation", "fused", "run")} == {
@@ -111,17 +111,17 @@ class Ours(list):
     """A placement of one node."""
 
     def __init__(self, session="created", provider="DirectML", lowered=(RELU,), creation="created"):
-        descriptors = None if lowered is None else tuple(read_dict(one, "directml") for one in lowered)
+        descriptors = None if lowered is None else tuple(read_dict(item, "directml") for item in lowered)
         super().__init__([SimpleNamespace(operator="Relu", provider=provider, creation=creation, lowered=descriptors)])
         self.session = self.unoptimised = session
 
 
-def judged(ours):
+def evaluate(ours):
     return judge(iter([*ask(Oracle(), ["Relu"], 1, "0")][:1]), lambda _: ours)
 
 
 def test_what_is_alike_is_counted():
-    differences = judged(Ours())
+    differences = evaluate(Ours())
     assert differences.found == {}
     assert differences.same == differences.asked == {"session": 1, "nodes": 1, "created operators": 1}
 
@@ -135,7 +135,7 @@ def test_what_is_alike_is_counted():
     ],
 )
 def test_each_difference_has_its_class(ours, what):
-    differences = judged(ours)
+    differences = evaluate(ours)
     assert {key[0] for key in differences.found} == what
     assert all(len(line) > 5 for line in differences.lines())
 
@@ -160,11 +160,11 @@ def test_an_error_is_a_difference():
 
 
 def test_what_is_not_known_is_not_compared():
-    assert judged(Ours(lowered=None)).left_out == {"what created nodes become is not known": 1}
+    assert evaluate(Ours(lowered=None)).left_out == {"what created nodes become is not known": 1}
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("item", "other", "same"),
     [
         (TENSOR, TENSOR | {"Strides": [2, 2, 2, 1], "TotalTensorSizeInBytes": 8, "Flags": 0}, True),
         (TENSOR, TENSOR | {"Strides": [0, 0, 0, 1]}, False),
@@ -176,5 +176,5 @@ def test_what_is_not_known_is_not_compared():
         ([1, TENSOR], [1, dict(TENSOR)], True),
     ],
 )
-def test_what_says_the_same_is_alike(one, other, same):
-    assert (normal(one) == normal(other)) is same
+def test_what_says_the_same_is_alike(item, other, same):
+    assert (normal(item) == normal(other)) is same

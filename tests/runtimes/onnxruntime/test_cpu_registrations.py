@@ -1,4 +1,4 @@
-"""What the CPU provider registers: counts of wheels, kernels that are registered apart, and ranges of versions."""
+"""Registrations of the CPU provider: counts of wheels, separate kernels, versions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from specgate.runtimes.onnxruntime.registrations import registrations
 
-#: Operators and versions that the wheels state: pairs of them, each once, however many kernels there are.
+#: Pairs of operator and version in the wheels, each once, however many kernels there are.
 STATED = {"1.16": 478, "1.20": 515, "1.24": 608, "1.31": 628}
 
 
@@ -23,12 +23,12 @@ def test_a_closed_range_holds_for_its_versions() -> None:
 
 
 def test_kernels_of_other_types_stay_apart() -> None:
-    found = [each.types for each in registrations("CPU", "1.31").of("", "BatchNormalization") if each.version == 15]
-    assert found == [{name: {kind} for name in ("T", "T1", "T2")} for kind in ("DOUBLE", "FLOAT")]
+    tables = [each.types for each in registrations("CPU", "1.31").of("", "BatchNormalization") if each.version == 15]
+    assert tables == [{name: {kind} for name in ("T", "T1", "T2")} for kind in ("DOUBLE", "FLOAT")]
 
 
 def test_domains() -> None:
-    found = registrations("CPU", "1.31")
-    assert set(found.domains) == {"ai.onnx", "ai.onnx.ml", "com.microsoft", "com.microsoft.nchwc"}
-    assert "Attention" in set(found.operators("com.microsoft"))
-    assert found.of("com.example", "Attention") == ()
+    registry = registrations("CPU", "1.31")
+    assert set(registry.domains) == {"ai.onnx", "ai.onnx.ml", "com.microsoft", "com.microsoft.nchwc"}
+    assert "Attention" in set(registry.operators("com.microsoft"))
+    assert registry.of("com.example", "Attention") == ()

@@ -1,4 +1,4 @@
-"""`specgate place --descriptors`: what nodes become, as DxDispatch model files."""
+"""`specgate place --descriptors`: lowered nodes as DxDispatch model files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def node(operator, inputs, output, name, **more):
     return helper.make_node(operator, inputs, [output], name=name, **more)
 
 
-def saved(tmp_path, nodes, inputs, initializers=()):
+def save_model(tmp_path, nodes, inputs, initializers=()):
     path = tmp_path / "m.onnx"
     onnx.save(model(graph(nodes, inputs, [info(nodes[-1].output[0], None)], list(initializers))), path)
     return str(path)
@@ -30,7 +30,7 @@ def files(folder):
 
 @pytest.fixture
 def path(tmp_path):
-    """Two nodes with the same safe name, one of two operators, one on the CPU, one without an operator."""
+    """Nodes with equal safe names, two operators, one on the CPU, one without operator."""
     nodes = [
         relu("x", "a", name="a/b"),
         relu("a", "b", name="a:b"),
@@ -39,7 +39,7 @@ def path(tmp_path):
         node("Gemm", ["x", "x"], "e", "gemm"),
         node("Flatten", ["x"], "f", "flatten"),
     ]
-    return saved(tmp_path, nodes, [info("x", [2, 2])])
+    return save_model(tmp_path, nodes, [info("x", [2, 2])])
 
 
 def run(capsys, *arguments):
@@ -52,11 +52,11 @@ def test_each_node_that_lowers_has_a_file_that_check_and_run_take(path, tmp_path
     folder = tmp_path / "new" / "folder"
     code, out, err = run(capsys, "place", path, "-t", DML, "--descriptors", str(folder))
     assert (code, err) == (0, "")
-    made = files(folder)
-    assert made[:2] == ["graph_a_b-2.json", "graph_a_b.json"]
-    assert out.splitlines()[-1].startswith(f"{len(made)} files written to {folder}; of the other nodes ")
+    onnx_model = files(folder)
+    assert onnx_model[:2] == ["graph_a_b-2.json", "graph_a_b.json"]
+    assert out.splitlines()[-1].startswith(f"{len(onnx_model)} files written to {folder}; of the other nodes ")
     assert "1 on CPU" in out.splitlines()[-1]
-    for file in made:
+    for file in onnx_model:
         code, out, _ = run(capsys, "check", str(folder / file), "-t", "directml:6.4")
         assert (code, out.split()[0]) == (0, "accepted")
         code, out, _ = run(capsys, "run", str(folder / file))
@@ -90,13 +90,13 @@ def test_other_formats_stay_whole(path, tmp_path, capsys):
 
 def test_buffers_have_the_bytes_that_tensors_take(tmp_path, capsys):
     small = helper.make_tensor("w", FLOAT, [2], [1.0, 2.0])
-    path = saved(tmp_path, [node("Add", ["x", "w"], "y", "add")], [info("x", [3, 2])], [small])
+    path = save_model(tmp_path, [node("Add", ["x", "w"], "y", "add")], [info("x", [3, 2])], [small])
     run(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path / "d"))
-    made = read_dx_model(tmp_path / "d" / "graph_add.json")
-    (descriptor,) = (one.descriptor for one in made.dispatchables.values())
+    dx_model = read_dx_model(tmp_path / "d" / "graph_add.json")
+    (descriptor,) = (dispatchable.descriptor for dispatchable in dx_model.dispatchables.values())
     assert descriptor is not None
     assert descriptor.fields["BTensor"].strides is not None  # two elements, read three times
-    counts = {name.partition(".")[2]: one.initial["valueCount"] for name, one in made.resources.items()}
+    counts = {name.partition(".")[2]: resource.initial["valueCount"] for name, resource in dx_model.resources.items()}
     assert counts == {"ATensor": 6, "BTensor": 2, "OutputTensor": 6}
 
 
@@ -107,7 +107,7 @@ def test_lists_of_tensors_and_several_operators(tmp_path, capsys):
         node("Concat", ["a", "b"], "c", "concat", axis=0),
         node("Mean", ["c", "x", "c"], "y", "mean"),
     ]
-    path = saved(tmp_path, nodes, [info("x", [4, 2])], [pads])
+    path = save_model(tmp_path, nodes, [info("x", [4, 2])], [pads])
     run(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path / "d"))
     joined = read_dx_model(tmp_path / "d" / "graph_concat.json")
     assert [name for name in joined.resources if "InputTensors" in name] == [
@@ -116,15 +116,15 @@ def test_lists_of_tensors_and_several_operators(tmp_path, capsys):
     ]
     several = read_dx_model(tmp_path / "d" / "graph_mean.json")
     assert len(several.dispatchables) > 1
-    assert [one.partition("-")[0] for one in several.dispatchables] == [
+    assert [text.partition("-")[0] for text in several.dispatchables] == [
         str(index) for index in range(len(several.dispatchables))
     ]
     for file in files(tmp_path / "d"):
         assert run(capsys, "run", str(tmp_path / "d" / file))[0] == 0
 
 
-def test_what_create_operator_refuses_is_written_and_its_file_says_so(tmp_path, capsys):
-    path = saved(tmp_path, [node("Softmax", ["x"], "y", "softmax")], [info("x", [2, 3])])
+def test_what_create_operator_rejects_is_written_and_its_file_says_so(tmp_path, capsys):
+    path = save_model(tmp_path, [node("Softmax", ["x"], "y", "softmax")], [info("x", [2, 3])])
     code, _, _ = run(capsys, "place", path, "-t", f"{DML}@5.0", "--descriptors", str(tmp_path / "d"))
     (file,) = files(tmp_path / "d")
     assert code == 1
@@ -135,7 +135,7 @@ def test_what_create_operator_refuses_is_written_and_its_file_says_so(tmp_path, 
 def test_a_name_is_a_file_in_the_folder_and_nowhere_else(tmp_path, capsys):
     names = ["../../../etc/x", "a\n// b", "\u202e", "n" * 400, "CON", ""]
     nodes = [relu("x" if not at else f"v{at - 1}", f"v{at}", name=name) for at, name in enumerate(names)]
-    path = saved(tmp_path, nodes, [info("x", [2])])
+    path = save_model(tmp_path, nodes, [info("x", [2])])
     folder = tmp_path / "d"
     assert run(capsys, "place", path, "-t", DML, "--descriptors", str(folder))[0] == 0
     assert len(files(folder)) == len(names)
@@ -146,7 +146,7 @@ def test_a_name_is_a_file_in_the_folder_and_nowhere_else(tmp_path, capsys):
         assert run(capsys, "check", str(folder / file), "-t", "directml:6.4")[0] == 0
 
 
-def test_a_folder_that_is_a_file_is_refused(path, tmp_path, capsys):
+def test_a_folder_that_is_a_file_is_rejected(path, tmp_path, capsys):
     for place in (path, f"{path}/inside", "a\0b"):
         code, out, err = run(capsys, "place", path, "-t", DML, "--descriptors", place)
         assert (code, out) == (2, "")
@@ -172,18 +172,18 @@ def test_nothing_is_written_where_something_else_is_in_the_way(path, tmp_path, c
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["-t", DML, "--node", "gemm"], "--node requires --descriptors DIR"),
         (["-t", DML, "--node", "gem", "--descriptors", "DIR"], "no node 'gem' among those placed; did you mean"),
         (["-t", "onnxruntime:1.24.4", "--descriptors", "DIR"], "does not create DirectML operators"),
     ],
 )
-def test_unusable_options(path, tmp_path, capsys, arguments, said):
+def test_unusable_options(path, tmp_path, capsys, arguments, message):
     folder = str(tmp_path / "d")
-    code, out, err = run(capsys, "place", path, *(folder if one == "DIR" else one for one in arguments))
+    code, out, err = run(capsys, "place", path, *(folder if item == "DIR" else item for item in arguments))
     assert (code, out, (tmp_path / "d").exists()) == (2, "", False)
-    assert said in err
+    assert message in err
 
 
 def test_tensors_that_no_buffer_holds_are_counted(path, tmp_path):

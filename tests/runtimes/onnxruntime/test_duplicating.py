@@ -1,6 +1,6 @@
-"""Nodes that a runtime makes again for each further node that reads them.
+"""Nodes that a runtime duplicates, one copy per further consumer.
 
-What each release does was measured with sessions of it, whose models were written out; see releases.yaml.
+Each release was measured with sessions whose models were written out; see releases.yaml.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SIZES = [2, 3, 4]
 
 
 def constants(count=None):
-    """A scale and a zero point, for each place of the first axis or for all."""
+    """A scale and a zero point, per slice of the first axis or per tensor."""
     dims, many = ([], 1) if count is None else ([count], count)
     return [helper.make_tensor("s", FLOAT, dims, [0.5] * many), helper.make_tensor("z", UINT8, dims, [3] * many)]
 
@@ -44,28 +44,28 @@ def relus(*outputs, source="y"):
     return [relu(source, output, name=output) for output in outputs]
 
 
-def made(nodes, outputs, inputs=(), opset=13, initializers=None, functions=(), domains=()):
-    held = constants() if initializers is None else initializers
-    body = graph(nodes, [info("x", SIZES, UINT8), *inputs], [info(one, SIZES) for one in outputs], held)
+def make(nodes, outputs, inputs=(), opset=13, initializers=None, functions=(), domains=()):
+    value = constants() if initializers is None else initializers
+    body = graph(nodes, [info("x", SIZES, UINT8), *inputs], [info(item, SIZES) for item in outputs], value)
     return model(body, opsets=[("", opset), *((name, 1) for name in domains)], functions=functions)
 
 
-def again(found):
-    """The nodes that were made again, each with what was added and for which node."""
-    return {one.node: [(more.node, more.reader) for more in one.duplicates] for one in found if one.duplicates}
+def again(result):
+    """Return the duplicated nodes with each added node and its consumer."""
+    return {item.node: [(more.node, more.reader) for more in item.duplicates] for item in result if item.duplicates}
 
 
 def test_each_further_node_that_reads_it_has_its_own():
-    found = specgate.place(made([dequantize(), *relus(*"abc")], "abc"), DML)
-    assert [one.node for one in found] == ["graph/dq", "graph/a", "graph/b", "graph/c"]
-    assert again(found) == {
+    placement = specgate.place(make([dequantize(), *relus(*"abc")], "abc"), DML)
+    assert [placed.node for placed in placement] == ["graph/dq", "graph/a", "graph/b", "graph/c"]
+    assert again(placement) == {
         "graph/dq": [("graph/dq/duplicated", "graph/b"), ("graph/dq/duplicated_token_1", "graph/c")]
     }
-    whole = found.nodes[0]
-    assert (len(found), found.counts, whole.times) == (4, {"DirectML": 4}, 3)
-    assert [len(one.lowered or ()) for one in found.every] == [1] * 6
+    whole = placement.nodes[0]
+    assert (len(placement), placement.counts, whole.times) == (4, {"DirectML": 4}, 3)
+    assert [len(placed.lowered or ()) for placed in placement.every] == [1] * 6
     assert all(more.lowered == whole.lowered and more.operator == whole.operator for more in whole.duplicates)
-    assert [one.nodes for one in found.partitions] == [
+    assert [partition.nodes for partition in placement.partitions] == [
         ("graph/dq", "graph/a"), ("graph/dq/duplicated", "graph/b"), ("graph/dq/duplicated_token_1", "graph/c"),
     ]  # fmt: skip
     assert [more.partition for more in whole.duplicates] == [2, 3]
@@ -73,26 +73,26 @@ def test_each_further_node_that_reads_it_has_its_own():
 
 def test_one_reader_or_none_leaves_all_as_it_is():
     for nodes, outputs in (([dequantize(), *relus("a")], "a"), ([dequantize()], "y")):
-        assert again(specgate.place(made(nodes, outputs), DML)) == {}
+        assert again(specgate.place(make(nodes, outputs), DML)) == {}
 
 
 def test_a_node_that_reads_it_twice_is_two():
-    found = specgate.place(made([dequantize(), node("Add", ["y", "y"], "a"), *relus("b")], "ab"), DML)
-    assert again(found) == {
+    placement = specgate.place(make([dequantize(), node("Add", ["y", "y"], "a"), *relus("b")], "ab"), DML)
+    assert again(placement) == {
         "graph/dq": [("graph/dq/duplicated", "graph/a"), ("graph/dq/duplicated_token_1", "graph/b")]
     }
-    assert found.partitions[0].nodes == ("graph/dq", "graph/dq/duplicated", "graph/a")
+    assert placement.partitions[0].nodes == ("graph/dq", "graph/dq/duplicated", "graph/a")
 
 
 def test_what_an_output_of_the_graph_is_stays_for_it():
-    found = specgate.place(made([dequantize(), *relus("a")], "ya"), DML)
-    assert again(found) == {"graph/dq": [("graph/dq/duplicated", "graph/a")]}
+    placement = specgate.place(make([dequantize(), *relus("a")], "ya"), DML)
+    assert again(placement) == {"graph/dq": [("graph/dq/duplicated", "graph/a")]}
 
 
-def branches(then, otherwise):
+def branches(later, otherwise):
     return {
-        name: graph([one], [], [info(one.output[0], SIZES)], name=name)
-        for name, one in (("then_branch", then), ("else_branch", otherwise))
+        name: graph([item], [], [info(item.output[0], SIZES)], name=name)
+        for name, item in (("then_branch", later), ("else_branch", otherwise))
     }
 
 
@@ -105,36 +105,36 @@ def test_what_bodies_read_stays_for_them_and_bodies_have_their_own():
     bodies = branches(*relus("t"), *relus("e")) | {"then_branch": inside}
     choose = helper.make_node("If", ["c"], ["i"], name="if", **bodies)
     condition = [info("c", [], BOOL)]
-    assert again(specgate.place(made([dequantize(), choose, *relus("a")], "ia", condition), DML)) == {
+    assert again(specgate.place(make([dequantize(), choose, *relus("a")], "ia", condition), DML)) == {
         "graph/dq": [("graph/dq/duplicated", "graph/a")],
         "graph/if/then_branch/inner": [
             ("graph/if/then_branch/inner/duplicated", "graph/if/then_branch/u"),
         ],
     }
     alone = helper.make_node("If", ["c"], ["i"], name="if", **branches(*relus("t"), *relus("e")))
-    assert again(specgate.place(made([dequantize(), alone], "i", condition), DML)) == {}
+    assert again(specgate.place(make([dequantize(), alone], "i", condition), DML)) == {}
 
 
 def test_values_in_bodies_keep_the_sizes_that_are_known_there():
     bodies = branches(*relus("t"), *relus("e"))
     bodies["else_branch"] = graph([dequantize("w", "inner"), *relus("e", source="w")], [], [info("w", SIZES)])
     choose = helper.make_node("If", ["c"], ["i"], name="if", **bodies)
-    found = specgate.place(made([dequantize(), choose, *relus("a")], "ia", [info("c", [], BOOL)]), DML)
-    assert {one.creation for one in found.every if one.provider == "DirectML"} == {"created"}
-    assert sum(len(one.duplicates) for one in found) == 2
+    placement = specgate.place(make([dequantize(), choose, *relus("a")], "ia", [info("c", [], BOOL)]), DML)
+    assert {placed.creation for placed in placement.every if placed.provider == "DirectML"} == {"created"}
+    assert sum(len(placed.duplicates) for placed in placement) == 2
 
 
 def test_the_first_reader_is_the_first_of_the_file():
-    found = specgate.place(made([*relus("a"), dequantize(), *relus("b")], "ab"), DML)
-    assert again(found) == {"graph/dq": [("graph/dq/duplicated", "graph/b")]}
+    placement = specgate.place(make([*relus("a"), dequantize(), *relus("b")], "ab"), DML)
+    assert again(placement) == {"graph/dq": [("graph/dq/duplicated", "graph/b")]}
 
 
 def test_names_that_are_taken_get_numbers():
-    taken = node("Neg", ["y"], "b")
-    taken.name = "dq/duplicated"
-    nodes = [dequantize(), *relus("y/duplicated"), taken, *relus("c")]
-    found = specgate.place(made(nodes, ["y/duplicated", "b", "c"]), DML)
-    assert again(found) == {
+    accepted = node("Neg", ["y"], "b")
+    accepted.name = "dq/duplicated"
+    nodes = [dequantize(), *relus("y/duplicated"), accepted, *relus("c")]
+    placement = specgate.place(make(nodes, ["y/duplicated", "b", "c"]), DML)
+    assert again(placement) == {
         "graph/dq": [
             ("graph/dq/duplicated_token_1", "graph/dq/duplicated"), ("graph/dq/duplicated_token_3", "graph/c"),
         ]
@@ -142,25 +142,25 @@ def test_names_that_are_taken_get_numbers():
 
 
 def test_a_node_without_a_name_is_called_by_what_it_gives():
-    found = specgate.place(made([dequantize(name=""), *relus("a", "b")], "ab"), DML)
-    assert again(found) == {"graph/DequantizeLinear->y": [("graph/DequantizeLinear->y/duplicated", "graph/b")]}
+    placement = specgate.place(make([dequantize(name=""), *relus("a", "b")], "ab"), DML)
+    assert again(placement) == {"graph/DequantizeLinear->y": [("graph/DequantizeLinear->y/duplicated", "graph/b")]}
 
 
 def test_numbers_follow_the_walk_from_the_ends_of_the_graph():
     nodes = [dequantize(), dequantize("w", "other")]
     nodes += [*relus("a", "b", "c"), *relus("d", "e", "f", source="w")]
-    numbers = {name: end.rpartition("_")[2] for name, added in again(specgate.place(made(nodes, "abcdef"), DML)).items()
+    numbers = {name: end.rpartition("_")[2] for name, added in again(specgate.place(make(nodes, "abcdef"), DML)).items()
                for end, _ in added[1:]}  # fmt: skip
     assert numbers == {"graph/other": "1", "graph/dq": "3"}
 
 
 def test_what_reads_another_one_reads_what_was_added_for_it():
-    """The second takes its scale from the first, which another node reads before it."""
+    """The second reads its scale from the first, which has another consumer."""
     second = helper.make_node("DequantizeLinear", ["x", "y", "z"], ["w"], name="second")
     first = helper.make_node("DequantizeLinear", ["k", "s", "z"], ["y"], name="first")
-    held = [*constants(), helper.make_tensor("k", UINT8, [], [5])]
+    items = [*constants(), helper.make_tensor("k", UINT8, [], [5])]
     nodes = [first, node("Neg", ["y"], "n"), second, *relus("a", "b", source="w")]
-    body = graph(nodes, [info("x", SIZES, UINT8)], [info("n", []), info("a", SIZES), info("b", SIZES)], held)
+    body = graph(nodes, [info("x", SIZES, UINT8)], [info("n", []), info("a", SIZES), info("b", SIZES)], items)
     assert again(specgate.place(model(body, opsets=[("", 13)]), DML)) == {
         "graph/first": [("graph/first/duplicated", "graph/second")],
         "graph/second": [("graph/second/duplicated", "graph/b")],
@@ -171,25 +171,25 @@ def test_what_reads_another_one_reads_what_was_added_for_it():
     ("release", "times"), [("1.13.1", 1), ("1.14.1", 1), ("1.15.1", 2), ("1.16.3", 2), ("1.17.3", 2), ("1.24.4", 2)]
 )
 def test_releases_do_it_from_1_15_on(release, times):
-    found = specgate.place(made([dequantize(), *relus("a", "b")], "ab"), f"onnxruntime-directml:{release}")
-    assert found.nodes[0].times == times
+    placement = specgate.place(make([dequantize(), *relus("a", "b")], "ab"), f"onnxruntime-directml:{release}")
+    assert placement.nodes[0].times == times
 
 
 @pytest.mark.parametrize("opset", [10, 13, 19, 21, 23, 25])
 def test_every_version_counts(opset):
-    assert specgate.place(made([dequantize(), *relus("a", "b")], "ab", opset=opset), CPU).nodes[0].times == 2
+    assert specgate.place(make([dequantize(), *relus("a", "b")], "ab", opset=opset), CPU).nodes[0].times == 2
 
 
 @pytest.mark.parametrize(("release", "times"), [("1.16.3", 1), ("1.17.3", 2)])
 def test_the_operator_of_the_runtimes_own_counts_from_1_17_on(release, times):
     nodes = [dequantize(domain="com.microsoft"), *relus("a", "b")]
-    found = specgate.place(made(nodes, "ab", domains=["com.microsoft"]), f"onnxruntime:{release}")
-    assert (found.nodes[0].operator, found.nodes[0].times) == ("com.microsoft.DequantizeLinear", times)
+    placement = specgate.place(make(nodes, "ab", domains=["com.microsoft"]), f"onnxruntime:{release}")
+    assert (placement.nodes[0].operator, placement.nodes[0].times) == ("com.microsoft.DequantizeLinear", times)
 
 
 def test_older_releases_add_nodes_without_attributes():
-    """A row of scales for the first axis is then one for the second, where the kernel refuses it."""
-    wrong = made([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
+    """A row of scales for the first axis would apply to the second, which the kernel rejects."""
+    wrong = make([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
     newer = specgate.place(wrong, "onnxruntime-directml:1.17.3")
     assert (newer.session, list(newer.unlike) == list(newer)) == ("created", True)
     older = specgate.place(wrong, "onnxruntime-directml:1.16.3")
@@ -197,17 +197,17 @@ def test_older_releases_add_nodes_without_attributes():
     (added,) = older.nodes[0].unlike
     assert (added.node, added.creation) == ("graph/dq/duplicated", "fails")
     assert "a 1-D scale requires a valid axis" in added.created_by
-    assert [one.node for one in older.unlike] == ["graph/dq", "graph/dq/duplicated", "graph/a", "graph/b"]
+    assert [placed.node for placed in older.unlike] == ["graph/dq", "graph/dq/duplicated", "graph/a", "graph/b"]
 
 
 def test_older_releases_read_other_places_of_scales():
-    same = made([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
-    for one in same.graph.input[0].type.tensor_type.shape.dim:
-        one.dim_value = 2
-    found = specgate.place(same, "onnxruntime-directml:1.16.3")
-    every = (found.nodes[0], *found.nodes[0].duplicates)
-    strides = [made.fields["ScaleTensor"].strides for one in every for made in one.lowered or ()]
-    assert (found.session, strides) == ("created", [(0, 1, 0, 0), (0, 0, 1, 0)])
+    same = make([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
+    for item in same.graph.input[0].type.tensor_type.shape.dim:
+        item.dim_value = 2
+    placement = specgate.place(same, "onnxruntime-directml:1.16.3")
+    every = (placement.nodes[0], *placement.nodes[0].duplicates)
+    strides = [descriptor.fields["ScaleTensor"].strides for placed in every for descriptor in placed.lowered or ()]
+    assert (placement.session, strides) == ("created", [(0, 1, 0, 0), (0, 0, 1, 0)])
 
 
 def twice(body):
@@ -215,24 +215,24 @@ def twice(body):
 
 
 def test_calls_that_stay_till_nodes_are_placed_read_once():
-    """HardSwish has no kernel on DirectML, and reads twice in its nodes."""
-    found = specgate.place(made([dequantize(), node("HardSwish", ["y"], "a")], "a", opset=14), DML)
-    assert [one.operator for one in found] == ["DequantizeLinear", "HardSigmoid", "Mul"]
-    assert again(found) == {}
+    """HardSwish has no kernel on DirectML, and its function reads the value twice."""
+    placement = specgate.place(make([dequantize(), node("HardSwish", ["y"], "a")], "a", opset=14), DML)
+    assert [placed.operator for placed in placement] == ["DequantizeLinear", "HardSigmoid", "Mul"]
+    assert again(placement) == {}
 
 
 @pytest.mark.parametrize(
-    ("release", "wanted"),
+    ("release", "expected"),
     [("1.16.3", {}), ("1.17.3", {"graph/dq": [("graph/dq/duplicated", "graph/call/Neg->t")]})],
 )
-def test_in_a_model_with_functions_calls_are_replaced_before(release, wanted):
+def test_in_a_model_with_functions_calls_are_replaced_before(release, expected):
     body = [node("Relu", ["p"], "r"), helper.make_node("Neg", ["p"], ["t"]), node("Add", ["r", "t"], "q")]
     call = helper.make_node("Two", ["y"], ["a"], name="call", domain="local")
-    calls = made([dequantize(), call], "a", opset=14, functions=[twice(body)], domains=["local"])
-    assert again(specgate.place(calls, f"onnxruntime:{release}")) == wanted
+    calls = make([dequantize(), call], "a", opset=14, functions=[twice(body)], domains=["local"])
+    assert again(specgate.place(calls, f"onnxruntime:{release}")) == expected
 
 
-def test_in_functions_nodes_are_made_again_behind_the_call():
+def test_in_functions_nodes_are_rebuilt_behind_the_call():
     body = [
         helper.make_node("Constant", [], ["fs"], value_float=0.5),
         helper.make_node("DequantizeLinear", ["p", "fs"], ["r"], name="own"),
@@ -240,47 +240,47 @@ def test_in_functions_nodes_are_made_again_behind_the_call():
         helper.make_node("Add", ["r", "t"], ["q"], name="add"),
     ]
     call = helper.make_node("Two", ["x"], ["a"], name="call", domain="local")
-    found = specgate.place(made([call], "a", opset=14, functions=[twice(body)], domains=["local"]), DML)
-    assert again(found) == {"graph/call/own": [("graph/call/own/duplicated", "graph/call/add")]}
-    assert [one.function for one in found.every] == ["graph/call"] * 4
+    placement = specgate.place(make([call], "a", opset=14, functions=[twice(body)], domains=["local"]), DML)
+    assert again(placement) == {"graph/call/own": [("graph/call/own/duplicated", "graph/call/add")]}
+    assert [placed.function for placed in placement.every] == ["graph/call"] * 4
 
 
 def test_copies_are_of_what_was_added():
-    """Det is on the CPU, and what it reads is copied, not what Relu reads."""
+    """Det is on the CPU, and its input is copied, not that of Relu."""
     nodes = [dequantize(source="k"), *relus("a"), helper.make_node("Det", ["y"], ["d"], name="det")]
     body = graph(nodes, [info("k", [2, 2], UINT8)], [info("a", [2, 2]), info("d", [])], constants())
-    found = specgate.place(model(body, opsets=[("", 13)]), DML)
-    assert [(one.value, one.source, one.to) for one in found.copies] == [("y/duplicated", "DirectML", "CPU")]
+    placement = specgate.place(model(body, opsets=[("", 13)]), DML)
+    assert [(copy.value, copy.source, copy.to) for copy in placement.copies] == [("y/duplicated", "DirectML", "CPU")]
 
 
 def test_a_model_without_such_nodes_is_the_same_model():
-    source = graph_of(made([dequantize(), *relus("a")], "a"), LintSettings()).source
-    how = duplicating("1.24")
-    assert how is not None
-    assert duplicate_nodes(source, how) == (source, {})
-    assert duplicate_nodes(source, how)[0] is source
+    source = graph_of(make([dequantize(), *relus("a")], "a"), LintSettings()).source
+    options = duplicating("1.24")
+    assert options is not None
+    assert duplicate_nodes(source, options) == (source, {})
+    assert duplicate_nodes(source, options)[0] is source
     assert duplicating("1.14") is None
 
 
 def test_fixes_count_nodes_of_the_file():
-    newer = made([dequantize(), *relus("a", "b")], "ab", opset=23)
+    newer = make([dequantize(), *relus("a", "b")], "ab", opset=23)
     assert specgate.place(newer, DML).fixes == ["export at opset 22, which places 3 of 3 nodes on DirectML"]
 
 
 @pytest.fixture
 def path(tmp_path):
     file = tmp_path / "m.onnx"
-    onnx.save(made([dequantize(), *relus(*"abc")], "abc"), file)
+    onnx.save(make([dequantize(), *relus(*"abc")], "abc"), file)
     return str(file)
 
 
-def printed(capsys, *arguments):
+def print_all(capsys, *arguments):
     assert main(list(arguments)) == 0
     return capsys.readouterr().out
 
 
 def test_users_see_how_often_a_node_is_made(path, capsys):
-    shown = printed(capsys, "place", path, "-t", DML, "-v")
+    shown = print_all(capsys, "place", path, "-t", DML, "-v")
     assert shown.startswith("4 of 4 nodes on DirectML in 3 partitions; the session is created\n")
     assert "graph/dq (DequantizeLinear)  ELEMENT_WISE_DEQUANTIZE_LINEAR  created 3 times\n" in shown
     assert "graph/a (Relu)  ACTIVATION_RELU\n" in shown
@@ -288,15 +288,15 @@ def test_users_see_how_often_a_node_is_made(path, capsys):
         shown.split()
     )
     assert "graph/dq (3 copies) (session.disable_quant_qdq turns that off)" in " ".join(shown.split())
-    assert "(created 3 times)" in printed(capsys, "place", path, "-t", DML, "--format", "html")
-    assert "the runtime duplicates" not in printed(capsys, "place", path, "-t", "onnxruntime-directml:1.14.1")
+    assert "(created 3 times)" in print_all(capsys, "place", path, "-t", DML, "--format", "html")
+    assert "the runtime duplicates" not in print_all(capsys, "place", path, "-t", "onnxruntime-directml:1.14.1")
 
 
 def test_json_has_a_node_once_with_what_was_added(path, capsys):
-    found = json.loads(printed(capsys, "place", path, "-t", DML, "--format", "json"))
-    found = found[0] if isinstance(found, list) else found
-    assert (found["counts"], len(found["nodes"])) == ({"DirectML": 4}, 4)
-    first, second = found["nodes"][:2]
+    document = json.loads(print_all(capsys, "place", path, "-t", DML, "--format", "json"))
+    document = document[0] if isinstance(document, list) else document
+    assert (document["counts"], len(document["nodes"])) == ({"DirectML": 4}, 4)
+    first, second = document["nodes"][:2]
     assert (first["node"], first["times"], first["partition"]) == ("graph/dq", 3, 1)
     assert first["duplicates"][1] == {
         "node": "graph/dq/duplicated_token_1", "reader": "graph/c", "partition": 3, "creation": "created",
@@ -305,8 +305,8 @@ def test_json_has_a_node_once_with_what_was_added(path, capsys):
     assert (second["times"], second["duplicates"]) == (1, [])
 
 
-def test_a_node_that_is_made_again_has_one_file_that_says_so(path, tmp_path, capsys):
-    shown = printed(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path / "made"))
+def test_a_node_that_is_rebuilt_has_one_file_that_says_so(path, tmp_path, capsys):
+    shown = print_all(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path / "made"))
     assert shown.splitlines()[-1].startswith("4 files written")
     texts = {file.name: file.read_text() for file in (tmp_path / "made").iterdir()}
     assert "// The runtime creates 3 copies of it, one per consumer.\n" in texts["graph_dq.json"]
@@ -315,32 +315,36 @@ def test_a_node_that_is_made_again_has_one_file_that_says_so(path, tmp_path, cap
 
 def test_what_was_added_without_attributes_has_a_file_and_a_finding_of_its_own(tmp_path, capsys):
     file = tmp_path / "m.onnx"
-    square = made([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
+    square = make([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
     onnx.save(square, file)
     release = "onnxruntime-directml:1.16.3"
-    found = specgate.lint(str(file), targets=[release]).findings
-    failing = [(one.id, one.location.node) for one in found if one.location and one.id.endswith("session-fails")]
+    findings = specgate.lint(str(file), targets=[release]).findings
+    failing = [
+        (finding.id, finding.location.node)
+        for finding in findings
+        if finding.location and finding.id.endswith("session-fails")
+    ]
     assert failing == [("onnxruntime/placement/session-fails", "graph/dq/duplicated")]
     assert main(["place", str(file), "-t", release]) == 1
     assert "graph/dq/duplicated (DequantizeLinear): a 1-D scale requires a valid axis" in " ".join(
         capsys.readouterr().out.split()
     )
-    for one in square.graph.input[0].type.tensor_type.shape.dim:
-        one.dim_value = 2
+    for item in square.graph.input[0].type.tensor_type.shape.dim:
+        item.dim_value = 2
     for value in square.graph.output:
-        for one in value.type.tensor_type.shape.dim:
-            one.dim_value = 2
+        for item in value.type.tensor_type.shape.dim:
+            item.dim_value = 2
     onnx.save(square, file)
-    printed(capsys, "place", str(file), "-t", release, "--descriptors", str(tmp_path / "made"))
-    names = sorted(one.name for one in (tmp_path / "made").iterdir())
+    print_all(capsys, "place", str(file), "-t", release, "--descriptors", str(tmp_path / "made"))
+    names = sorted(item.name for item in (tmp_path / "made").iterdir())
     assert names == ["graph_a.json", "graph_b.json", "graph_dq.json", "graph_dq_duplicated.json"]
 
 
 def test_the_lowest_level_is_one_for_what_was_added_too():
-    same = made([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
+    same = make([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
     for value in (same.graph.input[0], *same.graph.output):
-        for one in value.type.tensor_type.shape.dim:
-            one.dim_value = 2
+        for item in value.type.tensor_type.shape.dim:
+            item.dim_value = 2
     nodes = [
         level_minimum(same, parse_target(f"onnxruntime-directml:{release}"), LintSettings()).nodes
         for release in ("1.14.1", "1.16.3", "1.17.3")
@@ -349,13 +353,15 @@ def test_the_lowest_level_is_one_for_what_was_added_too():
 
 
 def test_a_campaign_counts_what_was_added():
-    found = specgate.place(made([dequantize(), *relus(*"abc")], "abc"), DML)
+    placement = specgate.place(make([dequantize(), *relus(*"abc")], "abc"), DML)
     nodes = [("dq", "DequantizeLinear"), *((name, "Relu") for name in "abc")]
     nodes += [(f"dq/duplicated{end}", "DequantizeLinear") for end in ("", "_token_1")]
     operators = tuple(
-        Created(write_dict(made), 0, at) for at, one in enumerate(found.every) for made in one.lowered or ()
+        Created(write_dict(descriptor), 0, at)
+        for at, placed in enumerate(placement.every)
+        for descriptor in placed.lowered or ()
     )
-    answer = Answer("created", nodes=tuple(Placed(*one, "DirectML") for one in nodes), operators=operators)
-    compared = compare(answer, found, "DirectML")
+    answer = Answer("created", nodes=tuple(Placed(*texts, "DirectML") for texts in nodes), operators=operators)
+    compared = compare(answer, placement, "DirectML")
     assert compared.mismatches == []
     assert (compared.same["node"], compared.same["descriptor"]) == (6, 6)

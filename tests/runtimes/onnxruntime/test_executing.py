@@ -1,4 +1,4 @@
-"""Models executed as ONNX Runtime with DirectML would: by the DirectML operators of their nodes."""
+"""Execution as in ONNX Runtime with DirectML, by the nodes' DirectML operators."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KINDS = {"more": TensorProto.BOOL, "most": TensorProto.INT64, "places": TensorPr
 
 @pytest.fixture
 def save(tmp_path):
-    def made(nodes, outputs, *, size=(1, 3, 8, 8)):
+    def make(nodes, outputs, *, size=(1, 3, 8, 8)):
         graph = helper.make_graph(
             [helper.make_node(op, i, o, name=f"{op.lower()}", **a) for op, i, o, a in nodes],
             "g",
@@ -55,34 +55,36 @@ def save(tmp_path):
         onnx.save(model, tmp_path / "m.onnx")
         return str(tmp_path / "m.onnx")
 
-    return made
+    return make
 
 
 def test_every_node_is_computed_by_its_operator_and_none_differs(save):
     path, x = save(NODES, OUTPUTS), {"x": RANDOM.normal(size=(1, 3, 8, 8)).astype("f4")}
     notes: list[str] = []
-    found = specgate.execute(path, x, TARGET, on_note=notes.append)
+    outputs = specgate.execute(path, x, TARGET, on_note=notes.append)
     assert [node.operator for node in specgate.place(path, TARGET) if len(node.lowered or ()) > 1] == ["TopK"]
     several = "1 not: no operator is needed; 1 not: the node becomes several operators"
     assert notes == [f"13 of 15 node executions use DirectML operators; {several}"]
     for name, array in specgate.execute(path, x).items():
-        assert found[name].dtype == array.dtype
-        assert np.allclose(found[name], array, atol=1e-5)
+        assert outputs[name].dtype == array.dtype
+        assert np.allclose(outputs[name], array, atol=1e-5)
 
 
 def test_what_differs_is_what_later_nodes_read_and_is_named(save, monkeypatch):
     path, x = save([("Relu", ["x"], ["r"], {}), ("Neg", ["r"], ["n"], {})], ["n"], size=[2]), np.array([4, -3], "f4")
     executed = engine.execute_at
 
-    def halved(descriptor, *arguments, **named):
-        found = executed(descriptor, *arguments, **named)
-        return {n: array / 2 for n, array in found.items()} if descriptor.operator == "ACTIVATION_RELU" else found
+    def halve(descriptor, *arguments, **named):
+        outputs = executed(descriptor, *arguments, **named)
+        return {n: array / 2 for n, array in outputs.items()} if descriptor.operator == "ACTIVATION_RELU" else outputs
 
-    monkeypatch.setattr(executor, "execute_at", halved)
+    monkeypatch.setattr(executor, "execute_at", halve)
     notes: list[str] = []
     assert specgate.execute(path, {"x": x}, TARGET, on_note=notes.append)["n"].tolist() == [-2, 0]
-    wanted = "graph/relu: ACTIVATION_RELU computes different values than Relu: 1 of 2 elements, 2.0 and not 4.0 at [0]"
-    assert notes[1] == wanted
+    expected = (
+        "graph/relu: ACTIVATION_RELU computes different values than Relu: 1 of 2 elements, 2.0 and not 4.0 at [0]"
+    )
+    assert notes[1] == expected
 
 
 def test_a_model_without_a_session_is_not_executed(save):
@@ -94,6 +96,6 @@ def test_a_model_without_a_session_is_not_executed(save):
 def test_the_cpu_of_the_runtime_computes_what_onnx_defines(save):
     path = save([("Relu", ["x"], ["r"], {})], ["r"], size=[2])
     notes: list[str] = []
-    found = specgate.execute(path, {"x": np.array([1, -1], "f4")}, "onnxruntime:1.24.4", on_note=notes.append)
-    assert found["r"].tolist() == [1, 0]
+    outputs = specgate.execute(path, {"x": np.array([1, -1], "f4")}, "onnxruntime:1.24.4", on_note=notes.append)
+    assert outputs["r"].tolist() == [1, 0]
     assert notes == []

@@ -1,4 +1,4 @@
-"""What lint says where the target is a runtime."""
+"""Findings of lint if the target is a runtime."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def node(operator, inputs, output, **more):
     return helper.make_node(operator, inputs, [output], name=output, **more)
 
 
-def mixed():
-    """A model with a node for each rule but `undecided` and `wrong-values`, at opset 22."""
+def mix():
+    """A model with a node per rule except `undecided` and `wrong-values`, at opset 22."""
     nodes = [
         node("Shape", ["x"], "s"),
         node("Gather", ["s", "zero"], "preferred"),
@@ -42,8 +42,8 @@ def mixed():
     return model(graph(nodes, inputs, outputs, small), opsets=[("", 22), ("acme", 1)], ir=10)
 
 
-def found_in(made, target=DML, **more):
-    report = specgate.lint(made, target, **more)
+def found_in(onnx_model, target=DML, **more):
+    report = specgate.lint(onnx_model, target, **more)
     return {
         (f.location.node, f.id.rpartition("/")[2], f.severity)
         for f in report.findings
@@ -52,7 +52,7 @@ def found_in(made, target=DML, **more):
 
 
 def test_each_rule_has_its_finding_and_severity():
-    assert found_in(mixed()) == {
+    assert found_in(mix()) == {
         ("graph/preferred", "preferred-cpu", "note"),
         ("graph/det", "on-cpu", "note"),
         ("graph/newer", "newer-than-registered", "note"),
@@ -65,7 +65,7 @@ def test_each_rule_has_its_finding_and_severity():
 def test_findings_name_target_values_and_the_fix():
     fixed = specgate.lint(model(graph([node("Round", ["x"], "y")]), opsets=[("", 22)], ir=10), DML)
     assert [f.fix for f in fixed.findings] == ["export at opset 21, which places 1 of 1 nodes on DirectML"]
-    report = specgate.lint(mixed(), DML)
+    report = specgate.lint(mix(), DML)
     newer = next(f for f in report.findings if f.id == "onnxruntime/placement/newer-than-registered")
     assert (newer.target, newer.message) == (DML, "Round-22, but DirectML has version 11")
     assert newer.values == {"provider": "CPU", "version": 22}
@@ -74,26 +74,26 @@ def test_findings_name_target_values_and_the_fix():
 
 
 def test_the_cpu_alone_has_nothing_to_move():
-    assert found_in(mixed(), CPU) == {("graph/cast", "cast", "note"), ("graph/foo", "no-kernel", "error")}
+    assert found_in(mix(), CPU) == {("graph/cast", "cast", "note"), ("graph/foo", "no-kernel", "error")}
 
 
 def test_what_decides_may_be_unknown():
-    made = model(graph([helper.make_node("Foo", ["x"], ["a"], name="foo", domain="acme"), relu("a", "y", name="y")]),
+    new_model = model(graph([helper.make_node("Foo", ["x"], ["a"], name="foo", domain="acme"), relu("a", "y", name="y")]),
                  opsets=[("", 17), ("acme", 1)])  # fmt: skip
-    assert ("graph/y", "undecided", "note") in found_in(made)
+    assert ("graph/y", "undecided", "note") in found_in(new_model)
 
 
 def test_a_release_that_is_too_old_for_the_model():
-    made = model(graph([relu("x", "y", name="y")]), opsets=[("", 17)], ir=9)
-    assert found_in(made, "onnxruntime-directml:1.13.1") == set(), "a rule of the model says it"
-    errors = [f.id for f in specgate.lint(made, ["onnxruntime-directml:1.13.1"]).findings if f.severity == "error"]
+    new_model = model(graph([relu("x", "y", name="y")]), opsets=[("", 17)], ir=9)
+    assert found_in(new_model, "onnxruntime-directml:1.13.1") == set(), "a rule of the model says it"
+    errors = [f.id for f in specgate.lint(new_model, ["onnxruntime-directml:1.13.1"]).findings if f.severity == "error"]
     assert errors == ["onnx/model/ir-version"]
 
 
-def test_what_lint_says_of_a_node_is_not_said_twice():
-    made = model(graph([relu("x", "y", name="y", beta=1.0)]))
-    assert found_in(made) == set()
-    assert [f.id for f in specgate.lint(made, DML).findings] == ["onnx/Relu/unknown-attribute"]
+def test_what_lint_says_of_a_node_is_not_reported_twice():
+    new_model = model(graph([relu("x", "y", name="y", beta=1.0)]))
+    assert found_in(new_model) == set()
+    assert [f.id for f in specgate.lint(new_model, DML).findings] == ["onnx/Relu/unknown-attribute"]
 
 
 def test_what_the_runtime_ignores_is_no_error_of_place_either():
@@ -103,28 +103,28 @@ def test_what_the_runtime_ignores_is_no_error_of_place_either():
 
 
 def test_other_targets_have_no_such_findings():
-    assert found_in(mixed(), "onnx:22") == found_in(mixed(), "onnx:onnxruntime-1.24") == set()
+    assert found_in(mix(), "onnx:22") == found_in(mix(), "onnx:onnxruntime-1.24") == set()
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_them(name):
-    text = render(specgate.lint(mixed(), DML), name, options=RenderOptions())
+    text = render(specgate.lint(mix(), DML), name, options=RenderOptions())
     assert "onnxruntime/placement/session-fails" in text
 
 
 def test_every_rule_has_its_reference(capsys):
     for name, (severity, says, source) in RULES.items():
         assert main(["rule", f"onnxruntime/placement/{name}"]) == 0
-        said = " ".join(capsys.readouterr().out.split())
-        assert f"{says} ({severity})" in said
-        assert source.get("path", "") in said
+        message = " ".join(capsys.readouterr().out.split())
+        assert f"{says} ({severity})" in message
+        assert source.get("path", "") in message
     assert main(["rule", "onnxruntime/placement/none"]) == 2
 
 
 def write(folder, text):
     path = folder / "specgate.toml"
     path.write_text(text, encoding="utf-8")
-    onnx.save(mixed(), folder / "m.onnx")
+    onnx.save(mix(), folder / "m.onnx")
     return ["lint", str(folder / "m.onnx"), "--config", str(path), "-t", DML, "--format", "json"]
 
 
@@ -132,24 +132,24 @@ def test_severities_are_configured(tmp_path, capsys):
     text = '[severities]\n"onnxruntime/placement" = "warning"\n"onnxruntime/placement/on-cpu" = "error"\n'
     assert main(write(tmp_path, text)) == 1
     report = json.loads(capsys.readouterr().out)
-    found = {f["id"].rpartition("/")[2]: f["severity"] for f in report["findings"] if "placement" in f["id"]}
-    assert found == {
+    entries = {f["id"].rpartition("/")[2]: f["severity"] for f in report["findings"] if "placement" in f["id"]}
+    assert entries == {
         "preferred-cpu": "warning", "on-cpu": "error", "newer-than-registered": "warning", "cast": "warning",
         "session-fails": "warning", "no-kernel": "warning",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('severities = "error"', "severities: expected a table of severities by rule, found 'error'"),
         ('[severities]\n"onnxruntime/placement/on-cpu" = "grave"', "expected one of error, warning, note, found"),
         ('[severities]\n"onnxruntime/placement/on-gpu" = "error"', "severities: no rule id matches"),
     ],
 )
-def test_wrong_severities_are_refused(tmp_path, capsys, text, said):
+def test_wrong_severities_are_rejected(tmp_path, capsys, text, message):
     assert main(write(tmp_path, text)) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_rules_are_selected_by_the_beginning_of_their_ids(tmp_path, capsys):
@@ -171,14 +171,14 @@ def test_rules_are_selected_by_the_beginning_of_their_ids(tmp_path, capsys):
     ],
 )
 def test_a_kernel_that_computes_wrong_values_is_a_warning(mode, pads, wrong):
-    """What DirectML 6.4 computes of PADDING1: other values than ONNX with a padding below 0 at a start."""
+    """DirectML 6.4's PADDING1 with negative start padding differs from ONNX."""
     pad = node("Pad", ["x", "p"], "y", mode=mode)
     for sizes in ([3, 4], ["n", 4]):
         ends = [info("x", sizes)], [info("y", None)], [helper.make_tensor("p", INT64, [4], pads)]
-        made = model(graph([pad], *ends), opsets=[("", 13)])
+        new_model = model(graph([pad], *ends), opsets=[("", 13)])
         expected = {("graph/y", "wrong-values", "warning")} if wrong else set()
-        assert found_in(made) == expected
-        placement = specgate.place(made, DML)
+        assert found_in(new_model) == expected
+        placement = specgate.place(new_model, DML)
         assert (placement.session, placement.usable) == ("created", True)
         assert any("computes wrong values" in note for note in placement.notes) == wrong
-        assert found_in(made, CPU) == set()
+        assert found_in(new_model, CPU) == set()

@@ -1,4 +1,4 @@
-"""Valid nodes, and nodes that break one rule, whose every run fails on the CPU in some releases."""
+"""Valid nodes, and nodes that break one rule, that always fail on some releases' CPU."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ OWN = "com.microsoft"
 
 
 def node(operator, *inputs, opset=13, output=FLOAT, outputs=1, domain="", **attributes):
-    """Return a model of one node. inputs: of FLOAT by their sizes, else (type, sizes) or (type, sizes, values)."""
+    """Return a one-node model.
+
+    inputs: of FLOAT by their sizes, else (type, sizes) or (type, sizes, values).
+    """
     names, infos, constants = [], [], []
-    for at, one in enumerate(inputs):
-        names.append("" if one is None else f"x{at}")
-        kind, sizes, *values = one if isinstance(one, tuple) else (FLOAT, one)
-        if one is not None and values:
+    for at, item in enumerate(inputs):
+        names.append("" if item is None else f"x{at}")
+        kind, sizes, *values = item if isinstance(item, tuple) else (FLOAT, item)
+        if item is not None and values:
             constants.append(helper.make_tensor(names[-1], kind, sizes, values[0]))
-        elif one is not None:
+        elif item is not None:
             infos.append(info(names[-1], sizes, kind))
-    made = helper.make_node(operator, names, [f"y{at}" for at in range(outputs)], domain=domain, name="n", **attributes)
+    onnx_model = helper.make_node(operator, names, [f"y{at}" for at in range(outputs)], domain=domain, name="n", **attributes)
     ends = [info(f"y{at}", None, output[at] if isinstance(output, list) else output) for at in range(outputs)]
-    return model(graph([made], infos, ends, constants), opsets=[("", opset), *([(domain, 1)] if domain else [])])
+    return model(graph([onnx_model], infos, ends, constants), opsets=[("", opset), *([(domain, 1)] if domain else [])])
 
 
 def attention(*more):
@@ -73,7 +76,7 @@ def scored(kind):
     return node("MultiHeadAttention", *[[2, 3, 8]] * 3, outputs=4, output=[FLOAT] * 3 + [kind], domain=OWN, num_heads=2)
 
 
-def dequantized(axis, scales):
+def dequantize(axis, scales):
     return node("DequantizeLinear", (INT8, [2, 3, 5]), scales, axis=axis)
 
 
@@ -93,47 +96,47 @@ def blocks(count, *image, **attributes):
     return node("Col2Im", [1, 10, count], *sizes, opset=18, **attributes)
 
 
-def learned(operator, *inputs, **attributes):
+def learn(operator, *inputs, **attributes):
     attributes = {name: value for name, value in attributes.items() if value is not None}
     return node(operator, *(inputs or ([3, 2],)), domain="ai.onnx.ml", **attributes)
 
 
 def vectors(parameters, rho=(1.0,), coefficients=(1.0, 2.0)):
-    made = learned("SVMRegressor", coefficients=coefficients, rho=rho, kernel_params=parameters or None)
+    onnx_model = learn("SVMRegressor", coefficients=coefficients, rho=rho, kernel_params=parameters or None)
     if parameters == []:
         empty = helper.make_attribute("kernel_params", [], attr_type=onnx.AttributeProto.FLOATS)
-        made.graph.node[0].attribute.append(empty)
-    return made
+        onnx_model.graph.node[0].attribute.append(empty)
+    return onnx_model
 
 
-def classified(labels, coefficients, intercepts):
+def classify(labels, coefficients, intercepts):
     weights = {"coefficients": coefficients, "intercepts": intercepts}
-    return learned("LinearClassifier", output=[INT64, FLOAT], outputs=2, classlabels_ints=labels, **weights)
+    return learn("LinearClassifier", output=[INT64, FLOAT], outputs=2, classlabels_ints=labels, **weights)
 
 
 def tree(nodes=(0, 1, 2), branches=(2, 0, 0), features=(0, 0, 0), voter=1):
     attributes = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": nodes, "nodes_featureids": features, "n_targets": 1}
     attributes |= {"nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_values": [0.5, 0.0, 0.0], "target_ids": [0, 0]}
     attributes |= {"nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": branches, "target_treeids": [0, 0]}
-    return learned("TreeEnsembleRegressor", **attributes, target_nodeids=[voter, 2], target_weights=[1.0, 2.0])
+    return learn("TreeEnsembleRegressor", **attributes, target_nodeids=[voter, 2], target_weights=[1.0, 2.0])
 
 
-def unpooled(*sizes):
+def unpool(*sizes):
     shape = (INT64, [4], list(sizes))
     return node("MaxUnpool", [1, 1, 2, 2], (INT64, [1, 1, 2, 2]), shape, kernel_shape=[2, 2], strides=[2, 2])
 
 
-def scattered(update, *places, mode="linear"):
+def scatter(update, *places, mode="linear"):
     indices = (INT64, [2], list(places))
     return node("TensorScatter", [2, 3, 8, 5], [2, 3, update, 5], indices, opset=24, mode=mode)
 
 
 def mel(bins, points):
-    numbers: list[Any] = [(INT64, [], [one]) for one in (bins, points, 8192)]
+    numbers: list[Any] = [(INT64, [], [item]) for item in (bins, points, 8192)]
     return node("MelWeightMatrix", *numbers, (FLOAT, [], [0.0]), (FLOAT, [], [4096.0]), opset=17)
 
 
-def resized(*scales, **attributes):
+def resize(*scales, **attributes):
     inputs = [1, 1, 2, 2], None, (FLOAT, [4], [1.0, 1.0, 2.0, 2.0]) if not scales else scales[0]
     return node("Resize", *inputs, *([(INT64, [4], [1, 1, 4, 3])] if scales else []), **attributes)
 
@@ -142,7 +145,7 @@ def spectrum(length, frame):
     return node("STFT", [2, length, 1], (INT64, [], [4]), None, (INT64, [], [frame]), opset=17)
 
 
-def reduced(operator, kind, reduction):
+def reduce_model(operator, kind, reduction):
     indices = (INT64, [4, 1] if operator == "ScatterND" else [4], [4, 3, 1, 0])
     return node(operator, (kind, [8]), indices, (kind, [4]), opset=18, output=kind, reduction=reduction)
 
@@ -151,7 +154,7 @@ def fused_conv(**attributes):
     return node("FusedConv", [2, 2, 7, 7], [3, 2, 3, 3], domain=OWN, **attributes)
 
 
-def quantized(scales, **attributes):
+def quantize(scales, **attributes):
     return node("QuantizeLinear", [2, 3], scales, (UINT8, scales), output=UINT8, domain=OWN, **attributes)
 
 
@@ -175,27 +178,27 @@ def without(model_, name):
     return model_
 
 
-def rotated(rows):
+def rotate(rows):
     return node("RotaryEmbedding", [2, 3, 8], (INT64, [1], [0]), [rows, 2], [rows, 2], domain=OWN, num_heads=2)
 
 
-def blocked(zero_points):
+def block(zero_points):
     inputs = [2, 3, 40], (UINT8, [6, 3, 8]), [6, 3], zero_points
     return node("MatMulNBits", *inputs, domain=OWN, K=40, N=6, bits=4, block_size=16)
 
 
-def normalized(*outputs):
-    made = node("BatchNormalization", [2, 3, 4], [3], [3], [3], [3], opset=9)
-    made.graph.node[0].output[:] = outputs
-    made.graph.output[0].name = outputs[0]
-    return made
+def normalize(*outputs):
+    onnx_model = node("BatchNormalization", [2, 3, 4], [3], [3], [3], [3], opset=9)
+    onnx_model.graph.node[0].output[:] = outputs
+    onnx_model.graph.output[0].name = outputs[0]
+    return onnx_model
 
 
-def cropped(sizes, *values, **attributes):
+def crop(sizes, *values, **attributes):
     return node("CenterCropPad", [5, 6], (INT64, sizes, *values), opset=18, **attributes)
 
 
-def transposed(padding, stride):
+def transpose(padding, stride):
     return node("ConvTranspose", [1, 2, 7], [2, 3, 3], output_padding=[padding], strides=[stride])
 
 
@@ -204,7 +207,7 @@ def recurrent(operator, gates, *lengths, outputs=1):
     return node(operator, *inputs, opset=14, outputs=outputs, hidden_size=4)
 
 
-#: By name: a model, and the first and the last release in which no run succeeds, None for a model that runs in all.
+#: By name: a model, and the first and the last release in which no run succeeds; None if it always runs.
 EVERY = RELEASES[0], RELEASES[-1]
 MODELS = {
     "AffineGrid without points": (node("AffineGrid", [2, 3, 4], (INT64, [5], [2, 3, 0, 5, 6]), opset=20), ("1.31.1", "1.32.0")),
@@ -216,11 +219,11 @@ MODELS = {
     "Col2Im": (blocks(5, 5, 5), None),
     "Col2Im with pads": (blocks(15, 5, 5, pads=[0, 1, 0, 1]), None),
     "Col2Im with strides and dilations": (blocks(3, 5, 9, strides=[2, 1], dilations=[1, 2]), None),
-    "DequantizeLinear along no axis": (dequantized(3, [3]), EVERY),
+    "DequantizeLinear along no axis": (dequantize(3, [3]), EVERY),
     "DequantizeLinear with four scales": (
         node("DequantizeLinear", (INT8, [2, 3, 5]), [4], (INT8, [4]), domain=OWN, axis=1), EVERY),
     "DequantizeLinear with a scalar": (node("DequantizeLinear", (INT8, [2, 3, 5]), [], (INT8, []), domain=OWN, axis=1), None),
-    "DequantizeLinear with one scale and no axis": (dequantized(3, [1]), None),
+    "DequantizeLinear with one scale and no axis": (dequantize(3, [1]), None),
     "Gather of nothing": (node("Gather", [2, 0, 3], (INT64, [2]), axis=1), EVERY),
     "Gather nothing": (node("Gather", [2, 0, 3], (INT64, [0]), axis=1), None),
     "GatherElements of nothing": (node("GatherElements", [2, 0, 3], (INT64, [2, 1, 3]), axis=1), EVERY),
@@ -262,50 +265,50 @@ MODELS = {
     "Col2Im of an empty image": (blocks(5, 5, 0), ("1.31.1", "1.32.0")),
     "Conv without space": (node("Conv", [1, 4], [6, 2]), EVERY),
     "ConvInteger with an empty word": (node("ConvInteger", (UINT8, [1, 2, 7]), (UINT8, [3, 2, 3]), auto_pad="", output=INT32), None),
-    "ConvTranspose padded by a stride": (transposed(2, 2), ("1.31.1", "1.32.0")),
-    "ConvTranspose padded by less": (transposed(1, 2), None),
+    "ConvTranspose padded by a stride": (transpose(2, 2), ("1.31.1", "1.32.0")),
+    "ConvTranspose padded by less": (transpose(1, 2), None),
     "DeformConv without channels": (node("DeformConv", [1, 0, 7, 4], [1, 0, 3, 2], [1, 12, 5, 3], opset=19), EVERY),
-    "FeatureVectorizer of other batches": (learned("FeatureVectorizer", [3, 2], [2, 1], inputdimensions=[2, 1]), ("1.31.1", "1.32.0")),
-    "FeatureVectorizer of one batch": (learned("FeatureVectorizer", [3, 2, 1], [3, 1], inputdimensions=[2, 1]), None),
+    "FeatureVectorizer of other batches": (learn("FeatureVectorizer", [3, 2], [2, 1], inputdimensions=[2, 1]), ("1.31.1", "1.32.0")),
+    "FeatureVectorizer of one batch": (learn("FeatureVectorizer", [3, 2, 1], [3, 1], inputdimensions=[2, 1]), None),
     "FusedMatMul of batches and a matrix": (node("FusedMatMul", [4, 3], [3, 5], domain=OWN, transBatchB=1), EVERY),
     "FastGelu of a scalar": (node("FastGelu", [], domain=OWN), EVERY),
     "GatherND of too many batch dimensions": (node("GatherND", [4, 2, 3], (INT64, [4, 1]), batch_dims=2), EVERY),
     "GroupNormalization of other groups": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=3), EVERY),
     "GroupNormalization": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=2), None),
-    "LabelEncoder without classes": (learned("LabelEncoder", (INT64, [2]), output=STRING), EVERY),
-    "LabelEncoder with classes": (learned("LabelEncoder", (INT64, [2]), output=STRING, classes_strings=["a"]), None),
+    "LabelEncoder without classes": (learn("LabelEncoder", (INT64, [2]), output=STRING), EVERY),
+    "LabelEncoder with classes": (learn("LabelEncoder", (INT64, [2]), output=STRING, classes_strings=["a"]), None),
     "LayerNormalization with few biases": (node("LayerNormalization", [2, 3, 4], [3, 4], [4], opset=17, axis=1), ("1.20.1", "1.20.1")),
     "LayerNormalization with another stash": (node("LayerNormalization", [2, 4], [4], opset=17, stash_type=10), None),
-    "LinearClassifier without intercepts": (classified([0, 1], [1.0, 2.0, 3.0, 4.0], None), EVERY),
-    "LinearClassifier with a row for two intercepts": (classified([0, 1], [1.0, 2.0], [1.0, 2.0]), ("1.31.1", "1.32.0")),
-    "LinearClassifier with more intercepts than labels": (classified([0, 1], [1.0, 2.0], [1.0, 2.0, 3.0]), ("1.31.1", "1.32.0")),
-    "LinearClassifier with one intercept": (classified([0, 1], [1.0, 2.0, 3.0], [1.0]), None),
-    "LinearRegressor with more coefficients": (learned("LinearRegressor", coefficients=[1.0, 2.0, 3.0]), None),
-    "LinearRegressor with fewer coefficients": (learned("LinearRegressor", coefficients=[1.0]), ("1.31.1", "1.32.0")),
+    "LinearClassifier without intercepts": (classify([0, 1], [1.0, 2.0, 3.0, 4.0], None), EVERY),
+    "LinearClassifier with a row for two intercepts": (classify([0, 1], [1.0, 2.0], [1.0, 2.0]), ("1.31.1", "1.32.0")),
+    "LinearClassifier with more intercepts than labels": (classify([0, 1], [1.0, 2.0], [1.0, 2.0, 3.0]), ("1.31.1", "1.32.0")),
+    "LinearClassifier with one intercept": (classify([0, 1], [1.0, 2.0, 3.0], [1.0]), None),
+    "LinearRegressor with more coefficients": (learn("LinearRegressor", coefficients=[1.0, 2.0, 3.0]), None),
+    "LinearRegressor with fewer coefficients": (learn("LinearRegressor", coefficients=[1.0]), ("1.31.1", "1.32.0")),
     "LpPool beyond the image": (node("LpPool", [1, 4, 9], kernel_shape=[13]), EVERY),
     "LpPool of an empty image": (node("LpPool", [1, 4, 9], kernel_shape=[10]), None),
     "MatMulIntegerToFloat with zero points of rows": (
         node("MatMulIntegerToFloat", (UINT8, [1, 2]), (UINT8, [2, 1]), [], [], (UINT8, [2]), domain=OWN), EVERY),
-    "MaxUnpool to a small shape": (unpooled(1, 1, 5, 3), EVERY),
-    "MaxUnpool to a negative size": (unpooled(1, 1, 5, -5), EVERY),
+    "MaxUnpool to a small shape": (unpool(1, 1, 5, 3), EVERY),
+    "MaxUnpool to a negative size": (unpool(1, 1, 5, -5), EVERY),
     "Max of other shapes": (node("Max", [2, 3], [2, 1], opset=6), EVERY),
     "MaxUnpool of four spatial dimensions": (
         node("MaxUnpool", [1, 1, 2, 2, 2, 2], (INT64, [1, 1, 2, 2, 2, 2]), kernel_shape=[1] * 4), EVERY),
     "MelWeightMatrix of negative bins": (mel(-1, 16), EVERY),
     "MelWeightMatrix of -1 points": (mel(8, -1), None),
     "MelWeightMatrix of -2 points": (mel(8, -2), EVERY),
-    "OneHotEncoder of numbers to strings": (learned("OneHotEncoder", cats_strings=["1"]), None),
+    "OneHotEncoder of numbers to strings": (learn("OneHotEncoder", cats_strings=["1"]), None),
     "Pad of a scalar": (node("Pad", [], (INT64, [0], [])), EVERY),
     "PRelu with other slopes": (node("PRelu", [2, 3], [2]), EVERY),
     "PRelu with more slopes": (node("PRelu", [2, 3], [2, 2, 3]), None),
     "QuantizeLinear along no axis": (node("QuantizeLinear", [2, 3, 5], [3], (UINT8, [3]), axis=3, output=UINT8), EVERY),
-    "Resize with an odd word of another mode": (resized(mode="linear", nearest_mode="odd"), None),
-    "Resize with an odd word": (resized(nearest_mode="odd"), EVERY),
-    "Resize with empty scales that are given": (resized([0]), EVERY),
-    "Resize with empty scales": (resized((FLOAT, [0], [])), None),
+    "Resize with an odd word of another mode": (resize(mode="linear", nearest_mode="odd"), None),
+    "Resize with an odd word": (resize(nearest_mode="odd"), EVERY),
+    "Resize with empty scales that are given": (resize([0]), EVERY),
+    "Resize with empty scales": (resize((FLOAT, [0], [])), None),
     "RoiAlign of two regions": (node("RoiAlign", [2, 3, 8, 8], [2, 5], (INT64, [3]), opset=16), EVERY),
     "RoiAlign to a negative size": (node("RoiAlign", [2, 3, 8, 8], [2, 4], (INT64, [2]), opset=16, output_height=-1), EVERY),
-    "Scaler of a scalar": (learned("Scaler", [], scale=[1.0], offset=[1.0]), EVERY),
+    "Scaler of a scalar": (learn("Scaler", [], scale=[1.0], offset=[1.0]), EVERY),
     "Slice of a scalar": (node("Slice", [], (INT64, [0], []), (INT64, [0], [])), EVERY),
     "Split into more outputs": (node("Split", [2, 6], opset=11, outputs=3, axis=1, split=[2, 4]), EVERY),
     "Split into more outputs than parts": (node("Split", [2, 6], (INT64, [2], [2, 4]), outputs=3, axis=1), EVERY),
@@ -321,7 +324,7 @@ MODELS = {
     "TreeEnsembleRegressor": (tree(), None),
     "TreeEnsembleRegressor with a node twice": (tree(nodes=[0, 2, 2]), EVERY),
     **{
-        f"{operator} {reduction} of {name}": (reduced(operator, kind, reduction), releases)
+        f"{operator} {reduction} of {name}": (reduce_model(operator, kind, reduction), releases)
         for operator, reduction, name, kind, releases in [
             ("ScatterND", "min", "BFLOAT16", BFLOAT16, EVERY),
             ("ScatterND", "max", "FLOAT16", FLOAT16, EVERY),
@@ -345,26 +348,26 @@ MODELS = {
     "SkipSimplifiedLayerNormalization of rank 4": (
         node("SkipSimplifiedLayerNormalization", [1, 2, 3, 4], [2, 3, 4], [4], domain=OWN), EVERY,
     ),
-    "QuantizeLinear with a list without axis": (quantized([2]), EVERY),
-    "QuantizeLinear with a list for the default axis": (quantized([3]), None),
-    "QuantizeLinear with a matrix of scales": (quantized([1, 1]), EVERY),
-    "QuantizeLinear with a scalar and axis": (quantized([], axis=0), None),
-    "QuantizeLinear with a scalar and an axis out of range": (quantized([1], axis=5), None),
+    "QuantizeLinear with a list without axis": (quantize([2]), EVERY),
+    "QuantizeLinear with a list for the default axis": (quantize([3]), None),
+    "QuantizeLinear with a matrix of scales": (quantize([1, 1]), EVERY),
+    "QuantizeLinear with a scalar and axis": (quantize([], axis=0), None),
+    "QuantizeLinear with a scalar and an axis out of range": (quantize([1], axis=5), None),
     "STFT with two lengths": (framed((INT64, [2])), EVERY),
     "STFT with a list of one length": (framed((INT64, [1], [16])), EVERY),
     "STFT with a list of one length and an open step": (framed((INT64, [1], [16]), (INT64, [])), None),
     "STFT without a length": (framed(None), EVERY),
     "HannWindow with four sizes": (node("HannWindow", (INT64, [4]), opset=17), EVERY),
     "HannWindow with a list of one size": (node("HannWindow", (INT64, [1]), opset=17), None),
-    "CenterCropPad with one open size for two axes": (cropped([1], axes=[0, 1]), None),
-    "CenterCropPad with an open scalar": (cropped([]), None),
-    "CenterCropPad with two open sizes for an axis": (cropped([2], axes=[0]), EVERY),
-    "CenterCropPad with one size": (cropped([1], [3]), EVERY),
+    "CenterCropPad with one open size for two axes": (crop([1], axes=[0, 1]), None),
+    "CenterCropPad with an open scalar": (crop([]), None),
+    "CenterCropPad with two open sizes for an axis": (crop([2], axes=[0]), EVERY),
+    "CenterCropPad with one size": (crop([1], [3]), EVERY),
     "Attention without a bias": (node("Attention", [2, 3, 5], [5, 24], domain=OWN, num_heads=2), ("1.20.1", "1.31.1")),
-    "RotaryEmbedding of a long sequence": (rotated(2), EVERY),
-    "RotaryEmbedding of a sequence": (rotated(3), None),
-    "MatMulNBits with a row of zero points": (blocked([1, 18]), ("1.24.4", "1.32.0")),
-    "MatMulNBits with zero points per column": (blocked([6, 3]), None),
+    "RotaryEmbedding of a long sequence": (rotate(2), EVERY),
+    "RotaryEmbedding of a sequence": (rotate(3), None),
+    "MatMulNBits with a row of zero points": (block([1, 18]), ("1.24.4", "1.32.0")),
+    "MatMulNBits with zero points per column": (block([6, 3]), None),
     "QLinearLeakyRelu with two scales": (
         node("QLinearLeakyRelu", (UINT8, [2, 3]), [2], (UINT8, []), [], (UINT8, []), output=UINT8, domain=OWN), EVERY,
     ),
@@ -428,15 +431,15 @@ MODELS = {
     "DequantizeLinear of FLOAT scales to FLOAT16": (
         node("DequantizeLinear", (INT8, [2]), [], opset=23, output=FLOAT16, output_dtype=FLOAT16), ("1.20.1", "1.24.4"),
     ),
-    "MaxUnpool to no batch": (unpooled(0, 1, 4, 4), EVERY),
-    "MaxUnpool to more channels": (unpooled(1, 2, 3, 3), ("1.31.1", "1.32.0")),
+    "MaxUnpool to no batch": (unpool(0, 1, 4, 4), EVERY),
+    "MaxUnpool to more channels": (unpool(1, 2, 3, 3), ("1.31.1", "1.32.0")),
     "BatchNormalization of FLOAT16 in mode 3": (
         node("BatchNormalization", (FLOAT16, [1, 2, 4]), *[(FLOAT16, [2])] * 4, opset=15, outputs=3, output=FLOAT16,
              training_mode=3), EVERY,
     ),
-    "BatchNormalization with four of five outputs": (normalized("y", "a", "", "b", "c"), EVERY),
-    "BatchNormalization with five outputs": (normalized("y", "a", "b", "c", "d"), None),
-    "BatchNormalization with two outputs": (normalized("y", "a"), EVERY),
+    "BatchNormalization with four of five outputs": (normalize("y", "a", "", "b", "c"), EVERY),
+    "BatchNormalization with five outputs": (normalize("y", "a", "b", "c", "d"), None),
+    "BatchNormalization with two outputs": (normalize("y", "a"), EVERY),
     "Squeeze of 4 and beyond": (node("Squeeze", [4, 1, 2, 5], opset=11, axes=[4, 0]), EVERY),
     "Einsum with two arrows": (node("Einsum", [2, 3], opset=12, equation="->ij->"), EVERY),
     "Resize of a negative axis": (
@@ -469,19 +472,19 @@ def failing(releases):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_run_fails_in_these_releases(name):
-    made, releases = MODELS[name]
+    onnx_model, releases = MODELS[name]
     if "GroupQueryAttention" in name:  # older releases know no such inputs
-        assert not specgate.place(made, "onnxruntime:1.24.4").usable
+        assert not specgate.place(onnx_model, "onnxruntime:1.24.4").usable
         releases = EVERY
-    placed = {at for at in RELEASES if not specgate.place(made, f"onnxruntime:{at}").usable}
+    placed = {at for at in RELEASES if not specgate.place(onnx_model, f"onnxruntime:{at}").usable}
     assert placed == failing(releases)
 
 
 def test_a_letter_of_the_output_alone_is_inferred_from_1_32_on():
-    made = node("Einsum", [2, 3], [3, 4], opset=12, equation="ij,jk->il")
-    sessions = {at: specgate.place(made, f"onnxruntime:{at}").unoptimised for at in RELEASES}
+    onnx_model = node("Einsum", [2, 3], [3, 4], opset=12, equation="ij,jk->il")
+    sessions = {at: specgate.place(onnx_model, f"onnxruntime:{at}").unoptimised for at in RELEASES}
     assert sessions == {"1.20.1": "fails", "1.24.4": "fails", "1.31.1": "fails", "1.32.0": "fails"}
-    first = {at: next(iter(specgate.place(made, f"onnxruntime:{at}"))).at_run for at in RELEASES}
+    first = {at: next(iter(specgate.place(onnx_model, f"onnxruntime:{at}"))).at_run for at in RELEASES}
     assert first == {"1.20.1": True, "1.24.4": True, "1.31.1": True, "1.32.0": False}
 
 
@@ -506,9 +509,9 @@ def test_a_session_is_created_before_late_failures_only(name, late):
 def test_a_stated_output_breaks_no_rule(operator):
     def usable(*sizes):
         infos = [info(f"x{at}", each) for at, each in enumerate(sizes)]
-        made = helper.make_node(operator, [each.name for each in infos], ["y"])
+        onnx_model = helper.make_node(operator, [each.name for each in infos], ["y"])
         return specgate.place(
-            model(graph([made], infos, [info("y", [3])]), opsets=[("", 6)]), "onnxruntime:1.32.0"
+            model(graph([onnx_model], infos, [info("y", [3])]), opsets=[("", 6)]), "onnxruntime:1.32.0"
         ).usable
 
     assert usable([1])
@@ -520,7 +523,7 @@ def test_a_stated_output_breaks_no_rule(operator):
 @pytest.mark.parametrize("release", [one for one in cpu_releases() if one in RELEASES])
 def test_the_releases_do_so(release):
     with CpuPlacementOracle(release, run=True, timeout=10) as oracle:
-        for name, (made, releases) in MODELS.items():
+        for name, (onnx_model, releases) in MODELS.items():
             if "1.3" in release or "GroupQuery" not in name:
-                ran = oracle.ask([made.SerializeToString()])[0].run == "ran"
+                ran = oracle.ask([onnx_model.SerializeToString()])[0].run == "ran"
                 assert ran == (release not in failing(releases)), name

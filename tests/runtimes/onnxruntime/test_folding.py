@@ -1,4 +1,4 @@
-"""The nodes that default optimisations may fold are marked."""
+"""Nodes that default optimizations may fold are marked."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def node(operator, inputs, output, **more):
     return helper.make_node(operator, inputs, [output], name=output, **more)
 
 
-def placed(nodes, inputs, initializers=(), opsets=(("", 17),), outputs=None):
-    made = graph(nodes, inputs, outputs or [info(nodes[-1].output[0], None)], list(initializers))
-    return specgate.place(model(made, opsets=list(opsets)), DML)
+def place_model(nodes, inputs, initializers=(), opsets=(("", 17),), outputs=None):
+    new_graph = graph(nodes, inputs, outputs or [info(nodes[-1].output[0], None)], list(initializers))
+    return specgate.place(model(new_graph, opsets=list(opsets)), DML)
 
 
-def folded(*arguments, **more):
-    return [found.node.rpartition("/")[2] for found in placed(*arguments, **more) if found.folds]
+def list_folded(*arguments, **more):
+    return [result.node.rpartition("/")[2] for result in place_model(*arguments, **more) if result.folds]
 
 
 def ints(name, values):
@@ -37,31 +37,31 @@ SHAPES = [
 
 def test_a_shape_of_known_sizes_and_what_follows_from_it():
     small = [ints("zero", [0]), ints("rest", [-1])]
-    found = placed(SHAPES, [info("x", [2, 3, 4])], small)
-    assert [one.node for one in found if one.folds] == ["graph/shape", "graph/rows", "graph/target"]
-    (note,) = [note for note in found.notes if "may fold" in note]
+    result = place_model(SHAPES, [info("x", [2, 3, 4])], small)
+    assert [item.node for item in result if item.folds] == ["graph/shape", "graph/rows", "graph/target"]
+    (note,) = [note for note in result.notes if "may fold" in note]
     assert note.startswith(
         "default graph optimizations may fold 3 of these nodes: graph/shape, graph/rows, graph/target; "
     )
-    assert [one["folds"] for one in found.to_dict()["nodes"]] == [True, True, True, False]
+    assert [item["folds"] for item in result.to_dict()["nodes"]] == [True, True, True, False]
 
 
 def test_a_shape_with_a_size_that_is_not_known_stays():
     small = [ints("zero", [0]), ints("rest", [-1])]
-    found = placed(SHAPES, [info("x", ["N", 3, 4])], small)
-    assert not any(one.folds for one in found)
-    assert not any("may fold" in note for note in found.notes)
+    result = place_model(SHAPES, [info("x", ["N", 3, 4])], small)
+    assert not any(item.folds for item in result)
+    assert not any("may fold" in note for note in result.notes)
 
 
 def test_only_constants_count_and_not_what_an_input_may_override():
     two = [helper.make_tensor(name, FLOAT, [1], [1.0]) for name in ("a", "b")]
     nodes = [node("Add", ["a", "b"], "c"), node("Mul", ["c", "x"], "y")]
-    assert folded(nodes, [info("x", [1])], two) == ["c"]
-    assert folded(nodes, [info("x", [1]), info("a", [1])], two) == []
+    assert list_folded(nodes, [info("x", [1])], two) == ["c"]
+    assert list_folded(nodes, [info("x", [1]), info("a", [1])], two) == []
 
 
 @pytest.mark.parametrize(
-    ("made", "folds"),
+    ("onnx_model", "folds"),
     [
         (node("Clip", ["a"], "c"), True),
         (node("Clip", ["a", "", "b"], "c"), False),  # what is left out is no constant
@@ -70,18 +70,18 @@ def test_only_constants_count_and_not_what_an_input_may_override():
         (node("Gelu", ["a"], "c", domain="com.microsoft"), False),
     ],
 )
-def test_operators_decide(made, folds):
+def test_operators_decide(onnx_model, folds):
     two = [helper.make_tensor("a", FLOAT, [1], [1.0]), helper.make_tensor("b", FLOAT, [], [1.0])]
-    nodes = [made, node("Mul", ["c", "x"], "y")]
+    nodes = [onnx_model, node("Mul", ["c", "x"], "y")]
     opsets = [("", 17), ("com.microsoft", 1)]
-    assert folded(nodes, [info("x", [1])], two, opsets=opsets) == (["c"] if folds else [])
+    assert list_folded(nodes, [info("x", [1])], two, opsets=opsets) == (["c"] if folds else [])
 
 
 def test_the_values_are_computed_by_the_cpu():
-    """Det of float16 has no kernel there, so that nothing can compute it early."""
+    """Det of float16 has no kernel there, so it cannot be folded."""
     half = helper.make_tensor("a", 10, [1, 2, 2], [1.0, 0.0, 0.0, 1.0])
     nodes = [node("Det", ["a"], "c"), node("Cast", ["c"], "d", to=FLOAT), node("Mul", ["d", "x"], "y")]
-    assert folded(nodes, [info("x", [1])], [half]) == []
+    assert list_folded(nodes, [info("x", [1])], [half]) == []
 
 
 def test_bodies_see_what_was_folded_outside():
@@ -90,12 +90,15 @@ def test_bodies_see_what_was_folded_outside():
     constant = helper.make_tensor("a", FLOAT, [1], [1.0])
     nodes = [node("Abs", ["a"], "k"), branch(inner, other)]
     inputs = [info("x", [1]), info("c", [], helper.TensorProto.BOOL)]
-    assert folded(nodes, inputs, [constant]) == ["k", "n"]
+    assert list_folded(nodes, inputs, [constant]) == ["k", "n"]
 
 
 def test_what_the_provider_fuses_by_default_is_marked() -> None:
-    """Which nodes are left in the log of onnxruntime-directml 1.24.4 without ep.dml.disable_graph_fusion."""
-    made = graph(
+    """The nodes left in the log of onnxruntime-directml 1.24.4 without graph fusion.
+
+    The option is ep.dml.disable_graph_fusion.
+    """
+    new_graph = graph(
         [
             helper.make_node("Relu", ["x"], ["a"], name="fused"),
             helper.make_node("Slice", ["a", "b", "e"], ["s"], name="without-axes"),
@@ -109,31 +112,31 @@ def test_what_the_provider_fuses_by_default_is_marked() -> None:
         [info(name, None) for name in ("s", "u", "m", "r", "t")] + [info("z", None, INT64)],
         [helper.make_tensor(name, INT64, [1], [number]) for name, number in (("b", 0), ("e", 1))],
     )
-    found = specgate.place(model(made, opsets=[("", 13)]), "onnxruntime-directml:1.24.4")
-    assert [one.node for one in found if one.fuses] == ["graph/fused", "graph/without-axes"]
-    said = "DirectML may fuse 2 nodes into larger kernels"
-    assert f"{said}; ep.dml.disable_graph_fusion turns that off" in found.notes
-    assert [one["fuses"] for one in found.to_dict()["nodes"]].count(True) == 2
-    on_cpu = specgate.place(model(made, opsets=[("", 13)]), "onnxruntime:1.24.4")
-    assert not any(one.fuses for one in on_cpu)
+    placement = specgate.place(model(new_graph, opsets=[("", 13)]), "onnxruntime-directml:1.24.4")
+    assert [item.node for item in placement if item.fuses] == ["graph/fused", "graph/without-axes"]
+    message = "DirectML may fuse 2 nodes into larger kernels"
+    assert f"{message}; ep.dml.disable_graph_fusion turns that off" in placement.notes
+    assert [item["fuses"] for item in placement.to_dict()["nodes"]].count(True) == 2
+    on_cpu = specgate.place(model(new_graph, opsets=[("", 13)]), "onnxruntime:1.24.4")
+    assert not any(item.fuses for item in on_cpu)
     assert not any("larger kernels" in note for note in on_cpu.notes)
 
 
-def fused(made) -> list[str]:
-    return [one.node for one in specgate.place(made, "onnxruntime-directml:1.24.4") if one.fuses]
+def fuse(onnx_model) -> list[str]:
+    return [item.node for item in specgate.place(onnx_model, "onnxruntime-directml:1.24.4") if item.fuses]
 
 
 @pytest.mark.parametrize("operator", ["Mean", "Sum", "Max", "Min"])
 def test_operators_of_many_inputs_are_fused_with_two(operator) -> None:
     for count in range(1, 5):
         names = [f"x{index}" for index in range(count)]
-        made = graph([node(operator, names, "y")], [info(name, [2, 3]) for name in names], [info("y", None)])
-        assert fused(model(made, opsets=[("", 13)])) == (["graph/y"] if count == 2 else [])
+        new_graph = graph([node(operator, names, "y")], [info(name, [2, 3]) for name in names], [info("y", None)])
+        assert fuse(model(new_graph, opsets=[("", 13)])) == (["graph/y"] if count == 2 else [])
 
 
 def test_what_stands_beside_bodies_is_not_fused_and_what_is_in_them_is() -> None:
-    inner, other = (graph([node(one, ["x"], one)], [], [info(one, None)]) for one in ("Relu", "Neg"))
+    inner, other = (graph([node(text, ["x"], text)], [], [info(text, None)]) for text in ("Relu", "Neg"))
     nodes = [node("Abs", ["x"], "a"), branch(inner, other), node("Exp", ["a"], "y")]
     inputs = [info("x", [2, 3]), info("c", [], helper.TensorProto.BOOL)]
-    found = fused(model(graph(nodes, inputs, [info("y", None)]), opsets=[("", 13)]))
-    assert sorted(name.rpartition("/")[2] for name in found) == ["Neg", "Relu"]
+    texts = fuse(model(graph(nodes, inputs, [info("y", None)]), opsets=[("", 13)]))
+    assert sorted(name.rpartition("/")[2] for name in texts) == ["Neg", "Relu"]

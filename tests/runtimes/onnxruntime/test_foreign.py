@@ -1,4 +1,4 @@
-"""What a release refuses of its own operators when a model is loaded, each as onnxruntime answered."""
+"""Contrib nodes that a release rejects when loading, as measured."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ BITS = [
 
 
 def one(operator, inputs, *, outputs=("y",), **attributes):
-    """A model of one node of com.microsoft; an input that is None is left out."""
+    """A model of one com.microsoft node; None omits an input."""
     names = ["" if each is None else each.name for each in inputs]
-    made = helper.make_node(operator, names, list(outputs), name="n", domain="com.microsoft", **attributes)
+    node = helper.make_node(operator, names, list(outputs), name="n", domain="com.microsoft", **attributes)
     infos = [each for each in inputs if each is not None]
-    held = graph([made], infos, [onnx.ValueInfoProto(name=name) for name in outputs if name])
-    return model(held, opsets=[("", 17), ("com.microsoft", 1)])
+    value = graph([node], infos, [onnx.ValueInfoProto(name=name) for name in outputs if name])
+    return model(value, opsets=[("", 17), ("com.microsoft", 1)])
 
 
-def session(made, release=NEW, package="onnxruntime"):
-    """Return whether a session is created, whatever its first run does."""
-    found = specgate.place(made, f"{package}:{release}")
-    early = found.refusals or any(node.fails and not node.at_run for node in found)
+def session(onnx_model, release=NEW, package="onnxruntime"):
+    """Return whether a session is created, regardless of its first run."""
+    placement = specgate.place(onnx_model, f"{package}:{release}")
+    early = placement.refusals or any(node.fails and not node.at_run for node in placement)
     return "fails" if early else "created"
 
 
@@ -50,42 +50,50 @@ def test_what_the_schema_says_is_checked(operator, inputs, attributes, expected,
 
 
 def test_what_only_newer_schemas_have():
-    given = {"N": 6, "K": 32, "block_size": 32, "bits": 4}
-    assert [session(one("MatMulNBits", BITS[:4], **given), release) for release in (OLD, NEW)] == ["created"] * 2
-    assert [session(one("MatMulNBits", BITS, **given), release) for release in (OLD, NEW)] == ["fails", "created"]
-    del given["bits"]  # it has had a default since 1.23
-    assert [session(one("MatMulNBits", BITS[:3], **given), release) for release in (OLD, NEW)] == ["fails", "created"]
+    numbers_by_name = {"N": 6, "K": 32, "block_size": 32, "bits": 4}
+    assert [session(one("MatMulNBits", BITS[:4], **numbers_by_name), release) for release in (OLD, NEW)] == [
+        "created"
+    ] * 2
+    assert [session(one("MatMulNBits", BITS, **numbers_by_name), release) for release in (OLD, NEW)] == [
+        "fails",
+        "created",
+    ]
+    del numbers_by_name["bits"]  # it has had a default since 1.23
+    assert [session(one("MatMulNBits", BITS[:3], **numbers_by_name), release) for release in (OLD, NEW)] == [
+        "fails",
+        "created",
+    ]
     heads = [info(name, [2, 3, 8]) for name in "qkv"]
-    made = one("MultiHeadAttention", heads, num_heads=2, unidirectional=1)
-    assert [session(made, release) for release in (OLD, NEW)] == ["fails", "created"]
+    onnx_model = one("MultiHeadAttention", heads, num_heads=2, unidirectional=1)
+    assert [session(onnx_model, release) for release in (OLD, NEW)] == ["fails", "created"]
 
 
 def test_rules_that_are_asked_before_a_run_and_those_that_are_not():
     wrong = one("FusedMatMul", [info("a", [2, 3]), info("b", [5, 4])])
     assert [session(wrong, release) for release in (OLD, NEW)] == ["fails"] * 2
-    later = one("BiasGelu", [info("a", [2, 3]), info("b", [4])])  # the kernel looks at the bias when it runs
+    later = one("BiasGelu", [info("a", [2, 3]), info("b", [4])])  # the kernel checks the bias when it runs
     for release in (OLD, NEW):
         (node,) = specgate.place(later, f"onnxruntime:{release}")
         assert (node.creation, node.at_run) == ("fails", True)
 
 
 def test_rules_that_releases_began_to_ask():
-    made = one("NhwcMaxPool", [info("x", [1, 7, 9, 4], UINT8)], kernel_shape=[3, 3], pads=[1, 1, 1, -1])
-    assert [session(made, release) for release in ("1.27.0", "1.28.0")] == ["created", "fails"]
+    onnx_model = one("NhwcMaxPool", [info("x", [1, 7, 9, 4], UINT8)], kernel_shape=[3, 3], pads=[1, 1, 1, -1])
+    assert [session(onnx_model, release) for release in ("1.27.0", "1.28.0")] == ["created", "fails"]
     half = one("MatMulNBits", BITS[:3], N=6, K=32, block_size=24, bits=8)
     assert [session(half, release) for release in ("1.24.4", "1.26.0", "1.27.0")] == ["created", "created", "fails"]
 
 
 def test_checks_of_the_kernel_of_the_cpu_are_not_those_of_directml():
     heads = [info(name, [2, 3, 8]) for name in "qkv"]
-    made = one("MultiHeadAttention", heads, num_heads=0)
-    found = specgate.place(made, "onnxruntime:1.24.4")
-    assert (found.session, [node.refused for node in found]) == ("fails", [True])
-    assert not any(node.refused for node in specgate.place(made, "onnxruntime-directml:1.24.4"))
+    onnx_model = one("MultiHeadAttention", heads, num_heads=0)
+    placement = specgate.place(onnx_model, "onnxruntime:1.24.4")
+    assert (placement.session, [node.refused for node in placement]) == ("fails", [True])
+    assert not any(node.refused for node in specgate.place(onnx_model, "onnxruntime-directml:1.24.4"))
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("arguments", "expected"),
     [
         ({}, "created"),
         ({"num_heads": 0}, "fails"),
@@ -99,19 +107,19 @@ def test_checks_of_the_kernel_of_the_cpu_are_not_those_of_directml():
     ],
 )
 @pytest.mark.parametrize("release", [OLD, NEW])
-def test_what_is_asked_of_attention_with_packed_weights(given, expected, release):
-    given = {"x": [1, 2, 4], "b": [12], "p": [2, 1, 2, 6, 2], "num_heads": 2, "outputs": ("y",), **given}
-    x, b, p = (given.pop(name) for name in "xbp")
+def test_what_is_asked_of_attention_with_packed_weights(arguments, expected, release):
+    arguments = {"x": [1, 2, 4], "b": [12], "p": [2, 1, 2, 6, 2], "num_heads": 2, "outputs": ("y",), **arguments}
+    x, b, p = (arguments.pop(name) for name in "xbp")
     inputs = [info("x", x), info("w", [4, 12]), info("b", b), None, info("p", p)]
-    assert session(one("Attention", inputs, **given), release) == expected
-    if given["num_heads"]:
+    assert session(one("Attention", inputs, **arguments), release) == expected
+    if arguments["num_heads"]:
         inputs[2] = None  # without a bias nothing is asked
-        assert session(one("Attention", inputs, **given), release) == "created"
-        for sizes, alike in (([4, 4], "fails"), ([4, 4, 4], expected)):
+        assert session(one("Attention", inputs, **arguments), release) == "created"
+        for sizes, same_kind in (([4, 4], "fails"), ([4, 4, 4], expected)):
             inputs[2] = info("b", b)
-            assert session(one("Attention", inputs, qkv_hidden_sizes=sizes, **given), release) == alike
+            assert session(one("Attention", inputs, qkv_hidden_sizes=sizes, **arguments), release) == same_kind
     inputs = [info("x", x, UINT8), info("w", [4, 12], UINT8), info("b", b), info("s", []), info("t", [])]
-    assert session(one("QAttention", [*inputs, None, None, None, info("p", p)], **given), release) == expected
+    assert session(one("QAttention", [*inputs, None, None, None, info("p", p)], **arguments), release) == expected
 
 
 def test_checks_that_the_tables_do_not_have():
@@ -123,6 +131,6 @@ def test_checks_that_the_tables_do_not_have():
     assert session(one("QLinearAdd", [*scales, *rest[:2], info("cz", [1], UINT8)])) == "fails"
 
 
-def test_an_operator_without_a_table_is_refused_for_nothing():
-    made = one("LongformerAttention", [info("q", [1, 2, 8])], num_heads=1, window=1)
-    assert not any(node.refused for node in specgate.place(made, f"onnxruntime:{NEW}"))
+def test_an_operator_without_a_table_is_rejected_for_nothing():
+    onnx_model = one("LongformerAttention", [info("q", [1, 2, 8])], num_heads=1, window=1)
+    assert not any(node.refused for node in specgate.place(onnx_model, f"onnxruntime:{NEW}"))

@@ -1,4 +1,4 @@
-"""Calls of functions that no provider has a kernel for."""
+"""Calls of functions without a kernel."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ DML, CPU = "onnxruntime-directml:1.24.4", "onnxruntime:1.24.4"
 FLOAT16 = onnx.TensorProto.FLOAT16
 
 
-def paths(found):
-    return [(one.node, one.operator, one.provider, one.function) for one in found]
+def paths(result):
+    return [(item.node, item.operator, item.provider, item.function) for item in result]
 
 
 def scale(**more):
-    """A function with an attribute, a constant and a value of its own."""
+    """A function with an attribute, a constant and an intermediate value."""
     nodes = [
         helper.make_node("Constant", [], ["c"], name="c", value_float=2.0),
         helper.make_node("Elu", ["a"], ["e"], name="elu"),
@@ -37,22 +37,27 @@ def test_a_function_of_the_model_is_replaced_by_its_nodes():
         helper.make_node("Scale", ["x"], ["a"], name="one", domain="local", strength=0.5),
         helper.make_node("Scale", ["a"], ["y"], name="two", domain="local", strength=0.25),
     ]
-    found = specgate.place(calling(*calls, functions_=[scale()]), DML)
-    assert paths(found) == [
+    placement = specgate.place(calling(*calls, functions_=[scale()]), DML)
+    assert paths(placement) == [
         ("graph/one/elu", "Elu", "DirectML", "graph/one"),
         ("graph/one/mul", "Mul", "DirectML", "graph/one"),
         ("graph/two/elu", "Elu", "DirectML", "graph/two"),
         ("graph/two/mul", "Mul", "DirectML", "graph/two"),
     ]
-    assert [made.fields["Alpha"] for one in found if one.operator == "Elu" for made in one.lowered or ()] == [0.5, 0.25]
-    assert [len(one.nodes) for one in found.partitions] == [4]
+    assert [
+        descriptor.fields["Alpha"]
+        for placed in placement
+        if placed.operator == "Elu"
+        for descriptor in placed.lowered or ()
+    ] == [0.5, 0.25]
+    assert [len(partition.nodes) for partition in placement.partitions] == [4]
 
 
 def test_calls_of_one_name_keep_their_values_apart():
     calls = [helper.make_node("Scale", [a], [b], name="same", domain="local", strength=1.0) for a, b in ("xa", "ay")]
-    found = specgate.place(calling(*calls, functions_=[scale()]), DML)
-    assert [one.operator for one in found] == ["Elu", "Mul", "Elu", "Mul"]
-    assert [one.partition(":")[0] for one in found.refusals] == ["graph/same"]  # "two nodes with same node name"
+    placement = specgate.place(calling(*calls, functions_=[scale()]), DML)
+    assert [placed.operator for placed in placement] == ["Elu", "Mul", "Elu", "Mul"]
+    assert [text.partition(":")[0] for text in placement.refusals] == ["graph/same"]  # "two nodes with same node name"
 
 
 def test_calls_inside_of_functions_and_subgraphs():
@@ -61,39 +66,39 @@ def test_calls_inside_of_functions_and_subgraphs():
         [helper.make_node("Scale", ["a"], ["b"], name="inner", domain="local", strength=1.0)],
         [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)],
     )  # fmt: skip
-    then = helper.make_graph([helper.make_node("Twice", ["x"], ["t"], name="call", domain="local")], "then", [],
+    later = helper.make_graph([helper.make_node("Twice", ["x"], ["t"], name="call", domain="local")], "then", [],
                              [info("t", None)])  # fmt: skip
     other = helper.make_graph([relu("x", "e", name="e")], "else", [], [info("e", None)])
-    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=other)
+    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=later, else_branch=other)
     body = graph([choice], [info("x"), info("c", [], BOOL)], [info("y", None)])
-    made = model(body, opsets=[("", 16), ("local", 1)], functions=[outer, scale()])
-    found = {one.node: one.function for one in specgate.place(made, DML)}
-    assert found["graph/if/then_branch/call/inner/elu"] == "graph/if/then_branch/call/inner"
-    assert "graph/if/else_branch/e" in found
+    new_model = model(body, opsets=[("", 16), ("local", 1)], functions=[outer, scale()])
+    texts_by_name = {placed.node: placed.function for placed in specgate.place(new_model, DML)}
+    assert texts_by_name["graph/if/then_branch/call/inner/elu"] == "graph/if/then_branch/call/inner"
+    assert "graph/if/else_branch/e" in texts_by_name
 
 
 def test_a_function_of_onnx_is_replaced_where_no_provider_has_it():
     swish = [helper.make_node("HardSwish", ["x"], ["y"], name="call")]
-    found = specgate.place(model(graph(swish), opsets=[("", 18)]), DML)
-    assert [(one.operator, one.provider, one.function) for one in found] == [
+    placement = specgate.place(model(graph(swish), opsets=[("", 18)]), DML)
+    assert [(placed.operator, placed.provider, placed.function) for placed in placement] == [
         ("HardSigmoid", "DirectML", "graph/call"), ("Mul", "DirectML", "graph/call"),
     ]  # fmt: skip
-    assert [one.creation for one in found] == ["created", "created"]
+    assert [placed.creation for placed in placement] == ["created", "created"]
 
 
 def test_a_body_whose_operators_have_changed_since_is_not_used():
     half = graph([helper.make_node("HardSigmoid", ["x"], ["y"], name="n")], [info("x", kind=FLOAT16)],
                  [info("y", None, FLOAT16)])  # fmt: skip
-    (found,) = specgate.place(model(half, opsets=[("", 22)], ir=10), DML)
-    assert (found.operator, found.provider, found.casts) == ("HardSigmoid", "CPU", True)
+    (placed,) = specgate.place(model(half, opsets=[("", 22)], ir=10), DML)
+    assert (placed.operator, placed.provider, placed.casts) == ("HardSigmoid", "CPU", True)
 
 
 def test_a_body_that_is_made_for_each_call_is_used_whatever_has_changed():
     pad = graph([helper.make_node("CenterCropPad", ["x", "to"], ["y"], name="n")],
                 [info("x", [2, 3]), info("to", [2], INT64)], [info("y", None)])  # fmt: skip
-    found = specgate.place(model(pad, opsets=[("", 25)], ir=10), DML)
-    assert {one.function for one in found} == {"graph/n"}
-    assert found.session == "created"
+    placement = specgate.place(model(pad, opsets=[("", 25)], ir=10), DML)
+    assert {placed.function for placed in placement} == {"graph/n"}
+    assert placement.session == "created"
 
 
 def test_a_body_that_cannot_be_made_replaces_nothing(monkeypatch):
@@ -102,39 +107,39 @@ def test_a_body_that_cannot_be_made_replaces_nothing(monkeypatch):
     empty.functions.add(name="Mish")
     monkeypatch.setattr(functions, "ask", lambda *_: empty.SerializeToString())
     monkeypatch.setattr(functions, "_body", functions._body.__wrapped__)  # others may have asked the same before
-    (found,) = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
-    assert (found.operator, found.provider) == ("Mish", None)
+    (placed,) = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
+    assert (placed.operator, placed.provider) == ("Mish", None)
 
 
 def test_a_function_with_a_kernel_stays():
-    found = specgate.place(model(graph([helper.make_node("Softplus", ["x"], ["y"])]), opsets=[("", 17)]), CPU)
-    assert [one.operator for one in found] == ["Softplus"]
+    placement = specgate.place(model(graph([helper.make_node("Softplus", ["x"], ["y"])]), opsets=[("", 17)]), CPU)
+    assert [placed.operator for placed in placement] == ["Softplus"]
 
 
 def test_what_a_function_over_sequences_is_made_of():
     body = helper.make_graph([relu("e", "r", name="r")], "body", [info("e")], [info("r", None)])
     seq = helper.make_tensor_sequence_value_info
     nodes = [helper.make_node("SequenceMap", ["x"], ["y"], name="map", body=body)]
-    made = helper.make_graph(nodes, "g", [seq("x", 1, [2])], [seq("y", 1, None)])
-    found = specgate.place(model(made, opsets=[("", 17)]), CPU)
-    assert "SequenceMap" not in {one.operator for one in found}
-    assert {"Loop", "Relu"} <= {one.operator for one in found}
-    assert found.session == "created"
+    new_graph = helper.make_graph(nodes, "g", [seq("x", 1, [2])], [seq("y", 1, None)])
+    placement = specgate.place(model(new_graph, opsets=[("", 17)]), CPU)
+    assert "SequenceMap" not in {placed.operator for placed in placement}
+    assert {"Loop", "Relu"} <= {placed.operator for placed in placement}
+    assert placement.session == "created"
 
 
 def test_without_the_onnx_package_nothing_says_what_it_is_made_of(monkeypatch):
     monkeypatch.setattr(functions, "is_onnx_installed", lambda: False)
-    found = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
-    assert [one.provider for one in found] == [None]
-    assert any("install onnx to expand function operators" in note for note in found.notes)
+    placement = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
+    assert [placed.provider for placed in placement] == [None]
+    assert any("install onnx to expand function operators" in note for note in placement.notes)
 
 
-def test_what_is_wrong_with_a_call_is_said_although_its_nodes_are_placed():
+def test_what_is_wrong_with_a_call_is_reported_although_its_nodes_are_placed():
     bad = helper.make_node("HardSwish", ["x"], ["y"], name="call", beta=1.0)
-    found = specgate.place(model(graph([bad]), opsets=[("", 18)]), DML)
-    assert [one.operator for one in found] == ["HardSigmoid", "Mul"]
-    assert found.session == "fails"
-    assert found.refusals[0].startswith("graph/call (HardSwish): ")
+    placement = specgate.place(model(graph([bad]), opsets=[("", 18)]), DML)
+    assert [placed.operator for placed in placement] == ["HardSigmoid", "Mul"]
+    assert placement.session == "fails"
+    assert placement.refusals[0].startswith("graph/call (HardSwish): ")
 
 
 @pytest.mark.timeout(60)
@@ -142,8 +147,8 @@ def test_a_function_that_calls_itself_ends():
     loop = helper.make_function("local", "Scale", ["a"], ["b"],
                                 [helper.make_node("Scale", ["a"], ["b"], name="again", domain="local")],
                                 [helper.make_opsetid("local", 1)])  # fmt: skip
-    found = specgate.place(calling(helper.make_node("Scale", ["x"], ["y"], domain="local"), functions_=[loop]), DML)
-    assert found.session == "fails"
+    placement = specgate.place(calling(helper.make_node("Scale", ["x"], ["y"], domain="local"), functions_=[loop]), DML)
+    assert placement.session == "fails"
 
 
 @pytest.mark.parametrize(
@@ -155,39 +160,42 @@ def test_a_function_that_calls_itself_ends():
 )
 def test_the_version_of_an_operator_says_which_body_is_meant_in_1_16(operator, kind, opset, older, newer):
     call = helper.make_node(operator, ["x"], ["y"], name="call")
-    made = model(graph([call], [info("x", [2, 3], kind)], [info("y", [2, 3], kind)]), opsets=[("", opset)])
+    new_model = model(graph([call], [info("x", [2, 3], kind)], [info("y", [2, 3], kind)]), opsets=[("", opset)])
     for release, expected in (("1.16.3", older), ("1.17.3", newer)):
-        assert sorted(one.operator for one in specgate.place(made, f"onnxruntime:{release}")) == expected
+        assert sorted(item.operator for item in specgate.place(new_model, f"onnxruntime:{release}")) == expected
 
 
-def test_a_body_that_means_nothing_at_the_opset_of_the_model_is_refused():
+def test_a_body_that_means_nothing_at_the_opset_of_the_model_is_rejected():
     call = helper.make_node("Softmax", ["x"], ["y"], name="call")
-    made = model(graph([call], [info("x", [2, 3], FLOAT16)], [info("y", [2, 3], FLOAT16)]), opsets=[("", 19)])
-    found = specgate.place(made, "onnxruntime:1.16.3")
-    assert (found.session, next(one.operator for one in found if one.refused)) == ("fails", "ReduceMax")
-    assert specgate.place(made, "onnxruntime:1.17.3").session == "created"
+    new_model = model(graph([call], [info("x", [2, 3], FLOAT16)], [info("y", [2, 3], FLOAT16)]), opsets=[("", 19)])
+    placement = specgate.place(new_model, "onnxruntime:1.16.3")
+    assert (placement.session, next(placed.operator for placed in placement if placed.refused)) == (
+        "fails",
+        "ReduceMax",
+    )
+    assert specgate.place(new_model, "onnxruntime:1.17.3").session == "created"
 
 
 def test_what_the_file_states_of_a_call_counts_behind_its_nodes():
-    """Older releases count no computed list of sizes, so that the nodes alone do not say the sizes of what they make."""
+    """Older releases do not compute lists of sizes, so sizes stay unknown."""
     floats = [helper.make_tensor(name, onnx.TensorProto.FLOAT, [4], [1.0] * 4) for name in ("scale", "bias")]
     call = helper.make_node("GroupNormalization", ["x", "scale", "bias"], ["g"], name="call", num_groups=2)
     body = graph([call, relu("g", "y")], [info("x", [1, 4, 2, 2])], [info("y", [1, 4, 2, 2])], floats)
     old = "onnxruntime-directml:1.18.0"
     assert specgate.place(model(body, opsets=[("", 21)], ir=10), old).nodes[-1].creation == "deferred"
     body.value_info.append(info("g", [1, 4, 2, 2]))
-    found = specgate.place(model(body, opsets=[("", 21)], ir=10), old)
-    assert (found.nodes[-1].node, found.nodes[-1].creation) == ("graph/Relu->y", "created")
+    placement = specgate.place(model(body, opsets=[("", 21)], ir=10), old)
+    assert (placement.nodes[-1].node, placement.nodes[-1].creation) == ("graph/Relu->y", "created")
 
 
 def test_a_call_in_a_body_whose_inputs_state_no_types():
-    """Inference knows them from the node that holds the body, as the runtime does."""
-    made = onnx.parser.parse_model("""
+    """Inference infers them from the node that contains the body, as the runtime does."""
+    new_model = onnx.parser.parse_model("""
         <ir_version: 8, opset_import: ["" : 17]> g (float[3] s, float[5,3] x) => (float[3] f, y) {
             f, y = Scan <num_scan_inputs = 1, body = b (held, row) => (now, out) {
                 now = Add(held, row)
                 out = CastLike(now, row)
             }> (s, x)
         }""")
-    found = specgate.place(made, CPU)
-    assert [(node.operator, node.provider) for node in found] == [("Scan", "CPU"), ("Add", "CPU"), ("Cast", "CPU")]
+    placement = specgate.place(new_model, CPU)
+    assert [(node.operator, node.provider) for node in placement] == [("Scan", "CPU"), ("Add", "CPU"), ("Cast", "CPU")]

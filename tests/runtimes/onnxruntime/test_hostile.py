@@ -1,4 +1,4 @@
-"""Models that are wrong, endless or huge, and targets that are none: findings or one line, never a crash or a wait."""
+"""Invalid, endless or huge models and wrong targets: findings or one line, no crash."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def node(operator, inputs, outputs, **more):
 
 
 def model(nodes, outputs=(), inputs=(), *, initializers=(), opsets=(("", 17),), functions=(), ir_version=8):
-    given = [info("x", [2, 3]), *inputs]
-    graph = helper.make_graph(list(nodes), "g", given, [info(name) for name in outputs], list(initializers))
-    imports = [helper.make_opsetid(*one) for one in opsets]
+    items = [info("x", [2, 3]), *inputs]
+    graph = helper.make_graph(list(nodes), "g", items, [info(name) for name in outputs], list(initializers))
+    imports = [helper.make_opsetid(*item) for item in opsets]
     return helper.make_model(graph, opset_imports=imports, functions=list(functions), ir_version=ir_version)
 
 
 def function(name, *nodes):
-    return helper.make_function("own", name, ["a"], ["b"], list(nodes), [helper.make_opsetid(*one) for one in OWN])
+    return helper.make_function("own", name, ["a"], ["b"], list(nodes), [helper.make_opsetid(*pair) for pair in OWN])
 
 
 def calling(name, *functions):
@@ -42,7 +42,7 @@ def calling(name, *functions):
 
 
 def providers(placed):
-    return {one.node.rpartition("/")[2]: one.provider for one in placed}
+    return {item.node.rpartition("/")[2]: item.provider for item in placed}
 
 
 CYCLE = (node("Relu", ["b"], ["a"], name="one"), node("Abs", ["a"], ["b"], name="two"))
@@ -80,21 +80,21 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_the_runtime_refuses_is_said_and_the_other_nodes_are_placed(name):
-    made = REFUSED[name]()
-    placed = specgate.place(made, TARGET)
+def test_what_the_runtime_rejects_is_reported_and_the_other_nodes_are_placed(name):
+    onnx_model = REFUSED[name]()
+    placed = specgate.place(onnx_model, TARGET)
     assert placed.session == "fails"
     assert placed.refusals
-    assert all("\n" not in one for one in placed.refusals)
-    assert len(placed) >= len(made.graph.node)
+    assert all("\n" not in item for item in placed.refusals)
+    assert len(placed) >= len(onnx_model.graph.node)
     if name != "opset 999":  # where nothing is known of any operator
         assert providers(placed)["relu"] == "DirectML"
-    errors = {found.id for found in specgate.lint(made, [TARGET]).findings if found.severity == "error"}
+    errors = {result.id for result in specgate.lint(onnx_model, [TARGET]).findings if result.severity == "error"}
     assert errors, "lint refuses the file as well"
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_runtime_itself_refuses_them(name):
+def test_the_runtime_itself_rejects_them(name):
     runtime = pytest.importorskip("onnxruntime", reason="the runtime that is asked")
     options = runtime.SessionOptions()
     options.log_severity_level = 4
@@ -104,10 +104,10 @@ def test_the_runtime_itself_refuses_them(name):
 
 @pytest.mark.parametrize("opset", [0, -1, -(2**63), 2**62])
 def test_opsets_that_are_none(opset):
-    made = model([node("Relu", ["x"], ["y"]), node("Gelu", ["x"], ["z"], domain="com.microsoft")], ["y"],
+    new_model = model([node("Relu", ["x"], ["y"]), node("Gelu", ["x"], ["z"], domain="com.microsoft")], ["y"],
                  opsets=(("", opset), ("com.microsoft", opset)))  # fmt: skip
-    assert specgate.place(made, TARGET).session == "fails"
-    assert specgate.lint(made, [TARGET]).findings
+    assert specgate.place(new_model, TARGET).session == "fails"
+    assert specgate.lint(new_model, [TARGET]).findings
 
 
 def test_unknown_domains_and_operators_have_no_kernel_and_the_others_are_placed():
@@ -116,8 +116,8 @@ def test_unknown_domains_and_operators_have_no_kernel_and_the_others_are_placed(
         node("Relu", ["x"], ["r"], name="relu"), onnx.NodeProto(),
     ]  # fmt: skip
     placed = specgate.place(model(nodes, ["y", "z", "r"]), TARGET)
-    found = providers(placed)
-    assert (found["foreign"], found["unknown"], found["relu"]) == (None, None, "DirectML")
+    result = providers(placed)
+    assert (result["foreign"], result["unknown"], result["relu"]) == (None, None, "DirectML")
     assert placed.session == "fails"
 
 
@@ -129,10 +129,10 @@ def test_functions_that_call_each_other_deeply_are_replaced():
         )
 
     placed = specgate.place(calling("F0", *map(at, range(60))), TARGET)
-    assert [one.operator for one in placed] == ["Relu", "Relu"]
+    assert [item.operator for item in placed] == ["Relu", "Relu"]
 
 
-def test_functions_without_end_in_sight_are_refused_at_once():
+def test_functions_without_end_in_sight_are_rejected_at_once():
     def at(depth):
         name, domain = ("Relu", "") if depth == 39 else (f"F{depth + 1}", "own")
         return function(f"F{depth}", node(name, ["a"], ["t"], domain=domain), node(name, ["t"], ["b"], domain=domain))
@@ -141,8 +141,8 @@ def test_functions_without_end_in_sight_are_refused_at_once():
         specgate.place(calling("F0", *map(at, range(40))), TARGET)
 
 
-def counted(call):
-    """How many calls of Python functions there are in one call, which says what time does on a machine alone."""
+def count_call(call):
+    """Return the number of Python function calls in a call, a measure without noise."""
     import sys
 
     count = 0
@@ -159,15 +159,15 @@ def counted(call):
     return count
 
 
-def chained(operator, count, **more):
+def chain_nodes(operator, count, **more):
     return [node(operator, [f"v{i}" if i else "x"], [f"v{i + 1}"], **more) for i in range(count)]
 
 
 GROWING = {
-    "calls": lambda n: model(chained("F", n, domain="own"), [f"v{n}"], opsets=OWN,
+    "calls": lambda n: model(chain_nodes("F", n, domain="own"), [f"v{n}"], opsets=OWN,
                              functions=[function("F", node("Relu", ["a"], ["t"]), node("Abs", ["t"], ["b"]))]),
-    "calls of ONNX's functions": lambda n: model(chained("HardSwish", n), [f"v{n}"], opsets=(("", 18),)),
-    "backwards": lambda n: model(chained("Relu", n)[::-1], [f"v{n}"]),
+    "calls of ONNX's functions": lambda n: model(chain_nodes("HardSwish", n), [f"v{n}"], opsets=(("", 18),)),
+    "backwards": lambda n: model(chain_nodes("Relu", n)[::-1], [f"v{n}"]),
     "one reads all": lambda n: model(
         [*(node("Relu", ["x"], [f"r{i}"]) for i in range(n)), node("Sum", [f"r{i}" for i in range(n)], ["y"])], ["y"]
     ),
@@ -192,7 +192,10 @@ def branch(number):
 def test_work_grows_with_the_nodes(kind):
     small, large = (GROWING[kind](count) for count in (200, 1600))
     specgate.place(GROWING[kind](20), TARGET, infer=False)
-    few, many = (counted(lambda made=made: specgate.place(made, TARGET, infer=False)) for made in (small, large))
+    few, many = (
+        count_call(lambda onnx_model=onnx_model: specgate.place(onnx_model, TARGET, infer=False))
+        for onnx_model in (small, large)
+    )
     assert many < 8 * 1.3 * few
 
 
@@ -212,15 +215,15 @@ def test_deep_bodies(kind):
                 "then_branch": inner,
                 "else_branch": helper.make_graph([node("Abs", ["x"], [f"e{depth}"])], "e", [], [info(f"e{depth}")]),
             }
-            held = node("If", ["c"], [f"w{depth}"], **bodies)
+            value = node("If", ["c"], [f"w{depth}"], **bodies)
         else:
             ends = [info(f"i{depth}", [], onnx.TensorProto.INT64), info(f"c{depth}", [], onnx.TensorProto.BOOL)]
             more = [node("Identity", [f"c{depth}"], [f"o{depth}"])]
             body = helper.make_graph(
                 [*more, *inner.node], "b", ends, [info(f"o{depth}", [], onnx.TensorProto.BOOL), *inner.output]
             )
-            held = node("Loop", ["m", "c"], [f"w{depth}"], body=body)
-        inner = helper.make_graph([held], "g", [], [info(f"w{depth}")])
+            value = node("Loop", ["m", "c"], [f"w{depth}"], body=body)
+        inner = helper.make_graph([value], "g", [], [info(f"w{depth}")])
     more = [info("c", [], onnx.TensorProto.BOOL), info("m", [], onnx.TensorProto.INT64)]
     placed = specgate.place(model(inner.node, ["w29"], more), TARGET)
     assert len(placed) == 59
@@ -242,7 +245,7 @@ def test_huge_weights_are_not_read(dims):
 
 @pytest.mark.parametrize("value", [[2**62, 2**62], [-(2**63), 2**63 - 1]])
 def test_huge_sizes_and_numbers(value):
-    held = [helper.make_tensor("k", onnx.TensorProto.INT64, [2], value)]
+    contents = [helper.make_tensor("k", onnx.TensorProto.INT64, [2], value)]
     nodes = [
         node("Tile", ["x", "k"], ["t"]), node("Expand", ["x", "k"], ["e"]), node("Reshape", ["x", "k"], ["r"]),
         node("ConstantOfShape", ["k"], ["c"]), node("Transpose", ["x"], ["p"], perm=[7, 7]),
@@ -250,7 +253,7 @@ def test_huge_sizes_and_numbers(value):
             "MaxPool", ["x"], ["m"], kernel_shape=value), node("Conv", ["x", "x"], ["v"], pads=[-(2**63)] * 4, group=0),
         node("Einsum", ["x", "x"], ["s"], equation="i" * 999 + ",,->"), node("Cast", ["x"], ["q"], to=99),
     ]  # fmt: skip
-    assert len(specgate.place(model(nodes, ["t"], initializers=held), TARGET)) == len(nodes)
+    assert len(specgate.place(model(nodes, ["t"], initializers=contents), TARGET)) == len(nodes)
 
 
 def test_an_empty_graph():
@@ -274,8 +277,8 @@ WRONG = {
 
 @pytest.mark.parametrize("command", ["place", "lint"])
 @pytest.mark.parametrize("kind", WRONG)
-def test_what_is_no_target_or_device_is_said_in_one_line(kind, command, tmp_path, capsys):
-    options, target, said = WRONG[kind]
+def test_what_is_no_target_or_device_is_reported_in_one_line(kind, command, tmp_path, capsys):
+    options, target, message = WRONG[kind]
     if (kind, command) == ("dialect", "lint"):
         pytest.skip("lint takes it")
     path = tmp_path / "model.onnx"
@@ -283,11 +286,11 @@ def test_what_is_no_target_or_device_is_said_in_one_line(kind, command, tmp_path
     assert main([command, str(path), "--target", target, *options]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert said in error
+    assert message in error
 
 
 @pytest.mark.parametrize("data", [b"", b"hello world, no model", b"PK\x03\x04" + bytes(99), b"\x08\x08", bytes(999)])
-def test_what_is_no_model_is_said_in_one_line(data, tmp_path, capsys):
+def test_what_is_not_a_model_is_reported_in_one_line(data, tmp_path, capsys):
     path = tmp_path / "model.onnx"
     path.write_bytes(data)
     for command in ("place", "lint"):
@@ -296,10 +299,13 @@ def test_what_is_no_model_is_said_in_one_line(data, tmp_path, capsys):
 
 
 def test_sizes_that_are_not_known_defer_the_kernel():
-    made = model([node("Relu", ["n"], ["y"], name="named"), node("Relu", ["u"], ["z"], name="unknown"),
+    new_model = model([node("Relu", ["n"], ["y"], name="named"), node("Relu", ["u"], ["z"], name="unknown"),
                   node("Relu", ["x"], ["r"], name="known")], ["y", "z", "r"],
                  [info("n", ["N", 3]), info("u")])  # fmt: skip
-    found = {one.node.rpartition("/")[2]: (one.creation, one.created_by) for one in specgate.place(made, TARGET)}
-    assert found["known"] == ("created", "")
-    assert found["named"] == ("deferred", "the sizes of its input X depend on N")
-    assert found["unknown"] == ("deferred", "the sizes of its input X are unknown")
+    texts_by_name = {
+        placed.node.rpartition("/")[2]: (placed.creation, placed.created_by)
+        for placed in specgate.place(new_model, TARGET)
+    }
+    assert texts_by_name["known"] == ("created", "")
+    assert texts_by_name["named"] == ("deferred", "the sizes of its input X depend on N")
+    assert texts_by_name["unknown"] == ("deferred", "the sizes of its input X are unknown")

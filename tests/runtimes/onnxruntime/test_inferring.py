@@ -1,4 +1,4 @@
-"""Sizes as a runtime infers them. Each answer was measured with sessions of that release; see inference.yaml."""
+"""Sizes as a runtime infers them, as measured; see inference.yaml."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def source(nodes, x="float[2,3,4] x", opset=17, infos="", placing=False):
 
 
 def sizes(nodes, release="1.24.4", name="y", **more):
-    """The sizes of a value: None for one that is not known, or for the rank."""
-    if "placing" not in more:  # from below, or from what lint knows: both come to the same
+    """Return a value's sizes, None for an unknown size or rank."""
+    if "placing" not in more:  # from lower values, or from lint's facts: both agree
         below, above = (sizes(nodes, release, name, placing=placing, **more) for placing in (True, False))
         assert below == above
         return below
@@ -81,16 +81,16 @@ def test_what_lint_knows_of_a_part_of_a_list_is_not_taken_over():
 
 
 @pytest.mark.parametrize(
-    ("stated", "x", "wanted"),
+    ("stated", "x", "expected"),
     [
         ("float[2,3] r", "float[a,3] x", [2, 3]),  # the file states more
         ("float[2,5] r", "float[2,3] x", [2, None]),  # both know a size, and not the same
         ("float[2,3,4] r", "float[2,3] x", None),
     ],
 )
-def test_what_the_file_states_goes_together_with_what_follows(stated, x, wanted):
+def test_what_the_file_states_goes_together_with_what_follows(stated, x, expected):
     nodes = "r = Abs(x) y = Abs(r)"
-    assert sizes(nodes, x=x, infos=f", {stated}") == sizes(nodes, x=x, infos=f", {stated}", name="r") == wanted
+    assert sizes(nodes, x=x, infos=f", {stated}") == sizes(nodes, x=x, infos=f", {stated}", name="r") == expected
 
 
 def test_comparisons_have_no_rank_at_some_opsets():
@@ -129,69 +129,75 @@ def test_nodes_are_asked_about_as_the_file_has_them_beside_what_is_known():
     constants = [OnnxTensor("b", "INT64", (3,), data=[3, 2, 4])]
     types = {"a": OnnxType("tensor", "FLOAT", (2, 3, 4))}
 
-    def asked():
+    def ask():
         return Questions(model).about(model.graph.nodes[2:], types, constants)
 
-    def written():
-        nodes = onnx.ModelProto.FromString(asked().data).graph.node
+    def write_file():
+        nodes = onnx.ModelProto.FromString(ask().data).graph.node
         return [(node.op_type, list(node.input), list(node.output)) for node in nodes]
 
-    assert written() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
+    assert write_file() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
     model.graph.runs = [(first, past - 1, data)]  # what they hold is unclear
-    assert written() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
-    assert inference.infer_question(asked())[id(model.graph)]["y"].shape == (3, 2, 4)
+    assert write_file() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
+    assert inference.infer_question(ask())[id(model.graph)]["y"].shape == (3, 2, 4)
 
 
 def test_a_model_of_an_old_version_is_asked_about_with_constants_that_are_no_inputs():
     text = f'<ir_version: 3, opset_import: ["" : 9]> g (float[2,3,4] x) => (y) {CONSTANTS[:-1]}> {{y = Relu(x)}}'
     model = read_model_bytes(onnx.parser.parse_model(text).SerializeToString())
-    asked = Questions(model).about(model.graph.nodes, {"x": OnnxType("tensor", "FLOAT", (2, None))}, [])
-    assert inference.infer_question(asked)[id(model.graph)]["y"].shape == (2, None)
+    question = Questions(model).about(model.graph.nodes, {"x": OnnxType("tensor", "FLOAT", (2, None))}, [])
+    assert inference.infer_question(question)[id(model.graph)]["y"].shape == (2, None)
 
 
 def test_only_nodes_that_something_else_is_known_of_are_asked_about_again(monkeypatch):
-    asked = []
+    items = []
 
-    def noted(question):
-        asked.append([node.output[0] for node in onnx.ModelProto.FromString(question.data).graph.node])
+    def record_call(question):
+        items.append([node.output[0] for node in onnx.ModelProto.FromString(question.data).graph.node])
         return inference.infer_question(question)
 
-    monkeypatch.setattr(reinference, "infer_question", noted)
+    monkeypatch.setattr(reinference, "infer_question", record_call)
     nodes = "a = Relu(x) s = Shape(a) z = ConstantOfShape(s) b = Abs(a) q = Abs(z) r = Abs(q) t = Abs(r) y = Add(t, b)"
     assert sizes(nodes, placing=True) == [2, 3, 4]
-    assert asked == [["z"], ["q", "r", "t"], ["y"]]
+    assert items == [["z"], ["q", "r", "t"], ["y"]]
 
 
 def test_a_size_that_the_file_states_counts_where_only_lint_knows_another():
-    """Seen with onnxruntime 1.31.1, which refuses the model for dimensions that do not go together."""
+    """Measured with onnxruntime 1.31.1, which rejects the model for conflicting dimensions."""
     nodes = f"{PICKED} c = Concat<axis = 0>(u, rest) r = Reshape(x, c) y = Abs(r)"
     for stated in ("float[5,4] r", "float[3,7] r"):
-        wanted = [int(stated[6]), int(stated[8])]
-        assert sizes(nodes, placing=True, infos=f", {stated}") == wanted
+        expected = [int(stated[6]), int(stated[8])]
+        assert sizes(nodes, placing=True, infos=f", {stated}") == expected
 
 
 def test_a_type_that_is_declared_stays_where_nothing_follows():
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[n] y) {y = Relu(x)}'
     own = onnx_units(read_model_bytes(onnx.parser.parse_model(text).SerializeToString()), LintSettings()).source
-    for said, wanted in ((OnnxType("tensor"), ("FLOAT", ("n",))), (OnnxType("tensor", "FLOAT", (2,)), ("FLOAT", (2,)))):
-        read = reread(own, {id(own.model.graph): {"y": said}})
-        found = read.scopes[id(read.model.graph)]["y"]
-        assert (found.type, tuple(size if isinstance(size, int) else str(size) for size in found.sizes or ())) == wanted
+    for type_, expected in (
+        (OnnxType("tensor"), ("FLOAT", ("n",))),
+        (OnnxType("tensor", "FLOAT", (2,)), ("FLOAT", (2,))),
+    ):
+        read = reread(own, {id(own.model.graph): {"y": type_}})
+        tensor = read.scopes[id(read.model.graph)]["y"]
+        assert (
+            tensor.type,
+            tuple(size if isinstance(size, int) else str(size) for size in tensor.sizes or ()),
+        ) == expected
 
 
 def test_nodes_in_a_circle_come_to_an_end(monkeypatch):
-    """Also if each turn added to a size: nodes are asked about as often as more is looked at that is behind."""
+    """Also if each iteration increases a size: the number of visits per node is linear."""
     more = " ".join(f"v{at} = Relu(v{at - 1})" for at in range(1, 30))
     nodes = f"s = Shape(x) v0 = Add(v29, w) w = ConstantOfShape(s) {more} y = Relu(v29)"
     for placing in (True, False):
         assert sizes(nodes, placing=placing) is None
-    asked = []
+    items = []
 
     def growing(question):
-        asked.append(question)
+        items.append(question)
         names = [*(f"v{at}" for at in range(30)), "w", "y"]
-        return {id(question.graphs[0]): dict.fromkeys(names, OnnxType("tensor", "FLOAT", (len(asked),)))}
+        return {id(question.graphs[0]): dict.fromkeys(names, OnnxType("tensor", "FLOAT", (len(items),)))}
 
     monkeypatch.setattr(reinference, "infer_question", growing)
     assert sizes(nodes, placing=True) is not None
-    assert len(asked) == 4
+    assert len(items) == 4

@@ -1,4 +1,4 @@
-"""What the runtime refuses while it loads a model, and what it takes though the onnx package does not."""
+"""Models that the runtime rejects when loading, or accepts although onnx does not."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests.runtimes.onnxruntime.test_place import DML, one
 COMPLEX64, FLOAT8 = onnx.TensorProto.COMPLEX64, onnx.TensorProto.FLOAT8E5M2
 
 
-def session(made) -> str:
-    return specgate.place(made, DML).session
+def session(onnx_model) -> str:
+    return specgate.place(onnx_model, DML).session
 
 
-def placed(made, release):
-    """Return the first node of a model as the CPU has it."""
-    return next(iter(specgate.place(made, f"onnxruntime:{release}")))
+def place_model(onnx_model, release):
+    """Return the first node of a model as placed on the CPU."""
+    return next(iter(specgate.place(onnx_model, f"onnxruntime:{release}")))
 
 
 @pytest.mark.parametrize("keepdims", [0, 1, 2])
-def test_the_provider_refuses_other_keepdims(keepdims) -> None:
-    made = one("ReduceSum", info("x", [2, 3]), opset=11, axes=[1], keepdims=keepdims)
-    assert session(made) == ("fails" if keepdims == 2 else "created")
+def test_the_provider_rejects_other_keepdims(keepdims) -> None:
+    onnx_model = one("ReduceSum", info("x", [2, 3]), opset=11, axes=[1], keepdims=keepdims)
+    assert session(onnx_model) == ("fails" if keepdims == 2 else "created")
 
 
 def test_rules_that_are_always_asked() -> None:
@@ -44,41 +44,45 @@ def test_rules_that_are_always_asked() -> None:
 
 def test_rules_that_are_not_asked() -> None:
     for pads in ([1, 1, 1, 0], [1, 1, 1, -1]):
-        made = one("MaxPool", info("x", [1, 4, 7, 9]), opset=12, kernel_shape=[3, 3], strides=[2, 1], pads=pads)
-        assert session(made) == "created"
+        onnx_model = one("MaxPool", info("x", [1, 4, 7, 9]), opset=12, kernel_shape=[3, 3], strides=[2, 1], pads=pads)
+        assert session(onnx_model) == "created"
 
 
 def test_checks_of_its_own() -> None:
     for perm, expected in (([1, 0], "created"), ([1, 1], "fails"), ([1, 2], "fails")):
         assert session(one("Transpose", info("x", [2, 3]), opset=13, perm=perm)) == expected
     for onesided, expected in ((0, "created"), (1, "fails")):
-        made = one("DFT", info("x", [1, 8, 4, 2]), opset=20, inverse=1, onesided=onesided)
-        assert session(made) == expected
+        onnx_model = one("DFT", info("x", [1, 8, 4, 2]), opset=20, inverse=1, onesided=onesided)
+        assert session(onnx_model) == expected
 
 
 def test_checks_of_the_cpu_are_not_those_of_the_provider() -> None:
     shape = helper.make_tensor("s", INT64, [1], [2])
     for kind, expected in ((FLOAT, "created"), (FLOAT8, "fails")):
         value = helper.make_tensor("v", kind, [1], [1.0])
-        made = one("ConstantOfShape", "s", opset=23, output=info("y", [2], kind), initializers=[shape], value=value)
-        assert session(made) == expected
+        onnx_model = one(
+            "ConstantOfShape", "s", opset=23, output=info("y", [2], kind), initializers=[shape], value=value
+        )
+        assert session(onnx_model) == expected
     assert any(check.cpu for check in loading_of("ConstantOfShape", "1.24.4").checks)
 
 
 def test_constants_of_types_that_the_runtime_has_not() -> None:
     for kind, expected in ((FLOAT, "created"), (COMPLEX64, "fails")):
         value = helper.make_tensor("v", kind, [1], [1.0])
-        made = graph([helper.make_node("Constant", [], ["y"], value=value)], [], [info("y", [1], kind)])
-        assert session(model(made, opsets=[("", 13)])) == expected
+        new_graph = graph([helper.make_node("Constant", [], ["y"], value=value)], [], [info("y", [1], kind)])
+        assert session(model(new_graph, opsets=[("", 13)])) == expected
 
 
 def test_pads_beside_auto_pad_must_make_as_many_windows() -> None:
     for pads, expected in (([1, 1], "created"), ([0, 0], "fails")):
-        made = one("AveragePool", info("x", [1, 1, 8]), opset=10, kernel_shape=[3], auto_pad="SAME_UPPER", pads=pads)
-        assert session(made) == expected
+        onnx_model = one(
+            "AveragePool", info("x", [1, 1, 8]), opset=10, kernel_shape=[3], auto_pad="SAME_UPPER", pads=pads
+        )
+        assert session(onnx_model) == expected
 
 
-def untyped(name):
+def make_untyped(name):
     return onnx.ValueInfoProto(name=name)
 
 
@@ -94,11 +98,11 @@ ADD = helper.make_node("Add", ["x", "w"], ["y"])
 HELD = helper.make_node("Constant", [], ["w"], value=external())
 LOOPED = helper.make_graph(
     [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Abs", ["v"], ["u"])], "b",
-    [untyped("i"), untyped("c"), untyped("v")], [untyped("d"), untyped("u")],
+    [make_untyped("i"), make_untyped("c"), make_untyped("v")], [make_untyped("d"), make_untyped("u")],
 )  # fmt: skip
 X, Y, W = info("x", [2]), info("y", [2]), helper.make_tensor("w", FLOAT, [2], [1.0, 2.0])
 LOOP = (helper.make_tensor("t", INT64, [], [2]), helper.make_tensor("k", onnx.TensorProto.BOOL, [], [True]))
-#: What the wheels of 1.16.3 to 1.31.1 did with each: nodes, inputs, outputs, initializers, and why it is refused.
+#: The wheels of 1.16.3 to 1.31.1 on each: nodes, inputs, outputs, initializers, and the reason of a rejection.
 WHOLE = {
     "empty": ([], [], [], [], "graph: it has neither nodes nor outputs"),
     "empty but for an input": ([], [X], [], [], "graph: it has neither nodes nor outputs"),
@@ -106,8 +110,8 @@ WHOLE = {
     "an input as output": ([], [X], [X], [], ""),
     "a constant as output": ([], [], [info("w", [2])], [W], ""),
     "no outputs": ([RELU], [X], [], [], ""),
-    "an input without a type": ([RELU], [untyped("x")], [Y], [], "graph: the input 'x' has no type"),
-    "and one that is an initializer": ([ADD], [X, untyped("w")], [Y], [W], ""),
+    "an input without a type": ([RELU], [make_untyped("x")], [Y], [], "graph: the input 'x' has no type"),
+    "and one that is an initializer": ([ADD], [X, make_untyped("w")], [Y], [W], ""),
     "inputs of a body without types": (
         [helper.make_node("Loop", ["t", "k", "x"], ["y"], body=LOOPED)], [X], [Y], LOOP, "",
     ),
@@ -125,10 +129,10 @@ WHOLE = {
 @pytest.mark.parametrize("name", WHOLE)
 def test_what_no_release_loads(name, tmp_path) -> None:
     nodes, inputs, outputs, initializers, why = WHOLE[name]
-    made = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    new_graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
     (tmp_path / "short.bin").write_bytes(b"1234")
     path = tmp_path / "model.onnx"
-    path.write_bytes(model(made, opsets=[("", 13)], ir=7).SerializeToString())
+    path.write_bytes(model(new_graph, opsets=[("", 13)], ir=7).SerializeToString())
     for target in ("onnxruntime:1.16.3", "onnxruntime:1.24.4", "onnxruntime:1.31.1"):
         placed = specgate.place(str(path), target)
         assert placed.session == ("fails" if why else "created")
@@ -137,10 +141,10 @@ def test_what_no_release_loads(name, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("release", "expected"), [("1.23.2", "created"), ("1.24.4", "fails"), ("1.31.1", "fails")])
-def test_data_outside_of_the_folder_is_refused_since_a_release(release, expected, tmp_path) -> None:
-    made = helper.make_graph([ADD], "g", [X], [Y], [external("../data.bin", length=8)])
+def test_data_outside_of_the_folder_is_rejected_since_a_release(release, expected, tmp_path) -> None:
+    new_graph = helper.make_graph([ADD], "g", [X], [Y], [external("../data.bin", length=8)])
     path = tmp_path / "model.onnx"
-    path.write_bytes(model(made, opsets=[("", 13)], ir=7).SerializeToString())
+    path.write_bytes(model(new_graph, opsets=[("", 13)], ir=7).SerializeToString())
     assert specgate.place(str(path), f"onnxruntime:{release}").session == expected
 
 
@@ -160,7 +164,7 @@ def test_mistakes_in_the_file_are_named() -> None:
     assert places[3][0] == ("operators", "DFT", "refuses")
 
 
-def test_what_is_said_of_some_releases_and_versions_is_said_of_these() -> None:
+def test_what_is_reported_of_some_releases_and_versions_is_reported_of_these() -> None:
     pads = one("AveragePool", info("x", [1, 1, 8]), opset=10, kernel_shape=[3], pads=[1, -1])
     sessions = [specgate.place(pads, f"onnxruntime:{release}").session for release in ("1.24.4", "1.31.1")]
     assert sessions == ["created", "fails"]
@@ -172,11 +176,11 @@ def test_what_is_said_of_some_releases_and_versions_is_said_of_these() -> None:
 def test_a_version_that_came_into_an_opset_late_is_not_known_to_releases() -> None:
     tensors = [info(name, [1, 2, 4, 8]) for name in ("q", "k", "v")]
     for release, kernel in (("onnxruntime-directml:1.24.4", "CPU"), ("onnxruntime:1.31.1", "CPU")):
-        (found,) = specgate.place(one("Attention", *tensors, opset=25, output=info("y", [1, 2, 4, 8])), release)
-        assert (found.provider, found.version) == (kernel, 24)
+        (result,) = specgate.place(one("Attention", *tensors, opset=25, output=info("y", [1, 2, 4, 8])), release)
+        assert (result.provider, result.version) == (kernel, 24)
     assert "Attention" not in [
         node.operator for node in specgate.place(one("Attention", *tensors, opset=25), "onnxruntime:1.32.0")
-    ]  # which has no kernel of 25, and makes it of other nodes
+    ]  # it has no kernel for version 25, and expands the function
 
 
 def test_checks_that_the_tables_of_the_models_do_not_have() -> None:
@@ -192,20 +196,20 @@ def test_checks_that_the_tables_of_the_models_do_not_have() -> None:
 
 
 def test_a_constant_without_a_value() -> None:
-    made = graph([helper.make_node("Constant", [], ["y"])], [], [info("y", [1])])
-    found = specgate.place(model(made, opsets=[("", 13)]), DML)
-    assert (found.session, found.refusals) == ("fails", ["the constant y has no value"])
+    new_graph = graph([helper.make_node("Constant", [], ["y"])], [], [info("y", [1])])
+    placement = specgate.place(model(new_graph, opsets=[("", 13)]), DML)
+    assert (placement.session, placement.refusals) == ("fails", ["the constant y has no value"])
 
 
-def sessions(made, *releases) -> list[str]:
-    return [specgate.place(made, f"onnxruntime:{release}").session for release in releases]
+def sessions(onnx_model, *releases) -> list[str]:
+    return [specgate.place(onnx_model, f"onnxruntime:{release}").session for release in releases]
 
 
-def test_an_empty_auto_pad_is_none_and_other_words_are_refused() -> None:
+def test_an_empty_auto_pad_is_none_and_other_words_are_rejected() -> None:
     for word, expected in (("", "created"), ("VALID", "created"), ("bogus", "fails")):
         for operator in ("MaxPool", "AveragePool", "LpPool"):
-            made = one(operator, info("x", [2, 3, 7]), opset=11, kernel_shape=[3], auto_pad=word)
-            assert sessions(made, "1.16.3", "1.31.1") == [expected] * 2
+            onnx_model = one(operator, info("x", [2, 3, 7]), opset=11, kernel_shape=[3], auto_pad=word)
+            assert sessions(onnx_model, "1.16.3", "1.31.1") == [expected] * 2
 
 
 def test_rules_that_releases_began_to_ask() -> None:
@@ -218,27 +222,27 @@ def test_rules_that_releases_began_to_ask() -> None:
     assert sessions(zero, "1.25.1", "1.26.0") == ["created", "fails"]
     size = helper.make_tensor("s", INT64, [2], [2, -3])
     below = one("ConstantOfShape", "s", opset=15, initializers=[size])
-    assert [placed(below, release).at_run for release in ("1.22.1", "1.23.2")] == [True, False]
+    assert [place_model(below, release).at_run for release in ("1.22.1", "1.23.2")] == [True, False]
     assert sessions(below, "1.22.1", "1.23.2") == ["fails", "fails"]
     unlike = one(
         "LessOrEqual", info("x", [2, 3]), info("z", [2]), opset=16, output=info("y", [2, 3], onnx.TensorProto.BOOL)
     )
-    assert [placed(unlike, release).at_run for release in ("1.23.2", "1.24.4")] == [True, False]
+    assert [place_model(unlike, release).at_run for release in ("1.23.2", "1.24.4")] == [True, False]
     assert sessions(unlike, "1.23.2", "1.24.4") == ["fails", "fails"]
 
 
 def test_constants_of_types_that_came_later() -> None:
     for kind, last, first in ((21, "1.18.1", "1.19.2"), (23, "1.23.2", "1.24.4"), (24, "1.26.0", "1.27.0")):
         tensor = onnx.TensorProto(name="v", data_type=kind, dims=[2], raw_data=b"\x11\x11" if kind == 24 else b"\x11")
-        made = graph([helper.make_node("Constant", [], ["y"], value=tensor)], [], [info("y", [2], kind)])
-        assert sessions(model(made, opsets=[("", 13)]), last, first) == ["fails", "created"]
+        new_graph = graph([helper.make_node("Constant", [], ["y"], value=tensor)], [], [info("y", [2], kind)])
+        assert sessions(model(new_graph, opsets=[("", 13)]), last, first) == ["fails", "created"]
 
 
 def test_constants_are_held_to_more_than_other_inputs() -> None:
     three, list_of_one = helper.make_tensor("p", INT64, [3], [1, 1, 1]), helper.make_tensor("s", INT64, [1], [5])
     for opset in (11, 13, 18):
         assert sessions(one("Pad", info("x", [3, 2]), "p", opset=opset, initializers=[three]), "1.31.1") == ["fails"]
-        late = placed(one("Pad", info("x", [3, 2]), info("p", [3], INT64), opset=opset), "1.31.1")
+        late = place_model(one("Pad", info("x", [3, 2]), info("p", [3], INT64), opset=opset), "1.31.1")
         assert (late.creation, late.at_run) == ("fails", True)
     for operator in ("HannWindow", "HammingWindow", "BlackmanWindow"):
         assert sessions(one(operator, "s", opset=17, initializers=[list_of_one]), "1.16.3") == ["fails"]
@@ -251,7 +255,7 @@ def test_constants_are_held_to_more_than_other_inputs() -> None:
 def test_training_wants_the_running_outputs() -> None:
     names = [info(name, [3]) for name in "sbmv"]
     for mode, expected in ((0, "created"), (1, "fails")):
-        made = one(
+        onnx_model = one(
             "BatchNormalization",
             info("x", [2, 3, 4]),
             *names,
@@ -259,7 +263,7 @@ def test_training_wants_the_running_outputs() -> None:
             output=info("y", [2, 3, 4]),
             training_mode=mode,
         )
-        assert sessions(made, "1.16.3", "1.31.1") == [expected] * 2
+        assert sessions(onnx_model, "1.16.3", "1.31.1") == [expected] * 2
 
 
 def test_a_type_of_eyelike_that_is_none() -> None:

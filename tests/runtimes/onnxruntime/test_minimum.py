@@ -1,4 +1,7 @@
-"""`specgate.minimum(model, dialect="directml")`: the lowest level at which what DirectML takes is also created."""
+"""`specgate.minimum(model, dialect="directml")`: the lowest level with a session.
+
+All operators on DirectML must also be created.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ def node(operator, inputs, output="y", **more):
 def one(operator, *inputs, opset=17, initializers=(), kind=FLOAT, **attributes):
     infos = [item for item in inputs if not isinstance(item, str)]
     names = [item if isinstance(item, str) else item.name for item in inputs]
-    made = graph([node(operator, names, **attributes)], infos, [info("y", None, kind)], list(initializers))
-    return model(made, opsets=[("", opset)])
+    new_graph = graph([node(operator, names, **attributes)], infos, [info("y", None, kind)], list(initializers))
+    return model(new_graph, opsets=[("", opset)])
 
 
-def lowest(made, **more):
-    return specgate.minimum(made, dialect="directml", **more)
+def lowest(onnx_model, **more):
+    return specgate.minimum(onnx_model, dialect="directml", **more)
 
 
 def run(capsys, *arguments):
@@ -36,13 +39,13 @@ def run(capsys, *arguments):
 
 
 def test_what_a_node_becomes_decides():
-    found = lowest(one("Softmax", info("x", [2, 3])))
-    assert (found.level, found.nodes, found.deferred, bool(found), str(found)) == ("5.1", 1, 0, True, "5.1")
-    assert found.target == str(specgate.targets("onnxruntime-directml:latest")[0])
-    assert found.levels[0] == "5.1"
-    assert found.levels[-1] == "6.4"
-    assert list(found.blocked) == ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1", "5.0"]
-    (blocked,) = found.blocked["5.0"]
+    result = lowest(one("Softmax", info("x", [2, 3])))
+    assert (result.level, result.nodes, result.deferred, bool(result), str(result)) == ("5.1", 1, 0, True, "5.1")
+    assert result.target == str(specgate.targets("onnxruntime-directml:latest")[0])
+    assert result.levels[0] == "5.1"
+    assert result.levels[-1] == "6.4"
+    assert list(result.blocked) == ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1", "5.0"]
+    (blocked,) = result.blocked["5.0"]
     assert (blocked.node, blocked.operator) == ("graph/y", "Softmax")
     assert [rule for rule, _ in blocked.causes] == ["directml/ACTIVATION_SOFTMAX1/level"]
 
@@ -56,51 +59,53 @@ def test_it_agrees_with_placing_at_the_level(level):
         node("OneHot", ["c", "d", "v"], "y"),
     ]
     small = [helper.make_tensor("d", INT64, [], [3]), helper.make_tensor("v", INT64, [2], [0, 1])]
-    made = model(graph(nodes, [info("x", [2, 3])], [info("y", None)], small), opsets=[("", 17)])
-    blocked = {entry.node for entry in lowest(made, target=DML).blocked.get(level, [])}
-    there = specgate.place(made, f"{DML}@{level}")
-    assert blocked == {found.node for found in there if found.provider != "DirectML" or found.creation == "fails"}
+    new_model = model(graph(nodes, [info("x", [2, 3])], [info("y", None)], small), opsets=[("", 17)])
+    blocked = {entry.node for entry in lowest(new_model, target=DML).blocked.get(level, [])}
+    existing = specgate.place(new_model, f"{DML}@{level}")
+    assert blocked == {
+        result.node for result in existing if result.provider != "DirectML" or result.creation == "fails"
+    }
 
 
 def test_a_type_that_a_level_lacks_puts_a_node_elsewhere():
-    found = lowest(one("Identity", info("x", [2], INT64), kind=INT64))
-    assert found.level == "3.0"
-    ((rule, message),) = found.blocked["2.1"][0].causes
+    result = lowest(one("Identity", info("x", [2], INT64), kind=INT64))
+    assert result.level == "3.0"
+    ((rule, message),) = result.blocked["2.1"][0].causes
     assert rule == "onnxruntime/placement/on-cpu"
     assert message == "a tensor is INT64, which DirectML at feature level 2.1 does not have"
 
 
 def test_unknown_sizes_are_counted_and_not_guessed():
-    made = one("Softmax", info("x", ["N", 3]))
-    found = lowest(made)
-    assert (found.level, found.nodes, found.deferred) == ("5.1", 1, 1)  # ACTIVATION_SOFTMAX1 whatever its sizes
-    assert lowest(made, pins={"N": 2}).level == "5.1"
+    onnx_model = one("Softmax", info("x", ["N", 3]))
+    result = lowest(onnx_model)
+    assert (result.level, result.nodes, result.deferred) == ("5.1", 1, 1)  # ACTIVATION_SOFTMAX1 for any sizes
+    assert lowest(onnx_model, pins={"N": 2}).level == "5.1"
 
 
-def test_a_kernel_that_refuses_blocks_every_level():
+def test_a_kernel_that_rejects_blocks_every_level():
     shape = helper.make_tensor("s", INT64, [2], [-1, 3])
-    found = lowest(one("Reshape", info("x", [2, 3]), "s", initializers=[shape], allowzero=1))
-    assert (found.level, bool(found), found.levels) == (None, False, [])
-    assert len(found.blocked) == 15
-    assert found.blocked["6.4"][0].causes[0][0] == "onnxruntime/placement/session-fails"
+    result = lowest(one("Reshape", info("x", [2, 3]), "s", initializers=[shape], allowzero=1))
+    assert (result.level, bool(result), result.levels) == (None, False, [])
+    assert len(result.blocked) == 15
+    assert result.blocked["6.4"][0].causes[0][0] == "onnxruntime/placement/session-fails"
 
 
 def test_a_model_without_a_node_there_has_no_level():
-    found = lowest(one("Det", info("x", [2, 2])))
-    assert (found.level, found.nodes, found.blocked, bool(found)) == (None, 0, {}, False)
+    result = lowest(one("Det", info("x", [2, 2])))
+    assert (result.level, result.nodes, result.blocked, bool(result)) == (None, 0, {}, False)
 
 
-def test_a_model_that_is_too_new_is_refused_at_every_level():
-    found = lowest(one("Relu", info("x", [2]), opset=17), target="onnxruntime-directml:1.13.1")
-    assert bool(found)
+def test_a_model_that_is_too_new_is_rejected_at_every_level():
+    result = lowest(one("Relu", info("x", [2]), opset=17), target="onnxruntime-directml:1.13.1")
+    assert bool(result)
     newer = lowest(one("Relu", info("x", [2]), opset=19), target="onnxruntime-directml:1.13.1")
     assert (newer.level, bool(newer)) == ("1.0", False)
     assert "the release loads those up to 17" in newer.refusals[0]
 
 
 def test_the_minimum_of_opsets_stays_what_it_was():
-    made = chain("x", "y")
-    assert specgate.minimum(made, dialect="onnx").to_dict() == specgate.minimum(made).to_dict()
+    new_chain = chain("x", "y")
+    assert specgate.minimum(new_chain, dialect="onnx").to_dict() == specgate.minimum(new_chain).to_dict()
 
 
 @pytest.fixture
@@ -127,10 +132,10 @@ def test_text_tells_levels_with_the_same_reasons_together(path, capsys):
 
 def test_json(path, capsys):
     code, out, _ = run(capsys, path, "-t", DML, "--pin", "N=2", "--format", "json")
-    found = json.loads(out)
+    document = json.loads(out)
     assert code == 0
-    assert (found["schema"], found["file"], found["minimum"]) == ("specgate-level-minimum/1", path, "5.1")
-    (blocker,) = found["blockers"]["5.0"]
+    assert (document["schema"], document["file"], document["minimum"]) == ("specgate-level-minimum/1", path, "5.1")
+    (blocker,) = document["blockers"]["5.0"]
     assert (blocker["node"], blocker["operator"]) == ("graph/y", "Softmax")
     assert set(blocker["findings"][0]) == {"id", "message"}
 
@@ -149,7 +154,7 @@ def test_many_reasons_are_listed_with_verbose(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--dialect", "openvino"], "no known runtime creates 'openvino' operators"),
         (["--dialect", "directml", "-t", "onnxruntime:1.24.4"], "does not create 'directml' operators"),
@@ -157,10 +162,10 @@ def test_many_reasons_are_listed_with_verbose(tmp_path, capsys):
         (["-t", "onnxruntime-directml:9"], "unknown release"),
     ],
 )
-def test_unusable_input(path, capsys, arguments, said):
+def test_unusable_input(path, capsys, arguments, message):
     code, out, err = run(capsys, path, *arguments)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
 
 
 def test_descriptors_have_levels_of_their_own(capsys):
@@ -183,9 +188,9 @@ def test_what_rank_and_attributes_decide_blocks_without_sizes():
 @pytest.mark.parametrize("rank", [4, 5])
 def test_three_commands_agree_on_a_first_run_that_fails(tmp_path, rank):
     weights = helper.make_tensor("w", FLOAT, [4, 5], [0.0] * 20)
-    made = one("MatMul", info("x", ["N", *[1] * (rank - 2), 4]), "w", initializers=[weights])
+    onnx_model = one("MatMul", info("x", ["N", *[1] * (rank - 2), 4]), "w", initializers=[weights])
     file = tmp_path / "model.onnx"
-    onnx.save(made, file)
+    onnx.save(onnx_model, file)
     placed = specgate.place(str(file), DML)
     assert (placed.session, placed.nodes[0].creation) == ("created", "deferred")
     assert placed.usable is (rank == 4)

@@ -1,4 +1,4 @@
-"""What becomes of a node that breaks a rule of ONNX on the CPU: refused, failing at the first run, or computed."""
+"""Nodes that break an ONNX rule on the CPU: rejected, failing at run time, or run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def node(operator: str, version: str, inputs, outputs=(("FLOAT", [2, 3]),), *, domain="", **attributes) -> Descriptor:
-    made = {
+    entries = {
         "op_type": operator,
         "domain": domain,
         "inputs": [each and {"elem_type": each[0], "shape": each[1]} for each in inputs],
@@ -25,7 +25,7 @@ def node(operator: str, version: str, inputs, outputs=(("FLOAT", [2, 3]),), *, d
         "attributes": attributes,
         "opset": int(version),
     }
-    return specgate.descriptor(made, dialect="onnx")
+    return specgate.descriptor(entries, dialect="onnx")
 
 
 X = ("FLOAT", [2, 3])
@@ -72,15 +72,21 @@ def test_each_rule_that_keeps_every_run_from_succeeding_is_an_error() -> None:
     scales = [helper.make_tensor("s", FLOAT, [], [1.0]), helper.make_tensor("z", UINT8, [], [1])]
     scales += [helper.make_tensor("t", FLOAT, [8, 1], [1.0] * 8), helper.make_tensor("w", UINT8, [8, 1], [1] * 8)]
     ends = [info("a", [4, 8], UINT8), info("b", [8, 6], UINT8)], [info("y", None, UINT8)]
-    made = model(graph([helper.make_node("QLinearMatMul", names, ["y"])], *ends, scales), opsets=[("", 13)])
-    errors = [found.id for found in specgate.lint(made, "onnxruntime:1.32.0").findings if found.severity == "error"]
+    new_model = model(graph([helper.make_node("QLinearMatMul", names, ["y"])], *ends, scales), opsets=[("", 13)])
+    errors = [
+        finding.id for finding in specgate.lint(new_model, "onnxruntime:1.32.0").findings if finding.severity == "error"
+    ]
     assert errors == ["onnx/QLinearMatMul/b-scale-shape", "onnx/QLinearMatMul/b-zero-point-shape"]
 
 
 def test_one_finding_on_axes_of_squeeze_that_are_not_a_list() -> None:
     squeeze = helper.make_node("Squeeze", ["x", "axes"], ["y"])
-    made = model(graph([squeeze], [info("x", [1, 2]), info("axes", [], INT64)], [info("y", None)]), opsets=[("", 13)])
-    errors = [found.id for found in specgate.lint(made, "onnxruntime:1.24.4").findings if found.severity == "error"]
+    new_model = model(
+        graph([squeeze], [info("x", [1, 2]), info("axes", [], INT64)], [info("y", None)]), opsets=[("", 13)]
+    )
+    errors = [
+        finding.id for finding in specgate.lint(new_model, "onnxruntime:1.24.4").findings if finding.severity == "error"
+    ]
     assert errors == ["onnx/Squeeze/axes-rank"]
 
 
@@ -110,8 +116,8 @@ def test_names_in_the_file_are_checked() -> None:
     assert texts[2] == "unknown operator 'Clipp'"
 
 
-def placed(made, release: str):
-    return next(iter(specgate.place(made, f"onnxruntime:{release}")))
+def place_model(onnx_model, release: str):
+    return next(iter(specgate.place(onnx_model, f"onnxruntime:{release}")))
 
 
 def resize(mode: str, scales: list[float], opset: int = 13, **attributes):
@@ -132,22 +138,22 @@ def resize(mode: str, scales: list[float], opset: int = 13, **attributes):
         ("nearest", [1, 2, 2, 2], ""),
     ],
 )
-def test_scales_that_the_constructor_of_resize_refuses(mode, scales, why) -> None:
-    """What sessions of 1.20.1, 1.24.4, 1.31.1 and 1.32.0 do."""
+def test_scales_that_the_constructor_of_resize_rejects(mode, scales, why) -> None:
+    """The behaviour of sessions of 1.20.1, 1.24.4, 1.31.1 and 1.32.0."""
     for release in ("1.20.1", "1.32.0"):
-        node = placed(resize(mode, scales), release)
+        node = place_model(resize(mode, scales), release)
         assert (node.creation, node.at_run) == ("fails" if why else "created", False)
         assert why in node.created_by
 
 
 def test_antialias_needs_a_mode_that_averages() -> None:
-    assert placed(resize("nearest", [1, 1, 2, 2], 18, antialias=1), "1.32.0").creation == "fails"
-    assert placed(resize("linear", [1, 1, 2, 2], 18, antialias=1), "1.32.0").creation == "created"
+    assert place_model(resize("nearest", [1, 1, 2, 2], 18, antialias=1), "1.32.0").creation == "fails"
+    assert place_model(resize("linear", [1, 1, 2, 2], 18, antialias=1), "1.32.0").creation == "created"
 
 
 def test_what_fails_at_the_first_run_whatever_the_sizes_are() -> None:
     for sizes, late in (([1, 2, "h", "w"], False), (["n", 2, "h"], True), (None, False)):
-        node = placed(one("LRN", info("x", sizes), opset=13, output=info("y", None), size=3), "1.32.0")
+        node = place_model(one("LRN", info("x", sizes), opset=13, output=info("y", None), size=3), "1.32.0")
         assert (node.creation, node.at_run) == (("fails", True) if late else ("created", False))
         assert node.created_by == ("fails at the first run: the CPU kernel requires 4-D input" if late else "")
 
@@ -156,7 +162,7 @@ def test_what_fails_at_the_first_run_whatever_the_sizes_are() -> None:
 def test_axes_without_a_dimension_fail_at_every_run(operator, opset) -> None:
     for dims, late in (([], True), ([1], False)):
         axes = helper.make_tensor("a", INT64, dims, [1])
-        node = placed(one(operator, info("x", [3, 1, 5]), "a", opset=opset, initializers=[axes]), "1.32.0")
+        node = place_model(one(operator, info("x", [3, 1, 5]), "a", opset=opset, initializers=[axes]), "1.32.0")
         assert (node.creation, node.at_run) == ("fails" if late else "created", late)
 
 
@@ -164,12 +170,12 @@ def test_axes_without_a_dimension_fail_at_every_run(operator, opset) -> None:
     ("sizes", "grid", "refused"), [([1, 2, 3, 4, 4], [1, 2, 5, 6, 3], False), ([4, 3, 4], [4, 5, 2], True)]
 )
 def test_a_grid_sample_of_opset_16_with_other_dimensions(sizes, grid, refused) -> None:
-    made = one("GridSample", info("x", sizes), info("g", grid), opset=16, output=info("y", None))
-    assert placed(made, "1.32.0").creation == ("fails" if refused else "created")
+    onnx_model = one("GridSample", info("x", sizes), info("g", grid), opset=16, output=info("y", None))
+    assert place_model(onnx_model, "1.32.0").creation == ("fails" if refused else "created")
 
 
 def test_zero_points_that_differ_need_a_release() -> None:
-    def made(points):
+    def make(points):
         scales = [helper.make_tensor(name, FLOAT, [], [1.0]) for name in ("xs", "ws", "ys")]
         zeros = [helper.make_tensor(name, UINT8, [], [0]) for name in ("xz", "yz")]
         weights = helper.make_tensor("wz", UINT8, [3], points)
@@ -179,7 +185,7 @@ def test_zero_points_that_differ_need_a_release() -> None:
         return model(graph([node], *ends, [*scales, *zeros, weights]), opsets=[("", 10)])
 
     failing = [
-        [placed(made(points), release).at_run for release in ("1.20.1", "1.24.4", "1.31.1")]
+        [place_model(make(points), release).at_run for release in ("1.20.1", "1.24.4", "1.31.1")]
         for points in ([1, 1, 1], [1, 2, 3])
     ]
     assert failing == [[False, False, False], [True, True, False]]

@@ -1,4 +1,4 @@
-"""Functions among the runtime's own operators: what is known of sessions of five releases, optimisations off."""
+"""Contrib operators that are functions, as measured in five releases, unoptimized."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def placed(call, kind, target="onnxruntime-directml:1.24.4", opset=17):
     return place_model(InputSource(data, "onnx", "model"), parse_target(target), None, LintSettings())
 
 
-def operators(found):
-    return sorted(node.operator for node in found)
+def operators(result):
+    return sorted(node.operator for node in result)
 
 
 def test_a_node_of_doubles_is_replaced_by_what_it_is_made_of():
-    found = placed("QuickGelu(x)", "double")
-    assert operators(found) == ["Mul", "Mul", "Sigmoid"]
-    assert {node.provider for node in found} == {"CPU"}
-    assert found.session == "created"
+    result = placed("QuickGelu(x)", "double")
+    assert operators(result) == ["Mul", "Mul", "Sigmoid"]
+    assert {node.provider for node in result} == {"CPU"}
+    assert result.session == "created"
 
 
 def test_a_node_with_a_kernel_stays():
-    found = placed("QuickGelu(x)", "float")
-    assert operators(found) == ["com.microsoft.QuickGelu"]
+    result = placed("QuickGelu(x)", "float")
+    assert operators(result) == ["com.microsoft.QuickGelu"]
     assert operators(placed("QuickGelu(x)", "float16")) == ["com.microsoft.QuickGelu"]
 
 
@@ -44,15 +44,15 @@ def test_a_bias_is_added_where_there_is_one():
 
 
 def test_half_floats_go_to_the_cpu_as_floats():
-    found = placed("QuickGelu(x)", "float16", "onnxruntime:1.24.4")
-    assert operators(found) == ["Mul", "Mul", "Sigmoid"]
-    assert found.session == "created"
+    result = placed("QuickGelu(x)", "float16", "onnxruntime:1.24.4")
+    assert operators(result) == ["Mul", "Mul", "Sigmoid"]
+    assert result.session == "created"
 
 
 def test_a_part_without_a_kernel_is_what_fails():
-    found = placed("Gelu(x)", "double")
-    assert [node.operator for node in found if not node.has_kernel] == ["Erf"]
-    assert found.session == "fails"
+    result = placed("Gelu(x)", "double")
+    assert [node.operator for node in result if not node.has_kernel] == ["Erf"]
+    assert result.session == "fails"
 
 
 @pytest.mark.parametrize(("release", "session"), [("1.16.3", "fails"), ("1.20.1", "fails"), ("1.24.4", "created")])
@@ -75,6 +75,6 @@ def call_of(call):
     text = f'<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (double[2,3] x) => (y) {{y = com.microsoft.{call}}}'
     data = onnx.parser.parse_model(text).SerializeToString()
     body = body_of(onnx_units(read_model_bytes(data), LintSettings()).source, "1.24")
-    made = own_function(body.nodes[0], "1.24")
-    assert made is not None
-    return made.nodes
+    function = own_function(body.nodes[0], "1.24")
+    assert function is not None
+    return function.nodes

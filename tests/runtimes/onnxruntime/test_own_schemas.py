@@ -1,4 +1,4 @@
-"""The runtime's own schemas: which version an import means, and what it has in each release."""
+"""Contrib schemas: the version that an import means, and contents per release."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_inputs_change_their_names_with_the_release() -> None:
 
 
 def test_an_operator_that_the_runtime_had_before_onnx():
-    """Its optimizer writes LayerNormalization into models of before opset 17; both providers have kernels of it."""
+    """Its optimizer writes LayerNormalization below opset 17; both providers have kernels."""
     early = schema_of("", "LayerNormalization", 13, "1.24")
     assert early is not None
     assert early.since == 1
@@ -72,7 +72,7 @@ def test_a_runtimes_own_operator_goes_by_its_release_and_not_by_the_table():
     assert schema_of("com.microsoft", "Attention", 1) is None
 
 
-def test_a_node_of_a_version_that_only_the_runtime_has_is_no_refused_one() -> None:
+def test_a_node_of_a_version_that_only_the_runtime_has_is_no_rejected_one() -> None:
     onnx = pytest.importorskip("onnx", reason="it writes the models")
     text = (
         '<ir_version: 8, opset_import: ["" : {}]> g (float[2,3] x, float[3] s) => (y) {{y = LayerNormalization(x, s)}}'
@@ -80,8 +80,8 @@ def test_a_node_of_a_version_that_only_the_runtime_has_is_no_refused_one() -> No
     for opset in (14, 17):  # ONNX has LayerNormalization from 17 on, ONNX Runtime from 1 on
         data = onnx.parser.parse_model(text.format(opset)).SerializeToString()
         target = parse_target("onnxruntime-directml:1.24.4")
-        found = place_model(InputSource(data, "onnx", "model"), target, None, LintSettings())
-        assert (found.session, [node.provider for node in found]) == ("created", ["DirectML"])
+        placement = place_model(InputSource(data, "onnx", "model"), target, None, LintSettings())
+        assert (placement.session, [node.provider for node in placement]) == ("created", ["DirectML"])
 
 
 def test_an_operator_that_only_optimisations_make():

@@ -1,7 +1,7 @@
-"""Sizes that the runtime infers of its own operators, and what follows from them.
+"""Sizes that the runtime infers for contrib operators, and their effects.
 
-Each answer was measured with onnxruntime-directml 1.24.4 (and where it says so 1.18.0 or 1.20.1): a Relu behind the node
-becomes an operator with the session where its sizes are known.
+Measured with onnxruntime-directml 1.24.4 (and 1.18.0 or 1.20.1 where stated): a Relu after the node becomes an operator
+with the session if its sizes are known.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ MS = "com.microsoft"
 
 
 def model(call, inputs, infos="", constants="", opset=17):
-    held = f"<{', '.join(filter(None, [constants, infos]))}>" if constants or infos else ""
+    value = f"<{', '.join(filter(None, [constants, infos]))}>" if constants or infos else ""
     text = (
-        f'<ir_version: 8, opset_import: ["" : {opset}, "{MS}" : 1]> g ({inputs}) => (r) {held} {{{call} r = Relu(y)}}'
+        f'<ir_version: 8, opset_import: ["" : {opset}, "{MS}" : 1]> g ({inputs}) => (r) {value} {{{call} r = Relu(y)}}'
     )
     return onnx.parser.parse_model(text).SerializeToString()
 
 
 def sizes(call, inputs, name="y", release="1.24.4", **more):
-    """The sizes of a value: None where one is not known, or the rank."""
+    """Return a value's sizes, None for an unknown size or rank."""
     read = onnx_units(read_model_bytes(model(call, inputs, **more)), LintSettings()).source
     read = as_inferred(read, release)
     tensor = read.scopes[id(read.model.graph)].get(name)
@@ -51,9 +51,9 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.parametrize(("inputs", "attributes", "wanted"), PRODUCTS)
-def test_a_product_has_batches_rows_and_columns(inputs, attributes, wanted):
-    assert sizes(f"y = {MS}.FusedMatMul {attributes}(a, b)", inputs) == wanted
+@pytest.mark.parametrize(("inputs", "attributes", "expected"), PRODUCTS)
+def test_a_product_has_batches_rows_and_columns(inputs, attributes, expected):
+    assert sizes(f"y = {MS}.FusedMatMul {attributes}(a, b)", inputs) == expected
 
 
 SCALES = "float s, uint8 z"
@@ -76,9 +76,9 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "inputs", "wanted"), OTHERS)
-def test_each_operator_has_its_own(call, inputs, wanted):
-    assert sizes(f"y = {MS}.{call}", inputs) == wanted
+@pytest.mark.parametrize(("call", "inputs", "expected"), OTHERS)
+def test_each_operator_has_its_own(call, inputs, expected):
+    assert sizes(f"y = {MS}.{call}", inputs) == expected
 
 
 POOLS = [
@@ -90,10 +90,10 @@ POOLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "given", "wanted"), POOLS)
-def test_quantized_numbers(call, given, wanted):
-    found = sizes(f"c = {MS}.{call}(x, s, z, s, z) y = Cast<to = 1>(c)", f"uint8[{given}] x, {SCALES}", name="c")
-    assert found == wanted
+@pytest.mark.parametrize(("call", "inputs", "expected"), POOLS)
+def test_quantized_numbers(call, inputs, expected):
+    result = sizes(f"c = {MS}.{call}(x, s, z, s, z) y = Cast<to = 1>(c)", f"uint8[{inputs}] x, {SCALES}", name="c")
+    assert result == expected
 
 
 def test_parts_are_joined():
@@ -108,11 +108,11 @@ def test_what_is_present_is_as_long_as_the_past_and_the_keys():
     assert sizes(shared, f"{QUERY}, {KEYS}, {PAST}, int32[1] n") is None
 
 
-@pytest.mark.parametrize(("release", "wanted"), [("1.24.4", [2, 1, 9, 4]), ("1.20.1", None), ("1.18.0", None)])
-def test_a_cache_has_sizes_from_a_release_on(release, wanted):
+@pytest.mark.parametrize(("release", "expected"), [("1.24.4", [2, 1, 9, 4]), ("1.20.1", None), ("1.18.0", None)])
+def test_a_cache_has_sizes_from_a_release_on(release, expected):
     call = f"o, y, v = {MS}.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, k, p, p, l, t)"
     inputs = "float[2,3,8] q, float[2,3,4] k, float[2,1,6,4] p, int32[2] l"
-    assert sizes(call, inputs, release=release, constants="int32 t = {9}") == wanted
+    assert sizes(call, inputs, release=release, constants="int32 t = {9}") == expected
 
 
 def test_sizes_go_on_through_operators_of_either_kind():
@@ -122,22 +122,22 @@ def test_sizes_go_on_through_operators_of_either_kind():
 
 
 @pytest.mark.parametrize(
-    ("stated", "wanted"), [("2,4", [2, None]), ("6", None), ("2,3", [2, 3]), ("n,3", [2, 3]), ("1,2,3", None)]
+    ("stated", "expected"), [("2,4", [2, None]), ("6", None), ("2,3", [2, 3]), ("n,3", [2, 3]), ("1,2,3", None)]
 )
-def test_of_sizes_that_are_stated_otherwise_none_is_known(stated, wanted):
-    assert sizes(f"y = {MS}.Gelu(x)", "float[2,3] x", infos=f"float[{stated}] y") == wanted
+def test_of_sizes_that_are_stated_otherwise_none_is_known(stated, expected):
+    assert sizes(f"y = {MS}.Gelu(x)", "float[2,3] x", infos=f"float[{stated}] y") == expected
 
 
 def placed(call, inputs, **more):
-    given = InputSource(model(call, inputs, **more), "onnx", "model")
-    return list(place_model(given, parse_target("onnxruntime-directml:1.24.4"), None, LintSettings()))
+    source = InputSource(model(call, inputs, **more), "onnx", "model")
+    return list(place_model(source, parse_target("onnxruntime-directml:1.24.4"), None, LintSettings()))
 
 
 def test_a_kernel_goes_by_sizes_of_its_own():
-    own, behind = placed(f"y = {MS}.Gelu(x)", "float[2,3] x", infos="float[2,4] y")
+    own, following = placed(f"y = {MS}.Gelu(x)", "float[2,3] x", infos="float[2,4] y")
     assert own.creation == "created"
     assert own.lowered[0].fields["OutputTensor"].sizes == (1, 1, 2, 3)
-    assert behind.creation == "deferred"
+    assert following.creation == "deferred"
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_a_kernel_goes_by_sizes_of_its_own():
         (f"y, m, i = {MS}.SkipSimplifiedLayerNormalization<epsilon = -1.0>(x, x, g)", "float[2,3,4] x, float[4] g"),
     ],
 )
-def test_the_cpu_refuses(call, inputs):
+def test_the_cpu_rejects(call, inputs):
     assert placed(call, inputs)[0].creation == "fails"
 
 
 @pytest.mark.parametrize(("kind", "creation"), [("float", "fails"), ("uint8", "created")])
 def test_a_product_that_is_quantized_again_has_the_type_of_its_zero_point(kind, creation):
     call = f"c = {MS}.QGemm(a, s, z, b, s, z, , s, z) y = Cast<to = 1>(c)"
-    found = placed(call, f"uint8[3,4] a, uint8[4,6] b, {SCALES}", infos=f"{kind}[3,6] c")
-    refused = [node for node in found if node.creation == "fails"]
+    result = placed(call, f"uint8[3,4] a, uint8[4,6] b, {SCALES}", infos=f"{kind}[3,6] c")
+    refused = [node for node in result if node.creation == "fails"]
     assert bool(refused) is (creation == "fails")

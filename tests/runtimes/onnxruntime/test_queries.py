@@ -1,4 +1,4 @@
-"""The provider's queries: what each says of a node that it takes, and of one that differs in one thing."""
+"""Support queries of the provider: an accepted node, and one that differs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CASES: list[tuple[str, str, int, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-def registered(release: str, domain: str, operator: str, version: int) -> Registration:
+def find_registration(release: str, domain: str, operator: str, version: int) -> Registration:
     return next(r for r in registrations("DirectML", release).of(domain, operator) if r.version == version)
 
 
@@ -58,29 +58,29 @@ def answer(registration: Registration, fields: dict[str, Any]) -> bool:
     return bool(evaluate(registration.query, Context(fields)))
 
 
-@pytest.mark.parametrize(("domain", "operator", "version", "taken", "change"), CASES)
-def test_a_query(domain: str, operator: str, version: int, taken: dict[str, Any], change: dict[str, Any]) -> None:
-    registration = registered("1.24", domain, operator, version)
-    assert answer(registration, taken)
-    assert not answer(registration, {**taken, **change})
+@pytest.mark.parametrize(("domain", "operator", "version", "accepted", "change"), CASES)
+def test_a_query(domain: str, operator: str, version: int, accepted: dict[str, Any], change: dict[str, Any]) -> None:
+    registration = find_registration("1.24", domain, operator, version)
+    assert answer(registration, accepted)
+    assert not answer(registration, {**accepted, **change})
 
 
 def test_a_mask_that_is_left_out_allows_one_direction() -> None:
-    attention = registered("1.24", MS, "QAttention", 1)
+    attention = find_registration("1.24", MS, "QAttention", 1)
     assert answer(attention, {**QATTENTION, "unidirectional": 1, "mask_index": None})
 
 
 def test_queries_change_with_the_release() -> None:
     shared = {**ATTENTION, "past_present_share_buffer": 1}
-    assert answer(registered("1.16", MS, "Attention", 1), shared)
-    assert not answer(registered("1.17", MS, "Attention", 1), shared)
-    assert not answer(registered("1.13", "", "LayerNormalization", 17), NORM)
-    assert answer(registered("1.13", "", "LayerNormalization", 17), {**NORM, "B": FLOAT})
+    assert answer(find_registration("1.16", MS, "Attention", 1), shared)
+    assert not answer(find_registration("1.17", MS, "Attention", 1), shared)
+    assert not answer(find_registration("1.13", "", "LayerNormalization", 17), NORM)
+    assert answer(find_registration("1.13", "", "LayerNormalization", 17), {**NORM, "B": FLOAT})
 
 
 def test_every_query_is_asked_here() -> None:
-    """So that a new one is not forgotten; operators of one family share theirs."""
+    """Every query has a test; operators of a family share theirs."""
     families = {"RNN": "LSTM", "GRU": "LSTM", "ScatterElements": "ScatterND", "Slice": None,
                 "SimplifiedLayerNormalization": None, "SkipSimplifiedLayerNormalization": "SkipLayerNormalization"}  # fmt: skip
-    found = {each.operator for each in registrations("DirectML", "1.24") if each.query is not None}
-    assert {operator for _, operator, *_ in CASES} == found - families.keys()
+    names = {each.operator for each in registrations("DirectML", "1.24") if each.query is not None}
+    assert {operator for _, operator, *_ in CASES} == names - families.keys()

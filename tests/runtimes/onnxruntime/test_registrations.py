@@ -1,4 +1,4 @@
-"""What providers register, release by release: counts, and rows that were read by hand."""
+"""Registrations of providers per release: counts, and rows read by hand."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import pytest
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.registrations import Registration, known_releases, registrations, release_named
 
-#: Rows of the vendor's docs/OperatorKernels.md at the cut of a release, for those where it agrees with the wheel.
+#: Rows of the vendor's docs/OperatorKernels.md at a release, if it agrees with the wheel.
 DOCUMENTED = {"1.17": 381, "1.18": 401, "1.20": 414, "1.21": 423, "1.22": 423, "1.23": 423, "1.24": 423}
 
 
 def one(provider: str, release: str, operator: str, version: int, domain: str = "") -> Registration:
-    (found,) = (each for each in registrations(provider, release).of(domain, operator) if each.version == version)
-    return found
+    (registration,) = (
+        each for each in registrations(provider, release).of(domain, operator) if each.version == version
+    )
+    return registration
 
 
 @pytest.mark.parametrize(("release", "count"), DOCUMENTED.items())
@@ -43,7 +45,7 @@ def test_inputs_and_outputs_in_cpu_memory() -> None:
     assert "seq(STRING)" not in insert.types["S"]
 
 
-def test_unknown_providers_and_releases_are_refused() -> None:
+def test_unknown_providers_and_releases_are_rejected() -> None:
     with pytest.raises(InputError, match=r"unknown provider 'Metal'; known: DirectML, CPU"):
         registrations("Metal", "1.24")
     with pytest.raises(
@@ -72,7 +74,7 @@ def test_releases_of_a_package() -> None:
 def test_every_directml_that_is_carried_is_one_with_a_level() -> None:
     from specgate.spec.tables import dialect
 
-    every = {known.carries for known in known_releases() if known.package.endswith("directml")}
+    every = {release.carries for release in known_releases() if release.package.endswith("directml")}
     assert None not in every
     named = {str(entry["via"]) for entry in dialect("directml").environments}
     assert {version for _, version in filter(None, every)} <= named
@@ -81,7 +83,7 @@ def test_every_directml_that_is_carried_is_one_with_a_level() -> None:
 def test_opsets_are_those_of_the_models_dialect() -> None:
     from specgate.spec.tables import dialect
 
-    known = {str(entry["name"]): entry for entry in dialect("onnx").environments}
+    entries_by_name = {str(entry["name"]): entry for entry in dialect("onnx").environments}
     for release in known_releases():
-        entry = known[f"onnxruntime-{release.minor}"]
+        entry = entries_by_name[f"onnxruntime-{release.minor}"]
         assert (str(release.opsets["ai.onnx"]), release.ir_version) == (entry["level"], entry.get("ir_version"))

@@ -1,4 +1,4 @@
-"""Nodes that default optimisations remove make no session fail; they are said in a line of their own."""
+"""Nodes that default optimizations remove do not fail a session; a line lists them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def dropout(inputs, outputs, name="drop"):
     return helper.make_node("Dropout", inputs, outputs, name=name)
 
 
-def inside(node, *behind, opset=13, outputs=(), inputs=(), initializers=(), to=BF16):
+def inside(node, *following, opset=13, outputs=(), inputs=(), initializers=(), to=BF16):
     """Return a model with a node between two Casts, so that its type has no kernel."""
-    nodes = [cast("x", "a", to), node, cast("b", "y"), *behind]
-    made = graph(nodes, [*X, *inputs], [info("y", [2, 3]), *outputs], list(initializers))
-    return model(made, opsets=[("", opset)], ir=9)
+    nodes = [cast("x", "a", to), node, cast("b", "y"), *following]
+    new_graph = graph(nodes, [*X, *inputs], [info("y", [2, 3]), *outputs], list(initializers))
+    return model(new_graph, opsets=[("", opset)], ir=9)
 
 
 RATIO = [helper.make_tensor("r", FLOAT, [], [0.5])]
@@ -45,7 +45,7 @@ def alone(node, initializers=(), outputs=None):
     )
 
 
-# What sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0 do with each by default; all fail without optimisations.
+# Default sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0; without optimizations all fail.
 FILES = {
     "in a chain": ("created", lambda: inside(dropout(["a"], ["b"]))),
     "of early versions": ("created", lambda: inside(dropout(["a"], ["b"]), opset=6, to=HALF)),
@@ -73,21 +73,21 @@ FILES = {
 @pytest.mark.parametrize("target", [CPU, "onnxruntime:1.20.1", "onnxruntime:1.32.0", DML])
 def test_the_default_session_decides(name, target):
     session, make = FILES[name]
-    made = make()
-    placement = specgate.place(made, target)
+    onnx_model = make()
+    placement = specgate.place(onnx_model, target)
     assert (placement.session, placement.unoptimised) == (session, "fails")
-    assert contradiction(made.SerializeToString(), target) is None
-    said = [note for note in placement.notes if "without them the session fails" in note]
-    assert bool(said) == (session == "created")
-    if said:
-        (node, *_) = [one for one in placement.to_dict()["nodes"] if one["removed"] and one["creation"] == "fails"]
-        assert said[0].startswith(f"{node['node']} ({node['operator']}): ")
+    assert contradiction(onnx_model.SerializeToString(), target) is None
+    message = [note for note in placement.notes if "without them the session fails" in note]
+    assert bool(message) == (session == "created")
+    if message:
+        (node, *_) = [item for item in placement.to_dict()["nodes"] if item["removed"] and item["creation"] == "fails"]
+        assert message[0].startswith(f"{node['node']} ({node['operator']}): ")
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", FILES)
 def test_the_installed_release_does_so(name):
-    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT ASKED: pip install onnxruntime")
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT TESTED: pip install onnxruntime")
     session, make = FILES[name]
     for level, expected in (("ORT_DISABLE_ALL", "fails"), ("ORT_ENABLE_ALL", session)):
         options = runtime.SessionOptions()
@@ -95,16 +95,16 @@ def test_the_installed_release_does_so(name):
         options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, level)
         try:
             runtime.InferenceSession(make().SerializeToString(), options, providers=["CPUExecutionProvider"])
-            found = "created"
+            result = "created"
         except Exception:
-            found = "fails"
-        assert found == expected, level
+            result = "fails"
+        assert result == expected, level
 
 
 def test_version_22_is_removed_from_1_31_on():
-    made = inside(dropout(["a"], ["b"]), opset=22)
-    assert specgate.place(made, CPU).session == "fails"
-    assert specgate.place(made, "onnxruntime:1.31.1").session == "created"
+    onnx_model = inside(dropout(["a"], ["b"]), opset=22)
+    assert specgate.place(onnx_model, CPU).session == "fails"
+    assert specgate.place(onnx_model, "onnxruntime:1.31.1").session == "created"
 
 
 def test_both_commands_exit_clean(tmp_path, capsys):
@@ -113,9 +113,9 @@ def test_both_commands_exit_clean(tmp_path, capsys):
     assert main(["place", str(path), "-t", CPU]) == 0
     assert "default graph optimizations remove it" in " ".join(capsys.readouterr().out.split())
     assert main(["lint", str(path), "-t", CPU, "--format", "json"]) == 0
-    (found,) = [one for one in json.loads(capsys.readouterr().out)["findings"] if "no-kernel" in one["id"]]
-    assert found["severity"] == "note"
-    assert found["location"]["node"] == "graph/drop"
+    (result,) = [item for item in json.loads(capsys.readouterr().out)["findings"] if "no-kernel" in item["id"]]
+    assert result["severity"] == "note"
+    assert result["location"]["node"] == "graph/drop"
 
 
 def test_a_fix_does_not_count_it():
@@ -129,7 +129,7 @@ def test_a_fix_does_not_count_it():
 
 
 def nine(operator):
-    """Return a model with a node of 9 dimensions, read by one that only the CPU has."""
+    """Return a model with a node of 9 dimensions, read by a CPU-only node."""
     more = {"to": FLOAT} if operator == "Cast" else {}
     nodes = [
         helper.make_node(operator, ["x"], ["b"], name="nine", **more),
@@ -139,12 +139,12 @@ def nine(operator):
 
 
 @pytest.mark.parametrize(("operator", "session"), [("Identity", "created"), ("Cast", "created"), ("Neg", "fails")])
-def test_what_directml_refuses_counts_only_if_it_stays(operator, session):
-    """Rank 9, as sessions of onnxruntime-directml 1.24.4 have it: all fail without optimisations."""
-    made = nine(operator)
-    found = specgate.place(made, DML)
-    assert (found.nodes[0].creation, found.session) == ("fails", session)
-    assert contradiction(made.SerializeToString(), DML) is None
+def test_what_directml_rejects_counts_only_if_it_stays(operator, session):
+    """Rank 9 in sessions of onnxruntime-directml 1.24.4: unoptimized all fail."""
+    onnx_model = nine(operator)
+    placement = specgate.place(onnx_model, DML)
+    assert (placement.nodes[0].creation, placement.session) == ("fails", session)
+    assert contradiction(onnx_model.SerializeToString(), DML) is None
 
 
 def test_what_is_computed_early_is_not_made_on_directml():
@@ -153,12 +153,12 @@ def test_what_is_computed_early_is_not_made_on_directml():
         helper.make_node("Reshape", ["b", "s"], ["c"]),
         helper.make_node("Add", ["c", "x"], ["y"]),
     ]
-    held = [helper.make_tensor("k", FLOAT, [1] * 8 + [2], [1.0, 2.0]), helper.make_tensor("s", INT64, [1], [2])]
-    made = model(graph(nodes, [info("x", [2])], [info("y", [2])], held), opsets=[("", 13)])
-    found = specgate.place(made, DML)
-    assert (found.nodes[0].creation, found.session) == ("fails", "created")
-    assert any("compute its values early" in note for note in found.notes)
-    assert contradiction(made.SerializeToString(), DML) is None
+    items = [helper.make_tensor("k", FLOAT, [1] * 8 + [2], [1.0, 2.0]), helper.make_tensor("s", INT64, [1], [2])]
+    new_model = model(graph(nodes, [info("x", [2])], [info("y", [2])], items), opsets=[("", 13)])
+    placement = specgate.place(new_model, DML)
+    assert (placement.nodes[0].creation, placement.session) == ("fails", "created")
+    assert any("compute its values early" in note for note in placement.notes)
+    assert contradiction(new_model.SerializeToString(), DML) is None
 
 
 END = 2**63 - 1
@@ -183,7 +183,10 @@ END = 2**63 - 1
     ],
 )
 def test_nodes_that_compute_their_input(operator, lists, opset, removed):
-    """Which nodes sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0 remove at the levels basic and all."""
+    """Nodes that onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0 remove.
+
+    At the levels basic and all.
+    """
     if operator != "Slice":
         more, attributes = [helper.make_tensor("k", FLOAT, [], [lists])], {}
     elif opset < 10:
@@ -192,6 +195,6 @@ def test_nodes_that_compute_their_input(operator, lists, opset, removed):
         more, attributes = [helper.make_tensor(f"l{i}", INT64, [len(e)], e) for i, e in enumerate(lists)], {}
     middle = helper.make_node(operator, ["a", *(each.name for each in more)], ["b"], **attributes)
     nodes = [helper.make_node("Relu", ["x"], ["a"]), middle, helper.make_node("Relu", ["b"], ["y"])]
-    made = model(graph(nodes, X, [info("y", None)], more), opsets=[("", max(opset, 6))])
+    new_model = model(graph(nodes, X, [info("y", None)], more), opsets=[("", max(opset, 6))])
     for target in (CPU, "onnxruntime:1.20.1", "onnxruntime:1.32.0"):
-        assert [node.removed for node in specgate.place(made, target)] == [False, removed, False]
+        assert [node.removed for node in specgate.place(new_model, target)] == [False, removed, False]

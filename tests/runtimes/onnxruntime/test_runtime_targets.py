@@ -49,7 +49,7 @@ def test_the_cpu_of_an_early_release_may_be_unknown():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("onnxruntime-directml:1.24.9", r"unknown release '1\.24\.9' of onnxruntime-directml; did you mean 1\.24\.\d"),
         ("onnxruntime:1.9", r"unknown release '1\.9' of onnxruntime; did you mean"),
@@ -59,8 +59,8 @@ def test_the_cpu_of_an_early_release_may_be_unknown():
         ("onnxruntime:1.24.4@5.0", "onnxruntime does not contain another library"),
     ],
 )
-def test_unknown_ones_are_refused_with_what_is_known(text, said):
-    with pytest.raises(InputError, match=said):
+def test_unknown_ones_are_rejected_with_what_is_known(text, message):
+    with pytest.raises(InputError, match=message):
         parse_target(text)
     assert at_level(text) == text
 
@@ -79,8 +79,8 @@ def test_every_known_release_is_listed_with_its_library():
     rows = {
         row["target"]: row for row in known_targets(["onnx"]) if row["kind"] == "runtime" and "@" not in row["name"]
     }
-    first = {one.target: one.providers[0] in one.registered for one in known_releases()}
-    assert {target for target, known in first.items() if known} <= rows.keys()
-    assert not {target for target, known in first.items() if not known} & rows.keys()
+    first = {release.target: release.providers[0] in release.registered for release in known_releases()}
+    assert {target for target, facts in first.items() if facts} <= rows.keys()
+    assert not {target for target, facts in first.items() if not facts} & rows.keys()
     assert rows["onnxruntime-directml:1.24.4"]["via"] == "DirectML 1.15.4"
     assert all(re.fullmatch(r"\d+", row["level"]) for row in rows.values())

@@ -1,4 +1,4 @@
-"""check of one node for a release of a runtime answers as place and lint do for a model of this node."""
+"""check of one node for a runtime agrees with place and lint on its model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def of_shape(operator, *shapes, kind="FLOAT", **attributes):
     return {"op_type": operator, "inputs": inputs, "attributes": attributes}
 
 
-def found(node, target=CPU):
+def find_ids(node, target=CPU):
     verdict = specgate.check(node, target=target)
     return verdict.accepted, [(f.id, f.severity) for f in verdict.findings]
 
@@ -31,21 +31,21 @@ def found(node, target=CPU):
 def test_what_the_runtime_lacks_is_rejected():
     lstm = of_shape("LSTM", (2, 3, 4), (1, 20, 4), (1, 20, 5), hidden_size=5, layout=1)
     assert specgate.check(lstm, target="onnx:22").accepted
-    assert found(lstm) == (False, [("onnxruntime/placement/session-fails", "error")])
-    assert found(of_shape("Relu", (2,), kind="BFLOAT16"))[0] is False, "the CPU has no such kernel"
+    assert find_ids(lstm) == (False, [("onnxruntime/placement/session-fails", "error")])
+    assert find_ids(of_shape("Relu", (2,), kind="BFLOAT16"))[0] is False, "the CPU has no such kernel"
 
 
 def test_what_a_node_of_a_function_lacks_is_rejected():
-    made = of_shape("RMSNormalization", (2, 3, 4), (3, 4), kind="BFLOAT16", axis=1)
-    made["outputs"] = [{"elem_type": "BFLOAT16", "shape": [2, 3, 4]}]
-    assert specgate.check(made, target="onnx:28").accepted
-    assert found(made) == (False, [("onnxruntime/placement/no-kernel", "error")])
+    onnx_model = of_shape("RMSNormalization", (2, 3, 4), (3, 4), kind="BFLOAT16", axis=1)
+    onnx_model["outputs"] = [{"elem_type": "BFLOAT16", "shape": [2, 3, 4]}]
+    assert specgate.check(onnx_model, target="onnx:28").accepted
+    assert find_ids(onnx_model) == (False, [("onnxruntime/placement/no-kernel", "error")])
 
 
 def test_what_is_not_known_of_a_node_of_a_function_decides_the_call():
     verdict = specgate.check(of_shape("Range", *[(1,)] * 3, kind="BFLOAT16"), target=CPU)
     assert verdict.accepted is None
-    assert {found.id for found in verdict.undecided} == {"onnxruntime/placement/undecided"}
+    assert {finding.id for finding in verdict.undecided} == {"onnxruntime/placement/undecided"}
 
 
 @pytest.mark.parametrize("target", [CPU, "onnxruntime-directml:1.24.4"])
@@ -53,16 +53,16 @@ def test_what_is_not_known_of_a_node_of_a_function_decides_the_call():
 def test_an_unknown_type_is_undecided_and_not_missing(operator, target):
     verdict = specgate.check(of_shape(operator, (2,), kind=None), target=target)
     assert verdict.accepted is None
-    assert not [found for found in verdict.findings if found.severity == "error"]
+    assert not [result for result in verdict.findings if result.severity == "error"]
 
 
 def test_what_only_the_page_forbids_is_a_warning():
     clip = of_shape("Clip", (2,), (1,))
-    accepted, findings = found(clip, "onnxruntime:1.20.1")
+    accepted, findings = find_ids(clip, "onnxruntime:1.20.1")
     assert not specgate.check(clip, target="onnx:21").accepted
     assert accepted
     assert findings == [("onnx/Clip/min-scalar", "warning")]
-    assert found(of_shape("Clip", (2,), (2,)), "onnxruntime:1.20.1")[0] is False, "two numbers fail at every run"
+    assert find_ids(of_shape("Clip", (2,), (2,)), "onnxruntime:1.20.1")[0] is False, "two numbers fail at every run"
 
 
 def test_other_targets_are_not_asked_about_a_runtime():
@@ -75,24 +75,24 @@ def test_check_agrees_with_place(operator: str, data: st.DataObject) -> None:
     newest = levels(operator, NEWEST)[-1]
     if newest not in {case.level for case in cases_of("onnx", operator)}:
         reject()
-    made = drawn_node(data, operator, newest)
-    asked = one_node(made, newest, NEWEST)
-    if asked is None or any(type(value).__name__ == "GraphDesc" for value in made.fields.values()):
+    onnx_model = drawn_node(data, operator, newest)
+    questions = one_node(onnx_model, newest, NEWEST)
+    if questions is None or any(type(value).__name__ == "GraphDesc" for value in onnx_model.fields.values()):
         reject()
-    placement = specgate.place(InputSource(asked[1], "onnx", "model"), CPU)
-    # A wrong type of an output is stated by the file there, and by the node itself here.
-    stated = any("/stated-" in found.id for node in placement for found in node.findings)
-    if stated or placement.refusals or asked[0] != str(NEWEST):  # about the file that the node was put into
+    placement = specgate.place(InputSource(questions[1], "onnx", "model"), CPU)
+    # The file states an output's wrong type there; the node states it here.
+    stated = any("/stated-" in result.id for node in placement for result in node.findings)
+    if stated or placement.refusals or questions[0] != str(NEWEST):  # about the file around the node
         reject()
-    assert (specgate.check(made, target=CPU).accepted is False) == (placement.session == "fails")
+    assert (specgate.check(onnx_model, target=CPU).accepted is False) == (placement.session == "fails")
 
 
 @pytest.mark.parametrize("target", ["onnxruntime-directml:1.24.4", "onnxruntime:1.20.1"])
-def test_graphs_in_attributes_are_judged_by_their_ends(target):
+def test_graphs_in_attributes_are_checked_by_their_ends(target):
     branch = {"outputs": [{"elem_type": "FLOAT", "shape": [2]}]}
-    made = {"op_type": "If", "inputs": [{"elem_type": "BOOL", "shape": []}], "outputs": branch["outputs"]}
+    onnx_model = {"op_type": "If", "inputs": [{"elem_type": "BOOL", "shape": []}], "outputs": branch["outputs"]}
     assert specgate.check(
-        {**made, "attributes": {"then_branch": branch, "else_branch": branch}}, target=target
+        {**onnx_model, "attributes": {"then_branch": branch, "else_branch": branch}}, target=target
     ).accepted
     wrong = {"then_branch": branch, "else_branch": {"outputs": []}}
-    assert specgate.check({**made, "attributes": wrong}, target=target).accepted is False
+    assert specgate.check({**onnx_model, "attributes": wrong}, target=target).accepted is False

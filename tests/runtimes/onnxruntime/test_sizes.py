@@ -1,4 +1,4 @@
-"""Which computed lists of sizes count as constants, by the table and by hand."""
+"""Computed lists of sizes that count as constants, by the table and by hand."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def sizes(name: str) -> tuple[int | str | None, ...] | None:
     return SIZES.get(name)
 
 
-def given(operator, *inputs, opset=17, facts=NEW, **attributes):
-    held = {name: OnnxAttribute(name, "INT", value) for name, value in attributes.items()}
-    node = OnnxNode("", operator, "", "", list(inputs), ["y"], held)
+def convert(operator, *inputs, opset=17, facts=NEW, **attributes):
+    attributes_by_name = {name: OnnxAttribute(name, "INT", value) for name, value in attributes.items()}
+    node = OnnxNode("", operator, "", "", list(inputs), ["y"], attributes_by_name)
     return facts.value(node, opset, KNOWN, sizes, CONSTANTS.get)
 
 
@@ -32,48 +32,48 @@ def of_list(*elements):
     return Value("list", elements)
 
 
-def number(one):
-    return Value("number", (one,))
+def number(item):
+    return Value("number", (item,))
 
 
 @pytest.mark.parametrize(
-    ("found", "wanted"),
+    ("result", "expected"),
     [
-        (given("Shape", "full"), of_list(2, 3, 4)),
-        (given("Shape", "x"), None),  # one of its elements is not known
-        (given("Shape", "x", start=2), of_list(4)),
-        (given("Shape", "x", start=-1, end=9), of_list(4)),
-        (given("Shape", "full", start=1, end=-1), of_list(3)),
-        (given("Shape", "nothing"), None),
-        (given("Gather", "list", "one"), number(3)),
-        (given("Gather", "list", "last"), number(4)),
-        (given("Gather", "list", "two"), None),
-        (given("Gather", "list", "far"), None),
-        (given("Gather", "list", "list"), None),
-        (given("Unsqueeze", "number", "one"), of_list(7)),
-        (given("Squeeze", "number", "one"), None),
-        (given("Squeeze", "list", "one"), of_list(2, 3, 4)),
-        (given("Concat", "list", "long", axis=0), of_list(2, 3, 4, 1, 2)),
-        (given("Concat", "list", "one", axis=0), None),  # a constant of the file is no computed list
-        (given("Concat", "list", "number", axis=0), None),
-        (given("Concat", "list", "long", axis=0, opset=11), None),
-        (given("Cast", "list"), of_list(2, 3, 4)),
-        (given("Add", "list", "other"), of_list(7, 9, 11)),
-        (given("Add", "list", "other", opset=13), None),
-        (given("Add", "list", "long"), None),
-        (given("Add", "list", "number"), None),
-        (given("Add", "number", "minus", opset=7), number(5)),
-        (given("Sub", "number", "minus"), number(9)),
-        (given("Mul", "number", "minus"), number(-14)),
-        (given("Div", "number", "minus"), number(-3)),
-        (given("Div", "number", "none"), None),
-        (given("Div", "list", "other"), None),
-        (given("Identity", "list"), None),
-        (given("Shape", "full", facts=OLD), None),
+        (convert("Shape", "full"), of_list(2, 3, 4)),
+        (convert("Shape", "x"), None),  # one of its elements is not known
+        (convert("Shape", "x", start=2), of_list(4)),
+        (convert("Shape", "x", start=-1, end=9), of_list(4)),
+        (convert("Shape", "full", start=1, end=-1), of_list(3)),
+        (convert("Shape", "nothing"), None),
+        (convert("Gather", "list", "one"), number(3)),
+        (convert("Gather", "list", "last"), number(4)),
+        (convert("Gather", "list", "two"), None),
+        (convert("Gather", "list", "far"), None),
+        (convert("Gather", "list", "list"), None),
+        (convert("Unsqueeze", "number", "one"), of_list(7)),
+        (convert("Squeeze", "number", "one"), None),
+        (convert("Squeeze", "list", "one"), of_list(2, 3, 4)),
+        (convert("Concat", "list", "long", axis=0), of_list(2, 3, 4, 1, 2)),
+        (convert("Concat", "list", "one", axis=0), None),  # an initializer is not a computed list
+        (convert("Concat", "list", "number", axis=0), None),
+        (convert("Concat", "list", "long", axis=0, opset=11), None),
+        (convert("Cast", "list"), of_list(2, 3, 4)),
+        (convert("Add", "list", "other"), of_list(7, 9, 11)),
+        (convert("Add", "list", "other", opset=13), None),
+        (convert("Add", "list", "long"), None),
+        (convert("Add", "list", "number"), None),
+        (convert("Add", "number", "minus", opset=7), number(5)),
+        (convert("Sub", "number", "minus"), number(9)),
+        (convert("Mul", "number", "minus"), number(-14)),
+        (convert("Div", "number", "minus"), number(-3)),
+        (convert("Div", "number", "none"), None),
+        (convert("Div", "list", "other"), None),
+        (convert("Identity", "list"), None),
+        (convert("Shape", "full", facts=OLD), None),
     ],
 )
-def test_a_value_follows_where_the_table_says_so(found, wanted):
-    assert found == wanted
+def test_a_value_follows_where_the_table_says_so(result, expected):
+    assert result == expected
 
 
 def test_an_operator_of_another_domain_gives_nothing():

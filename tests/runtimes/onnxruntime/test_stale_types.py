@@ -1,4 +1,4 @@
-"""Shapes that a file states and its nodes do not compute: the session is created, and a run goes by the real sizes."""
+"""Stated shapes that nodes contradict: the session is created, runs use real sizes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from onnx import TensorProto, helper
 CPU = "onnxruntime:1.32.0"
 
 
-def transposed(stated: list[int] | None, operator: str, other: list[int]):
-    """Return x [5,201,6], transposed to [201,6,5], combined with another input; the file states `stated` between."""
+def transpose(stated: list[int] | None, operator: str, other: list[int]):
+    """Return x [5,201,6], transposed to [201,6,5] and combined with another input.
+
+    The file states `stated` for the intermediate value.
+    """
 
     def value(name: str, shape: list[int] | None, kind: int = TensorProto.FLOAT):
         return helper.make_tensor_value_info(name, kind, shape)
@@ -30,7 +33,7 @@ def transposed(stated: list[int] | None, operator: str, other: list[int]):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-# What sessions and first runs of the wheel onnxruntime 1.32.0 do.
+# Sessions and first runs of onnxruntime 1.32.0.
 @pytest.mark.parametrize(
     ("stated", "operator", "other", "run"),
     [
@@ -44,7 +47,7 @@ def transposed(stated: list[int] | None, operator: str, other: list[int]):
     ],
 )
 def test_a_run_goes_by_the_sizes_that_nodes_compute(stated, operator, other, run) -> None:
-    made = transposed(stated, operator, other)
-    failing = [node.node for node in specgate.place(made, CPU).nodes if node.fails]
-    errors = [finding for finding in specgate.lint(made, [CPU]).findings if finding.severity == "error"]
+    onnx_model = transpose(stated, operator, other)
+    failing = [node.node for node in specgate.place(onnx_model, CPU).nodes if node.fails]
+    errors = [finding for finding in specgate.lint(onnx_model, [CPU]).findings if finding.severity == "error"]
     assert failing == [finding.node for finding in errors] == (["graph/last"] if run == "fails" else [])

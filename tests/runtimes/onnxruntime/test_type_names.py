@@ -1,4 +1,4 @@
-"""Every type that is registered anywhere survives each of the spellings that specgate has for it."""
+"""Every registered type survives conversion between specgate's spellings."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,16 +20,16 @@ from specgate.spec.type_names import TypeName, parse_type
 ONNX = dialect("onnx")
 
 
-def _registered() -> set[str]:
+def _find_registration() -> set[str]:
     """Return every type in the registrations of every provider and release."""
     tables = runtime_tables()
     order = list(tables["releases"])
-    found: set[str] = set()
+    names: set[str] = set()
     for provider, (first, last) in tables["known"].items():
         for minor in order[first : last + 1]:
             for row in registrations(provider, minor):
-                found.update(name for types in row.types.values() for name in types)
-    return found
+                names.update(name for types in row.types.values() for name in types)
+    return names
 
 
 def _schema_types(schemas: Any) -> Iterator[str]:
@@ -41,17 +41,17 @@ def _schema_types(schemas: Any) -> Iterator[str]:
 
 
 def _cells() -> set[str]:
-    """Return every type that a support row of ONNX has."""
-    found: set[str] = set()
+    """Return every type in a support row of ONNX."""
+    names: set[str] = set()
     for name in ONNX.tables.operators:
         for cells in ONNX.operator(name).table.only_rows.values():
             for cell in cells.values():
                 types = cell.get("types") or ()
-                found.update(str(each) for each in types)
-    return found
+                names.update(str(each) for each in types)
+    return names
 
 
-REGISTERED = sorted({*_registered(), *_schema_types(runtime_tables()["schemas"])})
+REGISTERED = sorted({*_find_registration(), *_schema_types(runtime_tables()["schemas"])})
 SPELT = sorted(each for each in _cells() if "(" in each)
 
 

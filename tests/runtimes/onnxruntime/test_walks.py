@@ -1,4 +1,4 @@
-"""The walk for the CPU, partitions and copies, on registrations made for each case."""
+"""CPU preference, partitions and copies, with registrations per case."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def ints(name, *values, shape=None):
     return helper.make_tensor(name, INT64, [len(values)] if shape is None else shape, list(values))
 
 
-def body(made):
-    read = read_model_bytes(made.SerializeToString())
+def body(onnx_model):
+    read = read_model_bytes(onnx_model.SerializeToString())
     return body_of(onnx_units(read, LintSettings()).source, "1.24.4")
 
 
-def placed(made, fast, cpu=()):
-    """Return by node's name its provider and the reason."""
+def place_model(onnx_model, fast, cpu=()):
+    """Return provider and reason by node name."""
     return {
-        one.node.path.removeprefix("graph/"): (one.provider, one.reason)
-        for one in assigner(fast, cpu).assign(body(made))
+        item.node.path.removeprefix("graph/"): (item.provider, item.reason)
+        for item in assigner(fast, cpu).assign(body(onnx_model))
     }
 
 
@@ -52,7 +52,10 @@ def node(operator, inputs, output, **more):
 
 
 def shape_subgraph(*between, opset=17):
-    """A model that reshapes x to a shape which it computes: Shape, Gather, `between` from d to u, Concat, Reshape."""
+    """Return a model that reshapes x to a computed shape.
+
+    Shape, Gather, `between` from d to u, Concat, Reshape.
+    """
     nodes = [
         node("Shape", ["x"], "s"),
         node("Gather", ["s", "zero"], "d"),
@@ -65,7 +68,7 @@ def shape_subgraph(*between, opset=17):
 
 
 def test_shape_subgraphs_go_to_the_cpu_and_their_ends_stay():
-    assert placed(shape_subgraph(), SHAPED) == {
+    assert place_model(shape_subgraph(), SHAPED) == {
         "s": (FIRST, ""),
         "d": (CPU, "preferred"),
         "u": (CPU, "preferred"),
@@ -75,23 +78,23 @@ def test_shape_subgraphs_go_to_the_cpu_and_their_ends_stay():
 
 
 def test_without_outputs_in_cpu_memory_nothing_is_preferred():
-    rows = [row("Shape", 15) if one.operator == "Shape" else one for one in SHAPED]
-    assert {provider for provider, _ in placed(shape_subgraph(), rows).values()} == {FIRST}
+    rows = [row("Shape", 15) if item.operator == "Shape" else item for item in SHAPED]
+    assert {provider for provider, _ in place_model(shape_subgraph(), rows).values()} == {FIRST}
 
 
 def test_a_large_initializer_ends_the_walk():
     nodes = [node("Shape", ["x"], "s"), node("Gather", ["s", "at"], "d")]
     for count, provider in ((100, CPU), (101, FIRST)):
-        made = model(graph(nodes, [info("x", [3])], [info("d", [count], INT64)], [ints("at", *[0] * count)]))
-        assert placed(made, SHAPED)["d"][0] == provider
+        new_model = model(graph(nodes, [info("x", [3])], [info("d", [count], INT64)], [ints("at", *[0] * count)]))
+        assert place_model(new_model, SHAPED)["d"][0] == provider
 
 
 def test_constants_are_initializers():
     at = helper.make_node("Constant", [], ["zero"], value=ints("", 0, shape=[]))
     nodes = [at, node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "d")]
-    made = body(model(graph(nodes, [info("x", [3])], [info("d", [], INT64)])))
-    assert (made.constant_nodes, [one.path for one in made.nodes]) == (1, ["graph/s", "graph/d"])
-    assert assigner(SHAPED).assign(made)[1].reason == "preferred"
+    onnx_model = body(model(graph(nodes, [info("x", [3])], [info("d", [], INT64)])))
+    assert (onnx_model.constant_nodes, [item.path for item in onnx_model.nodes]) == (1, ["graph/s", "graph/d"])
+    assert assigner(SHAPED).assign(onnx_model)[1].reason == "preferred"
 
 
 def test_float16_keeps_the_rest_where_it_was():
@@ -101,61 +104,61 @@ def test_float16_keeps_the_rest_where_it_was():
         node("Cast", ["twice"], "back", to=INT64),
         node("Unsqueeze", ["back", "axes"], "u"),
     ]
-    found = placed(shape_subgraph(*casts), SHAPED)
-    assert {name: provider for name, (provider, _) in found.items()} == {
+    result = place_model(shape_subgraph(*casts), SHAPED)
+    assert {name: provider for name, (provider, _) in result.items()} == {
         "s": FIRST, "d": CPU, "half": CPU, "twice": FIRST, "back": FIRST, "u": FIRST, "to": FIRST, "y": FIRST,
     }  # fmt: skip
 
 
 def test_an_input_that_is_left_out_is_in_no_memory():
     nodes = [node("Shape", ["x"], "s"), helper.make_node("Concat", ["s", "", "s"], ["y"], name="y", axis=0)]
-    made = model(graph(nodes, [info("x", [3])], [info("y", None, INT64)]))
-    assert placed(made, SHAPED)["y"] == (FIRST, "")
+    new_model = model(graph(nodes, [info("x", [3])], [info("y", None, INT64)]))
+    assert place_model(new_model, SHAPED)["y"] == (FIRST, "")
 
 
 def test_the_walk_goes_on_behind_a_node_without_a_kernel_that_it_reaches():
     nodes = [node("Shape", ["x"], "s"), node("Det", ["s"], "d"), node("Abs", ["d"], "y"), node("Det", ["x"], "z")]
-    made = model(graph([*nodes, node("Abs", ["z"], "w")], [info("x", [3, 3])], [info("y", None), info("w", None)]))
-    found = placed(made, SHAPED)
-    assert found["y"] == (CPU, "preferred")
-    assert found["w"] == (FIRST, "")  # nothing in CPU memory leads to it
+    new_model = model(graph([*nodes, node("Abs", ["z"], "w")], [info("x", [3, 3])], [info("y", None), info("w", None)]))
+    result = place_model(new_model, SHAPED)
+    assert result["y"] == (CPU, "preferred")
+    assert result["w"] == (FIRST, "")  # no path from CPU memory leads to it
 
 
 def test_a_graph_input_does_not_end_the_walk():
     nodes = [node("Shape", ["x"], "s"), node("Add", ["s", "more"], "y")]
-    made = model(graph(nodes, [info("x", [3]), info("more", [1], INT64)], [info("y", [1], INT64)]))
-    assert placed(made, SHAPED)["y"] == (CPU, "preferred")
+    new_model = model(graph(nodes, [info("x", [3]), info("more", [1], INT64)], [info("y", [1], INT64)]))
+    assert place_model(new_model, SHAPED)["y"] == (CPU, "preferred")
 
 
 def test_nodes_that_are_not_in_order_are_put_in_order():
-    made = shape_subgraph()
-    nodes = list(made.graph.node)
-    del made.graph.node[:]
-    made.graph.node.extend(reversed(nodes))
-    assert [one.proto.name for one in body(made).nodes] == ["s", "d", "u", "to", "y"]
+    onnx_model = shape_subgraph()
+    nodes = list(onnx_model.graph.node)
+    del onnx_model.graph.node[:]
+    onnx_model.graph.node.extend(reversed(nodes))
+    assert [item.proto.name for item in body(onnx_model).nodes] == ["s", "d", "u", "to", "y"]
 
 
 @pytest.mark.timeout(30)
 def test_long_chains_in_the_wrong_order_take_no_longer():
     names = [f"v{number}" for number in range(4001)]
     nodes = [relu(a, b, name=b) for a, b in itertools.pairwise(names)]
-    made = model(graph(nodes[::-1], names[:1], names[-1:]))
-    assert [one.proto.name for one in body(made).nodes] == names[1:]
+    new_model = model(graph(nodes[::-1], names[:1], names[-1:]))
+    assert [item.proto.name for item in body(new_model).nodes] == names[1:]
 
 
 def test_nodes_of_a_cycle_come_last():
     nodes = [relu("b", "a", name="a"), relu("a", "b", name="b"), relu("x", "y", name="y")]
-    assert [one.proto.name for one in body(model(graph(nodes))).nodes] == ["y", "a", "b"]
+    assert [item.proto.name for item in body(model(graph(nodes))).nodes] == ["y", "a", "b"]
 
 
-def groups(made, outside):
-    whole = body(made)
+def groups(onnx_model, outside):
+    whole = body(onnx_model)
     inside = {node for node in whole.nodes if node.proto.name not in outside}
     return [[node.proto.name for node in nodes] for nodes in partitions(whole, inside)]
 
 
 def diamond():
-    """A and then B, C from it, and D from both."""
+    """Nodes A and B in sequence, C after B, and D after both."""
     nodes = [
         relu("x", "a", name="a"), relu("a", "b", name="b"), relu("a", "c", name="c"),
         helper.make_node("Add", ["b", "c"], ["d"], name="d"),
@@ -164,17 +167,17 @@ def diamond():
 
 
 @pytest.mark.parametrize(
-    ("outside", "wanted"),
+    ("outside", "expected"),
     [
         ((), [["a", "b", "c", "d"]]),
         (("a",), [["b", "c", "d"]]),
-        (("b",), [["a"], ["c", "d"]]),  # a is closed by b, so that d, which needs b, does not join it
+        (("b",), [["a"], ["c", "d"]]),  # b closes the partition of a, so that d, which needs b, does not join it
         (("c",), [["a", "b"], ["d"]]),  # b joined before c closed it
         (("d",), [["a", "b", "c"]]),
     ],
 )
-def test_partitions_never_wait_for_themselves(outside, wanted):
-    assert groups(diamond(), outside) == wanted
+def test_partitions_never_wait_for_themselves(outside, expected):
+    assert groups(diamond(), outside) == expected
 
 
 def test_partitions_that_one_node_reads_are_joined():
@@ -182,11 +185,13 @@ def test_partitions_that_one_node_reads_are_joined():
     assert groups(model(graph(nodes, ["x", "z"], ["c"])), ()) == [["a", "b", "c"]]
 
 
-def copied(made, fast):
-    main = body(made)
-    found = assigner(fast).assign(main)
-    moved = copies(main, FIRST, {one.node: one.row for one in found if one.provider == FIRST and one.row is not None})
-    return {(one.value, one.source, one.to) for one in moved}
+def list_copied(onnx_model, fast):
+    main = body(onnx_model)
+    result = assigner(fast).assign(main)
+    moved = copies(
+        main, FIRST, {item.node: item.row for item in result if item.provider == FIRST and item.row is not None}
+    )
+    return {(copy.value, copy.source, copy.to) for copy in moved}
 
 
 def test_values_are_copied_once_for_each_way():
@@ -194,46 +199,46 @@ def test_values_are_copied_once_for_each_way():
         relu("x", "a", name="a"), node("Det", ["a"], "b"), node("Det", ["a"], "c"), relu("b", "d", name="d"),
         relu("b", "e", name="e"), relu("c", "f", name="f"),
     ]  # fmt: skip
-    made = model(graph(nodes, [info("x", [2, 2])], [info(name, None) for name in "def"]))
-    assert copied(made, [row("Relu", 14)]) == {("a", FIRST, CPU), ("b", CPU, FIRST), ("c", CPU, FIRST)}
+    new_model = model(graph(nodes, [info("x", [2, 2])], [info(name, None) for name in "def"]))
+    assert list_copied(new_model, [row("Relu", 14)]) == {("a", FIRST, CPU), ("b", CPU, FIRST), ("c", CPU, FIRST)}
 
 
 def test_an_input_is_copied_only_where_both_read_it():
     both = model(graph([relu("x", "a"), node("Det", ["x"], "b")], [info("x", [2, 2])], [info(n, None) for n in "ab"]))
-    assert copied(both, [row("Relu", 14)]) == {("x", CPU, FIRST)}
-    one = model(graph([node("Det", ["x"], "b")], [info("x", [2, 2])], [info("b", None)]))
-    assert copied(one, [row("Relu", 14)]) == set()
+    assert list_copied(both, [row("Relu", 14)]) == {("x", CPU, FIRST)}
+    item = model(graph([node("Det", ["x"], "b")], [info("x", [2, 2])], [info("b", None)]))
+    assert list_copied(item, [row("Relu", 14)]) == set()
 
 
 def test_what_is_in_cpu_memory_already_is_not_copied():
-    assert copied(shape_subgraph(), SHAPED) == set()
+    assert list_copied(shape_subgraph(), SHAPED) == set()
 
 
 def test_subgraphs_are_placed_for_themselves():
-    then = helper.make_graph([relu("x", "t", name="t")], "then", [], [info("t", None)])
+    later = helper.make_graph([relu("x", "t", name="t")], "then", [], [info("t", None)])
     other = helper.make_graph([node("Det", ["m"], "e")], "else", [], [info("e", None)])
-    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=other)
+    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=later, else_branch=other)
     inputs = [info("c", [], BOOL), info("x", [2]), info("m", [2, 2])]
-    made = model(graph([choice], inputs, [info("y", None, FLOAT)]))
-    found = placed(made, [row("Relu", 14)], [row("If", 16, provider=CPU), row("Det", 11, provider=CPU)])
-    assert {name: provider for name, (provider, _) in found.items()} == {
+    new_model = model(graph([choice], inputs, [info("y", None, FLOAT)]))
+    result = place_model(new_model, [row("Relu", 14)], [row("If", 16, provider=CPU), row("Det", 11, provider=CPU)])
+    assert {name: provider for name, (provider, _) in result.items()} == {
         "if": CPU, "if/then_branch/t": FIRST, "if/else_branch/e": CPU,
     }  # fmt: skip
 
 
 def test_what_a_subgraph_reads_counts_as_read_by_its_node():
-    then = helper.make_graph([relu("a", "t", name="t")], "then", [], [info("t", None)])
+    later = helper.make_graph([relu("a", "t", name="t")], "then", [], [info("t", None)])
     other = helper.make_graph([relu("a", "e", name="e")], "else", [], [info("e", None)])
-    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=other)
-    made = model(graph([relu("x", "a", name="a"), choice, relu("a", "z", name="z")],
+    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=later, else_branch=other)
+    new_model = model(graph([relu("x", "a", name="a"), choice, relu("a", "z", name="z")],
                        [info("x"), info("c", [], BOOL)], [info("y", None), info("z")]))  # fmt: skip
-    assert groups(made, {"if"}) == [["a"], ["z"]]
+    assert groups(new_model, {"if"}) == [["a"], ["z"]]
 
 
 def test_nodes_of_a_model_that_is_written_backwards_are_looked_at_once():
-    """Their types follow from each other; each with a type of its own would be judged by itself."""
+    """Their types are tied; with separate types each would be checked alone."""
     nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(50)][::-1]
-    made = model(graph(nodes, [info("v0", [2, 3])], [info("v50", [2, 3])]), opsets=[("", 17)])
-    found = body(made).nodes
-    assert len(found) == 50
-    assert len({node.alike for node in found}) < 10
+    new_model = model(graph(nodes, [info("v0", [2, 3])], [info("v50", [2, 3])]), opsets=[("", 17)])
+    result = body(new_model).nodes
+    assert len(result) == 50
+    assert len({node.alike for node in result}) < 10

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.dialects.directml.cpp.header import write_header
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds as directml_builds
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.install import install_command, wine_environment
 from specgate.errors import InputError
@@ -39,9 +39,9 @@ class Created(NamedTuple):
     """
 
     accepted: bool
-    asked: int
+    calls: int
     hresult: int
-    told: int
+    message_size: int
 
 
 class Times(NamedTuple):
@@ -79,19 +79,19 @@ class Beside:
         self.compiler = _compiler(self.build)
         (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
         sources = [_PROGRAMS / "beside.cpp", _PROGRAMS / "library.c"]
-        self.program = self.compiler.program(folder, sources, [cache.source("host.c").parent], flags)
+        self.program = self.compiler.program(folder, sources, [directml_builds.source("host.c").parent], flags)
         self._command, self._environment = self._start_command()
 
     def _start_command(self) -> tuple[list[str], dict[str, str]]:
-        library, host = cache.library(self.build), cache.host_directory(self.build.system)
+        library, host = directml_builds.library(self.build), directml_builds.host_directory(self.build.system)
         if self.build.system == "linux":
-            paths = os.pathsep.join(map(str, (library.parent, cache.d3d12_directory(), host)))
+            paths = os.pathsep.join(map(str, (library.parent, directml_builds.d3d12_directory(), host)))
             return [str(self.program), str(library)], {**os.environ, "LD_LIBRARY_PATH": paths}
         for name in host.glob("*.dll"):
             shutil.copy(name, self.folder)  # Windows searches the program's folder for libraries
-        if cache.ON_WINDOWS:
+        if directml_builds.ON_WINDOWS:
             return [str(self.program), str(library)], dict(os.environ)
-        return [cache.wine().path or "", str(self.program), _as_windows(library)], wine_environment()
+        return [directml_builds.wine().path or "", str(self.program), _as_windows(library)], wine_environment()
 
     def create_operators(self, questions: Sequence[Image]) -> list[Created | None]:
         """Return create_operator's result per description, None after a crash."""
@@ -117,7 +117,7 @@ class Beside:
         number = int(dialect("directml").tables.levels[self.level]["target_version"], 16)
         path = self.folder / "questions"
         path.write_bytes(b"".join(_question(each, number) for each in questions))
-        named = _as_windows(path) if self.build.system == "windows" and not cache.ON_WINDOWS else str(path)
+        named = _as_windows(path) if self.build.system == "windows" and not directml_builds.ON_WINDOWS else str(path)
         done = subprocess.run(
             [*self._command, named, *more], env=self._environment, capture_output=True, text=True, check=False
         )
@@ -127,7 +127,7 @@ class Beside:
 def _installed_build(level: str) -> Build:
     builds = find_builds(level)
     for build in builds:
-        if not cache.missing(build):
+        if not directml_builds.missing(build):
             return build
     raise InputError(f"DirectML {builds[0].title} is not installed: try {install_command([level])}")
 

@@ -111,7 +111,7 @@ class Cells:
     ) -> OperatorCells:
         """Return the cells of one operator, or of one of its conditional rows.
 
-        start: how many cells of the operator precede them. every: all levels and sides of the operator.
+        start: the number of preceding cells of the operator. every: all levels and sides of the operator.
         """
         rows = []
         for number, info in enumerate(spec.fields.values()):

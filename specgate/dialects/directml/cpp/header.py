@@ -137,11 +137,11 @@ class _Writer:
         """Yield the implementations with separate rules and their systems."""
         for number, name in enumerate(self.levels.implementations):
             yield f"constexpr uint32_t implementation_{name} = {1 << number};"
-        here = {name: _SYSTEMS[name] for name in self.levels.implementations if name in _SYSTEMS}
-        for name, macro in here.items():
+        systems = {name: _SYSTEMS[name] for name in self.levels.implementations if name in _SYSTEMS}
+        for name, macro in systems.items():
             yield from (f"#if defined({macro})", f"constexpr uint32_t this_system = implementation_{name};", "#else")
         yield "constexpr uint32_t this_system = 0;"
-        yield from ("#endif" for _ in here)
+        yield from ("#endif" for _ in systems)
 
     def _names(self) -> Iterator[str]:
         """Yield the names of the data types by their numbers."""

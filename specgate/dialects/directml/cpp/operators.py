@@ -38,8 +38,8 @@ class Functions:
         self.cells = Cells(levels, words)
         self.limits: dict[str, Value] = {}
         for name in sorted(levels.dialect.limit_names):
-            known = [levels.dialect.limits(level)[name] for level in levels.chosen]
-            self.limits[name] = make_integer(f"limit_{name}[check.place]", min(known), max(known), tight=True)
+            limits = [levels.dialect.limits(level)[name] for level in levels.chosen]
+            self.limits[name] = make_integer(f"limit_{name}[check.place]", min(limits), max(limits), tight=True)
 
     def limit_lines(self) -> Iterator[str]:
         """Yield the numbers that depend only on the level, by its position."""

@@ -34,7 +34,7 @@ def sentence_lines(levels: Levels) -> Iterator[str]:
         "nullptr" if names == (level,) else quote_literal(" and ".join(names))
         for level, names in zip(levels.chosen, others, strict=True)
     )
-    yield "// The levels whose builds are asked where a level has none of its own, by its position."
+    yield "// The levels whose builds are used for a level without a build, by position."
     yield f"inline constexpr const char* asked_instead[] = {{{', '.join(conditions)}}};"
 
 

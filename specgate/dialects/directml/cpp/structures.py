@@ -39,10 +39,10 @@ class Words:
         """Return the number of an enum's word."""
         if enum == "OPERATOR_TYPE":
             return abi().structure(word).number
-        known = abi().enums.get(enum, {})
-        if word not in known:
+        numbers = abi().enums.get(enum, {})
+        if word not in numbers:
             raise Untranslatable(f"{word} is not a word of {enum}")
-        return known[word]
+        return numbers[word]
 
     def constant(self, enum: str, word: str) -> str:
         """Return the constant's name of an enum's word."""

@@ -255,8 +255,8 @@ def _npy_content(path: str, kind: str | None, place: str) -> tuple[int, str | No
     if array.ndim > 1 and np.isfortran(array):
         raise InputError("expected an array in C order, found Fortran order", file=path, place=place)
     dtype = np.dtype(np.uint8) if array.dtype == np.bool_ else array.dtype.newbyteorder("=")
-    known = dialect("directml").bits
-    text = next((n for n, bits in known.items() if bits and bits >= 8 and _dtype(n) == dtype), None)
+    bits_by_type = dialect("directml").bits
+    text = next((n for n, bits in bits_by_type.items() if bits and bits >= 8 and _dtype(n) == dtype), None)
     if text is None or (kind is not None and kind != text):
         raise InputError(f"holds {array.dtype}, expected {kind or 'a DirectML type'}", file=path, place=place)
     if array.size == 0:

@@ -214,13 +214,13 @@ class _Graph:
         """Yield unconnected tensors, and inputs and outputs with several edges."""
         read = Counter(edge.goal for edge in (*self.input_edges, *self.between) if edge.goal is not None)
         written = {edge.source for edge in (*self.output_edges, *self.between)}
-        for index, known in enumerate(self.inputs):
-            for place, slot in enumerate(known or ()):
+        for index, slots in enumerate(self.inputs):
+            for place, slot in enumerate(slots or ()):
                 if (slot.tensor is not None or not slot.optional) and (index, place) not in read:
                     yield self._of_node("edge-missing", index, f"{slot.name} is not connected")
-        for index, known in enumerate(self.outputs):
-            left = [slot for place, slot in enumerate(known or ()) if (index, place) not in written]
-            if left and len(left) == len(known or ()):
+        for index, slots in enumerate(self.outputs):
+            left = [slot for place, slot in enumerate(slots or ()) if (index, place) not in written]
+            if left and len(left) == len(slots or ()):
                 names = " or ".join(slot.name for slot in left)
                 yield self._of_node("edge-missing", index, f"no edge starts at {names}")
             else:

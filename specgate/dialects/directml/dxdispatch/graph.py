@@ -42,10 +42,10 @@ def graph_dispatchable(raw: Mapping[str, Any], bindings: dict[str, list[DxBindin
 
 def check_graphs(model: DxModel) -> None:
     """Check the indices and names in graphs; raise InputError with the place."""
-    operators = {name: one.operator for name, one in model.dispatchables.items()}
-    for name, one in model.dispatchables.items():
-        if one.kind == GRAPH:
-            _check(one.raw, operators, place_of("dispatchables", name))
+    operators = {name: dispatchable.operator for name, dispatchable in model.dispatchables.items()}
+    for name, dispatchable in model.dispatchables.items():
+        if dispatchable.kind == GRAPH:
+            _check(dispatchable.raw, operators, place_of("dispatchables", name))
 
 
 def _check(raw: Mapping[str, Any], operators: Mapping[str, str], place: str) -> None:

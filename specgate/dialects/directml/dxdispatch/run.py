@@ -239,10 +239,10 @@ class _Run:
                 raise InputError(
                     f"is bound at byte {offset} of {binding.name!r:.60}, expected a multiple of {alignment}", place=name
                 )
-            needed, there = needed_bytes(tensor, name), max(0, buffer.data.size - offset)
-            if there < needed:
+            needed, available = needed_bytes(tensor, name), max(0, buffer.data.size - offset)
+            if available < needed:
                 raise InputError(
-                    f"needs {needed} bytes, but {binding.name!r:.60} has {there} from byte {offset} on", place=name
+                    f"needs {needed} bytes, but {binding.name!r:.60} has {available} from byte {offset} on", place=name
                 )
             arrays.append(buffer.data[offset:])
         return arrays

@@ -45,13 +45,13 @@ def enum_number(enum: str, value: Any, place: str) -> int:
     Numbers are accepted even if the enum does not define them.
     """
     if isinstance(value, str):
-        known = abi().enums[enum]
+        numbers = abi().enums[enum]
         short = value.removeprefix(f"DML_{enum}_")
-        if short not in known:
+        if short not in numbers:
             raise InputError(
-                f"{format_value(value)} is not a DML_{enum}; expected one of {', '.join(known)}", place=place
+                f"{format_value(value)} is not a DML_{enum}; expected one of {', '.join(numbers)}", place=place
             )
-        return known[short]
+        return numbers[short]
     return integer("uint", value, place)
 
 

@@ -72,10 +72,10 @@ class _GraphReading(Reading):
             heads = [(to or 0) + _HEAD * i for i in range(count)]
             desc[member.name] = [self.part(head, f"{member.name}[{i}]") for i, head in enumerate(heads)]
         for index, node in enumerate(desc["Nodes"]):
-            known = operators.get(node.pop("Operator", None) or 0)
-            if known is not None:
+            operator = operators.get(node.pop("Operator", None) or 0)
+            if operator is not None:
                 node["Operator"] = f"node_{index}"
-                entries[node["Operator"]] = dict(known)
+                entries[node["Operator"]] = dict(operator)
         return {"dispatchables": {**entries, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
 
     def part(self, at: int, place: str) -> dict[str, Any]:

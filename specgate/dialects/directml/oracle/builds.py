@@ -329,7 +329,7 @@ def find_builds(level: str, system: System | None = None) -> list[Build]:
     """
     builds = [b for b in BUILDS if b.level == level and system in {None, b.system}]
     if not builds:
-        known = ", ".join(levels() if system is None else [b.level for b in BUILDS if b.system == system])
+        available = ", ".join(levels() if system is None else [b.level for b in BUILDS if b.system == system])
         what = "build" if system is None else f"{system} build"
-        raise InputError(f"no {what} of DirectML at feature level {format_value(level)}; there are {known}")
+        raise InputError(f"no {what} of DirectML at feature level {format_value(level)}; there are {available}")
     return sorted(builds, key=lambda build: build.system != _NATIVE)

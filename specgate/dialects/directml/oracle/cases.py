@@ -251,11 +251,11 @@ def _layout(sizes: list[int], tensor: TensorDesc) -> set[str]:
     strides = tensor.strides
     if strides is None:
         return {"packed"}
-    known = [(stride, size) for stride, size in zip(strides, sizes, strict=True) if size > 1]
-    words = {"broadcast"} if any(stride == 0 for stride, _ in known) else set()
-    if known != sorted(known, key=lambda pair: -pair[0]):
+    pairs = [(stride, size) for stride, size in zip(strides, sizes, strict=True) if size > 1]
+    words = {"broadcast"} if any(stride == 0 for stride, _ in pairs) else set()
+    if pairs != sorted(pairs, key=lambda pair: -pair[0]):
         words.add("permuted")
-    if extent(sizes, strides) > prod(size for stride, size in known if stride):
+    if extent(sizes, strides) > prod(size for stride, size in pairs if stride):
         words.add("gaps")
     return words or {"strided"}
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds as directml_builds
 from specgate.dialects.directml.oracle.builds import (
     BUILDS,
     D3D12_FILES,
@@ -123,7 +123,7 @@ def install_command(texts: Sequence[str], system: System | None = None) -> str:
 
 def status() -> list[BuildStatus]:
     """Return the state of every build by level, without network access."""
-    return [BuildStatus(b, tuple(cache.missing(b)), find_builds(b.level)[0] is b) for b in BUILDS]
+    return [BuildStatus(b, tuple(directml_builds.missing(b)), find_builds(b.level)[0] is b) for b in BUILDS]
 
 
 def install_directml(
@@ -151,7 +151,9 @@ def check_programs(systems: set[System]) -> None:
     """Raise InputError for missing programs before a long download."""
     if "linux" in systems and not sys.platform.startswith("linux"):
         raise InputError("Linux builds of DirectML run on Linux only; install the Windows builds")
-    needed = [cache.compiler(s) for s in sorted(systems)] + [t for s in sorted(systems) for t in cache.runtime_tools(s)]
+    needed = [directml_builds.compiler(s) for s in sorted(systems)] + [
+        t for s in sorted(systems) for t in directml_builds.runtime_tools(s)
+    ]
     absent = [tool.advice for tool in needed if tool.path is None]
     if importlib.util.find_spec("pip") is None:
         absent.append(f"pip is not found: {sys.executable} -m ensurepip")
@@ -160,19 +162,22 @@ def check_programs(systems: set[System]) -> None:
 
 
 def _install_host(system: System, progress: Callable[[str], object]) -> None:
-    folder = cache.host_directory(system)
+    folder = directml_builds.host_directory(system)
     if not folder.is_dir():
-        compiler = cache.compiler(system).path or ""
+        compiler = directml_builds.compiler(system).path or ""
         progress(f"building the host for {system} builds with {Path(compiler).name}")
         with appearing(folder) as path:
-            for source, target, options in cache.HOSTS[system].targets:
+            for source, target, options in directml_builds.HOSTS[system].targets:
                 run_program(
-                    [compiler, *COMPILE, "-o", str(path / target), str(cache.source(source)), *options], "compiling"
+                    [compiler, *COMPILE, "-o", str(path / target), str(directml_builds.source(source)), *options],
+                    "compiling",
                 )
-    if system == "windows" and not cache.ON_WINDOWS and not cache.wine_prefix().is_dir():
+    if system == "windows" and not directml_builds.ON_WINDOWS and not directml_builds.wine_prefix().is_dir():
         progress("preparing Wine's folder")
-        with appearing(cache.wine_prefix()) as path:
-            run_program([cache.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(path))
+        with appearing(directml_builds.wine_prefix()) as path:
+            run_program(
+                [directml_builds.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(path)
+            )
             _wait_for_wine(path)
 
 
@@ -196,7 +201,7 @@ def wine_environment(prefix: Path | None = None) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER"}}
     return {
         **kept,
-        "WINEPREFIX": str(prefix or cache.wine_prefix()),
+        "WINEPREFIX": str(prefix or directml_builds.wine_prefix()),
         "WINEARCH": "win64",
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe,winedbg.exe=",
@@ -210,10 +215,10 @@ def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]
     """
     pairs_by_wheel: dict[Wheel, list[tuple[Path, dict[str, str]]]] = {}
     if any(build.system == "linux" for build in builds):
-        loader = (cache.d3d12_directory(), {name: f"*/{name}" for name in D3D12_FILES})
+        loader = (directml_builds.d3d12_directory(), {name: f"*/{name}" for name in D3D12_FILES})
         pairs_by_wheel[D3D12_WHEEL] = [loader]
     for build in builds:
-        target = cache.library(build)
+        target = directml_builds.library(build)
         pairs_by_wheel.setdefault(build.wheel, []).append((target.parent, {target.name: build.library}))
     for wheel, folders in pairs_by_wheel.items():
         absent = [(folder, files) for folder, files in folders if not folder.is_dir()]

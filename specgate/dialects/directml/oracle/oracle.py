@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.dialects.directml.native.marshal import Image, image
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds as directml_builds
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.install import install_command, status, wine_environment
 from specgate.dialects.directml.oracle.values import ValuesOracle
@@ -117,9 +117,10 @@ class DirectMLOracle(Renewing[Worker]):
         answers = self._ask(images)
         if confirm:
             self._retire()
-            again = self._ask(images[::-1])[::-1]
+            reversed_answers = self._ask(images[::-1])[::-1]
             answers = [
-                a if a == b else self._ask_in_new_process(i) for i, a, b in zip(images, answers, again, strict=True)
+                a if a == b else self._ask_in_new_process(i)
+                for i, a, b in zip(images, answers, reversed_answers, strict=True)
             ]
         return answers
 
@@ -175,7 +176,7 @@ class DirectMLOracle(Renewing[Worker]):
     def _start(self) -> Worker:
         return Worker(self._command, self._environment)
 
-    def _worn(self, process: Worker) -> bool:
+    def _must_replace(self, process: Worker) -> bool:
         return process.question_count >= _FRESH_AFTER
 
     def close(self) -> None:
@@ -202,23 +203,23 @@ def _require_build(level: str, system: System | None) -> Build:
     """Return the installed build; raise InputError with missing requirements."""
     builds = find_builds(level, system)
     for build in builds:
-        if not cache.missing(build):
+        if not directml_builds.missing(build):
             return build
-    absent = "; ".join(cache.missing(builds[0]))
+    absent = "; ".join(directml_builds.missing(builds[0]))
     raise InputError(f"DirectML {builds[0].title} is not installed: {absent}; try {install_command([level], system)}")
 
 
 def _command(build: Build, device: Capabilities) -> tuple[list[str], dict[str, str]]:
     """Return the host's command line and environment for a build."""
     switches = [f"{f.name}={int(getattr(device, f.name))}" for f in fields(device)]
-    host, library = cache.host_directory(build.system), cache.library(build)
+    host, library = directml_builds.host_directory(build.system), directml_builds.library(build)
     if build.system == "linux":
-        paths = os.pathsep.join(map(str, (library.parent, cache.d3d12_directory(), host)))
+        paths = os.pathsep.join(map(str, (library.parent, directml_builds.d3d12_directory(), host)))
         return [str(host / "host"), str(library), *switches], {"LD_LIBRARY_PATH": paths}
-    if cache.ON_WINDOWS:
+    if directml_builds.ON_WINDOWS:
         return [str(host / "host.exe"), str(library), *switches], dict(os.environ)
     as_windows = "Z:" + str(library).replace("/", "\\")
-    return [cache.wine().path or "", str(host / "host.exe"), as_windows, *switches], wine_environment()
+    return [directml_builds.wine().path or "", str(host / "host.exe"), as_windows, *switches], wine_environment()
 
 
 class Builds:

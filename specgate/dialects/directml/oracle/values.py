@@ -223,7 +223,7 @@ class ValuesOracle(Renewing[ValuesProcess]):
     def _start(self) -> ValuesProcess:
         return ValuesProcess(self._place, self.level)
 
-    def _worn(self, process: ValuesProcess) -> bool:
+    def _must_replace(self, process: ValuesProcess) -> bool:
         return process.compiled >= _FRESH_AFTER
 
 

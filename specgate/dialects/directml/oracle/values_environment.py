@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds as directml_builds
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.install import COMPILE, appearing, check_programs, install_libraries, run_program
 from specgate.errors import InputError
@@ -60,7 +60,7 @@ class WineEnvironment:
     @property
     def host(self) -> Path:
         """Return the compiled host's folder; its name has a hash of the sources."""
-        return self.folder / f"host-{cache.stamp(HOST)}"
+        return self.folder / f"host-{directml_builds.stamp(HOST)}"
 
     @property
     def prefix(self) -> Path:
@@ -115,7 +115,7 @@ def _drivers(top: Path) -> list[str]:
 
 def debian_root() -> Path:
     """Return the path of the Debian root, which may not exist."""
-    return cache.directory() / "values" / DEBIAN[0]
+    return directml_builds.directory() / "values" / DEBIAN[0]
 
 
 def root_place() -> WineEnvironment:
@@ -126,8 +126,8 @@ def root_place() -> WineEnvironment:
 
 def native_place() -> WineEnvironment:
     """Return the environment of this system, whose packages may be missing."""
-    folder = cache.directory() / "values" / "native"
-    return WineEnvironment(folder, folder.as_posix(), None, cache.wine().path or "wine64")
+    folder = directml_builds.directory() / "values" / "native"
+    return WineEnvironment(folder, folder.as_posix(), None, directml_builds.wine().path or "wine64")
 
 
 def missing_packages() -> list[str]:
@@ -136,7 +136,7 @@ def missing_packages() -> list[str]:
     Outdated versions are not detected.
     """
     entries = {
-        "wine64": cache.wine().path is not None,
+        "wine64": directml_builds.wine().path is not None,
         "mesa-vulkan-drivers": bool(_drivers(Path("/"))),
         "xvfb": shutil.which("Xvfb") is not None,
     }
@@ -210,8 +210,8 @@ def install_values(result: Sequence[str] | Literal["all"], *, progress: Callable
     where = find_place()
     chosen = plan() if where is None else "root" if where.root else "native"
     check_programs({"windows"} if chosen == "native" else set())
-    if cache.compiler("windows").path is None:
-        raise InputError(cache.compiler("windows").advice)
+    if directml_builds.compiler("windows").path is None:
+        raise InputError(directml_builds.compiler("windows").advice)
     if where is None:
         where = _debian_root(progress) if chosen == "root" else native_place()
     _install_host(where, progress)
@@ -227,7 +227,7 @@ def plan() -> Literal["native", "root"]:
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         raise InputError(f"values are computed on Linux on x86_64 only, found {sys.platform} on {platform.machine()}")
     missing = missing_packages()
-    if not missing and wine_version(cache.wine().path or "") >= _WINE:
+    if not missing and wine_version(directml_builds.wine().path or "") >= _WINE:
         return "native"
     if debian_version() >= _DEBIAN:
         packages = " ".join(missing or ["wine64"])
@@ -285,13 +285,13 @@ def _bare_environment() -> dict[str, str]:
 def _install_host(where: WineEnvironment, progress: Callable[[str], object]) -> None:
     if where.host.is_dir():
         return
-    compiler = cache.compiler("windows").path or ""
+    compiler = directml_builds.compiler("windows").path or ""
     progress(f"building the host for values with {Path(compiler).name}")
     with appearing(where.host) as path:
         for sources, target, options in HOST:
-            files = [str(cache.source(name)) for name in sources.split()]
+            files = [str(directml_builds.source(name)) for name in sources.split()]
             run_program([compiler, *COMPILE, "-o", str(path / target), *files, *options], "compiling")
-        shutil.copyfile(cache.source(LAUNCHER), path / LAUNCHER)
+        shutil.copyfile(directml_builds.source(LAUNCHER), path / LAUNCHER)
 
 
 def _install_builds(where: WineEnvironment, levels: Sequence[str], progress: Callable[[str], object]) -> None:
@@ -301,7 +301,7 @@ def _install_builds(where: WineEnvironment, levels: Sequence[str], progress: Cal
         target = where.library(build.level)
         if not target.is_file():
             with appearing(target.parent) as path:
-                shutil.copyfile(cache.library(build), path / target.name)
+                shutil.copyfile(directml_builds.library(build), path / target.name)
 
 
 def _prepare_wine(where: WineEnvironment, progress: Callable[[str], object]) -> None:

@@ -194,20 +194,20 @@ def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) 
     """Yield attributes by field; attributes without a name are skipped."""
     if depth > MAX_NESTING:
         raise InputError(f"expected operators nested at most {MAX_NESTING} deep")
-    known = {member.name: member for member in members}
+    members_by_name = {member.name: member for member in members}
     entries: dict[str, Any] = {}
     for table in tables:
         name = table.text(0)
         if name is None:
             continue
-        if name not in known or known[name].tensor:
+        if name not in members_by_name or members_by_name[name].tensor:
             raise InputError(f"{format_value(name)} is not an attribute of this operator")
         try:
-            entries[name] = _value(table, known[name], depth)
+            entries[name] = _value(table, members_by_name[name], depth)
         except InputError as error:
             raise InputError(error.message, place=".".join(p for p in (name, error.place) if p)) from None
     for name, value in entries.items():
-        yield name, _scalar(value, entries.get(known[name].of or "")) if isinstance(value, bytes) else value
+        yield name, _scalar(value, entries.get(members_by_name[name].of or "")) if isinstance(value, bytes) else value
 
 
 def _scalar(raw: bytes, kind: Any) -> Any:

@@ -81,8 +81,8 @@ def _build_edit_tree(edits: Iterable[Edit]) -> dict[Step, Any]:
             if not isinstance(inside, Edit):
                 inside[_ADDED, edit] = edit
             continue
-        known = result.get(edit.path[-1])
-        stays = isinstance(known, Edit) and (known.number is None or known.number <= (edit.number or 0))
+        earlier = result.get(edit.path[-1])
+        stays = isinstance(earlier, Edit) and (earlier.number is None or earlier.number <= (edit.number or 0))
         if not stays or edit.number is None:
             result[edit.path[-1]] = edit
     return root
@@ -294,7 +294,7 @@ class EditedModel:
             except WireError as error:
                 raise InputError(error.message, file=name, place=f"byte {error.offset}") from None
 
-    def edited(self, edits: Iterable[Edit]) -> EditedModel:
+    def apply_edits(self, edits: Iterable[Edit]) -> EditedModel:
         """Return a copy with further edits."""
         return EditedModel(self.name, edits, self)
 

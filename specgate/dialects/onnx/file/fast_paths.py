@@ -149,8 +149,8 @@ def _packed_ints(fields: bytes) -> Counted | None:
 
 def _read_ints(numbers: bytes, keys: int) -> list[int]:
     """Decode varints; `keys` is 1 if a one-byte key precedes each, else 0."""
-    known = _Varints()
-    return [known[number] for number in _varints().findall(numbers)[keys :: keys + 1]]
+    numbers_by_varint = _Varints()
+    return [numbers_by_varint[number] for number in _varints().findall(numbers)[keys :: keys + 1]]
 
 
 class _Varints(dict[bytes, int]):

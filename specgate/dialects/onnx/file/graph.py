@@ -145,7 +145,7 @@ def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
         reader.pending.extend((begin, end, kind, level) for begin, end in spans)
 
 
-def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, str]]) -> None:
+def _quantization(reader: Reader, spans: list[Span], annotations: dict[str, dict[str, str]]) -> None:
     tensor = ""
     names: dict[str, str] = {}
     for name, value, end in reader.fields(spans, PROTO["TensorAnnotation"]):
@@ -154,7 +154,7 @@ def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, 
         else:
             pair = {key: text for key, text, _ in reader.fields([(value, end)], PROTO["StringStringEntryProto"])}
             names[pair.get("key", "")] = pair.get("value", "")
-    known.setdefault(tensor, {}).update(names)
+    annotations.setdefault(tensor, {}).update(names)
 
 
 def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNode, bool]:

@@ -32,7 +32,7 @@ def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
 
 
 def skip(reader: Reader, message: str, field: str, items: list[Any], level: int = 0) -> int:
-    """Check a skipped field's values and spans; return how many numbers.
+    """Check a skipped field's values and spans; return their number.
 
     Messages among them, `level` deep, are queued for `Reader.walk`.
     """

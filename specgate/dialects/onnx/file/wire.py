@@ -227,7 +227,7 @@ class Reader:
         return values
 
     def count_packed(self, begin: int, end: int, kind: str) -> int:
-        """Return how many packed numbers a span has; WireError if malformed."""
+        """Return the number of packed numbers in a span; raise WireError."""
         wire = SCALARS[kind][0]
         if wire != VARINT:
             width = 4 if wire == I32 else 8
@@ -321,8 +321,8 @@ class Reader:
         wire = key & 7
         if wire in {I64, I32}:
             end = i + (8 if wire == I64 else 4)
-            known = convert is not keep_value and self._base + end <= stop
-            return convert(self._buffer, i)[0] if known else None, end
+            complete = convert is not keep_value and self._base + end <= stop
+            return convert(self._buffer, i)[0] if complete else None, end
         if wire == GROUP:
             base = self._base
             return None, self._skip_group(key >> 3, base + i, window) - base

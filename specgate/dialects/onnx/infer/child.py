@@ -155,8 +155,8 @@ def value_info(data: bytes, at: int, stop: int) -> tuple[str, bytes | None]:
     """Return the name and the serialized type of a ValueInfoProto."""
     middle = at + 2 + data[at + 1] if stop - at > 4 else stop
     if middle + 2 < stop and (data[at], data[middle]) == (NAME, TYPE):
-        known, behind = data[at + 1], data[middle + 1]
-        if known < 128 and behind < 128 and middle + 2 + behind == stop:  # the usual layout
+        name_size, behind = data[at + 1], data[middle + 1]
+        if name_size < 128 and behind < 128 and middle + 2 + behind == stop:  # the usual layout
             return data[at + 2 : middle].decode(), data[middle + 2 : stop]
     name, kind = "", None
     for part, _, begin, last in fields(data, at, stop):

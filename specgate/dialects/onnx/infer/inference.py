@@ -152,12 +152,12 @@ class Questions:
 
     def node(self, node: OnnxNode) -> tuple[bytes, list[OnnxGraph]]:
         """Return a node's field, b"" if it holds weights, and its subgraphs."""
-        known = self.fields.get(id(node))
-        if known is None:
+        cached = self.fields.get(id(node))
+        if cached is None:
             self.writer.graphs = []
             data = b"" if holds_weights(node) else node_field(self.writer.nodes.write(node, self.writer.write_nested))
-            known = self.fields[id(node)] = data, self.writer.graphs
-        return known
+            cached = self.fields[id(node)] = data, self.writer.graphs
+        return cached
 
 
 class _Writer:
@@ -516,12 +516,12 @@ class _Kinds:
         self.types = types
         self.firsts: list[OnnxNode] = []
         self.constants: dict[str, OnnxNode] = {}
-        self.known: dict[str, object] = {"": None}
+        self.values: dict[str, object] = {"": None}
         self.numbers: list[int] = []
 
     def group_nodes(self) -> bool:
         """Group all nodes; return True if the stated types are sufficient."""
-        tensors, types = self.known, self.types
+        tensors, types = self.values, self.types
         if not self.begin():
             return False
         kinds: dict[tuple[object, ...], int] = {}
@@ -547,10 +547,10 @@ class _Kinds:
     def begin(self) -> bool:
         """Register inputs and initializers."""
         for info in self.graph.inputs:
-            self.known[info.name] = info.type or _UNKNOWN
+            self.values[info.name] = info.type or _UNKNOWN
         for tensor in chain(self.graph.initializers, self.graph.sparse_initializers):
-            self.known.setdefault(tensor.name, tensor)
-        return self.known.keys().isdisjoint(self.types)
+            self.values.setdefault(tensor.name, tensor)
+        return self.values.keys().isdisjoint(self.types)
 
     def first(self, node: OnnxNode) -> bool:
         """Add the first node of a kind; return False if it holds weights."""
@@ -564,7 +564,7 @@ class _Kinds:
         before = [self.constants[name] for name in read if name in self.constants]
         chosen = list({id(node): node for node in (*before, *firsts)}.values())
         computed = dict.fromkeys(name for node in chosen for name in node.outputs if name)
-        entries = {name: self.known[name] for name in read if name not in computed}
+        entries = {name: self.values[name] for name in read if name not in computed}
         types = {name: kind for name, kind in entries.items() if isinstance(kind, OnnxType) and kind is not _UNKNOWN}
         tensors = {name: tensor for name, tensor in entries.items() if isinstance(tensor, OnnxTensor)}
         types |= {name: tensor_type(tensor) for name, tensor in tensors.items() if tensor.data is None}

@@ -413,7 +413,7 @@ class _Lowering:
     target: Target
 
     def __post_init__(self) -> None:
-        self.known: dict[int, tuple[str, ...] | None] = {}
+        self.orders: dict[int, tuple[str, ...] | None] = {}
 
     def needless(self, node: OnnxNode) -> tuple[str, ...] | None:
         """Return the attributes to remove from a node, None if it would change."""
@@ -421,9 +421,9 @@ class _Lowering:
         if unit is None or unit.descriptor is None or unit.descriptor.version is None:
             return None
         result = unit.descriptor  # shared by equal nodes
-        if id(result) not in self.known:
-            self.known[id(result)] = self.of(result)
-        return self.known[id(result)]
+        if id(result) not in self.orders:
+            self.orders[id(result)] = self.of(result)
+        return self.orders[id(result)]
 
     def of(self, descriptor: Descriptor) -> tuple[str, ...] | None:
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
@@ -436,12 +436,12 @@ class _Lowering:
         fields = {name: value for name, value in descriptor.fields.items() if name not in gone}
         if not _have_same_meaning(spec, descriptor, gone, own, level):
             return None
-        here = check_at(descriptor, own)
-        there = check_at(replace(descriptor, version=None, fields=fields), level)
+        own_verdict = check_at(descriptor, own)
+        other_verdict = check_at(replace(descriptor, version=None, fields=fields), level)
         if (
-            (here.accepted is False and not _has_moved_inputs(spec, descriptor, own))
-            or there.accepted is False
-            or not _open(there) <= _open(here)
+            (own_verdict.accepted is False and not _has_moved_inputs(spec, descriptor, own))
+            or other_verdict.accepted is False
+            or not _open(other_verdict) <= _open(own_verdict)
         ):
             return None
         vendor_names = {info.vendor_name for name in gone if (info := spec.field_at(name, own)) is not None}

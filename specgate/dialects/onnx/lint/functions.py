@@ -44,7 +44,7 @@ class Calls:
 
     def __init__(self, functions: Mapping[Key, OnnxFunction]) -> None:
         self._functions = functions
-        self._known: dict[tuple[Key, Types], _Inside] = {}
+        self._inferred: dict[tuple[Key, Types], _Inside] = {}
         self._left = MOST_NODES
 
     def findings(self, node: OnnxNode, tensors: Sequence[TensorDesc | None], at: Place) -> Iterator[Finding]:
@@ -56,11 +56,11 @@ class Calls:
 
     def _infer_function(self, key: Key, types: Types, depth: int) -> _Inside:
         function = self._functions[key]
-        known = self._known.get((key, types))
-        if known is None:
-            self._known[key, types] = _Inside()  # ends a recursive call, which another finding reports
-            known = self._known[key, types] = self._infer_body(function, types, depth)
-        return known
+        inside = self._inferred.get((key, types))
+        if inside is None:
+            self._inferred[key, types] = _Inside()  # ends a recursive call, which another finding reports
+            inside = self._inferred[key, types] = self._infer_body(function, types, depth)
+        return inside
 
     def _infer_body(self, function: OnnxFunction, stated_texts: Types, depth: int) -> _Inside:
         self._left -= len(function.nodes)

@@ -19,7 +19,7 @@ from specgate.dialects.onnx.lint.functions import Calls, function_findings
 from specgate.dialects.onnx.lint.names import name_findings
 from specgate.dialects.onnx.lint.tensors import data_findings, external_findings
 from specgate.dialects.onnx.lint.types import (
-    Known,
+    Constants,
     alike_under,
     attribute_of,
     contradictions,
@@ -81,7 +81,7 @@ class Source:
     scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
     node_units: NodeUnits = field(default_factory=NodeUnits)
     types: Mapping[int, Mapping[str, OnnxType]] | None = None
-    known: Known = field(default_factory=Known, repr=False)
+    constants: Constants = field(default_factory=Constants, repr=False)
     more: Mapping[int, Unit] = field(default_factory=dict)
     _units: dict[int, Unit] | None = field(default=None, init=False, repr=False)
 
@@ -142,7 +142,9 @@ def reread(
     itself. Problems with nodes are appended to `findings`.
     """
     model = source.model if model is None else model
-    new_source = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
+    new_source = Source(
+        model, source.settings, types=source.types if types is None else types, constants=source.constants
+    )
     message = [] if findings is None else findings
     _Walker(model, new_source.types or {}, message, new_source, again=True, final=types is not None).visit_model(model)
     return new_source
@@ -188,7 +190,7 @@ class _Walker:
         self.units = units  # if False, only graphs are visited
         self.numbers: Mapping[int, Sequence[int]] = {}  # kind numbers of the nodes by graph id
         self.reasons: dict[str, str] = {}
-        self.known = source.known
+        self.constants = source.constants
         self.overridable = (model.ir_version or 4) >= 4  # then an initializer that is also an input is only a default
 
     def visit_model(self, model: OnnxModel) -> None:
@@ -210,7 +212,7 @@ class _Walker:
                 declared = None
             elif self.again and declared is not None:
                 declared = nameless(declared)
-            tensor_desc, contradictory, _ = self.known.settle_type(declared, computed)
+            tensor_desc, contradictory, _ = self.constants.settle_type(declared, computed)
             if contradictory and declared is not None and computed is not None:
                 if not self.again:
                     makers = makers or makers_of(graph.nodes, place)
@@ -222,8 +224,8 @@ class _Walker:
                 types[name] = tensor_desc
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         for tensor in graph.initializers:
-            types[tensor.name] = self.known.constant(tensor, valued=tensor.name not in inputs)
-        types.update((tensor.name, self.known.constant(tensor)) for tensor in graph.sparse_initializers)
+            types[tensor.name] = self.constants.constant(tensor, valued=tensor.name not in inputs)
+        types.update((tensor.name, self.constants.constant(tensor)) for tensor in graph.sparse_initializers)
         names = ChainMap(own_names(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         own = stated.keys() - {name for name, kind in stated.items() if not kind}
@@ -240,7 +242,7 @@ class _Walker:
 
     def nodes(self, nodes: Sequence[OnnxNode], body: _Body) -> None:
         for node in nodes:
-            if node.op_type == "Constant" and (tensor := self.known.constant_of(node)) is not None:
+            if node.op_type == "Constant" and (tensor := self.constants.constant_of(node)) is not None:
                 body.types[node.outputs[0]] = tensor
         if not self.units:
             for index, node in enumerate(nodes):
@@ -249,7 +251,7 @@ class _Walker:
             return
         # An output's type is checked only if the file states it. Inferred types are for the consumers.
         reads, writes = body.types.get, self.stated_types(nodes, body).get
-        alike = alike_under(body.imports, self.functions)
+        units_by_content = alike_under(body.imports, self.functions)
         kinds = self.row(body, nodes, 0)
         numbers, numbered = body.numbers, dict[int, Unit]()
         for index, node in enumerate(nodes):
@@ -260,7 +262,7 @@ class _Walker:
             left = _left_out(node) if "" in node.inputs or "" in node.outputs else None
             ends = *map(id, map(reads, node.inputs)), left, *map(id, map(writes, node.outputs))
             key = node.op_type, node.domain, node.overload, id(node.attributes), ends
-            same = alike.get(key)
+            same = units_by_content.get(key)
             if same is not None:  # not a function call, and has all its outputs
                 kinds.append(same[0])
                 if numbers:
@@ -273,7 +275,7 @@ class _Walker:
                 unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
                 kinds.append(unit)
                 if self.complete(node, unit) and "" not in node.outputs and not any(True for _ in subgraphs(node)):
-                    alike[key] = unit, (node.attributes, inputs, outputs)
+                    units_by_content[key] = unit, (node.attributes, inputs, outputs)
             else:
                 kinds.append(None)
                 self.findings.extend(self.calls.findings(node, inputs, _place(at())))
@@ -289,12 +291,12 @@ class _Walker:
 
     def stated_types(self, nodes: Sequence[OnnxNode], body: _Body) -> Mapping[str, TensorDesc]:
         """Return the types that the file states for the outputs of nodes."""
-        known = body.types
-        if isinstance(known, dict):
-            others = known.keys() - body.stated
+        types = body.types
+        if isinstance(types, dict):
+            others = types.keys() - body.stated
             if others.isdisjoint(chain.from_iterable(node.outputs for node in nodes)):
-                return known
-        return {name: known[name] for name in body.stated if name in known}
+                return types
+        return {name: types[name] for name in body.stated if name in types}
 
     def visit_subgraphs(self, node: OnnxNode, index: int, body: _Body) -> None:
         """Visit the nodes in the subgraphs of a node."""

@@ -174,8 +174,8 @@ class _Names:
                     continue
             lost = [name for name in node.inputs if name not in visible and name]
             pairs = list(subgraphs(node)) if inside else []
-            here = f"{place}/{label(node, index)}"
-            at = (self.file, here, node.op_type or None)
+            node_path = f"{place}/{label(node, index)}"
+            at = (self.file, node_path, node.op_type or None)
             if lost:
                 for seen in (scope, *outer):
                     seen.ordered = False
@@ -184,7 +184,7 @@ class _Names:
                     circular = circular_names(nodes, self.reads)
                 yield self.missing(name, scope, outer, at, circular or frozenset())
             for path, graph in pairs:
-                yield from self.graph(graph, f"{here}/{path}", [*outer, scope])
+                yield from self.graph(graph, f"{node_path}/{path}", [*outer, scope])
             for name in node.outputs:
                 yield from self.define(name, "node", scope, at, outer)
             if not node.inputs and not node.outputs:

@@ -23,7 +23,7 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "external-length": ("error", "the length of external data matches its tensor's type and sizes", _DATA),
     "external-location": ("error", "external data has a relative path inside the model's folder", _DATA),
     "external-missing": ("error", "the file with external data exists and is a regular file", _DATA),
-    "external-range": ("error", "external data lies within its file", _DATA),
+    "external-range": ("error", "external data is within its file", _DATA),
     "function-call": (
         "error",
         "a call has at most the inputs, outputs and attributes of its function (attributes: a warning)",

@@ -117,7 +117,7 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
 
 
 def _wrong_data(tensor: OnnxTensor) -> str | None:
-    """Return what is wrong with a tensor's data, or None."""
+    """Return the error in a tensor's data, or None."""
     count = _elements(tensor)
     numbers_by_name = tensor.stored_counts
     if not count:
@@ -141,7 +141,7 @@ def _describe_tensor(tensor: OnnxTensor) -> str:
 
 
 def _entries(tensor: OnnxTensor, count: int) -> int | None:
-    """Return how many typed field entries a number of elements needs."""
+    """Return the number of typed field entries for some elements."""
     if tensor.elem_type.startswith("COMPLEX"):
         return 2 * count
     bits = dialect("onnx").bits.get(tensor.elem_type) or 8
@@ -215,7 +215,7 @@ class _Files:
         yield from _range(tensor, what, numbers, size, at)
 
     def size(self, location: str) -> int | str | None:
-        """Return a file's size in bytes, or what is wrong with the file.
+        """Return a file's size in bytes, or its error.
 
         None without a folder.
         """

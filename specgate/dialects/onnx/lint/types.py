@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Alike = dict[tuple[Any, ...], tuple[Unit, object]]
 
 __all__ = [
-    "Known", "alike_under", "attribute_of", "constant", "contradictions", "held_constant", "input_symbols",
+    "Constants", "alike_under", "attribute_of", "constant", "contradictions", "held_constant", "input_symbols",
     "known_type", "merge_types", "negative_sizes", "pin_sizes", "pinless", "settle_types", "symbols_in",
 ]  # fmt: skip
 
@@ -59,7 +59,7 @@ def alike_under(imports: Mapping[str, int], functions: Collection[Key]) -> Alike
     return shelf(_alike, (tuple(imports.items()), frozenset(functions)), _MOST_ALIKE)
 
 
-class Known:
+class Constants:
     """Known values of one model and of models derived from it.
 
     `constants` is keyed by the id of an initializer or Constant node, and whether its elements count.

@@ -217,8 +217,8 @@ def _nested_paths(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
                 continue
             several = isinstance(attribute.value, list)
             for number, graph in enumerate(attribute.value if several else [attribute.value]):
-                here = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
-                pairs_by_number |= {id(graph): here, **_nested_paths(graph.nodes, here)}
+                graph_path = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
+                pairs_by_number |= {id(graph): graph_path, **_nested_paths(graph.nodes, graph_path)}
     return pairs_by_number
 
 
@@ -259,15 +259,15 @@ class Row(NamedTuple):
 class _Ends:
     """Lazy lookup of the unique names of a node's values."""
 
-    __slots__ = ("known", "node")
+    __slots__ = ("names_by_name", "node")
 
-    def __init__(self, node: OnnxNode, imports_by_domain: Mapping[str, str]) -> None:
-        self.node, self.known = node, imports_by_domain
+    def __init__(self, node: OnnxNode, names_by_name: Mapping[str, str]) -> None:
+        self.node, self.names_by_name = node, names_by_name
 
     def names(self) -> tuple[Sequence[str], Sequence[str]]:
-        names_ = self.known
-        return [names_.get(name, name) for name in self.node.inputs], [
-            names_.get(name, name) for name in self.node.outputs
+        names = self.names_by_name
+        return [names.get(name, name) for name in self.node.inputs], [
+            names.get(name, name) for name in self.node.outputs
         ]
 
 

@@ -242,11 +242,15 @@ def _import_above(
     what = f"opset {opset}" if not domain else f"version {opset} of {domain}"
     has = "does not support that domain" if newest is None else f"supports up to {newest}"
     text = f"version {newest} of {domain}" if domain else f"opset {newest}"
-    nodes, alike = versions.newer[domain], versions.alike[domain]
-    if alike == nodes:
+    nodes, equal_nodes = versions.newer[domain], versions.alike[domain]
+    if equal_nodes == nodes:
         which = "its node exists" if nodes == 1 else f"all {nodes} nodes exist"
     else:
-        which = f"{alike} of {nodes} nodes {'exists' if alike == 1 else 'exist'}" if alike else "no node exists"
+        which = (
+            f"{equal_nodes} of {nodes} nodes {'exists' if equal_nodes == 1 else 'exist'}"
+            if equal_nodes
+            else "no node exists"
+        )
     same = f"; {which} unchanged at {newest}"
     plain, names = versions.plain[domain], list(versions.defaults.get(domain, ()))
     if plain:
@@ -263,7 +267,7 @@ def _import_above(
             "opset_import": opset,
             "target": None if newest is None else str(newest),
             "nodes": nodes,
-            "the same": alike,
+            "the same": equal_nodes,
             **({"the same without defaults": plain} if plain else {}),
         },
         first_level=first,

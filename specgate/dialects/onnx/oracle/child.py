@@ -41,11 +41,11 @@ def checker_model(question: Question) -> Any:
 
     model = _model(question)
     graph = model.graph
-    known = [info for info in graph.input if info.type.tensor_type.HasField("shape")]
+    shaped = [info for info in graph.input if info.type.tensor_type.HasField("shape")]
     items = [info.name for info in graph.input if not info.type.tensor_type.HasField("shape")]
     if items:
         del graph.input[:]
-        graph.input.extend(known)
+        graph.input.extend(shaped)
         graph.node.insert(0, NodeProto(op_type="Value", domain=_MAKER, output=items))
         model.opset_import.add(domain=_MAKER, version=1)
     outputs = [info for info in graph.output if info.type.tensor_type.HasField("shape")]
@@ -55,7 +55,7 @@ def checker_model(question: Question) -> Any:
 
 
 def inference_model(question: Question, fed: Collection[str] = ()) -> Any:
-    """Return a model that states what the descriptor states.
+    """Return a model with the facts of the descriptor.
 
     Constants in `fed` are inputs.
     """

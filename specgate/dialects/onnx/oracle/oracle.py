@@ -267,8 +267,8 @@ class ONNXOracle(Closing):
         result = self._child.ask(("versions",))
         if not isinstance(result, dict) or "onnx" not in result:
             self._child.close()
-            how = "cannot be imported" if isinstance(result, dict) else f"{result} when it was imported"
-            raise InputError(f"onnx {how}: {_INSTALL}")
+            problem = "cannot be imported" if isinstance(result, dict) else f"{result} when it was imported"
+            raise InputError(f"onnx {problem}: {_INSTALL}")
         self.versions: Mapping[str, str] = {n: result[package] for n, package in _VERDICTS.items() if package in result}
         self.value_versions: Mapping[str, str] = {n: result[p] for n, p in _VALUES.items() if p in result}
 
@@ -297,7 +297,7 @@ class ONNXOracle(Closing):
     def values(
         self, descriptor: Descriptor, arrays: Mapping[str, np.ndarray[Any, Any] | Sequence[np.ndarray[Any, Any]]]
     ) -> dict[str, Values]:
-        """Return what each implementation computes; see `values_many`."""
+        """Return each implementation's values; see `values_many`."""
         return self.values_many(descriptor, [arrays])[0]
 
     def values_many(
@@ -305,7 +305,7 @@ class ONNXOracle(Closing):
         descriptor: Descriptor,
         arrays: Sequence[Mapping[str, np.ndarray[Any, Any] | Sequence[np.ndarray[Any, Any]]]],
     ) -> list[dict[str, Values]]:
-        """Return what each implementation computes for each set of arrays.
+        """Return each implementation's values for each set of arrays.
 
         One session runs all sets. Arrays are by the operator's input names, with a list for a variadic input. Constants
         of the descriptor may be omitted. Outputs are by the operator's output names (``outputs_0``, ``outputs_1`` … for

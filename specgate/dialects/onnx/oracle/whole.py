@@ -43,11 +43,11 @@ def _expose_values(path: str, *, weights: bool) -> Any:
     import onnx
 
     model = onnx.load(path, load_external_data=weights)
-    there = {info.name for info in model.graph.output}
+    outputs = {info.name for info in model.graph.output}
     for node in model.graph.node:
         for name in node.output:
-            if name and name not in there:
-                there.add(name)
+            if name and name not in outputs:
+                outputs.add(name)
                 model.graph.output.append(onnx.ValueInfoProto(name=name))
     return model
 

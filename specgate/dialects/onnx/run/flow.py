@@ -110,11 +110,11 @@ class Run:
 
     def last_use(self, nodes: Sequence[OnnxNode]) -> Mapping[str, int]:
         """Return the index of the last node that reads each name."""
-        known = self._last_use.get(id(nodes))
-        if known is None:
-            known = {name: index for index, node in enumerate(nodes) for name in _read_names(node)}
-            self._last_use[id(nodes)] = known
-        return known
+        last_uses = self._last_use.get(id(nodes))
+        if last_uses is None:
+            last_uses = {name: index for index, node in enumerate(nodes) for name in _read_names(node)}
+            self._last_use[id(nodes)] = last_uses
+        return last_uses
 
 
 def _evaluate_node(run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], _place: str) -> dict[str, Any]:

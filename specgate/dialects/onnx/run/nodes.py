@@ -38,8 +38,8 @@ __all__ = ["describe_node", "execute_nodes", "label_of", "refuse_early", "table_
 
 #: Cache size for descriptors, and the attribute length above which a descriptor is not cached.
 _REMEMBERED, _LONGEST = 1024, 64
-_known: Final[dict[Hashable, Descriptor]] = {}
-on_change(_known.clear)
+_descriptors: Final[dict[Hashable, Descriptor]] = {}
+on_change(_descriptors.clear)
 
 
 def table_of(tables: Dialect, node: OnnxNode, version: str) -> tuple[OperatorSpec, str]:
@@ -69,13 +69,13 @@ def describe_node(
     """
     result = _Call(*table_of(scope.run.tables, node, str(scope.imports[node.domain])), node, items, attributes)
     key = _key(result)
-    descriptor = None if key is None else _known.get(key)
+    descriptor = None if key is None else _descriptors.get(key)
     if descriptor is None:
         descriptor = _build_descriptor(result, scope, place, body)
         if key is not None:
-            if len(_known) >= _REMEMBERED:
-                _known.clear()
-            _known[key] = descriptor
+            if len(_descriptors) >= _REMEMBERED:
+                _descriptors.clear()
+            _descriptors[key] = descriptor
     return descriptor
 
 
@@ -194,8 +194,8 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     spec, version = table_of(run.tables, node, str(imports.get(node.domain)))
     if (node.domain, node.op_type) in FLOW:
         return
-    there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
-    if not there:
+    has_kernel = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
+    if not has_kernel:
         raise NoKernel(f"{run.tables.name} {spec.name} is not implemented")
     texts = [] if spec.table.recipe is None else spec.table.recipe.get("arguments", {}).values()
     for name, attribute in node.attributes.items():
@@ -369,13 +369,13 @@ def _compute_node(
         raise InputError(f"has {len(node.outputs)} outputsbut {spec.name} has at most {len(layout.outputs)}")
     arrays = arrays_by_name(layout.inputs, items)
     if unknown := [name for name, value in zip(node.inputs, items, strict=True) if is_undefined(value)]:
-        known = computed_apart(
+        outputs = computed_apart(
             spec, version, arrays, lambda filled: run.evaluate(descriptor, filled, place),
             lambda marks: run.execute(descriptor, marks),
         )  # fmt: skip
-        if known is None:
+        if outputs is None:
             raise _undefined_error(unknown[0])
-        results = known
+        results = outputs
     else:
         results = run.evaluate(descriptor, arrays, place)
     if several:

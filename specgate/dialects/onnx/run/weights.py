@@ -87,10 +87,10 @@ class Weights:
         """
         if tensor.sparse is not None:
             return self._dense(tensor, *tensor.sparse)
-        known = dialect("onnx")
-        if tensor.elem_type not in known.types or min(tensor.dims, default=0) < 0:
+        table = dialect("onnx")
+        if tensor.elem_type not in table.types or min(tensor.dims, default=0) < 0:
             raise InputError(f"a tensor of {tensor.elem_type:.40} and sizes {list(tensor.dims)} has no values")
-        dtype = numpy_type(known, tensor.elem_type)
+        dtype = numpy_type(table, tensor.elem_type)
         count = prod(tensor.dims)
         if count * dtype.itemsize > self.budget:
             needed = f"a tensor needs {count * dtype.itemsize} bytes"

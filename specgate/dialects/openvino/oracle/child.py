@@ -225,7 +225,7 @@ class _Asker:
         try:  # str_data is fixed-width and loses trailing zeros
             return list(self.op.Constant(tensor).get_value_strings())
         except UnicodeDecodeError:
-            raise NotExpressibleError("an output holds strings that are not UTF-8") from None
+            raise NotExpressibleError("an output contains strings that are not UTF-8") from None
 
     def read(self, layer: Layer) -> None:
         try:

@@ -199,7 +199,7 @@ class Body(NamedTuple):
 class Layer(NamedTuple):
     """One operation; version: its opset.
 
-    outputs: as stated, None where not stated. ports: how many outputs an IR declares. data: attributes by name, except
+    outputs: as stated, None where not stated. ports: the number of outputs in an IR. data: attributes by name, except
     bodies.
     """
 

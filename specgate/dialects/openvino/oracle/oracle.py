@@ -91,14 +91,14 @@ class OpenVINOOracle(Closing):
         return replies
 
     def values(self, descriptor: Descriptor, arrays: Mapping[str, Any]) -> dict[str, Values]:
-        """Return what `evaluate` and `cpu` compute.
+        """Return the values of `evaluate` and `cpu`.
 
         Arrays are by input name; constants may be omitted.
         """
         return self.values_many(descriptor, [arrays])[0]
 
     def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Values]]:
-        """Return what `evaluate` and `cpu` compute for each set of arrays.
+        """Return the values of `evaluate` and `cpu` for each set of arrays.
 
         The plugin compiles once. "rejected" means that the operation rejects the descriptor or the arrays. "no kernel"
         means that it accepts the descriptor but the implementation cannot run it.
@@ -141,7 +141,7 @@ class OpenVINOOracle(Closing):
             return [_FAILURES[answer]]
         if not isinstance(answer, str):
             return cast("list[Computed | Reply]", answer)
-        return [self._ask_in_new_process(column, (column, layer, [one])) for one in sets]
+        return [self._ask_in_new_process(column, (column, layer, [inputs])) for inputs in sets]
 
     def _answers(self, column: str, questions: list[Question]) -> list[Any]:
         answers = self._exchange(column, questions)

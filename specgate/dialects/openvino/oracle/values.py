@@ -32,8 +32,8 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
     type that numpy does not support.
     """
     spec = dialect("openvino").operator(descriptor.operator)
-    known = {info.name for info in spec.inputs}
-    stranger = next((name for name in arrays if name not in known), None)
+    names = {info.name for info in spec.inputs}
+    stranger = next((name for name in arrays if name not in names), None)
     if stranger is not None:
         raise NotExpressibleError(f"{format_value(stranger)} is not an input of {spec.name}")
     blobs = []

@@ -217,22 +217,22 @@ def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNo
     names = {node.name for node in theirs}
     mine = [(_node_name(node.node, names), _bare(node.operator, "."), node) for node in ours]
     named = Counter((name, kind) for name, kind, _ in mine)
-    there = Counter((node.name, node.op_type) for node in theirs)
+    counts = Counter((node.name, node.op_type) for node in theirs)
     providers = {(node.name, node.op_type): node.provider for node in theirs}
     left: list[tuple[str, PlacedNode]] = []
     for name, kind, node in mine:
-        if named[name, kind] == there[name, kind] == 1:
+        if named[name, kind] == counts[name, kind] == 1:
             text = providers[name, kind]
             compared.hold("node", node.operator, _provider(node), text, same=text.partition(",")[0] == node.provider)
         else:
             left.append((kind, node))
-    rest = Counter((n.op_type, n.provider) for n in theirs if named[n.name, n.op_type] * there[n.name, n.op_type] != 1)
+    rest = Counter((n.op_type, n.provider) for n in theirs if named[n.name, n.op_type] * counts[n.name, n.op_type] != 1)
     for kind, node in left:
-        alike = next(
+        similar = next(
             (k for k, n in rest.items() if n and k[0] == kind and k[1].partition(",")[0] == node.provider), None
         )
-        if alike is not None:
-            rest[alike] -= 1
+        if similar is not None:
+            rest[similar] -= 1
             compared.hold("node", node.operator, "", "", same=True)
         else:
             other = next((provider for (k, provider), count in rest.items() if k == kind and count), "no such node")

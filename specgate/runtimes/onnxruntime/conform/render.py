@@ -37,7 +37,7 @@ def text(result: Result) -> str:
     for title, differences in _groups(result):
         lines += ["", f"{title}: {count(len(differences), 'class', 'classes')}"]
         for each in differences:
-            lines += [f"  {_title(each)}: {each.count}", f"    ours    {each.ours}", f"    theirs  {each.theirs}"]
+            lines += [f"  {_title(each)}: {each.count}", f"    specgate  {each.ours}", f"    runtime   {each.theirs}"]
             lines += [f"    {each.recorded}: {each.says}"] if each.recorded else []
             lines.append(f"    $ {each.command}")
     if result.left_out:
@@ -48,9 +48,9 @@ def text(result: Result) -> str:
 
 
 def tally_line(tally: Tally) -> str:
-    named = f", {tally.explained:,} more explained" if tally.explained else ""
+    named = f", {tally.explained:,} more explained by observed entries" if tally.explained else ""
     of = f"{tally.same:,} of {tally.comparisons:,}"
-    return f"  {KINDS[tally.kind]}, {tally.aspect}: {of} alike ({percent(tally.same, tally.comparisons)} %){named}"
+    return f"  {KINDS[tally.kind]}, {tally.aspect}: {of} agree ({percent(tally.same, tally.comparisons)} %){named}"
 
 
 def _groups(result: Result) -> Iterator[tuple[str, list[Difference]]]:
@@ -84,7 +84,7 @@ def markdown(result: Result) -> str:
 
 
 def _tables(result: Result) -> Iterator[str]:
-    head = "| Target | Models | What | Compared | Alike | Alike % | Named besides | Alike or named % |\n"
+    head = "| Target | Models | What | Compared | Agree | Agree % | Explained | Agree or explained % |\n"
     rows = []
     for target, versions in result.versions.items():
         requested_text = ", ".join(f"{name} {version}" for name, version in versions.items())
@@ -100,8 +100,8 @@ def _tables(result: Result) -> Iterator[str]:
 def _class(each: Difference) -> str:
     lines = [f"**{_title(each)}**: {count(each.count, 'comparison')} ({', '.join(f'`{t}`' for t in each.targets)})"]
     lines += [f"- `{each.recorded}`: {each.says}"] if each.recorded else []
-    lines += [f"- ours: {_code(each.ours)}"] if each.ours else []
-    lines += [f"- theirs: {_code(each.theirs)}"] if each.theirs else []
+    lines += [f"- specgate: {_code(each.ours)}"] if each.ours else []
+    lines += [f"- runtime: {_code(each.theirs)}"] if each.theirs else []
     node = json.dumps(each.node) if each.node is not None else ""
     lines += [f"- smallest: {_code(node)}"] if node and len(node) <= _MOST_NODE else []
     return "\n\n".join([lines[0], "\n".join([*lines[1:], f"- model: `{each.command}`"])])

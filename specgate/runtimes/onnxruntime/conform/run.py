@@ -99,7 +99,7 @@ KINDS: Final[dict[CaseKind, str]] = {"node": "one node", "graph": "random graphs
 class Tally:
     """Comparisons of one aspect over one kind of models on one target.
 
-    explained: how many differences match an observed entry.
+    explained: the number of differences that match an observed entry.
     """
 
     target: str
@@ -319,7 +319,7 @@ def _ask_with_inputs(target: Target, oracle: RuntimeOracle, case: Case, answer: 
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     release = target.runtime.release
     failed = fed.run not in {"ran", "crashed", "timeout"}
-    if failed and all(unfit(case.descriptor, case.level, one, release) for one in feeds):
+    if failed and all(unfit(case.descriptor, case.level, feed, release) for feed in feeds):
         return replace(fed, run=f"{NOT_RUN}: no suitable values")  # an input may still have such values
     return fed
 

@@ -207,17 +207,17 @@ def _rotate_part(state: State, turn: _Turn) -> Iterator[Descriptor]:
     word, half, pairs = turn.word, turn.part // 2, turn.pairs
     whole, paired = bare(word, turn.whole), bare(word, pairs)
     axis = 4 if turn.interleaved else 3
-    one = bare(word, (*pairs[:axis], 1, *pairs[axis + 1 :]))
+    column = bare(word, (*pairs[:axis], 1, *pairs[axis + 1 :]))
     stated = tensor_of(state, "position_ids")
     counted = len(sizes_of(stated)) == 1
     positions = bare("INT64", (1, 1, turn.batch, turn.length)) if counted else plain(state, stated)
     identity = ScaleBias(1.0, 0.0)
     yield operator("ELEMENT_WISE_IDENTITY", InputTensor=turn.rotated_tensor(), OutputTensor=whole, ScaleBias=identity)
-    yield operator("SPLIT", InputTensor=paired, OutputTensors=[one, one], Axis=axis)
+    yield operator("SPLIT", InputTensor=paired, OutputTensors=[column, column], Axis=axis)
     for name in ("cos_cache", "sin_cache"):
         yield _gather_rows(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length, half)
     yield _sequence(word, (2,), -1.0, 2.0)
-    yield operator("JOIN", InputTensors=[one, one], OutputTensor=paired, Axis=axis)
+    yield operator("JOIN", InputTensors=[column, column], OutputTensor=paired, Axis=axis)
     angles = (turn.batch, turn.length, 1, half, 1) if turn.interleaved else (turn.batch, turn.length, 1, 1, half)
     signs = (1, 1, 1, 1, 2) if turn.interleaved else (1, 1, 1, 2, 1)
     for numbers in (angles, angles, signs):

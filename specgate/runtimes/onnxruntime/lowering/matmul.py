@@ -122,7 +122,7 @@ def _is_product(whole: _Sum) -> bool:
 def _matrices(whole: _Sum) -> Iterator[Descriptor]:
     first, second = whole.inputs
     inner = whole.summed[0]
-    lengths = {sizes_of(one.tensor)[one.labels.index(inner)] for one in whole.inputs}
+    lengths = {sizes_of(operand.tensor)[operand.labels.index(inner)] for operand in whole.inputs}
     if len(lengths) > 1:
         raise Refused("inner-size", f"{inner} has different sizes {sorted(lengths)}")
     rows = [label for label in first.labels if label not in second.labels]

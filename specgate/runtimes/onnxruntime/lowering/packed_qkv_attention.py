@@ -110,9 +110,9 @@ class _Stack:
         mask["RelativePositionBiasTensor"] = as_is(self.state, "attention_bias")
         if past is not None:
             mask |= past.fields()
-        alike = self.values == self.hidden
-        laid, packed = self.stacked_tensors(word, 3 if alike else 2)
-        if alike:
+        equal_sizes = self.values == self.hidden
+        laid, packed = self.stacked_tensors(word, 3 if equal_sizes else 2)
+        if equal_sizes:
             yield lower_attention(self.state, self.head, StackedQueryKeyValueTensor=packed, **mask)
         else:
             values = bare(word, (self.batch, self.length, self.values))

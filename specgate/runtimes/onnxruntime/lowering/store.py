@@ -33,18 +33,18 @@ def lowering_tables() -> dict[str, Any]:
     The keys are ``general`` and ``operators``, the latter by name.
     """
     in_checkout = edited_at(CHECKOUT) and FOLDER.is_dir()
-    now = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
+    current = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
     try:
         kept = kept_tables(FILE)
-        if now is None or kept["stamp"] == now:
+        if current is None or kept["stamp"] == current:
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError):
-        if now is None:
+        if current is None:
             raise InputError("the lowering tables of ONNX Runtime are not installed", file=str(FILE)) from None
     from specgate.runtimes.onnxruntime.lowering.build import build_lowering  # pydantic and yaml: only if stale
 
     tables = build_with_digest(build_lowering, FOLDER)
-    write_tables(FILE, now, tables)
+    write_tables(FILE, current, tables)
     return tables
 
 

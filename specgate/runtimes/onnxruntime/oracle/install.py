@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.descriptors.core import format_value
-from specgate.dialects.directml.oracle import builds as directml
-from specgate.dialects.directml.oracle import values_environment as places
+from specgate.dialects.directml.oracle import builds, values_environment
 from specgate.dialects.directml.oracle.builds import Wheel, find_builds
 from specgate.dialects.directml.oracle.install import COMPILE, appearing, download_wheel, extract, run_program
 from specgate.dialects.directml.oracle.values_environment import install_values
@@ -82,8 +81,8 @@ def find_runtime(release: str) -> Runtime:
     for runtime in RUNTIMES:
         if runtime.release == release:
             return runtime
-    known = " and ".join(runtime.release for runtime in RUNTIMES)
-    raise InputError(f"no build of {PACKAGE} {format_value(release)} is available; there are {known}")
+    available = " and ".join(runtime.release for runtime in RUNTIMES)
+    raise InputError(f"no build of {PACKAGE} {format_value(release)} is available; there are {available}")
 
 
 _HOST: Final = "placement.exe"
@@ -141,7 +140,7 @@ def install_runtime(
     for level in levels:
         check_level(level)
     install_values([runtime.level, *levels], progress=progress)
-    place = places.find_place()
+    place = values_environment.find_place()
     if place is None:
         raise InputError("DirectML cannot be executed here")
     _install_host(place, progress)
@@ -169,7 +168,7 @@ def ready(release: str, level: str | None) -> Ready:
     text = level or runtime.level
     check_level(text)
     absent = missing(runtime, text)
-    place = places.find_place()
+    place = values_environment.find_place()
     if absent or place is None:
         hint = install_command(release, [] if text == runtime.level else [text])
         raise InputError(f"{PACKAGE} {release} is not available: {'; '.join(absent)}; try {hint}")
@@ -178,8 +177,8 @@ def ready(release: str, level: str | None) -> Ready:
 
 def missing(runtime: Runtime, level: str) -> list[str]:
     """Return texts about the missing parts of a build, empty if complete."""
-    absent = places.missing_values(level)
-    place = places.find_place()
+    absent = values_environment.missing_values(level)
+    place = values_environment.find_place()
     if place is not None:
         if not _library(place, runtime).is_file():
             absent.append("its library is missing")
@@ -200,17 +199,17 @@ def _host(place: WineEnvironment) -> Path:
 def _stamp() -> str:
     """Return a hash of the sources, so that a stale host is never run."""
     sources = b"".join(path.read_bytes() for path in _SOURCES)
-    return hashlib.sha256(sources + directml.stamp(places.HOST).encode()).hexdigest()[:12]
+    return hashlib.sha256(sources + builds.stamp(values_environment.HOST).encode()).hexdigest()[:12]
 
 
 def _install_host(place: WineEnvironment, progress: Callable[[str], object]) -> None:
     target = _host(place)
     if target.parent.is_dir():
         return
-    compiler = directml.compiler("windows").path or ""
+    compiler = builds.compiler("windows").path or ""
     progress(f"building the host for placement with {Path(compiler).name}")
     with appearing(target.parent) as path:
-        include = f"-I{directml.source('common.h').parent}"
+        include = f"-I{builds.source('common.h').parent}"
         command = [compiler, *COMPILE, include, "-o", str(path / _HOST), str(_SOURCES[0]), "-static"]
         run_program(command, "compiling")
         shutil.copyfile(place.host / _DXCORE, path / _DXCORE)

@@ -294,7 +294,7 @@ class PlacementOracle(Renewing[PlacementProcess]):
     def _start(self) -> PlacementProcess:
         return PlacementProcess(_command(self._build, self.device), self._build.place.environment())
 
-    def _worn(self, process: PlacementProcess) -> bool:
+    def _must_replace(self, process: PlacementProcess) -> bool:
         return process.question_count >= _FRESH_AFTER
 
 

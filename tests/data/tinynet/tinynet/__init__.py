@@ -83,7 +83,11 @@ class TinyNet(ModelFormat, Positional):
             "out": [_port(tensor) for tensor in positional(fields, spec.outputs)],
             "with": {info.name: _plain(fields[info.name]) for info in spec.attributes if info.name in fields},
         }
-        written["with"] |= {odd.where: odd.value for odd in descriptor.oddities if odd.code == "unknown-attribute"}
+        written["with"] |= {
+            malformed.where: malformed.value
+            for malformed in descriptor.oddities
+            if malformed.code == "unknown-attribute"
+        }
         return written if descriptor.version is None else {**written, "since": descriptor.version}
 
     def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
@@ -136,5 +140,5 @@ def _port(tensor: TensorDesc | None) -> list[Any] | None:
         return None
     sizes = [size if isinstance(size, int) or size is None else str(size) for size in tensor.sizes or ()]
     memory = {"align": tensor.alignment, "pages": tensor.size_in_bytes}
-    given = {name: value for name, value in memory.items() if value is not None}
-    return [tensor.type, None if tensor.sizes is None else sizes, *([given] if given else [])]
+    numbers_by_name = {name: value for name, value in memory.items() if value is not None}
+    return [tensor.type, None if tensor.sizes is None else sizes, *([numbers_by_name] if numbers_by_name else [])]

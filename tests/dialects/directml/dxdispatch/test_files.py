@@ -1,4 +1,4 @@
-"""DxDispatch model files: what is read, that nothing is lost on the way back, and what is refused with its place."""
+"""DxDispatch model files: lossless round trips, and errors with their place."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_is_dx_model():
 
 
 def at(path, value):
-    """The model with one place set to another value; `...` removes it."""
+    """Return the model with another value at one place; `...` removes it."""
     changed = copy.deepcopy(MODEL)
     inner: Any = changed
     for key in path[:-1]:
@@ -250,13 +250,13 @@ PATHS += [(*path, key) for path in PATHS[1:] if len(path) == 2 for key in MODEL[
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from(PATHS), JSON)
-def test_whatever_stands_there_it_is_read_or_refused(path, value):
+def test_whatever_stands_there_it_is_read_or_rejected(path, value):
     try:
         model = read_dx_model(at(path, value))
     except InputError:
         return
-    again = read_dx_model(write_dx_model(model))
-    assert repr(again) == repr(model), "nan is not equal to itself, but prints the same"
+    round_trip = read_dx_model(write_dx_model(model))
+    assert repr(round_trip) == repr(model), "nan is not equal to itself, but prints the same"
 
 
 def test_reading_needs_no_numpy():

@@ -1,4 +1,4 @@
-"""Graphs in model files: judged by their operators, refused where their edges lead nowhere."""
+"""Graphs in model files: checked by their operators, rejected for wrong edges."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.dialects.directml.native.loaded import Loaded, descriptions
 HOT = describe_image(image(descriptions("ONE_HOT")[0][1]))
 
 
-def made() -> dict[str, Any]:
+def make() -> dict[str, Any]:
     loaded = Loaded(GRAPH)
     return graph_from_pointer(loaded.address, {0x1000: HOT})
 
 
-def test_what_was_read_of_a_program_is_judged(tmp_path, capsys):
+def test_what_was_read_of_a_program_is_checked(tmp_path, capsys):
     path = tmp_path / "graph.json"
-    path.write_text(json.dumps(made()))
+    path.write_text(json.dumps(make()))
     (name, hot), (place, unseen) = read_descriptors(path)
     assert (name, place) == ("dispatchables/node_0", "dispatchables/graph.Nodes[2]")
     assert isinstance(unseen, NoTableEntry)
@@ -42,7 +42,7 @@ def test_what_was_read_of_a_program_is_judged(tmp_path, capsys):
 
 
 def test_a_model_with_a_graph_is_written_as_it_was_read():
-    assert write_dx_model(read_dx_model(made()))["dispatchables"] == made()["dispatchables"]
+    assert write_dx_model(read_dx_model(make()))["dispatchables"] == make()["dispatchables"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_model_with_a_graph_is_written_as_it_was_read():
     ],
 )
 def test_parts_that_do_not_fit_together(path, value, message):
-    document = copy.deepcopy(made())
+    document = copy.deepcopy(make())
     holder: Any = document["dispatchables"]["graph"]
     keys = ("desc", *path)
     for key in keys[:-1]:
@@ -108,7 +108,7 @@ def test_parts_that_do_not_fit_together(path, value, message):
 
 
 def test_an_operator_with_an_array_of_tensors_has_as_many_inputs_as_it_is_given():
-    document = made()
+    document = make()
     document["dispatchables"]["node_0"] = describe_image(image(descriptions("JOIN")[0][1]))
     document["dispatchables"]["graph"]["desc"]["InputEdges"][0]["ToNodeInputIndex"] = 40
     assert read_dx_model(document)

@@ -1,4 +1,4 @@
-"""What CompileGraph asks of edges: held against what the build of feature level 6.2 answered to the same graphs."""
+"""CompileGraph's requirements on edges, as build 6.2 answered for the same graphs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ENDS = [OUTPUT, OUTPUT | {"FromNodeIndex": 0, "GraphOutputIndex": 1}]
 
 
 def graph(second: dict[str, Any], first: dict[str, Any] | None = None, **edges: Any) -> dict[str, Any]:
-    """Return a model whose graph has two identities, one behind the other unless `edges` say otherwise."""
+    """Return a model of two identities, connected in series unless `edges` differ."""
     desc = {
         "InputCount": 2, "OutputCount": 2, "Nodes": [{"type": "OPERATOR", "Operator": name} for name in ("a", "b")],
         "InputEdges": [INPUT], "IntermediateEdges": [BETWEEN], "OutputEdges": [OUTPUT], **edges,
     }  # fmt: skip
-    made = {name: _identity(SAME | (tensor or {})) for name, tensor in (("a", first), ("b", second))}
-    return {"dispatchables": {**made, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
+    entries = {name: _identity(SAME | (tensor or {})) for name, tensor in (("a", first), ("b", second))}
+    return {"dispatchables": {**entries, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
 
 
 def _identity(tensor: dict[str, Any]) -> dict[str, Any]:
@@ -37,12 +37,12 @@ def _identity(tensor: dict[str, Any]) -> dict[str, Any]:
     return {"type": "DML_OPERATOR_ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": tensor, "OutputTensor": output}}
 
 
-def told(folder: Path, document: dict[str, Any]) -> list[tuple[str, str]]:
+def list_messages(folder: Path, document: dict[str, Any]) -> list[tuple[str, str]]:
     path = folder / "graph.json"
     path.write_text(json.dumps(document, indent=1))
-    found = specgate.lint(path, ["directml:6.4"]).findings
-    assert all(one.location is not None and one.location.line for one in found)
-    return [(one.id.removeprefix("directml/model/"), one.where) for one in found]
+    findings = specgate.lint(path, ["directml:6.4"]).findings
+    assert all(finding.location is not None and finding.location.line for finding in findings)
+    return [(finding.id.removeprefix("directml/model/"), finding.where) for finding in findings]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def told(folder: Path, document: dict[str, Any]) -> list[tuple[str, str]]:
     ],
 )
 def test_what_the_build_goes_on_to_compile_has_no_finding(tmp_path: Path, document: dict[str, Any]) -> None:
-    assert told(tmp_path, document) == []
+    assert list_messages(tmp_path, document) == []
 
 
 WIDE = {"Sizes": [1, 1, 2, 4], "TotalTensorSizeInBytes": 32}
@@ -90,10 +90,10 @@ BYTES = ("edge-bytes", "IntermediateEdges[0]")
         ),
     ],
 )
-def test_what_the_build_refuses_is_found(
+def test_what_the_build_rejects_is_found(
     tmp_path: Path, document: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert told(tmp_path, document) == expected
+    assert list_messages(tmp_path, document) == expected
     assert all(rule_of(f"directml/model/{rule}").says for rule, _ in expected)
 
 
@@ -102,9 +102,9 @@ def test_optional_tensors_need_no_edge_and_those_of_an_array_are_counted_one_by_
     tensors = [SAME, SAME]
     joined = {"InputTensors": tensors, "OutputTensor": SAME | {"Sizes": [1, 1, 2, 4], "TotalTensorSizeInBytes": 32}}
     document["dispatchables"]["b"] = {"type": "JOIN", "desc": {"InputCount": 2, **joined, "Axis": 3}}
-    assert told(tmp_path, document) == [("edge-missing", "Nodes[1]")]
+    assert list_messages(tmp_path, document) == [("edge-missing", "Nodes[1]")]
     document["dispatchables"]["graph"]["desc"]["IntermediateEdges"] = [BETWEEN, BETWEEN | {"ToNodeInputIndex": 1}]
-    assert told(tmp_path, document) == []
+    assert list_messages(tmp_path, document) == []
     product: dict[str, Any] = {
         "ATensor": SAME,
         "BTensor": SAME,
@@ -114,7 +114,7 @@ def test_optional_tensors_need_no_edge_and_those_of_an_array_are_counted_one_by_
     }
     product |= {"Alpha": 1.0, "Beta": 0.0}
     document["dispatchables"]["b"] = {"type": "GEMM", "desc": product}
-    assert told(tmp_path, document) == []
+    assert list_messages(tmp_path, document) == []
 
 
 HALF = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 1], "TotalTensorSizeInBytes": 8}
@@ -125,13 +125,13 @@ TOP = {"type": "TOP_K", "desc": {**VALUES, "Axis": 3, "K": 1}}
 def test_one_output_of_several_is_enough_for_the_build_and_not_for_the_page(tmp_path: Path) -> None:
     document = graph({})
     document["dispatchables"]["b"] = TOP
-    assert told(tmp_path, document) == [("edge-unused", "Nodes[1]")]
+    assert list_messages(tmp_path, document) == [("edge-unused", "Nodes[1]")]
     assert main(["check", str(tmp_path / "graph.json"), "-t", "directml:6.4"]) == 0  # a note
     edges = document["dispatchables"]["graph"]["desc"]
     edges["OutputEdges"] = [OUTPUT, {**OUTPUT, "FromNodeOutputIndex": 1, "GraphOutputIndex": 1}]
-    assert told(tmp_path, document) == []
+    assert list_messages(tmp_path, document) == []
     edges["OutputEdges"] = []
-    assert told(tmp_path, document) == [("edge-missing", "Nodes[1]")]
+    assert list_messages(tmp_path, document) == [("edge-missing", "Nodes[1]")]
 
 
 def test_an_optional_input_that_is_given_needs_an_edge(tmp_path: Path) -> None:
@@ -141,16 +141,16 @@ def test_an_optional_input_that_is_given_needs_an_edge(tmp_path: Path) -> None:
     document["dispatchables"]["b"] = {"type": "GEMM", "desc": product}
     edges = document["dispatchables"]["graph"]["desc"]
     edges["IntermediateEdges"] = [{**BETWEEN, "ToNodeInputIndex": place} for place in range(2)]
-    assert told(tmp_path, document) == [("edge-missing", "Nodes[1]")]
+    assert list_messages(tmp_path, document) == [("edge-missing", "Nodes[1]")]
     edges["IntermediateEdges"].append({**BETWEEN, "ToNodeInputIndex": 2})
-    assert told(tmp_path, document) == []
+    assert list_messages(tmp_path, document) == []
 
 
 def test_an_operator_is_never_taken_for_a_constant(tmp_path: Path) -> None:
     document = graph({})
     document["dispatchables"]["None"] = TOP
     document["dispatchables"]["graph"]["desc"]["Nodes"].append({"type": "CONSTANT"})
-    assert told(tmp_path, document) == []
+    assert list_messages(tmp_path, document) == []
 
 
 def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:
@@ -158,10 +158,10 @@ def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:
     nodes = [{"type": "OPERATOR", "Operator": "a"}] * count
     steps = [{**BETWEEN, "FromNodeIndex": at, "ToNodeIndex": at + 1} for at in range(count - 1)]
     end = [{**OUTPUT, "FromNodeIndex": count - 1}]
-    assert told(tmp_path, graph({}, Nodes=nodes, IntermediateEdges=steps, OutputEdges=end)) == []
+    assert list_messages(tmp_path, graph({}, Nodes=nodes, IntermediateEdges=steps, OutputEdges=end)) == []
     steps[0] = {**BETWEEN, "FromNodeIndex": count - 1, "ToNodeIndex": 1}
-    found = told(tmp_path, graph({}, Nodes=nodes, IntermediateEdges=steps, OutputEdges=end))
-    assert ("graph-cycle", "IntermediateEdges") in found
+    texts = list_messages(tmp_path, graph({}, Nodes=nodes, IntermediateEdges=steps, OutputEdges=end))
+    assert ("graph-cycle", "IntermediateEdges") in texts
 
 
 def test_lines_of_json_have_one_for_the_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,11 +170,11 @@ def test_lines_of_json_have_one_for_the_graph(tmp_path: Path, capsys: pytest.Cap
         path.write_text(json.dumps(document, indent=1))
         assert main(["check", str(path), "-t", "directml:6.4", "-t", "directml:5.0", "--format", "jsonl"]) == code
         *answers, last = map(json.loads, capsys.readouterr().out.splitlines())
-        assert [one["verdict"] for one in answers][:3] == ["accepted"] * 3
+        assert [item["verdict"] for item in answers][:3] == ["accepted"] * 3
         assert len(answers) == 4 - (code == 0)
     assert (last["node"], last["operator"], last["target"]) == ("dispatchables/graph", "DML_GRAPH_DESC", None)
     assert (last["verdict"], last["accepted"]) == ("rejected", False)
-    assert [found["id"] for found in last["findings"]] == ["directml/model/edge-bytes"]
+    assert [result["id"] for result in last["findings"]] == ["directml/model/edge-bytes"]
     assert last["line"] == last["findings"][0]["location"]["line"]
     assert main(["check", str(path), "--format", "jsonl", "--ignore", "directml/model"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2

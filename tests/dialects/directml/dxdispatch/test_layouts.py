@@ -1,4 +1,4 @@
-"""Tensors laid out in buffers by strides, against a slow reference that works on bytes and shares no code."""
+"""Strided tensors in buffers, against a slow bytewise reference without shared code."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def packed_strides(sizes):
 
 
 def reach(tensor):
-    """One element more than the last that the tensor's strides lead to."""
+    """Return one more than the last element that the tensor's strides reach."""
     strides = tensor.get("Strides") or packed_strides(tensor["Sizes"])
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor["Sizes"], strides, strict=True))
 
 
 def offsets(tensor):
-    """Coordinates -> element offset, in row-major order."""
+    """Return element offsets by coordinates, in row-major order."""
     strides = tensor.get("Strides") or packed_strides(tensor["Sizes"])
     for at in product(*map(range, tensor["Sizes"])):
         yield at, sum(i * stride for i, stride in zip(at, strides, strict=True))
@@ -66,7 +66,7 @@ def expected_bytes(desc, buffers):
 
 
 def model_of(desc, buffers, bindings=None, operator="ONE_HOT"):
-    """A model whose resources are given byte by byte."""
+    """Return a model whose resources are given as bytes."""
     resources = {
         name: {"initialValuesDataType": "UINT8", "initialValues": list(data)}
         for name, data in zip(NAMES, buffers, strict=True)
@@ -82,13 +82,16 @@ def model_of(desc, buffers, bindings=None, operator="ONE_HOT"):
     )
 
 
-def padded(data):
+def pad(data):
     return data + bytes(-len(data) % 4)
 
 
 @st.composite
 def strides_of(draw, sizes, *, broadcast):
-    """Strides of a permuted layout with gaps; where `broadcast`, some dimensions repeat one element."""
+    """Return strides of a permuted layout with gaps.
+
+    With `broadcast`, some dimensions repeat one element.
+    """
     order = draw(st.permutations(range(len(sizes))))
     strides, step = [0] * len(sizes), 1
     for d in order:
@@ -117,9 +120,9 @@ def cases(draw):
     low = 0 if index_type.startswith("U") else -4
     indices = draw(st.lists(st.integers(low, 4), min_size=reach(desc[NAMES[0]]), max_size=reach(desc[NAMES[0]])))
     buffers = [
-        padded(struct.pack(f"<{len(indices)}{CODES[index_type]}", *indices)),
-        padded(struct.pack(f"<{reach(desc[NAMES[1]])}{CODES[value_type]}", *range(reach(desc[NAMES[1]])))),
-        padded(bytes(i % 251 for i in range(reach(desc[NAMES[2]]) * struct.calcsize(CODES[value_type])))),
+        pad(struct.pack(f"<{len(indices)}{CODES[index_type]}", *indices)),
+        pad(struct.pack(f"<{reach(desc[NAMES[1]])}{CODES[value_type]}", *range(reach(desc[NAMES[1]])))),
+        pad(bytes(i % 251 for i in range(reach(desc[NAMES[2]]) * struct.calcsize(CODES[value_type])))),
     ]
     return desc, buffers
 
@@ -142,7 +145,7 @@ def test_padding_keeps_its_bytes_in_every_type(kind):
         "OutputTensor": {"DataType": kind, "Sizes": [2, 3], "Strides": [5, 1]},
         "Axis": 1,
     }
-    buffers = [struct.pack("<2I", 2, 0), padded(struct.pack(f"<2{CODES[kind]}", 1, 3)), bytes([0xCC]) * 12 * width]
+    buffers = [struct.pack("<2I", 2, 0), pad(struct.pack(f"<2{CODES[kind]}", 1, 3)), bytes([0xCC]) * 12 * width]
     result = run_dx_model(model_of(desc, buffers), "6.4", out=SILENT)["OutputTensor"].tobytes()
     assert result == expected_bytes(desc, buffers)
     assert result[3 * width : 5 * width] == bytes([0xCC]) * 2 * width
@@ -152,7 +155,7 @@ def nibbles(data):
     return [half for byte in data for half in (byte & 15, byte >> 4)]
 
 
-#: No operator with a kernel takes elements of 4 bits, nor indices that are no integers; this one takes any.
+#: No operator with a kernel accepts 4-bit elements or non-integer indices; this one accepts any.
 ANY_HOT = """\
 operator: ANY_HOT
 summary: ONE_HOT of any types.
@@ -180,7 +183,7 @@ def any_hot(scratch):
 
 @pytest.mark.parametrize(("kind", "shown"), [("UINT4", [9, 15]), ("INT4", [9, 15])])
 def test_four_bit_elements_are_packed_low_half_first(kind, shown, any_hot):
-    """One byte 0xF9 holds 9 (or -7), then 15 (or -1)."""
+    """One byte 0xF9 contains 9 (or -7), then 15 (or -1)."""
     desc = {
         "IndicesTensor": {"DataType": "UINT32", "Sizes": [3, 1]},
         "ValuesTensor": {"DataType": kind, "Sizes": [1, 2]},
@@ -239,7 +242,7 @@ def test_layouts_that_do_not_fit(name, change, complaint):
         run_dx_model(model_of(desc, ROOMY), "6.4", out=SILENT)
 
 
-def test_a_broadcast_input_larger_than_the_limit_is_refused():
+def test_a_broadcast_input_larger_than_the_limit_is_rejected():
     huge = {"DataType": "INT32", "Sizes": [65536, 65536, 1], "Strides": [0, 0, 0]}
     desc = {
         "IndicesTensor": huge,
@@ -272,8 +275,10 @@ def test_offsets_count_elements_of_the_resource_and_are_aligned():
 def test_undefined_elements_keep_their_bytes_and_are_reported(any_hot):
     desc = {**BASE, "IndicesTensor": {"DataType": "FLOAT32", "Sizes": [2, 1]}}
     buffers = [struct.pack("<2f", float("nan"), 1), ROOMY[1], bytes(range(24))]
-    said: list[str] = []
-    result = run_dx_model(model_of(desc, buffers, operator=any_hot), "6.4", out=said.append)["OutputTensor"]
+    messages: list[str] = []
+    result = run_dx_model(model_of(desc, buffers, operator=any_hot), "6.4", out=messages.append)["OutputTensor"]
     assert result[:12].tobytes() == bytes(range(12))
     assert result[12:].view(np.int32).tolist() == [0, 1, 0]
-    assert said == ["Resource 'OutputTensor': 3 elements of OutputTensor are undefined, so their bytes are unchanged"]
+    assert messages == [
+        "Resource 'OutputTensor': 3 elements of OutputTensor are undefined, so their bytes are unchanged"
+    ]

@@ -1,4 +1,4 @@
-"""Dispatchables that name a model: its nodes are linted too, where it lies in the folder of the file that names it."""
+"""Models named by dispatchables are linted if they are in the file's folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import specgate
 from tests.paths import DATA
 
-onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE BUILT: onnx is not installed")
 from onnx import TensorProto, helper  # noqa: E402
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]}
 RELU = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
 
 
-def written(folder: Path, **dispatchables: Any) -> str:
+def write_file(folder: Path, **dispatchables: Any) -> str:
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 3]) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Gelu", ["x"], ["y"], name="act")], "g", ends[:1], ends[1:])
     (folder / "sub").mkdir(parents=True)
@@ -32,12 +32,14 @@ def written(folder: Path, **dispatchables: Any) -> str:
     return str(path)
 
 
-def test_nodes_of_named_models_are_judged_at_their_dispatchables(tmp_path: Path) -> None:
+def test_nodes_of_named_models_are_checked_at_their_dispatchables(tmp_path: Path) -> None:
     net = {"type": "onnx", "sourcePath": "sub/net.onnx", "freeDimensionNameOverrides": {"N": 2}}
     graph = {"type": "dmlSerializedGraph", "sourcePath": "parts.bin"}
-    path = written(tmp_path, relu=RELU, net=net, graph=graph)
+    path = write_file(tmp_path, relu=RELU, net=net, graph=graph)
     report = specgate.lint(path, ["onnx:17", "directml:5.0"])
-    where = {(found.id, found.location.node, found.location.line) for found in report.findings if found.location}
+    where = {
+        (finding.id, finding.location.node, finding.location.line) for finding in report.findings if finding.location
+    }
     lines = (tmp_path / "model.json").read_text(encoding="utf-8").splitlines()
     line = next(at for at, text in enumerate(lines, 1) if '"net"' in text)
     assert ("onnx/Gelu/level", "dispatchables/net/graph/act", line) in where
@@ -46,17 +48,17 @@ def test_nodes_of_named_models_are_judged_at_their_dispatchables(tmp_path: Path)
     )
     assert report.files == [path]
     assert not report.no_table
-    assert not any(found.edits for found in report.findings)
+    assert not any(finding.edits for finding in report.findings)
 
 
-def test_a_file_that_only_names_a_model_is_judged(tmp_path: Path) -> None:
-    path = written(tmp_path, net={"type": "onnx", "sourcePath": "sub/net.onnx"})
+def test_a_file_that_only_names_a_model_is_checked(tmp_path: Path) -> None:
+    path = write_file(tmp_path, net={"type": "onnx", "sourcePath": "sub/net.onnx"})
     report = specgate.lint(path, ["onnx:20"])
     assert (report.nodes, report.findings) == (1, [])
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("gone.onnx", "which does not exist"),
         ("../net.onnx", "outside the model's folder"),
@@ -66,11 +68,11 @@ def test_a_file_that_only_names_a_model_is_judged(tmp_path: Path) -> None:
         ("", "its location is missing"),
     ],
 )
-def test_models_elsewhere_are_not_read(tmp_path: Path, source: str, said: str) -> None:
+def test_models_elsewhere_are_not_read(tmp_path: Path, source: str, message: str) -> None:
     folder = tmp_path / "models"
-    path = written(folder, relu=RELU, net={"type": "onnx", "sourcePath": source})
+    path = write_file(folder, relu=RELU, net={"type": "onnx", "sourcePath": source})
     shutil.copy(folder / "sub" / "net.onnx", tmp_path / "net.onnx")
     (folder / "link.onnx").symlink_to(tmp_path / "net.onnx")
     report = specgate.lint(path, ["directml:5.0"])
-    assert [said in node.reason for node in report.no_table] == [True]
+    assert [message in node.reason for node in report.no_table] == [True]
     assert report.nodes == 1

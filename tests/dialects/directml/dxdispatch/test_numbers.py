@@ -1,4 +1,4 @@
-"""DxDispatch models whose words are given by their numbers, as a program that dumps its structures writes them."""
+"""DxDispatch models with numbers in place of words, as dumped by programs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 MODEL = str(DATA / "dxdispatch" / "one_hot.json")
 
 
-def numbered(value: Any, numbers: dict[str, int]) -> Any:
+def number_parts(value: Any, numbers: dict[str, int]) -> Any:
     if isinstance(value, dict):
-        return {key: numbered(item, numbers) for key, item in value.items()}
+        return {key: number_parts(item, numbers) for key, item in value.items()}
     if isinstance(value, list):
-        return [numbered(item, numbers) for item in value]
+        return [number_parts(item, numbers) for item in value]
     return numbers.get(value, value) if isinstance(value, str) else value
 
 
@@ -33,21 +33,21 @@ def test_a_model_of_numbers_is_the_model_of_words(tmp_path: Path, capsys: pytest
     numbers = {**table.type_numbers, "DML_OPERATOR_ONE_HOT": table.operator_numbers["ONE_HOT"]}
     whole = load_relaxed(read_text_file(MODEL), MODEL)
     content = {
-        "resources": numbered(whole["resources"], table.type_numbers),
-        "dispatchables": numbered(whole["dispatchables"], numbers),
+        "resources": number_parts(whole["resources"], table.type_numbers),
+        "dispatchables": number_parts(whole["dispatchables"], numbers),
         "commands": whole["commands"],
     }
     path = tmp_path / "numbers.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     assert '"type": ' + str(numbers["DML_OPERATOR_ONE_HOT"]) in path.read_text(encoding="utf-8")
     read, words = read_dx_model(str(path)), read_dx_model(MODEL)
-    assert [one.descriptor for one in read.dispatchables.values()] == [
-        one.descriptor for one in words.dispatchables.values()
+    assert [dispatchable.descriptor for dispatchable in read.dispatchables.values()] == [
+        dispatchable.descriptor for dispatchable in words.dispatchables.values()
     ]
     assert main(["run", MODEL]) == 0
-    wanted = capsys.readouterr().out
+    expected = capsys.readouterr().out
     assert main(["run", str(path)]) == 0
-    assert capsys.readouterr().out == wanted
+    assert capsys.readouterr().out == expected
 
 
 def test_a_number_of_no_operator_has_no_table(tmp_path: Path) -> None:
@@ -56,6 +56,6 @@ def test_a_number_of_no_operator_has_no_table(tmp_path: Path) -> None:
         json.dumps({"resources": {}, "dispatchables": {"a": {"type": 9999, "desc": {}}}, "commands": []}),
         encoding="utf-8",
     )
-    (found,) = read_dx_model(str(path)).dispatchables.values()
-    assert found.descriptor is None
-    assert found.no_table == "DirectML has no operator with the number 9999"
+    (dispatchable,) = read_dx_model(str(path)).dispatchables.values()
+    assert dispatchable.descriptor is None
+    assert dispatchable.no_table == "DirectML has no operator with the number 9999"

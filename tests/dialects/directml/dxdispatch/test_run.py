@@ -1,4 +1,4 @@
-"""DxDispatch models from end to end: initial values, commands, printing, files, and what is refused."""
+"""DxDispatch models end to end: initial values, commands, printing, files, errors."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ DISPATCH = {"type": "dispatch", "dispatchable": "it", "bindings": BINDINGS}
 
 
 def run(document, level="6.4", **options):
-    said: list[str] = []
-    outputs = run_dx_model(read_dx_model(document), level, out=said.append, **options)
-    return outputs, said
+    messages: list[str] = []
+    outputs = run_dx_model(read_dx_model(document), level, out=messages.append, **options)
+    return outputs, messages
 
 
 def whole(*commands, resources=RESOURCES, dispatchables=None):
@@ -48,18 +48,18 @@ def whole(*commands, resources=RESOURCES, dispatchables=None):
 
 
 def buffer(resource, **options):
-    """A resource's content, and what DxDispatch would print."""
-    outputs, said = run(
+    """Return a resource's content, and the text that DxDispatch would print."""
+    outputs, message = run(
         {**NOTHING, "resources": {"r": resource}, "commands": [{"type": "print", "resource": "r"}]}, **options
     )
-    return outputs["r"], said[0].removeprefix("Resource 'r': ")
+    return outputs["r"], message[0].removeprefix("Resource 'r': ")
 
 
 @pytest.mark.parametrize("name", ["one_hot.json", "one_hot.yaml"])
 def test_the_sample_models(name):
-    said: list[str] = []
-    outputs = run_dx_model(read_dx_model(DATA / "dxdispatch" / name), "6.4", out=said.append)
-    assert said == [
+    message: list[str] = []
+    outputs = run_dx_model(read_dx_model(DATA / "dxdispatch" / name), "6.4", out=message.append)
+    assert message == [
         "Resource 'scores': 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1",
         "Resource 'rows': -5, -5, 7, 99, -5, -5, 7, 99",
     ]
@@ -78,8 +78,8 @@ def test_the_level_decides_what_negative_indices_mean():
 
 def test_commands_run_in_order():
     show = {"type": "print", "resource": "o"}
-    said = run(whole(show, DISPATCH, show))[1]
-    assert said == [
+    message = run(whole(show, DISPATCH, show))[1]
+    assert message == [
         "Resource 'o': 0, 0, 0, 0, 0, 0, 0, 0, 0",
         "Resource 'o': 0.5, 0.5, inf, inf, 0.5, 0.5, 0.5, inf, 0.5",
     ]
@@ -146,7 +146,7 @@ def test_sequences_add_up_in_their_own_type():
 
 
 def toward_zero(value):
-    """A float16 by cutting bits off, through exact fractions of the type's spacing."""
+    """Round to float16 by truncation, with exact fractions."""
     if value == 0 or abs(value) >= 65536:
         return np.float16(np.copysign(np.inf if value else 0, value))
     exponent = max(np.frexp(value)[1] - 11, -24)
@@ -155,10 +155,10 @@ def toward_zero(value):
 
 def test_float16_values_are_cut_as_dxdispatch_cuts_them():
     values = [0.3, -0.3, 0.1, 65519, 65535.9, 65536, -1e9, 1e-8, 6e-8, 2049, 4099.9, 1e308]
-    found = buffer({"initialValuesDataType": "FLOAT16", "initialValues": values})[0]
+    result = buffer({"initialValuesDataType": "FLOAT16", "initialValues": values})[0]
     expected = [toward_zero(float(np.clip(value, -3e38, 3e38))) for value in np.array(values)]
-    assert found.tolist() == [float(value) for value in expected]
-    assert found[0] != np.float16(0.3)
+    assert result.tolist() == [float(value) for value in expected]
+    assert result[0] != np.float16(0.3)
 
 
 def test_a_list_of_mixed_values():
@@ -186,7 +186,7 @@ def test_sizes_are_rounded_up_and_printed_without_what_pads_them():
         buffer({"initialValuesDataType": "FLOAT32", "initialValues": [1], "sizeInBytes": 3})
 
 
-def test_what_is_too_large_is_refused_before_it_is_allocated():
+def test_what_is_too_large_is_rejected_before_it_is_allocated():
     constant = {"initialValuesDataType": "FLOAT64", "initialValues": {"valueCount": 2**32 - 1, "value": 0}}
     with pytest.raises(InputError, match=f"needs 34359738360 bytes, but only {MAX_BYTES} bytes of the limit are left"):
         buffer(constant)
@@ -325,8 +325,8 @@ def test_write_file_writes_only_when_it_may(tmp_path):
     with pytest.raises(InputError, match=r"commands\[1\]: writing 'out.npy' requires --write-files, so nothing is run"):
         run(write("out.npy"), base_dir=tmp_path)
     assert not list(tmp_path.iterdir())
-    said = run(write("sub/out.npy", dimensions=[3, 3]), base_dir=tmp_path, write_files=True)[1]
-    assert said == ["Resource 'o' written to 'sub/out.npy'"]
+    message = run(write("sub/out.npy", dimensions=[3, 3]), base_dir=tmp_path, write_files=True)[1]
+    assert message == ["Resource 'o' written to 'sub/out.npy'"]
     assert np.load(tmp_path / "sub" / "out.npy").tolist() == [
         [0.5, 0.5, np.inf],
         [np.inf, 0.5, 0.5],
@@ -376,8 +376,8 @@ def test_floats_are_printed_with_six_digits():
 def test_verbose_printing():
     resource = {"initialValuesDataType": "INT16", "initialValues": [1, -1] + [42] * 9}
     command = {"type": "print", "resource": "r", "verbose": True}
-    said = run({**NOTHING, "resources": {"r": resource}, "commands": [command]})[1]
-    lines = said[0].split("\n")
+    message = run({**NOTHING, "resources": {"r": resource}, "commands": [command]})[1]
+    lines = message[0].split("\n")
     assert lines[:4] == ["Resource 'r':", "[ 0] 1 (0x   1)", "[ 1] -1 (0xFFFF)", "[ 2] 42 (0x  2A)"]
     assert lines[-1] == "[10] 42 (0x  2A)"
 
@@ -449,8 +449,8 @@ def test_tensors_owned_by_directml():
 
 def test_names_with_control_characters_do_not_reach_the_terminal():
     resources = {"\x1b[2J": RESOURCES["v"]}
-    said = run({**NOTHING, "resources": resources, "commands": [{"type": "print", "resource": "\x1b[2J"}]})[1]
-    assert said == [r"Resource ''\x1b[2J'': 0.5, inf"]
+    message = run({**NOTHING, "resources": resources, "commands": [{"type": "print", "resource": "\x1b[2J"}]})[1]
+    assert message == [r"Resource ''\x1b[2J'': 0.5, inf"]
 
 
 @pytest.mark.parametrize(
@@ -460,19 +460,19 @@ def test_names_with_control_characters_do_not_reach_the_terminal():
         ({"OutputTensor": None}, "OutputTensor is required, but missing from the descriptor"),
     ],
 )
-def test_what_is_missing_is_said_before_memory_is_taken(change, message):
+def test_what_is_missing_is_reported_before_memory_is_taken(change, message):
     changed = copy.deepcopy(ONE_HOT)
     for name in change:
         del changed["desc"][name]
-    made = whole(DISPATCH, dispatchables={"it": changed})
-    made["resources"]["big"] = {
+    result = whole(DISPATCH, dispatchables={"it": changed})
+    result["resources"]["big"] = {
         "initialValuesDataType": "INT8",
         "initialValues": {"valueCount": 1 << 30, "valueStart": 0, "valueDelta": 1},
     }
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=message):
-            run(made)
+            run(result)
         assert tracemalloc.get_traced_memory()[1] < 1 << 24
     finally:
         tracemalloc.stop()
@@ -480,11 +480,11 @@ def test_what_is_missing_is_said_before_memory_is_taken(change, message):
 
 def test_resources_that_do_not_fit_together_take_no_memory():
     resource = {"initialValuesDataType": "INT8", "initialValues": {"valueCount": 3 << 29, "value": 1}}
-    made = {**NOTHING, "resources": {"a": resource, "b": resource}}
+    entries = {**NOTHING, "resources": {"a": resource, "b": resource}}
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match="resources/b: needs 1610612736 bytes, but only"):
-            run(made)
+            run(entries)
         assert tracemalloc.get_traced_memory()[1] < 1 << 24
     finally:
         tracemalloc.stop()

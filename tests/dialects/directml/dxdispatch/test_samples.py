@@ -1,4 +1,4 @@
-"""DxDispatch models of tests/data/dxdispatch, one per kind of feature: read, checked, run, and what they must give."""
+"""The DxDispatch models in tests/data/dxdispatch: reading, checks, expected results."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def model(name):
 
 
 def run(name, level="6.4", **options):
-    """The buffers that a sample leaves and what it prints; skipped while an operator has no kernel."""
+    """Return the buffers and output of a sample; skipped without a kernel."""
     sample = model(name)
-    said: list[str] = []
+    messages: list[str] = []
     for dispatchable in sample.dispatchables.values():
         if dialect("directml").operator(dispatchable.operator).table.recipe is None:
             with pytest.raises(NoKernel, match=f"{dispatchable.operator} has no kernel"):
-                run_dx_model(sample, level, out=said.append, **options)
+                run_dx_model(sample, level, out=messages.append, **options)
             pytest.skip(f"{dispatchable.operator} has no kernel")
-    return run_dx_model(sample, level, out=said.append, **options), said
+    return run_dx_model(sample, level, out=messages.append, **options), messages
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,8 +73,11 @@ def test_the_first_level(name, dispatchable, level):
     assert specgate.minimum(descriptor, basis="documented") == level
 
 
-def correlated(data, weights, padding, groups=1):
-    """The sum of products at every place, for one batch; padding: zeros before each spatial dimension."""
+def correlate(data, weights, padding, groups=1):
+    """Return the correlation for one batch.
+
+    padding: number of zeros before each spatial dimension.
+    """
     padded = np.pad(data, [(0, 0), *((before, 0) for before in padding)])
     window = weights.shape[2:]
     sizes = [whole - part + 1 for whole, part in zip(padded.shape[1:], window, strict=True)]
@@ -88,13 +91,13 @@ def correlated(data, weights, padding, groups=1):
 
 
 def test_convolution_of_two_and_of_three_dimensions():
-    outputs, said = run("convolution.json")
+    outputs, message = run("convolution.json")
     picture, stencil = (2 + 0.5 * np.arange(12)).reshape(1, 3, 4), np.array([1, 0, -1, 2, 0.5, -2]).reshape(1, 1, 2, 3)
-    assert outputs["edges"].tolist() == correlated(picture, stencil, (0, 1)).ravel().tolist()
-    cubes = np.array([1, -1, 2, 0.25, 3, 0, -0.5, 1]).reshape(2, 1, 1, 2, 2)[..., ::-1, ::-1]  # CONVOLUTION turns it
-    sums = correlated((8.0 - np.arange(16)).reshape(2, 2, 2, 2), cubes, (0, 0, 0), groups=2)
+    assert outputs["edges"].tolist() == correlate(picture, stencil, (0, 1)).ravel().tolist()
+    cubes = np.array([1, -1, 2, 0.25, 3, 0, -0.5, 1]).reshape(2, 1, 1, 2, 2)[..., ::-1, ::-1]  # CONVOLUTION flips it
+    sums = correlate((8.0 - np.arange(16)).reshape(2, 2, 2, 2), cubes, (0, 0, 0), groups=2)
     assert outputs["sums"].tolist() == sums.ravel().tolist()
-    assert said == ["Resource 'edges': -9.5, -0.75, -0.5, -14.5, 0.25, 0.5", "Resource 'sums': 15, 6, -8.5, -22.5"]
+    assert message == ["Resource 'edges': -9.5, -0.75, -0.5, -14.5, 0.25, 0.5", "Resource 'sums': 15, 6, -8.5, -22.5"]
 
 
 def test_fused_operators():
@@ -109,16 +112,16 @@ def test_tensors_of_fused_operators_are_left_out_of_a_model_only():
     assert set(descriptor.fields["FusedActivation"].fields) == {"Alpha", "Beta"}
     raw = specgate.descriptor(write_dx_model(model("fused.json"))["dispatchables"]["long"], dialect="directml")
     assert raw == descriptor
-    given = {"Type": "ACTIVATION_RELU", "InputTensor": {"DataType": "FLOAT32", "Sizes": [3]}}
+    texts_by_name = {"Type": "ACTIVATION_RELU", "InputTensor": {"DataType": "FLOAT32", "Sizes": [3]}}
     fields = {name: {"DataType": "FLOAT32", "Sizes": [3]} for name in ("ATensor", "BTensor", "OutputTensor")}
-    alone = {"type": "ELEMENT_WISE_ADD1", "desc": {**fields, "FusedActivation": given}}
+    alone = {"type": "ELEMENT_WISE_ADD1", "desc": {**fields, "FusedActivation": texts_by_name}}
     assert specgate.check(alone, "directml:6.4").accepted is False
 
 
 def test_a_tensor_that_directml_takes_over():
-    outputs, said = run("owned.json")  # half of [[1, 2, 3], [4, 5, 6]] times [[1, 0], [0, 1], [2, -2]]
+    outputs, message = run("owned.json")  # half of [[1, 2, 3], [4, 5, 6]] times [[1, 0], [0, 1], [2, -2]]
     assert outputs["product"].tolist() == [3.5, -2, 8, -3.5]
-    assert said[0].splitlines()[1] == "[0] 3.5 (0x40600000)"
+    assert message[0].splitlines()[1] == "[0] 3.5 (0x40600000)"
     halved = model("owned.json").dispatchables["halved"]
     assert halved.extra["dmlCompileType"] == "DmlCompileGraph"
     assert [binding.name for binding in halved.bindings["BTensor"]] == ["weights"]
@@ -135,8 +138,8 @@ def test_arrays_of_tensors_split():
 
 
 def test_one_buffer_for_input_and_output():
-    outputs, said = run("in_place.json")
-    assert said == ["Resource 'values': -5.5, -0.5, 0.25, 2.5, 19", "Resource 'values': -1.5, -0.5, 0.25, 2.5, 3"]
+    outputs, message = run("in_place.json")
+    assert message == ["Resource 'values': -5.5, -0.5, 0.25, 2.5, 19", "Resource 'values': -1.5, -0.5, 0.25, 2.5, 3"]
     assert outputs["values"].tolist() == [-1.5, -0.5, 0.25, 2.5, 3]
 
 
@@ -180,16 +183,16 @@ def test_arrays_of_numbers():
 
 
 def test_what_is_left_out_of_a_tensor_or_stands_as_nothing():
-    outputs, said = run("defaults.json")
+    outputs, message = run("defaults.json")
     assert outputs["sums"].tolist() == [1.75, 0, -1, 0]
-    assert said == ["Resource 'sums': 1.75, 0, -1"] * 2
+    assert message == ["Resource 'sums': 1.75, 0, -1"] * 2
     descriptor = model("defaults.json").dispatchables["add"].descriptor
     assert descriptor is not None
     assert descriptor.fields["ATensor"] == TensorDesc("FLOAT32", (3,))
     assert descriptor.fields["BTensor"] == TensorDesc("FLOAT32", (3,))
 
 
-def test_a_single_descriptor_is_judged_as_it_stands():
+def test_a_single_descriptor_is_checked_as_it_stands():
     fields: dict[str, Any] = {name: {"DataType": "FLOAT32", "Sizes": [3]} for name in ("InputTensor", "OutputTensor")}
     parts: list[dict[str, Any]] = [{"TotalTensorSizeInBytes": 0}, {"Strides": []}]
     for part in parts:
@@ -203,38 +206,38 @@ def test_a_single_descriptor_is_judged_as_it_stands():
 
 def test_what_is_no_operator_of_directml():
     sample = model("foreign.json")
-    assert [one.kind for one in sample.dispatchables.values()] == ["hlsl", "onnx", "dmlSerializedGraph", "directml"]
-    assert [one.kind for one in sample.resources.values()] == ["file", "deferred", "constant"]
+    assert [item.kind for item in sample.dispatchables.values()] == ["hlsl", "onnx", "dmlSerializedGraph", "directml"]
+    assert [item.kind for item in sample.resources.values()] == ["file", "deferred", "constant"]
     with pytest.raises(InputError, match="images are not read"):
         run_dx_model(read_dx_model({**write_dx_model(sample), "commands": []}), "6.4", out=print)
     with pytest.raises(NoKernel, match="dispatchable 'shader': type hlsl is not supported"):
         run_dx_model(sample, "6.4", out=print)
 
 
-# What DxDispatch makes of a description
+# DxDispatch's form of a description
 
 
-def clipped(low, kind="FLOAT16"):
+def clip_desc(low, kind="FLOAT16"):
     fields = {name: {"DataType": kind, "Sizes": [2]} for name in ("InputTensor", "OutputTensor")}
     desc = {**fields, "MinMaxDataType": kind, "Min": low, "Max": 1}
     return specgate.descriptor({"type": "ELEMENT_WISE_CLIP1", "desc": desc}, dialect="directml")
 
 
 def test_nothing_to_do_gives_the_same_object():
-    for descriptor in (clipped(0.25), clipped(0.3, "FLOAT32"), clipped("nan", "FLOAT32")):
+    for descriptor in (clip_desc(0.25), clip_desc(0.3, "FLOAT32"), clip_desc("nan", "FLOAT32")):
         assert as_dispatched(descriptor) is descriptor
 
 
 @given(st.floats(width=32, allow_nan=False))
 def test_float16_scalars_are_rounded_toward_zero(value):
-    found = as_dispatched(clipped(value)).fields["Min"]
-    half = np.float16(found)
-    assert float(half) == found
+    result = as_dispatched(clip_desc(value)).fields["Min"]
+    half = np.float16(result)
+    assert float(half) == result
     assert np.signbit(half) == np.signbit(value)
     if abs(value) >= 65536:
         assert np.isinf(half)
     else:
-        assert abs(found) <= abs(value)
+        assert abs(result) <= abs(value)
         with np.errstate(over="ignore"):
             assert float(np.nextafter(np.abs(half), np.float16(np.inf))) > abs(value)
 
@@ -244,4 +247,4 @@ def test_float16_scalars_are_rounded_toward_zero(value):
     [(65504, 65504), (65535.9, 65504), (-65519.99, -65504), (65536, np.inf), (-1e300, -np.inf), (1e-300, 0), (2, 2)],
 )
 def test_float16_scalars_at_the_ends(value, expected):
-    assert as_dispatched(clipped(value)).fields["Min"] == expected
+    assert as_dispatched(clip_desc(value)).fields["Min"] == expected

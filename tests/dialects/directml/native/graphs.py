@@ -1,4 +1,4 @@
-"""A DML_GRAPH_DESC as an image, put together by hand from the header's structures."""
+"""A DML_GRAPH_DESC image, built from the header's structures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Maker:
         return at
 
     def parts(self, at: int, *parts: tuple[int, int]) -> None:
-        """Add an array of types and pointers, and put how many there are and where at `at`."""
+        """Add an array of types and pointers; store its count and address at `at`."""
         struct.pack_into("<I", self.data, at, len(parts))
         first = self.add(bytes(16 * len(parts)))
         self.point(at + 8, first)
@@ -53,8 +53,8 @@ def _graph() -> Image:
     struct.pack_into("<II", maker.data, 0, 1, 1)
     first = maker.named(struct.pack("<Q", 0x1000), 'hot "é"\n')
     constant = maker.named(struct.pack("<QQ", 1, 2**40), "values")
-    second = maker.named(struct.pack("<Q", 0x2000), "n" * 2000)  # only so much of a name is read
-    # NodeCount lies behind the two counts, and each array behind its own count.
+    second = maker.named(struct.pack("<Q", 0x2000), "n" * 2000)  # names are truncated to this length when read
+    # NodeCount follows the two counts, and each array follows its count.
     maker.parts(8, (1, first), (2, constant), (1, second))
     maker.parts(24, maker.edge(1, [0, 0, 0], "indices"))
     maker.parts(40, maker.edge(2, [2, 0, 0]))

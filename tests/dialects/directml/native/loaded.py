@@ -1,4 +1,4 @@
-"""Images of structures in the memory of this process, as a program has them that hands them to DirectML."""
+"""Images of structures in this process's memory, as a program passes to DirectML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Loaded", "descriptions"]
 
 
 class Loaded:
-    """One image with its pointers made addresses; it lives as long as this object."""
+    """An image whose pointers are addresses; valid as long as this object exists."""
 
     def __init__(self, image: Image) -> None:
         self.size = len(image.data)
@@ -33,27 +33,28 @@ class Loaded:
         self.start, self.address = start, start + image.root
 
     def poke(self, offset: int, code: str, value: int) -> None:
-        """Put a number at an offset of the image."""
+        """Store a number at an offset of the image."""
         data = struct.pack(f"<{code}", value)
         ctypes.memmove(self.start + offset, data, len(data))
 
 
 @cache
 def descriptions(operator: str | None = None) -> list[tuple[str, dict[str, Any], str]]:
-    """Return examples and counterexamples that structures can hold, with their operator and a level to judge them at.
+    """Return examples and counterexamples that structures can represent.
 
-    operator: of one only. They come from the tables: accepted and rejected descriptors of every operator.
+    Each has its operator and a level. They come from the tables: accepted and rejected descriptors of every operator.
+    operator: only this one.
     """
     table = dialect("directml")
-    found = []
+    result = []
     for name in table.operators if operator is None else [operator]:
         spec = table.operator(name)
-        given = [(e["descriptor"], levels_of_example(spec, e)[-1], False) for e in spec.table.examples.values()]
-        given += [(*counterexample(spec, e), True) for e in spec.table.counterexamples.values()]
-        for descriptor, level, exact in given:
+        inputs = [(e["descriptor"], levels_of_example(spec, e)[-1], False) for e in spec.table.examples.values()]
+        inputs += [(*counterexample(spec, e), True) for e in spec.table.counterexamples.values()]
+        for descriptor, level, exact in inputs:
             try:
                 image(descriptor, exact=exact)
             except Error:
-                continue  # a counterexample with what no structure shows: an unknown word, an array beside its count
-            found.append((name, descriptor, level))
-    return found
+                continue  # structures cannot represent it: an unknown word, or a contradicting count
+            result.append((name, descriptor, level))
+    return result

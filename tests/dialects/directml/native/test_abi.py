@@ -1,4 +1,4 @@
-"""The table of structures: whole, consistent, and laid out as a C compiler does it."""
+"""The table of structures is complete, consistent, and laid out as by a C compiler."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_an_unknown_operator_has_no_table():
 
 
 @pytest.mark.parametrize("text", ["", "unit", "uint[", "uint?[N]", "enum:", "uint[N]x"])
-def test_a_misspelt_kind_is_refused(text):
+def test_a_misspelt_kind_is_rejected(text):
     with pytest.raises(ValueError, match="unknown kind"):
         parse_kind(text)
 
@@ -92,7 +92,7 @@ def test_kinds_are_taken_apart():
     assert parse_kind("enum:REDUCE_FUNCTION") == ("enum", "REDUCE_FUNCTION", None, False)
 
 
-def test_a_missing_table_is_told(monkeypatch, tmp_path):
+def test_a_missing_table_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr(abi_module, "_PLACES", (tmp_path,))
     abi.cache_clear()
     with pytest.raises(InputError, match=r"abi/directml\.yaml"):

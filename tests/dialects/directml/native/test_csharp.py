@@ -1,4 +1,4 @@
-"""The C# file, compiled and run: over the structures of every operator, over graphs, and over memory that is broken."""
+"""The C# file, compiled and run on operators, graphs and corrupt memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Question = tuple[str, int, Image]
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[Question]], list[Any]]:
-    """Compile the file once; what is returned gives images to the program and reads what it prints."""
+    """Compile the file once; return a function that runs the program on images."""
     if shutil.which("mcs") is None or shutil.which("mono") is None:
         pytest.skip("no C# compiler is installed: apt-get install mono-mcs")
     folder = tmp_path_factory.mktemp("csharp")
@@ -42,10 +42,10 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[Ques
 
     def run(questions: Sequence[Question]) -> list[Any]:
         with (folder / "images.bin").open("wb") as file:
-            for kind, number, made in questions:
-                assert made.root == 0
-                file.write(struct.pack("<cqii", kind.encode(), number, len(made.data), len(made.pointers)))
-                file.write(made.data + struct.pack(f"<{len(made.pointers)}i", *made.pointers))
+            for kind, number, result in questions:
+                assert result.root == 0
+                file.write(struct.pack("<cqii", kind.encode(), number, len(result.data), len(result.pointers)))
+                file.write(result.data + struct.pack(f"<{len(result.pointers)}i", *result.pointers))
         command = ["mono", "reads.exe", "images.bin"]
         done = subprocess.run(command, cwd=folder, check=True, timeout=240, capture_output=True, text=True)
         lines = done.stdout.splitlines()
@@ -62,9 +62,9 @@ def answers(descriptor: dict[str, Any], level: str) -> tuple[bool | None, list[s
 
 @pytest.mark.timeout(300)
 def test_every_structure_prints_as_the_descriptor_that_went_in(printed):
-    found = printed([("o", 0, image(descriptor)) for _, descriptor, _ in descriptions()])
-    assert len(found) > 1000
-    for (name, descriptor, level), json_of_it in zip(descriptions(), found, strict=True):
+    result = printed([("o", 0, image(descriptor)) for _, descriptor, _ in descriptions()])
+    assert len(result) > 1000
+    for (name, descriptor, level), json_of_it in zip(descriptions(), result, strict=True):
         assert json_of_it == describe_image(image(descriptor)), name
         assert answers(json_of_it, level) == answers(descriptor, level), name
 
@@ -72,84 +72,84 @@ def test_every_structure_prints_as_the_descriptor_that_went_in(printed):
 @pytest.mark.timeout(300)
 def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(printed):
     pick = random.Random(7)
-    made = []
+    outcome = []
     for _, descriptor, _ in pick.choices(descriptions(), k=600):
-        one = image(descriptor)
-        data, pointers = bytearray(one.data), set(one.pointers)
+        item = image(descriptor)
+        data, pointers = bytearray(item.data), set(item.pointers)
         for _ in range(pick.randint(1, 3)):
             at = 4 * pick.randrange(len(data) // 4)
             pointers -= {at, at - 4}
             struct.pack_into("<I", data, at, pick.choice([0, 2**31, 2**32 - 1]))
-            if at - at % 8 in one.pointers:  # else half of it is an offset, which is an address that changes
+            if at - at % 8 in item.pointers:  # otherwise half of it would be an offset, which becomes an address
                 struct.pack_into("<I", data, at ^ 4, 0)
-        made.append(Image(bytes(data), tuple(sorted(pointers)), 0))
+        outcome.append(Image(bytes(data), tuple(sorted(pointers)), 0))
     refused = 0
-    for one, found in zip(made, printed([("o", 0, one) for one in made]), strict=True):
+    for item, result in zip(outcome, printed([("o", 0, item) for item in outcome]), strict=True):
         try:
-            describe_image(one)
+            describe_image(item)
         except InputError:
-            continue  # what lies behind the image is another program's matter: it only has to be read as JSON
-        loaded = Loaded(one)
+            continue  # memory after the image belongs to another program, so the result must only be valid JSON
+        loaded = Loaded(item)
         try:
-            assert found == from_pointer(loaded.address)
+            assert result == from_pointer(loaded.address)
         except InputError:
             refused += 1
-            assert '"unreadable: ' in json.dumps(found)
+            assert '"unreadable: ' in json.dumps(result)
     assert refused > 50
 
 
 def test_a_number_and_a_structure_that_are_apart(printed):
-    made = [image(descriptor) for _, descriptor, _ in descriptions()[::50]]
-    assert printed([("t", 0, one) for one in made]) == [describe_image(one) for one in made]
+    images = [image(descriptor) for _, descriptor, _ in descriptions()[::50]]
+    assert printed([("t", 0, item) for item in images]) == [describe_image(item) for item in images]
 
 
 def test_addresses_that_nothing_is_at(printed):
     addresses = [0, 8, -8, 2**63 - 1]
-    found = printed([("a", address, NONE) for address in addresses])
-    told = ["a null pointer", "0x8", "0xfffffffffffffff8", "0x7fffffffffffffff"]
-    assert found == [{"type": f"unreadable: {each}", "desc": {}} for each in told]
+    result = printed([("a", address, NONE) for address in addresses])
+    messages = ["a null pointer", "0x8", "0xfffffffffffffff8", "0x7fffffffffffffff"]
+    assert result == [{"type": f"unreadable: {each}", "desc": {}} for each in messages]
     graphs = printed([("b", address, NONE) for address in addresses])
-    assert [graph["dispatchables"]["graph"]["desc"] for graph in graphs] == [f"unreadable: {each}" for each in told]
+    assert [graph["dispatchables"]["graph"]["desc"] for graph in graphs] == [f"unreadable: {each}" for each in messages]
 
 
 def test_a_part_that_is_unreadable_is_named_by_check(printed, tmp_path, capsys):
-    made = image(descriptions("ONE_HOT")[0][1])
+    new_image = image(descriptions("ONE_HOT")[0][1])
     offset = 16 + next(m.offset for m in abi().structure("ONE_HOT").members if m.name == "ValuesTensor")
-    data = bytearray(made.data)
+    data = bytearray(new_image.data)
     struct.pack_into("<Q", data, offset, 0x10)
-    (found,) = printed([("o", 0, Image(bytes(data), tuple(set(made.pointers) - {offset}), 0))])
-    assert found["desc"]["ValuesTensor"] == "unreadable: 0x10"
-    (tmp_path / "d.json").write_text(json.dumps(found))
+    (result,) = printed([("o", 0, Image(bytes(data), tuple(set(new_image.pointers) - {offset}), 0))])
+    assert result["desc"]["ValuesTensor"] == "unreadable: 0x10"
+    (tmp_path / "d.json").write_text(json.dumps(result))
     assert main(["check", str(tmp_path / "d.json")]) == 2
     assert "ValuesTensor: expected a tensor description, found 'unreadable: 0x10'" in capsys.readouterr().err
 
 
 def test_a_graph_prints_as_python_reads_it(printed):
     operator = image(descriptions("ONE_HOT")[0][1])
-    found = printed([("r", 0x1000, operator), ("g", 0, GRAPH), ("f", 0x1000, NONE), ("g", 0, GRAPH)])
+    result = printed([("r", 0x1000, operator), ("g", 0, GRAPH), ("f", 0x1000, NONE), ("g", 0, GRAPH)])
     loaded = Loaded(GRAPH)
-    assert found[1] == graph_from_pointer(loaded.address, {0x1000: describe_image(operator)})
-    assert found[3] == graph_from_pointer(loaded.address)
+    assert result[1] == graph_from_pointer(loaded.address, {0x1000: describe_image(operator)})
+    assert result[3] == graph_from_pointer(loaded.address)
 
 
 @pytest.mark.timeout(300)
 def test_a_graph_in_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(printed):
     pick = random.Random(8)
-    made = []
+    outcome = []
     for _ in range(100):
         data, pointers = bytearray(GRAPH.data), set(GRAPH.pointers)
         at = pick.choice(GRAPH.pointers)
         pointers.discard(at)
         struct.pack_into("<Q", data, at, pick.choice([0, 1, 7, 0x1000, 2**63]))
-        made.append(Image(bytes(data), tuple(sorted(pointers)), 0))
+        outcome.append(Image(bytes(data), tuple(sorted(pointers)), 0))
     refused = 0
-    for one, found in zip(made, printed([("g", 0, one) for one in made]), strict=True):
-        loaded = Loaded(one)
+    for item, result in zip(outcome, printed([("g", 0, item) for item in outcome]), strict=True):
+        loaded = Loaded(item)
         try:
-            assert found == graph_from_pointer(loaded.address)
+            assert result == graph_from_pointer(loaded.address)
         except InputError:
             refused += 1
-            assert '"unreadable: ' in json.dumps(found)
+            assert '"unreadable: ' in json.dumps(result)
     assert refused > 20
 
 

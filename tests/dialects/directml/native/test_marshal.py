@@ -1,4 +1,4 @@
-"""Images byte by byte, read back by a decoder of their own, and what the structures cannot hold."""
+"""Images byte by byte, with a separate decoder; values that structures cannot hold."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def words(data: bytes) -> list[int]:
 
 
 class Decoded:
-    """Reads an image the way a C program would, from its root."""
+    """Read an image as a C program would, from its root."""
 
-    def __init__(self, made):
-        self.data, self.pointers = made.data, set(made.pointers)
-        assert len(self.pointers) == len(made.pointers)
-        self.number = self.uint(made.root)
-        self.base = self.follow(made.root + 8)
+    def __init__(self, result):
+        self.data, self.pointers = result.data, set(result.pointers)
+        assert len(self.pointers) == len(result.pointers)
+        self.number = self.uint(result.root)
+        self.base = self.follow(result.root + 8)
         name = next(n for n in abi().operators if abi().structure(n).number == self.number)
         self.members = {m.name: m for m in abi().structure(name).members}
 
@@ -43,7 +43,7 @@ class Decoded:
         return list(struct.unpack_from(f"<{count}I", self.data, at))
 
     def follow(self, at: int) -> int:
-        """Return what a pointer points to; that must not be null."""
+        """Return the target of a pointer, which must not be null."""
         target = self.target(at)
         assert target is not None
         return target
@@ -79,7 +79,7 @@ class Decoded:
 
 
 def test_every_byte_of_a_small_image():
-    made = image({"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": {
+    new_image = image({"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": {
         "OutputTensor": {"DataType": "INT16", "Sizes": [3]}, "ValueDataType": "INT16", "Value": -2,
     }})  # fmt: skip
     expected = (
@@ -89,15 +89,15 @@ def test_every_byte_of_a_small_image():
         + [7, 0, 1, 0, 104, 0, 0, 0, 8, 0, 0, 0]  # INT16, no flags, rank 1, Sizes, no strides, 8 bytes, no alignment
         + [3, 0]  # the sizes; everything begins at a multiple of 8
     )
-    assert words(made.data) == expected
-    assert sorted(made.pointers) == [8, 16, 48, 72]
-    assert made.root == 0
+    assert words(new_image.data) == expected
+    assert sorted(new_image.pointers) == [8, 16, 48, 72]
+    assert new_image.root == 0
 
 
 def test_every_part_of_a_tensor_arrives(changed):
     full = {"Sizes": [1, 2, 3, 4], "Strides": [50, 24, 8, 2], "TotalTensorSizeInBytes": 2**33, "Flags": 1}
-    made = changed(OutputTensor={"DataType": "FLOAT16", **full, "GuaranteedBaseOffsetAlignment": 256})
-    assert Decoded(image(made)).tensor("OutputTensor") == {
+    result = changed(OutputTensor={"DataType": "FLOAT16", **full, "GuaranteedBaseOffsetAlignment": 256})
+    assert Decoded(image(result)).tensor("OutputTensor") == {
         "type": 2, "flags": 1, "total": 2**33, "alignment": 256, "sizes": [1, 2, 3, 4], "strides": [50, 24, 8, 2],
     }  # fmt: skip
 
@@ -168,13 +168,13 @@ def test_operators_inside_an_operator():
     fused = decoded.follow(decoded.at("FusedActivation"))
     inside = decoded.follow(fused + 8)
     assert decoded.uint(fused) == abi().structure("ACTIVATION_RELU").number
-    assert decoded.target(inside) is None  # its tensors are left out
+    assert decoded.target(inside) is None  # tensors of fused operators are omitted
     assert decoded.uint(decoded.at("TransB")) == 1
     assert struct.unpack_from("<ff", decoded.data, decoded.at("Alpha")) == (1.0, 0.5)
 
 
 def both(operator: str, dicts: dict[str, Any], values: dict[str, Any]) -> None:
-    """The values of a Descriptor make the image that the dict makes."""
+    """A Descriptor's values give the same image as its dict."""
     assert image(Descriptor("directml", operator, values)) == image({"type": operator, "desc": dicts})
 
 
@@ -199,12 +199,12 @@ def test_an_array_of_operators():
 
 
 def test_scale_bias_and_size_2d():
-    made = Decoded(image({"type": "ELEMENT_WISE_ABS", "desc": {"ScaleBias": {"Scale": 2, "Bias": -1}}}))
-    assert struct.unpack_from("<ff", made.data, made.follow(made.at("ScaleBias"))) == (2.0, -1.0)
-    made = Decoded(
+    decoded = Decoded(image({"type": "ELEMENT_WISE_ABS", "desc": {"ScaleBias": {"Scale": 2, "Bias": -1}}}))
+    assert struct.unpack_from("<ff", decoded.data, decoded.follow(decoded.at("ScaleBias"))) == (2.0, -1.0)
+    decoded = Decoded(
         image({"type": "UPSAMPLE_2D", "desc": {"ScaleSize": {"Width": 3, "Height": 2}, "InterpolationMode": "LINEAR"}})
     )
-    assert made.uints(made.at("ScaleSize"), 3) == [3, 2, 1]
+    assert decoded.uints(decoded.at("ScaleSize"), 3) == [3, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -309,13 +309,13 @@ def test_many_operators_nested_without_end():
         image(endless)
 
 
-def test_a_symbolic_size_is_refused():
+def test_a_symbolic_size_is_rejected():
     with pytest.raises(InputError, match="all known"):
         image({"type": "JOIN", "desc": {"OutputTensor": tensor("INT8", [Symbol("N")]), "Axis": 0}})
 
 
 @given(any_descriptors("directml", "ONE_HOT"))
-def test_any_descriptor_makes_an_image_that_reads_back_or_is_refused(descriptor):
+def test_any_descriptor_makes_an_image_that_reads_back_or_is_rejected(descriptor):
     try:
         decoded = Decoded(image(descriptor))
     except Error:
@@ -325,16 +325,16 @@ def test_any_descriptor_makes_an_image_that_reads_back_or_is_refused(descriptor)
         assert decoded.absent(name) == (given_tensor is None)
         if given_tensor is None:
             continue
-        found = decoded.tensor(name)
-        assert found["sizes"] == list(given_tensor.sizes)
-        assert found["strides"] == (None if given_tensor.strides is None else list(given_tensor.strides))
-        assert found["flags"] == (given_tensor.flags or 0)
-        assert given_tensor.size_in_bytes in {None, found["total"]}
+        result = decoded.tensor(name)
+        assert result["sizes"] == list(given_tensor.sizes)
+        assert result["strides"] == (None if given_tensor.strides is None else list(given_tensor.strides))
+        assert result["flags"] == (given_tensor.flags or 0)
+        assert given_tensor.size_in_bytes in {None, result["total"]}
     assert decoded.uint(decoded.at("Axis")) == descriptor.fields["Axis"]
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=3) | st.floats(), st.lists, max_leaves=5))
-def test_junk_is_refused_with_the_errors_of_specgate(junk):
+def test_junk_is_rejected_with_the_errors_of_specgate(junk):
     for field in ("InputTensor", "Axes", "Function"):
         try:
             image({"type": "REDUCE", "desc": {"Function": 0, "Axes": [0], field: junk}})

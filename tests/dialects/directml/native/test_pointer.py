@@ -1,4 +1,4 @@
-"""Structures in memory read back: of every operator what went in, of anything else an error and never a crash."""
+"""Structures in memory are read back; corrupt ones give an error, not a crash."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ GEMM = {
 }  # fmt: skip
 
 
-def read_back(made: Image) -> dict[str, Any]:
-    loaded = Loaded(made)
+def read_back(result: Image) -> dict[str, Any]:
+    loaded = Loaded(result)
     return from_pointer(loaded.address)
 
 
@@ -50,13 +50,13 @@ def test_every_operator_has_descriptions():
 @pytest.mark.parametrize("operator", abi().operators)
 def test_a_structure_reads_as_the_descriptor_that_went_in(operator):
     for _, descriptor, level in descriptions(operator):
-        made = image(descriptor)
-        found = read_back(made)
-        assert found == describe_image(made)
-        assert image(found) == made
-        again = json.loads(json.dumps(found, allow_nan=False))
-        assert image(again) == made
-        assert answers(again, level) == answers(descriptor, level)
+        new_image = image(descriptor)
+        result = read_back(new_image)
+        assert result == describe_image(new_image)
+        assert image(result) == new_image
+        round_trip = json.loads(json.dumps(result, allow_nan=False))
+        assert image(round_trip) == new_image
+        assert answers(round_trip, level) == answers(descriptor, level)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_fused_operator_comes_back_without_tensors():
 
 
 class Buffer(ctypes.Structure):
-    """DML_BUFFER_TENSOR_DESC, as a program that calls DirectML through ctypes writes it."""
+    """DML_BUFFER_TENSOR_DESC, as a program that calls DirectML through ctypes defines it."""
 
     _fields_ = (
         ("DataType", ctypes.c_uint), ("Flags", ctypes.c_uint), ("DimensionCount", ctypes.c_uint),
@@ -83,7 +83,10 @@ class Buffer(ctypes.Structure):
 
 
 class Described(ctypes.Structure):
-    """DML_TENSOR_DESC, DML_OPERATOR_DESC, DML_GRAPH_NODE_DESC and DML_GRAPH_EDGE_DESC, which are alike."""
+    """DML_TENSOR_DESC, DML_OPERATOR_DESC, DML_GRAPH_NODE_DESC, DML_GRAPH_EDGE_DESC.
+
+    All have the same layout.
+    """
 
     _fields_ = (("Type", ctypes.c_uint), ("Desc", ctypes.c_void_p))
 
@@ -95,7 +98,7 @@ class OneHot(ctypes.Structure):
     )  # fmt: skip
 
 
-KEPT: list[Any] = []  # what structures point to must outlive them
+KEPT: list[Any] = []  # keeps the memory that structures point to
 
 
 def tensor(kind: int, *sizes: int, what: int = 1) -> Any:
@@ -105,9 +108,9 @@ def tensor(kind: int, *sizes: int, what: int = 1) -> Any:
 
 
 def operator(kind: int, fields: ctypes.Structure) -> int:
-    made = Described(kind, ctypes.addressof(fields))
-    KEPT.extend([fields, made])
-    return ctypes.addressof(made)
+    described = Described(kind, ctypes.addressof(fields))
+    KEPT.extend([fields, described])
+    return ctypes.addressof(described)
 
 
 def one_hot(what: int = 1) -> int:
@@ -116,8 +119,8 @@ def one_hot(what: int = 1) -> int:
 
 
 def test_structures_of_a_program_of_its_own():
-    found = from_pointer(one_hot())
-    assert found == {
+    entries = from_pointer(one_hot())
+    assert entries == {
         "type": "DML_OPERATOR_ONE_HOT",
         "desc": {
             "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 1, 1, 2], "TotalTensorSizeInBytes": 8},
@@ -126,22 +129,22 @@ def test_structures_of_a_program_of_its_own():
             "Axis": 2,
         },
     }
-    (finding,) = specgate.check(found, "directml:6.4").findings
+    (finding,) = specgate.check(entries, "directml:6.4").findings
     assert finding.where.startswith("OutputTensor")
 
 
 def test_a_tensor_whose_type_was_forgotten_shows_it():
-    found = from_pointer(one_hot(what=0))
-    assert found["desc"]["ValuesTensor"]["Type"] == "INVALID"
-    (finding,) = [f for f in specgate.check(found, "directml:6.4").findings if "ValuesTensor" in f.message]
+    entries = from_pointer(one_hot(what=0))
+    assert entries["desc"]["ValuesTensor"]["Type"] == "INVALID"
+    (finding,) = [f for f in specgate.check(entries, "directml:6.4").findings if "ValuesTensor" in f.message]
     assert "INVALID" in finding.message
 
 
 def test_an_operator_that_is_not_known_keeps_its_number():
-    found = from_pointer(operator(4711, OneHot()))
-    assert found == {"type": 4711, "desc": {}}
+    entries = from_pointer(operator(4711, OneHot()))
+    assert entries == {"type": 4711, "desc": {}}
     with pytest.raises(NoTable, match="4711"):
-        specgate.check(found, "directml:6.4")
+        specgate.check(entries, "directml:6.4")
 
 
 def test_a_description_without_fields():
@@ -182,7 +185,7 @@ def test_too_many_dimensions():
 def test_too_many_elements():
     tensors = [{"DataType": "INT8", "Sizes": [n]} for n in (1, 2, 3)]
     loaded = Loaded(image({"type": "JOIN", "desc": {"InputTensors": tensors, "Axis": 0}}))
-    loaded.poke(16, "I", 2**32 - 1)  # the structure lies behind the DML_OPERATOR_DESC
+    loaded.poke(16, "I", 2**32 - 1)  # the structure follows the DML_OPERATOR_DESC
     with pytest.raises(
         InputError, match=r"^InputTensors: expected at most 65536 elements, found 4294967295 in InputCount"
     ):
@@ -190,9 +193,9 @@ def test_too_many_elements():
 
 
 def test_an_operator_that_points_to_itself():
-    made = image(GEMM)
+    new_image = image(GEMM)
     fused = 16 + next(m.offset for m in abi().structure("GEMM").members if m.name == "FusedActivation")
-    loaded = Loaded(made)
+    loaded = Loaded(new_image)
     loaded.poke(fused, "Q", loaded.address)
     with pytest.raises(InputError, match="operators nested at most 8 deep"):
         from_pointer(loaded.address)
@@ -200,7 +203,7 @@ def test_an_operator_that_points_to_itself():
 
 @given(st.sampled_from(sorted(abi().operators)), st.data())
 @settings(deadline=None)
-def test_changed_memory_is_read_or_refused(operator, data):
+def test_changed_memory_is_read_or_rejected(operator, data):
     _, descriptor, _ = data.draw(st.sampled_from(descriptions(operator)))
     loaded = Loaded(image(descriptor))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -245,23 +248,23 @@ def several(*parts: tuple[int, ctypes.Structure]) -> tuple[int, Any]:
 
 
 def graph() -> GraphDesc:
-    """ONE_HOT whose values are a constant, then something that was created unseen."""
-    made = GraphDesc(
+    """ONE_HOT with constant values, then an operator whose creation was not observed."""
+    graph_desc = GraphDesc(
         1, 1,
         *several((1, OperatorNode(0x1000, b"hot")), (2, ConstantNode(1, 8, b"values")), (1, OperatorNode(0x2000, None))),
         *several((1, Edge((0, 0, 0), b"indices"))),
         *several((2, Edge((2, 0, 0), None))),
         *several((3, Inner((1, 0, 0, 1), None)), (3, Inner((0, 0, 2, 0), b"between"))),
     )  # fmt: skip
-    KEPT.append(made)
-    return made
+    KEPT.append(graph_desc)
+    return graph_desc
 
 
 def test_a_graph_of_a_program_of_its_own():
     hot = from_pointer(one_hot())
-    found = graph_from_pointer(ctypes.addressof(graph()), {0x1000: hot})
-    assert found["dispatchables"]["node_0"] == hot
-    assert found["dispatchables"]["graph"] == {
+    entries = graph_from_pointer(ctypes.addressof(graph()), {0x1000: hot})
+    assert entries["dispatchables"]["node_0"] == hot
+    assert entries["dispatchables"]["graph"] == {
         "type": "DML_GRAPH_DESC",
         "desc": {
             "InputCount": 1,
@@ -289,12 +292,12 @@ def test_a_graph_of_a_program_of_its_own():
 
 
 def test_parts_of_a_graph_that_are_no_such_parts_keep_their_type():
-    made = graph()
-    made.Nodes[1].Type = 9
-    made.InputEdges[0].Type = 2
-    found = graph_from_pointer(ctypes.addressof(made))["dispatchables"]["graph"]["desc"]
-    assert found["Nodes"][1] == {"type": 9}
-    assert found["InputEdges"] == [{"type": "DML_GRAPH_EDGE_TYPE_OUTPUT"}]
+    graph_desc = graph()
+    graph_desc.Nodes[1].Type = 9
+    graph_desc.InputEdges[0].Type = 2
+    result = graph_from_pointer(ctypes.addressof(graph_desc))["dispatchables"]["graph"]["desc"]
+    assert result["Nodes"][1] == {"type": 9}
+    assert result["InputEdges"] == [{"type": "DML_GRAPH_EDGE_TYPE_OUTPUT"}]
 
 
 @pytest.mark.parametrize(
@@ -305,18 +308,18 @@ def test_parts_of_a_graph_that_are_no_such_parts_keep_their_type():
     ],
 )
 def test_a_graph_with_counts_that_cannot_be_meant(change, message):
-    made = graph()
+    new_graph = graph()
     for field, value in change.items():
-        setattr(made, field, value)
+        setattr(new_graph, field, value)
     with pytest.raises(InputError, match=message):
-        graph_from_pointer(ctypes.addressof(made))
+        graph_from_pointer(ctypes.addressof(new_graph))
 
 
 def test_a_part_of_a_graph_that_is_not_there_is_named():
-    made = graph()
-    made.IntermediateEdges[1].Desc = 0x10
+    graph_desc = graph()
+    graph_desc.IntermediateEdges[1].Desc = 0x10
     with pytest.raises(InputError, match=r"^IntermediateEdges\[1\]: the address 0x10 cannot be read"):
-        graph_from_pointer(ctypes.addressof(made))
+        graph_from_pointer(ctypes.addressof(graph_desc))
 
 
 def test_the_layout_of_a_graph_is_that_of_a_c_compiler():
@@ -334,7 +337,7 @@ def test_the_layout_of_a_graph_is_that_of_a_c_compiler():
 
 
 def test_numbers_that_json_does_not_have():
-    made = image({"type": "ELEMENT_WISE_CLIP", "desc": {"Min": float("-inf"), "Max": float("nan")}})
-    found = read_back(made)
-    assert (found["desc"]["Min"], found["desc"]["Max"]) == ("-inf", "nan")
+    new_image = image({"type": "ELEMENT_WISE_CLIP", "desc": {"Min": float("-inf"), "Max": float("nan")}})
+    entries = read_back(new_image)
+    assert (entries["desc"]["Min"], entries["desc"]["Max"]) == ("-inf", "nan")
     assert struct.calcsize("P") == 8

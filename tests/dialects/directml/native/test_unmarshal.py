@@ -1,4 +1,4 @@
-"""Images read back: what was written comes back whole, and what is no description is refused."""
+"""Images are read back completely; data that is not a description is rejected."""
 
 from __future__ import annotations
 
@@ -36,38 +36,38 @@ def test_a_dict_comes_back_as_it_was():
 def test_every_example_of_the_tables_comes_back():
     table = dialect("directml")
     examples = [e["descriptor"] for name in table.operators for e in table.operator(name).table.examples.values()]
-    made = [image(example) for example in examples]
-    assert len(made) > 300
-    assert [image(describe_image(each)) for each in made] == made
+    images = [image(example) for example in examples]
+    assert len(images) > 300
+    assert [image(describe_image(each)) for each in images] == images
 
 
 @given(descriptors("directml", "CONVOLUTION", "6.4"))
 def test_what_may_be_left_out_comes_back(descriptor):
-    made = image(descriptor)
-    assert image(describe_image(made)) == made
+    new_image = image(descriptor)
+    assert image(describe_image(new_image)) == new_image
 
 
 def test_what_has_no_word_stays_a_number():
     data = bytearray(image(RELU).data)
-    made = image(RELU)
-    struct.pack_into("<I", data, made.root, 4711)
-    assert describe_image(made._replace(data=bytes(data))) == {"type": 4711, "desc": {}}
+    new_image = image(RELU)
+    struct.pack_into("<I", data, new_image.root, 4711)
+    assert describe_image(new_image._replace(data=bytes(data))) == {"type": 4711, "desc": {}}
 
 
 @pytest.mark.parametrize("length", [0, 8, 40, 100])
-def test_an_image_that_ends_too_soon_is_refused(length):
-    made = image(RELU)
+def test_an_image_that_ends_too_soon_is_rejected(length):
+    new_image = image(RELU)
     with pytest.raises(InputError, match="expected"):
-        describe_image(Image(made.data[:length], made.pointers, made.root))
+        describe_image(Image(new_image.data[:length], new_image.pointers, new_image.root))
 
 
 def test_a_tensor_without_a_description_is_left_out():
-    # Providers point to an empty description where a tensor is left out.
-    made = image(RELU)
-    head = next(p for p in made.pointers if p > made.root + 8 and p % 16 == 8)
-    found = describe_image(made._replace(pointers=tuple(p for p in made.pointers if p < head)))
-    assert found["type"] == "DML_OPERATOR_ACTIVATION_RELU"
-    assert "OutputTensor" not in found["desc"]
+    # Some providers point to an empty description for an omitted tensor.
+    new_image = image(RELU)
+    head = next(p for p in new_image.pointers if p > new_image.root + 8 and p % 16 == 8)
+    entries = describe_image(new_image._replace(pointers=tuple(p for p in new_image.pointers if p < head)))
+    assert entries["type"] == "DML_OPERATOR_ACTIVATION_RELU"
+    assert "OutputTensor" not in entries["desc"]
 
 
 def test_the_layout_names_every_pointer_of_every_operator():
@@ -89,7 +89,7 @@ def test_the_layout_says_what_a_pointer_points_to():
     join = abi().structure("JOIN")
     at = next(i for i in range(1, len(words)) if words[i : i + 2] == [join.number, join.size])
     offsets = {member.name: member.offset for member in join.members}
-    several, one = 2, 1
+    several, number = 2, 1
     assert words[at + 2 : at + 9] == [
-        2, several, offsets["InputTensors"], offsets["InputCount"], one, offsets["OutputTensor"], 0,
+        2, several, offsets["InputTensors"], offsets["InputCount"], number, offsets["OutputTensor"], 0,
     ]  # fmt: skip

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-#: A host in Python: what it answers is in the question's first size, so that tests can make it misbehave.
+#: A Python host whose behaviour depends on the first size of the question.
 FAKE_HOST = """
     REPLIES = {SIZES}
     asked = 0
@@ -29,7 +29,10 @@ FAKE_HOST = """
 
 @pytest.fixture
 def fake_host(tmp_path: Path) -> Callable[[dict[int, int | str]], list[str]]:
-    """Make the command of a host that answers images by their first number: an HRESULT, or what it does instead."""
+    """Return the command of a host that answers images by their first number.
+
+    The answer is an HRESULT or a failure.
+    """
 
     def make(replies: dict[int, int | str]) -> list[str]:
         return write_host(tmp_path, FAKE_HOST, b"SGDM", 0x6200, SIZES=replies)
@@ -41,7 +44,7 @@ def fake_host(tmp_path: Path) -> Callable[[dict[int, int | str]], list[str]]:
 def fake_oracle(
     fake_host: Callable[[dict[int, int | str]], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., directml.DirectMLOracle]:
-    """Make an oracle of level 6.2 that asks a fake host."""
+    """Return an oracle of level 6.2 with a fake host."""
 
     def make(replies: dict[int, int | str], **options: Any) -> directml.DirectMLOracle:
         command = fake_host(replies)

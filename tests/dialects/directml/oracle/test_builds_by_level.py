@@ -1,4 +1,4 @@
-"""Which level each Windows build stands for, asked with descriptors that two levels answer otherwise."""
+"""The level of each Windows build, from descriptors on which two levels differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specgate.dialects.directml.oracle import builds as cache
+from specgate.dialects.directml.oracle import builds
 from specgate.dialects.directml.oracle.builds import BUILDS, find_builds
 from specgate.dialects.directml.oracle.oracle import DirectMLOracle
 
@@ -18,20 +18,20 @@ SOFTMAX: dict[str, Any] = {
 
 
 def test_no_two_builds_share_a_folder() -> None:
-    folders = [cache.library(build) for build in BUILDS]
+    folders = [builds.library(build) for build in BUILDS]
     assert len(set(folders)) == len(folders)
 
 
 def test_a_cache_of_the_build_that_was_taken_for_5_0_is_not_asked_as_such() -> None:
     (build,) = find_builds("5.0", "windows")
-    assert cache.library(build).parent.name != build.level
+    assert builds.library(build).parent.name != build.level
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(("level", "accepted"), [("5.0", False), ("5.1", True), ("5.2", True)])
 def test_operators_of_5_1_are_there_from_5_1_on(level: str, accepted: bool) -> None:
     (build,) = find_builds(level, "windows")
-    missing = cache.missing(build)
+    missing = builds.missing(build)
     if missing:
         pytest.skip(f"DirectML {build.title} is not asked: {'; '.join(missing)}")
     with DirectMLOracle(level, build="windows") as oracle:

@@ -1,4 +1,4 @@
-"""Installing: wheels checked and extracted, nothing half-written, missing programs named. Nothing is downloaded."""
+"""Installation: verified wheels, no partial files, missing programs; no downloads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def make_wheel(path: Path, package: str, version: str) -> Path:
 
 @pytest.fixture
 def commands(monkeypatch, tmp_path):
-    """An empty cache, and a pip and compiler that make files of a few bytes; what was run is listed."""
+    """An empty cache, with fake pip and compiler that write small files and record calls."""
     run = []
 
     def pretend(command, what, environment=None):
@@ -47,17 +47,17 @@ def commands(monkeypatch, tmp_path):
         elif "-o" in command:
             Path(command[command.index("-o") + 1]).write_text("made")
 
-    known = []
+    facts = []
     for build in BUILDS:
         wheel = make_wheel(tmp_path / "sample.whl", build.wheel.package, build.wheel.version)
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        known.append(replace(build, wheel=replace(build.wheel, sha256=digest)))
+        facts.append(replace(build, wheel=replace(build.wheel, sha256=digest)))
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(builds, "runtime_tools", lambda _: [])
     monkeypatch.setattr(builds, "compiler", lambda _: builds.Tool("cc", "gcc", "cc"))
     monkeypatch.setattr(install, "run_program", pretend)
-    monkeypatch.setattr(builds, "BUILDS", tuple(known))
-    monkeypatch.setattr(install, "BUILDS", tuple(known))
+    monkeypatch.setattr(builds, "BUILDS", tuple(facts))
+    monkeypatch.setattr(install, "BUILDS", tuple(facts))
     monkeypatch.setattr(install, "D3D12_WHEEL", find_builds("6.2", "linux")[0].wheel)
     return run
 
@@ -66,7 +66,7 @@ def downloads(commands) -> list[str]:
     return [command[command.index("download") + 1] for command in commands if "download" in command]
 
 
-def installed() -> list[str]:
+def list_installed() -> list[str]:
     return [f"{row.build.level} {row.build.system}" for row in status() if row.installed]
 
 
@@ -80,7 +80,7 @@ def test_levels_are_those_of_the_tables_and_no_build_comes_twice():
 @LINUX
 def test_one_wheel_for_the_library_and_the_d3d12_loader(commands):
     install_directml(["6.2"], progress=lambda _: None)
-    assert installed() == ["6.2 linux"]
+    assert list_installed() == ["6.2 linux"]
     assert downloads(commands) == ["torch-directml==0.2.5.dev240914"]
     library = builds.library(find_builds("6.2", "linux")[0])
     assert library.read_text() == "torch_directml/libdirectml.so of 0.2.5.dev240914"
@@ -91,8 +91,8 @@ def test_one_wheel_for_the_library_and_the_d3d12_loader(commands):
 def test_all_levels_and_then_nothing_more(commands):
     lines: list[str] = []
     install_directml("all", progress=lines.append)
-    assert installed() == [f"{row.build.level} {row.build.system}" for row in status() if row.preferred]
-    assert {line.split()[0] for line in installed()} == set(levels())
+    assert list_installed() == [f"{row.build.level} {row.build.system}" for row in status() if row.preferred]
+    assert {line.split()[0] for line in list_installed()} == set(levels())
     before = len(downloads(commands))
     assert before == len(levels())
     install_directml("all", progress=lines.append)
@@ -102,7 +102,7 @@ def test_all_levels_and_then_nothing_more(commands):
 
 def test_builds_of_one_system(commands):
     install_directml("all", system="windows", progress=lambda _: None)
-    assert installed() == [f"{build.level} windows" for build in BUILDS if build.system == "windows"]
+    assert list_installed() == [f"{build.level} windows" for build in BUILDS if build.system == "windows"]
 
 
 def test_pip_is_asked_for_exactly_one_build(commands):
@@ -126,11 +126,11 @@ def test_a_wheel_without_the_library(commands, monkeypatch):
     monkeypatch.setitem(FILES, "onnxruntime-directml", ["onnxruntime/capi/DirectML.dll", "again/DirectML.dll"])
     wheel = make_wheel(builds.directory().parent.parent.parent / "w.whl", "onnxruntime-directml", "1.24.4")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    known = tuple(replace(b, wheel=replace(b.wheel, sha256=digest)) for b in BUILDS)
-    monkeypatch.setattr(builds, "BUILDS", known)
+    facts = tuple(replace(b, wheel=replace(b.wheel, sha256=digest)) for b in BUILDS)
+    monkeypatch.setattr(builds, "BUILDS", facts)
     with pytest.raises(InputError, match=r"expected one file \*/DirectML\*\.dll, found 2"):
         install_directml(["6.4"], system="windows", progress=lambda _: None)
-    assert installed() == []
+    assert list_installed() == []
 
 
 def test_missing_programs_are_named_with_their_packages(commands, monkeypatch):
@@ -145,7 +145,7 @@ def test_missing_programs_are_named_with_their_packages(commands, monkeypatch):
     assert any("wine64" in line for line in row.missing)
 
 
-def test_an_unknown_level_is_refused_before_anything_is_fetched(commands):
+def test_an_unknown_level_is_rejected_before_anything_is_fetched(commands):
     with pytest.raises(InputError, match=r"no build of DirectML at feature level '4\.0'"):
         install_directml(["6.2", "4.0"], progress=lambda _: None)
     assert commands == []
@@ -168,10 +168,10 @@ def test_a_build_that_is_not_the_first_choice_needs_its_system_in_the_command(co
 def test_a_changed_source_asks_for_a_new_host(commands, monkeypatch):
     install_directml(["6.4"], system="windows", progress=lambda _: None)
     monkeypatch.setattr(builds, "_stamp", lambda _: "another")
-    assert installed() == []
+    assert list_installed() == []
 
 
-def test_failing_programs_are_told_with_what_they_said():
+def test_failing_programs_are_reported_with_what_they_reported():
     with pytest.raises(InputError, match=r"fetching: 'ERROR: no such thing'"):
         run_program([sys.executable, "-c", "print('x\\nERROR: no such thing'); raise SystemExit(1)"], "fetching")
     with pytest.raises(InputError, match="No such file"):

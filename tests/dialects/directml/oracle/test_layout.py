@@ -1,4 +1,4 @@
-"""Arrays as the bytes of buffers: strides, shared elements, 4-bit elements, and what is refused."""
+"""Arrays as buffer bytes: strides, shared elements, 4-bit elements, errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.dxdispatch.buffers import gather_tensor, needed_bytes
-from specgate.dialects.directml.oracle import cases as layout
+from specgate.dialects.directml.oracle import cases
 from specgate.dialects.directml.oracle.cases import bound_tensors, lay_out, output_arrays, read_out
 from specgate.errors import InputError
 
@@ -20,7 +20,7 @@ def tensor(kind, sizes, strides=None):
 
 @st.composite
 def laid_out(draw):
-    """A tensor whose elements share no memory, in any order of its dimensions with gaps, and an array for it."""
+    """Return a tensor with distinct elements in any layout with gaps, and an array."""
     kind, dtype = draw(
         st.sampled_from([("FLOAT32", "f4"), ("UINT8", "u1"), ("INT64", "i8"), ("UINT4", "u1"), ("INT4", "i1")])
     )
@@ -31,16 +31,16 @@ def laid_out(draw):
         reached = strides[d] * sizes[d]
     low = -8 if kind == "INT4" else 0
     flat = [low + i % 16 for i in range(int(np.prod(sizes)))]
-    made = draw(st.sampled_from([None, tuple(strides)]))
-    return tensor(kind, sizes, made), np.array(flat, dtype).reshape(sizes)
+    result = draw(st.sampled_from([None, tuple(strides)]))
+    return tensor(kind, sizes, result), np.array(flat, dtype).reshape(sizes)
 
 
 @given(laid_out(), st.sampled_from([0xA5, 0x5A, 0]))
 def test_what_is_laid_out_is_read_back(case, fill):
-    made, array = case
-    data = lay_out(array, made, needed_bytes(made, "x"), fill, "x")
-    assert gather_tensor(data, made, "x", 2**20).tobytes() == array.tobytes()
-    assert read_out(array, made, "x").tobytes() == array.tobytes()
+    result, array = case
+    data = lay_out(array, result, needed_bytes(result, "x"), fill, "x")
+    assert gather_tensor(data, result, "x", 2**20).tobytes() == array.tobytes()
+    assert read_out(array, result, "x").tobytes() == array.tobytes()
 
 
 def test_gaps_hold_the_filling():
@@ -70,8 +70,8 @@ def test_elements_of_4_bits_that_share_memory_must_be_equal_too():
 
 def test_nan_payloads_pass_as_they_are():
     array = np.array([0x7F800001, 0xFFC12345, 0x80000000], np.uint32).view(np.float32)
-    made = tensor("FLOAT32", [3], (2,))
-    assert read_out(array, made, "x").tobytes() == array.tobytes()
+    new_tensor = tensor("FLOAT32", [3], (2,))
+    assert read_out(array, new_tensor, "x").tobytes() == array.tobytes()
 
 
 def test_what_differs_between_two_fillings_is_masked():
@@ -80,17 +80,17 @@ def test_what_differs_between_two_fillings_is_masked():
     first, second = (
         np.array([7, fill], np.int32).tobytes() + np.array([3, fill], np.int16).tobytes() for fill in (1, 2)
     )
-    found = output_arrays(outputs, first, second)["OutputTensors"]
-    assert found[0].tolist() == [7, None]
-    assert found[1].tolist() == [3]
-    assert not np.ma.isMaskedArray(found[1])
+    result = output_arrays(outputs, first, second)["OutputTensors"]
+    assert result[0].tolist() == [7, None]
+    assert result[1].tolist() == [3]
+    assert not np.ma.isMaskedArray(result[1])
 
 
-def test_too_much_is_refused(monkeypatch):
+def test_too_much_is_rejected(monkeypatch):
     huge = tensor("FLOAT32", [2**16, 2**16], (0, 0))
     with pytest.raises(InputError, match="needs more than 268435456 bytes"):
         bound_tensors("ELEMENT_WISE_IDENTITY", {"InputTensor": huge}, "input")
-    monkeypatch.setattr(layout, "MAX_BYTES", 100)
+    monkeypatch.setattr(cases, "MAX_BYTES", 100)
     many = {"InputTensors": [tensor("FLOAT32", [20])] * 2}
     with pytest.raises(InputError, match="the inputs need 160 bytes, more than the limit of 100"):
         bound_tensors("JOIN", many, "input")

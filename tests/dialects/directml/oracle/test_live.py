@@ -1,6 +1,6 @@
-"""Real DirectML builds, as far as they are installed: what they answer, that they survive crashes, that orders agree.
+"""Installed DirectML builds: their answers, crashes, and order of questions.
 
-The answers below were measured; a build does not change. Nothing is downloaded here.
+The expected answers were measured; a build does not change. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.oracle
 INSTALLED = [row.build for row in status() if row.installed]
 if not INSTALLED:
     pytest.skip(
-        f"NO REAL DIRECTML IS ASKED: none is installed; {install_command(['6.2'])} fetches 25 MB",
+        f"NO DIRECTML BUILD IS TESTED: none is installed; {install_command(['6.2'])} fetches 25 MB",
         allow_module_level=True,
     )
 LEVELS = dialect("directml").levels
@@ -28,8 +28,8 @@ LEVELS = dialect("directml").levels
 
 @pytest.fixture(scope="module", params=INSTALLED, ids=lambda build: f"{build.level}-{build.system}")
 def oracle(request):
-    with DirectMLOracle(request.param.level, build=request.param.system) as made:
-        yield made
+    with DirectMLOracle(request.param.level, build=request.param.system) as result:
+        yield result
 
 
 def at_least(oracle, level):
@@ -48,31 +48,31 @@ def test_the_examples_of_the_page_are_accepted(oracle):
         assert oracle.accepts(example["descriptor"]).accepted or not expected
 
 
-def judged(oracle, descriptors):
-    """Pair the page's verdict with the build's, both as words."""
+def evaluate(oracle, descriptors):
+    """Return the documented verdict and the build's, as words."""
     target = f"directml:{oracle.level}"
     pages = [specgate.check(d, target=target, basis="documented").word for d in descriptors]
     return list(zip(pages, [a.word for a in oracle.accepts_many(descriptors, confirm=True)], strict=True))
 
 
 def test_page_and_build_agree_on_changes_of_one_field(oracle, changed):
-    """A few hundred descriptors, apart from what the builds are known to see otherwise."""
+    """Return a few hundred descriptors without known differences between builds."""
     sizes = [[1, 1, 3, 1], [1, 1, 3, 2], [1, 3, 1], [1, 1, 1, 3, 1], [3, 1], [1] * 9, [1, 1, 3, 0], [2**32 - 1] * 4]
     types = ["FLOAT32", "FLOAT16", "FLOAT64", "UINT8", "INT8", "UINT16", "INT16", "UINT32", "INT32", "UINT64", "INT64"]
-    asked = [changed(Axis=axis) for axis in (0, 1, 2, 3, 4, 2**32 - 1)]
+    items = [changed(Axis=axis) for axis in (0, 1, 2, 3, 4, 2**32 - 1)]
     for name in ("IndicesTensor", "ValuesTensor", "OutputTensor"):
-        asked += [changed(**{f"{name}_Sizes": s}) for s in sizes if not (name == "ValuesTensor" and len(s) != 4)]
-        asked += [changed(**{f"{name}_Flags": f}) for f in ((0, 2) if name == "OutputTensor" else (0, 1, 2))]
-        asked += [changed(**{f"{name}_GuaranteedBaseOffsetAlignment": a}) for a in (0, 2, 3, 16, 24, 64, 2**31)]
-        asked += [changed(**{f"{name}_TotalTensorSizeInBytes": t}) for t in (0, 7, 47, 48, 49, 52, 4096)]
-        asked += [changed(**{f"{name}_Strides": [1000, 100, 10, 1]}), changed(**{name: None})]
+        items += [changed(**{f"{name}_Sizes": s}) for s in sizes if not (name == "ValuesTensor" and len(s) != 4)]
+        items += [changed(**{f"{name}_Flags": f}) for f in ((0, 2) if name == "OutputTensor" else (0, 1, 2))]
+        items += [changed(**{f"{name}_GuaranteedBaseOffsetAlignment": a}) for a in (0, 2, 3, 16, 24, 64, 2**31)]
+        items += [changed(**{f"{name}_TotalTensorSizeInBytes": t}) for t in (0, 7, 47, 48, 49, 52, 4096)]
+        items += [changed(**{f"{name}_Strides": [1000, 100, 10, 1]}), changed(**{name: None})]
         if name != "IndicesTensor" or at_least(oracle, "3.0"):
-            asked += [changed(**{f"{name}_DataType": t}) for t in types]
+            items += [changed(**{f"{name}_DataType": t}) for t in types]
     for first in types:
-        asked += [changed(ValuesTensor_DataType=first, OutputTensor_DataType=second) for second in types]
-    pairs = judged(oracle, asked)
+        items += [changed(ValuesTensor_DataType=first, OutputTensor_DataType=second) for second in types]
+    pairs = evaluate(oracle, items)
     assert len(pairs) > 200
-    assert [(d, p) for d, p in zip(asked, pairs, strict=True) if p[0] != p[1]] == []
+    assert [(d, p) for d, p in zip(items, pairs, strict=True) if p[0] != p[1]] == []
 
 
 #: Bytes at which an element count of 2**32 begins, for 4-byte elements.
@@ -93,7 +93,7 @@ LIMIT = 4 * 2**32
         ({"OutputTensor_TotalTensorSizeInBytes": LIMIT}, lambda _: False),
         ({"OutputTensor_TotalTensorSizeInBytes": LIMIT - 4}, lambda _: True),
         ({"OutputTensor_TotalTensorSizeInBytes": LIMIT - 1}, lambda oracle: not at_least(oracle, "6.3")),
-        (  # the least size overflows 32 bits
+        (  # the minimum size exceeds 32 bits
             {"OutputTensor_Strides": [0, 0, 2**30, 1], "OutputTensor_TotalTensorSizeInBytes": 48},
             lambda oracle: not at_least(oracle, "5.1"),
         ),
@@ -106,7 +106,7 @@ def test_answers_that_the_page_does_not_tell(oracle, changed, changes, accepted)
 def test_every_kind_of_field_reaches_the_build(oracle):
     image = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3]}
     relu = {"type": "ACTIVATION_RELU", "desc": {}}
-    asked = [
+    tables = [
         {"type": "JOIN", "desc": {"InputTensors": [image] * 3, "OutputTensor": {**image, "Sizes": [1, 1, 6, 3]}, "Axis": 2}},
         {"type": "ELEMENT_WISE_ABS", "desc": {"InputTensor": image, "OutputTensor": image, "ScaleBias": {"Scale": 2, "Bias": 1}}},
         {"type": "UPSAMPLE_2D", "desc": {"InputTensor": image, "OutputTensor": {**image, "Sizes": [1, 1, 4, 9]}, "ScaleSize": {"Width": 3, "Height": 2}, "InterpolationMode": "NEAREST_NEIGHBOR"}},
@@ -132,7 +132,7 @@ def test_every_kind_of_field_reaches_the_build(oracle):
         "rejected",
         "accepted",
     ]
-    assert [answer.word for answer in oracle.accepts_many(asked)] == words
+    assert [answer.word for answer in oracle.accepts_many(tables)] == words
 
 
 def test_a_crash_is_an_answer_and_the_next_question_is_answered(oracle, one_hot, changed):
@@ -154,9 +154,9 @@ def test_an_operator_newer_than_the_build_is_rejected(oracle):
 
 @pytest.mark.slow
 def test_thousands_of_questions_a_second(oracle, one_hot, changed):
-    asked = [one_hot, changed(Axis=4)] * 500
+    questions = [one_hot, changed(Axis=4)] * 500
     begin = time.perf_counter()
-    assert [a.word for a in oracle.accepts_many(asked)] == ["accepted", "rejected"] * 500
+    assert [a.word for a in oracle.accepts_many(questions)] == ["accepted", "rejected"] * 500
     assert time.perf_counter() - begin < 5
 
 
@@ -168,17 +168,17 @@ def test_thousands_of_questions_a_second(oracle, one_hot, changed):
         (Capabilities(native16=False, typed_uav_load=False), "INT16", "2.1"),
     ],
 )
-def test_a_device_without_a_capability_refuses_a_type(oracle, changed, device, kind, first):
-    asked = changed(ValuesTensor_DataType=kind, OutputTensor_DataType=kind)
-    assert oracle.accepts(asked).accepted is at_least(oracle, first)
+def test_a_device_without_a_capability_rejects_a_type(oracle, changed, device, kind, first):
+    questions = changed(ValuesTensor_DataType=kind, OutputTensor_DataType=kind)
+    assert oracle.accepts(questions).accepted is at_least(oracle, first)
     with DirectMLOracle(oracle.level, build=oracle.build.system, device=device) as poor:
-        assert poor.accepts(asked).accepted is False
+        assert poor.accepts(questions).accepted is False
 
 
 def test_old_builds_want_64_bit_shaders_for_64_bit_indices(oracle, changed):
-    asked = changed(IndicesTensor_DataType="UINT64")
+    questions = changed(IndicesTensor_DataType="UINT64")
     with DirectMLOracle(oracle.level, build=oracle.build.system, device=Capabilities(int64=False)) as poor:
-        assert poor.accepts(asked).accepted is at_least(poor, "4.1")
+        assert poor.accepts(questions).accepted is at_least(poor, "4.1")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_builds_for_linux_and_windows_give_the_same_verdicts(level, changed):
     if sum(build.level == level for build in INSTALLED) < 2:
         pytest.skip(f"ONLY ONE SYSTEM'S BUILD OF {level} IS INSTALLED: {install_command([level], 'windows')}")
     types = dialect("directml").types
-    asked = [
+    questions = [
         changed(ValuesTensor_DataType=a, OutputTensor_DataType=a, IndicesTensor_DataType=b)
         for a in types
         for b in types
@@ -197,13 +197,13 @@ def test_builds_for_linux_and_windows_give_the_same_verdicts(level, changed):
     words = []
     for system in ("linux", "windows"):
         with DirectMLOracle(level, build=system) as oracle:
-            words.append([answer.word for answer in oracle.accepts_many(asked)])
+            words.append([answer.word for answer in oracle.accepts_many(questions)])
     assert words[0] == words[1]
 
 
 def test_which_builds_were_not_asked():
-    """Say it loudly when some are missing; `-ra` prints it."""
+    """Skip visibly if some builds are missing; `-ra` prints it."""
     absent = [row for row in status() if row.preferred and not row.installed]
     if absent:
         levels = [row.build.level for row in absent]
-        pytest.skip(f"NOT ASKED: DirectML {', '.join(levels)} on {sys.platform}; {install_command(levels)}")
+        pytest.skip(f"NOT TESTED: DirectML {', '.join(levels)} on {sys.platform}; {install_command(levels)}")

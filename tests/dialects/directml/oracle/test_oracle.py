@@ -1,4 +1,4 @@
-"""What the oracle makes of its processes: fresh ones after harm, crashes confirmed alone, order checked. Fake hosts."""
+"""Processes of the oracle: restarts, confirmed crashes, order. Fake hosts."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def test_a_late_answer_is_a_verdict(fake_oracle):
 def test_confirming_finds_answers_that_depend_on_the_order(fake_oracle, monkeypatch):
     with fake_oracle({}) as oracle:
         real = oracle._ask
-        monkeypatch.setattr(oracle, "_ask", lambda images: [REJECTED, *real(images)[1:]])  # the first is always refused
+        monkeypatch.setattr(
+            oracle, "_ask", lambda images: [REJECTED, *real(images)[1:]]
+        )  # the first is always rejected
         assert oracle.accepts_many([question(n) for n in range(3)], confirm=True) == [ACCEPTED] * 3
         assert oracle.accepts_many([question(n) for n in range(3)])[0] == REJECTED
 
@@ -108,7 +110,7 @@ def test_a_closed_oracle_is_not_asked(fake_oracle):
         oracle.accepts(Image(bytes(16), (), 0))
 
 
-def test_a_device_of_another_level_is_refused(fake_host, fake_oracle, tmp_path, monkeypatch):
+def test_a_device_of_another_level_is_rejected(fake_host, fake_oracle, tmp_path, monkeypatch):
     monkeypatch.setattr(directml, "_format_level", lambda _: "5.0")
     with pytest.raises(InputError, match=r"expected a device of level 6\.2, found 5\.0"):
         fake_oracle({})

@@ -1,4 +1,4 @@
-"""Values without an installation: the protocol, a host that misbehaves, masks, and the oracle's answers to all that."""
+"""Values without an installation: protocol, failing hosts, masks, replies."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from specgate.dialects.directml.oracle.values_environment import HOST, WineEnvir
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply
 from specgate.workers.piped import WorkerLost
-from tests.fake_hosts import started, write_host
+from tests.fake_hosts import start, write_host
 
-#: A host in Python that adds 1 to each byte of the first input, as far as the output goes; `WORDS` makes it misbehave:
-#: by the number of processes started so far, what it does to a question of a kind (1 compile, 2 dispatch).
+#: A Python host that adds 1 to each byte of the first input, up to the output's size. `WORDS` makes it fail: by the
+#: number of processes started so far, its behaviour for a question of a kind (1 compile, 2 dispatch).
 FAKE_HOST = """
     WORDS = {WORDS}
     sizes, outputs, asked = [], 0, 0
@@ -67,7 +67,7 @@ class FakePlace(WineEnvironment):
 
 @pytest.fixture
 def fake_place(tmp_path, monkeypatch):
-    """Make a place whose host is a Python script."""
+    """Return an environment whose host is a Python script."""
 
     def make(words=None):
         write_host(tmp_path, FAKE_HOST, b"SGDV", 0x6400, WORDS=words or {})
@@ -90,18 +90,18 @@ ARRAYS = {"InputTensor": np.array([1, 2, 3], np.uint32)}
 PLUS_ONE = [0x01010102, 0x01010103, 0x01010104]
 
 
-def bound(descriptor):
+def bind(descriptor):
     fields = descriptor["desc"]
     return [bound_tensors("ELEMENT_WISE_IDENTITY", fields, kind) for kind in ("input", "output")]
 
 
 def test_the_question_that_compiles_is_what_the_host_reads():
-    inputs, outputs = bound(identity())
-    made = image(identity())
-    data = compile_question(made, inputs, outputs)
-    assert struct.unpack_from("<6I", data) == (1, len(made.data), len(made.pointers), made.root, 1, 1)
-    assert data[24 + 4 * len(made.pointers) :] == made.data + struct.pack("<4Q", 12, 0, 12, 0)
-    assert struct.unpack_from(f"<{len(made.pointers)}I", data, 24) == made.pointers
+    inputs, outputs = bind(identity())
+    new_image = image(identity())
+    data = compile_question(new_image, inputs, outputs)
+    assert struct.unpack_from("<6I", data) == (1, len(new_image.data), len(new_image.pointers), new_image.root, 1, 1)
+    assert data[24 + 4 * len(new_image.pointers) :] == new_image.data + struct.pack("<4Q", 12, 0, 12, 0)
+    assert struct.unpack_from(f"<{len(new_image.pointers)}I", data, 24) == new_image.pointers
 
 
 def test_a_tensor_that_is_left_out_and_one_that_directml_owns():
@@ -118,7 +118,7 @@ def test_a_tensor_that_is_left_out_and_one_that_directml_owns():
 def test_a_process_compiles_and_dispatches(fake_place):
     process = ValuesProcess(fake_place(), "6.4")
     try:
-        inputs, outputs = bound(identity())
+        inputs, outputs = bind(identity())
         assert process.compile(image(identity()), inputs, outputs, 10) == Compiled(3, 64, 128)
         assert process.dispatch(bytes(range(12)), 0, 12, 10) == bytes(range(1, 13))
         with pytest.raises(InputError, match="expected a byte"):
@@ -130,7 +130,7 @@ def test_a_process_compiles_and_dispatches(fake_place):
 @pytest.mark.parametrize(("word", "end"), [("die", "crashed"), ("babble", "crashed"), ("hang", "timeout")])
 def test_a_process_that_ends_says_how(fake_place, word, end):
     process = ValuesProcess(fake_place({1: word}), "6.4")
-    inputs, outputs = bound(identity())
+    inputs, outputs = bind(identity())
     try:
         with pytest.raises(WorkerLost) as caught:
             process.compile(image(identity()), inputs, outputs, 10 if end == "crashed" else 0.3)
@@ -144,9 +144,9 @@ def test_values_come_by_name_and_what_was_not_written_is_masked(fake_place, tmp_
     with ValuesOracle("6.4") as oracle:
         assert oracle.run(identity(), ARRAYS)["OutputTensor"].tolist() == PLUS_ONE
         longer = identity(Sizes=[5])
-        found = oracle.run_many(longer, [ARRAYS, ARRAYS])
-        assert [each["OutputTensor"].tolist() for each in found] == [[*PLUS_ONE, None, None]] * 2
-        assert started(tmp_path) == 1
+        tables = oracle.run_many(longer, [ARRAYS, ARRAYS])
+        assert [each["OutputTensor"].tolist() for each in tables] == [[*PLUS_ONE, None, None]] * 2
+        assert start(tmp_path) == 1
     with pytest.raises(InputError, match="the oracle is closed"):
         oracle.run(identity(), ARRAYS)
 
@@ -156,8 +156,8 @@ def test_gaps_between_the_elements_of_an_input_are_filled_like_the_outputs(fake_
     descriptor = identity()
     descriptor["desc"]["InputTensor"] = {"DataType": "UINT32", "Sizes": [2], "Strides": [2]}
     with ValuesOracle("6.4") as oracle:
-        found = oracle.run(descriptor, {"InputTensor": np.array([1, 2], np.uint32)})["OutputTensor"]
-    assert found.tolist() == [PLUS_ONE[0], None, PLUS_ONE[1]]
+        result = oracle.run(descriptor, {"InputTensor": np.array([1, 2], np.uint32)})["OutputTensor"]
+    assert result.tolist() == [PLUS_ONE[0], None, PLUS_ONE[1]]
     assert FILLS[0] ^ FILLS[1] == 0xFF
 
 
@@ -176,31 +176,31 @@ def test_a_failure_in_a_fresh_process_counts(fake_place, tmp_path, words, reply,
     fake_place(words)
     with ValuesOracle("6.4", timeout=1.0) as oracle:
         assert oracle.values(identity(), ARRAYS) == (None, reply)
-        assert started(tmp_path) == processes
+        assert start(tmp_path) == processes
         with pytest.raises(InputError, match=f"DirectML 6.4 computed nothing: {reply.word}, "):
             oracle.run(identity(), ARRAYS)
 
 
 def test_a_failure_in_a_used_process_is_asked_again(fake_place, tmp_path):
-    fake_place({(1, 2, 3): "die"})  # the first process dies of its third dispatch, which is the second case's
+    fake_place({(1, 2, 3): "die"})  # the first process dies at its third dispatch, which is the second case's
     with ValuesOracle("6.4") as oracle:
-        found = oracle.values_many(identity(), [ARRAYS] * 3)
-        assert [each.reply.word for each in found] == ["accepted"] * 3
-        assert started(tmp_path) == 2
+        result = oracle.values_many(identity(), [ARRAYS] * 3)
+        assert [each.reply.word for each in result] == ["accepted"] * 3
+        assert start(tmp_path) == 2
 
 
 def test_one_case_that_always_fails_leaves_the_others_alone(fake_place):
     fake_place({(1, 2, 3): "die", (2, 2, 1): "die"})
     with ValuesOracle("6.4") as oracle:
-        found = oracle.values_many(identity(), [ARRAYS] * 3)
-    assert [each.reply.word for each in found] == ["accepted", "crashed", "accepted"]
+        result = oracle.values_many(identity(), [ARRAYS] * 3)
+    assert [each.reply.word for each in result] == ["accepted", "crashed", "accepted"]
 
 
-def test_a_refused_operator_is_refused_for_every_case_at_once(fake_place, tmp_path):
+def test_a_rejected_operator_is_rejected_for_every_case_at_once(fake_place, tmp_path):
     fake_place({1: (1, 0x80070057)})
     with ValuesOracle("6.4") as oracle:
         assert [each.reply.word for each in oracle.values_many(identity(), [ARRAYS] * 3)] == ["rejected"] * 3
-        assert started(tmp_path) == 1
+        assert start(tmp_path) == 1
 
 
 def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
@@ -209,10 +209,10 @@ def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
     with ValuesOracle("6.4") as oracle:
         for _ in range(5):
             oracle.run(identity(), ARRAYS)
-    assert started(tmp_path) == 3
+    assert start(tmp_path) == 3
 
 
-def test_arrays_that_do_not_fit_are_refused_before_anything_is_asked(fake_place):
+def test_arrays_that_do_not_fit_are_rejected_before_anything_is_asked(fake_place):
     fake_place({1: "die"})
     with ValuesOracle("6.4") as oracle:
         with pytest.raises(InputError, match="InputTensor: expected the shape"):

@@ -1,4 +1,7 @@
-"""Setting up what computes values: which way is taken, what is missing, nothing half-made. Nothing is downloaded."""
+"""Setting up the environment that computes values.
+
+The chosen way, missing programs, no partial files. Nothing is downloaded.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from typing import Any
 import pytest
 
 from specgate.cli import main
-from specgate.dialects.directml.oracle import builds as cache
-from specgate.dialects.directml.oracle import values_environment as place
+from specgate.dialects.directml.oracle import builds as directml_builds
+from specgate.dialects.directml.oracle import values_environment
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.dialects.directml.oracle.values_environment import (
@@ -32,7 +35,10 @@ from tools.__main__ import main as tools
 
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
-    """An x86_64 Linux with an empty cache, Debian 12 with everything but what `change` takes away; nothing is run."""
+    """Simulate an x86_64 Linux with an empty cache, without what `change` removes.
+
+    Debian 12; nothing is run.
+    """
     state: dict[str, Any] = {
         "debian": 12,
         "packages": ["wine64"],
@@ -44,18 +50,22 @@ def machine(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(os, "geteuid", lambda: 0 if state["root"] else 1000, raising=False)
-    monkeypatch.setattr(place, "missing_packages", lambda: state["packages"])
-    monkeypatch.setattr(place, "debian_version", lambda: state["debian"])
-    monkeypatch.setattr(place, "wine_version", lambda _: state["wine"])
+    monkeypatch.setattr(values_environment, "missing_packages", lambda: state["packages"])
+    monkeypatch.setattr(values_environment, "debian_version", lambda: state["debian"])
+    monkeypatch.setattr(values_environment, "wine_version", lambda _: state["wine"])
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in state["programs"] else None)
-    monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("cross-gcc", "gcc-mingw-w64-x86-64", "/bin/cross-gcc"))
-    monkeypatch.setattr(place, "check_programs", lambda _: None)
+    monkeypatch.setattr(
+        directml_builds,
+        "compiler",
+        lambda _: directml_builds.Tool("cross-gcc", "gcc-mingw-w64-x86-64", "/bin/cross-gcc"),
+    )
+    monkeypatch.setattr(values_environment, "check_programs", lambda _: None)
     return state
 
 
 @pytest.fixture
 def commands(machine, monkeypatch):
-    """Programs that make files of a few bytes; what was run is listed."""
+    """Replace programs by functions that write small files and record calls."""
     run = []
 
     def pretend(command, what, environment=None):
@@ -69,17 +79,17 @@ def commands(machine, monkeypatch):
         elif "-o" in command:
             Path(command[command.index("-o") + 1]).write_text("made")
         elif any("wineboot" in word for word in command):
-            where = place.find_place() or root_place()
+            where = values_environment.find_place() or root_place()
             inside = Path(environment["WINEPREFIX"].replace(where.seen, str(where.folder), 1))
             (inside / "system.reg").write_text("registry")
 
     def libraries(builds, progress):
         for build in builds:
-            cache.library(build).parent.mkdir(parents=True, exist_ok=True)
-            cache.library(build).write_text(build.level)
+            directml_builds.library(build).parent.mkdir(parents=True, exist_ok=True)
+            directml_builds.library(build).write_text(build.level)
 
-    monkeypatch.setattr(place, "run_program", pretend)
-    monkeypatch.setattr(place, "install_libraries", libraries)
+    monkeypatch.setattr(values_environment, "run_program", pretend)
+    monkeypatch.setattr(values_environment, "install_libraries", libraries)
     return run
 
 
@@ -94,7 +104,7 @@ def test_a_system_that_has_all_is_used_as_it_is(machine):
 
 def test_an_older_debian_gets_a_root_of_a_newer_one(machine):
     assert plan() == "root"
-    machine.update(packages=[])  # Wine 8 leaves the outputs unwritten
+    machine.update(packages=[])  # Wine 8 does not write the outputs
     assert plan() == "root"
 
 
@@ -115,7 +125,7 @@ def test_what_is_missing_is_named_in_one_line(machine, change, message):
     assert "\n" not in str(caught.value)
 
 
-def test_other_systems_are_refused(machine, monkeypatch):
+def test_other_systems_are_rejected(machine, monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(InputError, match="Linux on x86_64 only, found linux on aarch64"):
         install_values(["6.4"])
@@ -123,7 +133,7 @@ def test_other_systems_are_refused(machine, monkeypatch):
     assert missing_values("6.4") == ["values are computed on Linux only"]
 
 
-def test_a_level_without_values_is_refused_before_anything_is_done(machine, commands):
+def test_a_level_without_values_is_rejected_before_anything_is_done(machine, commands):
     with pytest.raises(InputError, match=r"no values of DirectML 3\.1; the builds of 2\.1, 5\.0"):
         install_values(["6.4", "3.1"])
     with pytest.raises(InputError, match=r"no build of DirectML at feature level '9\.9'"):
@@ -132,8 +142,8 @@ def test_a_level_without_values_is_refused_before_anything_is_done(machine, comm
 
 
 def test_a_missing_compiler_is_named_before_a_root_is_made(machine, commands, monkeypatch):
-    tool = cache.Tool("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", None)
-    monkeypatch.setattr(cache, "compiler", lambda _: tool)
+    tool = directml_builds.Tool("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", None)
+    monkeypatch.setattr(directml_builds, "compiler", lambda _: tool)
     with pytest.raises(InputError, match="gcc-mingw-w64-x86-64"):
         install_values(["6.4"])
     assert commands == []
@@ -145,7 +155,7 @@ def test_a_root_is_made_once_and_then_only_what_is_new(commands):
     install_values(["6.4"], progress=lines.append)
     assert [missing_values(level) for level in ("6.4", "6.3")] == [[], ["its library is missing"]]
     assert sum("debootstrap" in command for command in commands) == 1
-    assert not list(place.debian_root().rglob("*.deb"))
+    assert not list(values_environment.debian_root().rglob("*.deb"))
     count = len(commands)
     install_values(["6.4", "6.3"], progress=lines.append)
     assert len(commands) == count
@@ -164,22 +174,22 @@ def test_a_failed_bootstrap_leaves_nothing(commands, monkeypatch):
         (Path(command[-1]) / "half").write_text("made")
         raise InputError(f"{what}: 'E: no mirror'")
 
-    monkeypatch.setattr(place, "run_program", fail)
+    monkeypatch.setattr(values_environment, "run_program", fail)
     with pytest.raises(InputError, match="making a Debian root: 'E: no mirror'"):
         install_values(["6.4"], progress=lambda _: None)
-    assert list(place.debian_root().parent.iterdir()) == []
+    assert list(values_environment.debian_root().parent.iterdir()) == []
 
 
 def test_wine_without_a_registry_is_no_place(commands, monkeypatch):
-    pretend = vars(place)["run_program"]
+    pretend = vars(values_environment)["run_program"]
     monkeypatch.setattr(
-        place,
+        values_environment,
         "run_program",
         lambda command, what, environment=None: "wineboot" in str(command) or pretend(command, what, environment),
     )
     with pytest.raises(InputError, match="Wine wrote no registry"):
         install_values(["6.4"], progress=lambda _: None)
-    assert place.find_place() is None
+    assert values_environment.find_place() is None
 
 
 def test_copies_of_wines_libraries_become_one_file(tmp_path):
@@ -188,23 +198,25 @@ def test_copies_of_wines_libraries_become_one_file(tmp_path):
     for path in (original, *copies):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("the same" if path != copies[2] else "another")
-    place._share_copies(tmp_path / "prefix", tmp_path)
+    values_environment._share_copies(tmp_path / "prefix", tmp_path)
     assert [path.samefile(original) for path in copies] == [True, False, False]
     assert copies[2].read_text() == "another"
 
 
 def test_commands_of_the_two_places(machine, monkeypatch):
-    monkeypatch.setattr(cache, "wine", lambda: cache.Tool("wine64", "wine64", "/usr/bin/wine"))
-    here, there = native_place(), root_place()
-    assert here.values_command("6.4")[0] == "/bin/sh"
-    assert here.values_command("6.4")[2] == "/usr/bin/wine"
-    assert here.values_command("6.4")[-1] == "Z:" + str(here.folder / "builds/6.4/DirectML.dll").replace("/", "\\")
-    words = there.values_command("6.4")
+    monkeypatch.setattr(directml_builds, "wine", lambda: directml_builds.Tool("wine64", "wine64", "/usr/bin/wine"))
+    environment, existing = native_place(), root_place()
+    assert environment.values_command("6.4")[0] == "/bin/sh"
+    assert environment.values_command("6.4")[2] == "/usr/bin/wine"
+    assert environment.values_command("6.4")[-1] == "Z:" + str(environment.folder / "builds/6.4/DirectML.dll").replace(
+        "/", "\\"
+    )
+    words = existing.values_command("6.4")
     assert words[0] == "unshare"
-    assert f"--root={place.debian_root()}" in words
+    assert f"--root={values_environment.debian_root()}" in words
     assert words[-1] == r"Z:\specgate\builds\6.4\DirectML.dll"
-    assert there.environment()["WINEPREFIX"] == "/specgate/wine"
-    assert "SPECGATE_OWN_TMP" not in here.environment()
+    assert existing.environment()["WINEPREFIX"] == "/specgate/wine"
+    assert "SPECGATE_OWN_TMP" not in environment.environment()
 
 
 def test_wines_own_word_for_its_version(tmp_path):
@@ -234,8 +246,8 @@ def test_the_command_line(machine, commands, capsys, tmp_path):
     assert [row.split()[0] for row in rows] == ["directml:6.4"]
     assert main(["oracle", "install", "directml", "--values", "--system", "linux"]) == 2
     assert "Windows builds" in capsys.readouterr().err
-    wanted = ["record", "--level", "3.1", "--operator", "ONE_HOT", "--to", str(tmp_path)]
-    assert tools(wanted) == 2
+    expected = ["record", "--level", "3.1", "--operator", "ONE_HOT", "--to", str(tmp_path)]
+    assert tools(expected) == 2
     assert "values of DirectML 3.1 cannot be computed" in capsys.readouterr().err
 
 

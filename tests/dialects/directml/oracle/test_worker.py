@@ -1,4 +1,7 @@
-"""One host process: order of answers, crashes, late answers, nonsense on the pipe. The host here is in Python."""
+"""One host process: order of answers, crashes, timeouts, invalid output.
+
+The host is a Python script.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def question(word: int) -> Image:
 
 @pytest.fixture
 def worker(fake_host):
-    """Start workers and close them in the end."""
+    """Start workers and close them at the end."""
     started = []
 
     def start(replies):

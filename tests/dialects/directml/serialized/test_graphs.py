@@ -1,4 +1,4 @@
-"""Serialised graphs: every operator comes back as it was written, and what is none is refused."""
+"""Serialized graphs: operators round-trip, and corrupt graphs are rejected."""
 
 from __future__ import annotations
 
@@ -31,32 +31,35 @@ BROKEN = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": TENSO
 GEMM = describe_image(image(next(d for n, d, _ in descriptions("GEMM") if "FusedActivation" in d["desc"])))
 
 
-def kept(value: Any) -> Any:
-    """Return what a serialised graph keeps of a descriptor: no flags, no alignment, no tensors of fused operators."""
+def keep(value: Any) -> Any:
+    """Return the part of a descriptor that a serialized graph stores.
+
+    It has no flags, no alignment and no tensors of fused operators.
+    """
     if isinstance(value, Descriptor):
-        fields = {name: kept(part) for name, part in value.fields.items()}
+        fields = {name: keep(part) for name, part in value.fields.items()}
         return value.operator, {name: part for name, part in fields.items() if part != []}
     if isinstance(value, TensorDesc):
         return value._replace(flags=None, alignment=None)
-    return [kept(each) for each in value] if type(value) in {list, tuple} else value
+    return [keep(each) for each in value] if type(value) in {list, tuple} else value
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", abi().operators)
 def test_an_operator_comes_back_as_it_was_written(operator):
     for _, descriptor, _ in descriptions(operator):
-        wanted = describe_image(image(descriptor))
+        expected = describe_image(image(descriptor))
         for member in abi().structure(operator).members:
-            if member.base == "operator" and member.name in wanted["desc"]:
-                several = wanted["desc"][member.name]
+            if member.base == "operator" and member.name in expected["desc"]:
+                several = expected["desc"][member.name]
                 for fused in several if isinstance(several, list) else [several]:
                     inside = abi().structure(fused["type"]).members
                     fused["desc"] = {
                         m.name: fused["desc"][m.name] for m in inside if not m.tensor and m.name in fused["desc"]
                     }
-        (node,) = read_graph(graph(wanted), "g.bin")
+        (node,) = read_graph(graph(expected), "g.bin")
         assert node.fields is not None
-        assert kept(reader.read(node.fields)) == kept(reader.read(wanted))
+        assert keep(reader.read(node.fields)) == keep(reader.read(expected))
 
 
 def two_nodes() -> bytes:
@@ -123,7 +126,7 @@ FIRST = Operator(ABS, ["x"], ["m"], "first")
         ([FIRST, Operator(WIDER, ["x"], ["y"], "second")],
          [("edge-bytes", "nodes[1] 'second'"), ("edge-missing", "nodes[0] 'first'")]),
         ([Operator(ABS, ["z"], ["y"], "lost")], [("edge-missing", "nodes[0] 'lost'")]),
-        ([Operator(ABS, ["m"], ["y"], "second"), FIRST],  # it is read from the first to the last
+        ([Operator(ABS, ["m"], ["y"], "second"), FIRST],  # elements are read in order
          [("edge-missing", "nodes[0] 'second'"), ("edge-missing", "nodes[1] 'first'")]),
         ([Operator(ABS, ["x"], [""], "lost")], [("edge-missing", "nodes[0] 'lost'")]),
         ([FIRST, Operator(ABS, ["m"], ["y"], "second"), Operator(ABS, ["m"], ["y"], "third")],
@@ -133,8 +136,8 @@ FIRST = Operator(ABS, ["x"], ["m"], "first")
 def test_edges_are_held_against_each_other(tmp_path, capsys, nodes, expected):
     path = tmp_path / "g.bin"
     path.write_bytes(graph(*nodes, inputs=["x"], outputs=["y"]))
-    found = specgate.lint(path, ["directml:6.4"]).findings
-    assert [(one.id.removeprefix("directml/model/"), one.where) for one in found] == expected
+    result = specgate.lint(path, ["directml:6.4"]).findings
+    assert [(item.id.removeprefix("directml/model/"), item.where) for item in result] == expected
     for more in ([], ["--format", "jsonl"]):
         assert main(["check", str(path), "-t", "directml:6.4", *more]) == bool(expected)
         assert capsys.readouterr().out.count("directml/model/edge-") == len(expected)
@@ -174,20 +177,20 @@ def test_an_attribute_of_another_kind(monkeypatch):
         read_graph(graph(GEMM), "g")
 
 
-def nested(depth: int) -> dict[str, Any]:
+def nest(depth: int) -> dict[str, Any]:
     inner = dict(GEMM["desc"])
     for name in ("ATensor", "BTensor", "CTensor", "OutputTensor"):
         inner.pop(name, None)
-    made: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
+    entries: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
     for _ in range(depth):
-        made = {"type": "DML_OPERATOR_GEMM", "desc": {**inner, "FusedActivation": made}}
-    return {"type": "DML_OPERATOR_GEMM", "desc": {**GEMM["desc"], "FusedActivation": made}}
+        entries = {"type": "DML_OPERATOR_GEMM", "desc": {**inner, "FusedActivation": entries}}
+    return {"type": "DML_OPERATOR_GEMM", "desc": {**GEMM["desc"], "FusedActivation": entries}}
 
 
 def test_operators_inside_one_another_without_end():
-    assert read_graph(graph(nested(3)), "g")
+    assert read_graph(graph(nest(3)), "g")
     with pytest.raises(InputError, match="operators nested at most 8 deep"):
-        read_graph(graph(nested(12)), "g")
+        read_graph(graph(nest(12)), "g")
 
 
 @pytest.mark.parametrize("length", [0, 3, 16, 31, 32, 60, 100, 200])
@@ -206,10 +209,10 @@ def test_one_part_that_many_offsets_lead_to_is_not_read_for_ever():
     first = at + struct.unpack_from("<I", whole, at)[0] + 4
     node = first + struct.unpack_from("<I", whole, first)[0]
     data, vector = bytearray(whole), len(whole) + 4 * nodes + 4
-    struct.pack_into("<I", data, at, len(whole) - at)  # the nodes are now those of a vector behind the graph
+    struct.pack_into("<I", data, at, len(whole) - at)  # the nodes are now those of a vector after the graph
     data += struct.pack("<I", nodes)
     data += b"".join(struct.pack("<I", vector + node - (len(whole) + 4 + 4 * i)) for i in range(nodes))
-    data += whole  # where each of them leads: offsets lead forward only
+    data += whole  # the targets of the offsets: offsets lead forward only
     with pytest.raises(InputError, match="referenced too often"):
         read_graph(bytes(data), "g")
 

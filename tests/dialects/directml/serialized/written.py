@@ -1,4 +1,4 @@
-"""Serialised graphs, written with the flatbuffers package by the fields that the format has."""
+"""Serialized graphs, written with the flatbuffers package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ CODES = {"uint": "Uint32", "int": "Int32", "float": "Float32", "enum": "Uint32",
 
 @dataclass
 class Operator:
-    """A node. descriptor: a dict of numbers and short words. named: whether its edges have names, all where empty."""
+    """A node.
+
+    descriptor: a dict of numbers and short words. named: whether its edges have names.
+    """
 
     descriptor: Mapping[str, Any]
     reads: Sequence[str]
@@ -35,7 +38,7 @@ class Operator:
 
 @dataclass
 class Constant:
-    """A node that has bytes, or the name under which they are kept elsewhere."""
+    """A node with bytes, or with the name under which they are stored elsewhere."""
 
     writes: str
     data: bytes | None = None
@@ -47,7 +50,10 @@ class Writer:
     builder: Any = field(default_factory=lambda: flatbuffers.Builder(1024))
 
     def table(self, *fields: tuple[str, Any] | None) -> int:
-        """Write a table of fields, each with its type (Uint8, Uint64 or Offset) and value, None for one left out."""
+        """Write a table of fields, each with type and value.
+
+        The type is Uint8, Uint64 or Offset; the value of an omitted field is None.
+        """
         self.builder.StartObject(len(fields))
         for slot, entry in enumerate(fields):
             if entry is not None and entry[0] == "Offset":
@@ -75,7 +81,7 @@ class Writer:
         return "Offset", self.builder.EndVector()
 
     def record(self, code: str, size: int, *values: Any) -> tuple[str, int]:
-        """Write a structure beside the tables, as unions have them."""
+        """Write a structure outside the tables, as unions need."""
         self.builder.Prep(size, size * len(values))
         for value in reversed(values):
             getattr(self.builder, f"Prepend{code}")(value)
@@ -88,7 +94,7 @@ class Writer:
         return self.table(kind, sizes, strides, ("Uint64", value["TotalTensorSizeInBytes"]))
 
     def attributes(self, descriptor: Mapping[str, Any]) -> tuple[str, int]:
-        made = []
+        numbers = []
         for member in abi().structure(descriptor["type"]).members:
             if member.tensor:
                 continue
@@ -97,11 +103,11 @@ class Writer:
             if value is None and member.base not in {"operator", "scale-bias"}:
                 value = [] if member.count else 0
             if value is None:
-                made.append(self.table(None, ("Uint8", kind), None))
+                numbers.append(self.table(None, ("Uint8", kind), None))
                 continue
             written = self.value(member, value, descriptor["desc"])
-            made.append(self.table(self.text(member.name), ("Uint8", kind), written))
-        return self.offsets(made)
+            numbers.append(self.table(self.text(member.name), ("Uint8", kind), written))
+        return self.offsets(numbers)
 
     def value(self, member: Any, value: Any, fields: Mapping[str, Any]) -> tuple[str, int]:
         if member.base == "operator" and member.count:
@@ -145,30 +151,38 @@ def several(value: Any) -> list[Any]:
 
 
 def tensors(descriptor: Mapping[str, Any], side: str, *, absent: bool = False) -> list[Any]:
-    """Return the tensors of a side in the order of the structure; those that are left out only if `absent`."""
-    found: list[Any] = []
+    """Return the tensors of a side in structure order.
+
+    Omitted ones are included only with `absent`.
+    """
+    items: list[Any] = []
     for member in abi().structure(descriptor["type"]).members:
         if member.base == side:
             value = descriptor["desc"].get(member.name)
-            found += (value or []) if member.count else [value]
-    return [each for each in found if absent or each is not None]
+            items += (value or []) if member.count else [value]
+    return [each for each in items if absent or each is not None]
 
 
-def named(descriptor: Mapping[str, Any], side: str) -> list[str]:
-    """Return a name for each edge of a side, "" for a tensor that is left out."""
-    given = tensors(descriptor, side, absent=True)
-    return ["" if each is None else f"{side}{i}" for i, each in enumerate(given)]
+def add_name(descriptor: Mapping[str, Any], side: str) -> list[str]:
+    """Return a name per edge of a side, "" for an omitted tensor."""
+    items = tensors(descriptor, side, absent=True)
+    return ["" if each is None else f"{side}{i}" for i, each in enumerate(items)]
 
 
 def graph(
     *nodes: Operator | Constant | Mapping[str, Any], inputs: Sequence[str] = (), outputs: Sequence[str] = ()
 ) -> bytes:
-    """Return a serialised graph; a descriptor alone is a node whose edges have names of their own."""
+    """Return a serialized graph.
+
+    A descriptor alone becomes a node whose edges have unique names.
+    """
     writer = Writer()
-    made = [
-        node if isinstance(node, Operator | Constant) else Operator(node, named(node, "input"), named(node, "output"))
+    items = [
+        node
+        if isinstance(node, Operator | Constant)
+        else Operator(node, add_name(node, "input"), add_name(node, "output"))
         for node in nodes
     ]
-    parts = [writer.offsets([writer.node(node) for node in made]), writer.texts(inputs), writer.texts(outputs)]
+    parts = [writer.offsets([writer.node(node) for node in items]), writer.texts(inputs), writer.texts(outputs)]
     writer.builder.Finish(writer.table(*parts))
     return bytes(writer.builder.Output())

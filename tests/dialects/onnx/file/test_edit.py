@@ -1,4 +1,4 @@
-"""Changes of single fields: the bytes are those that the onnx package writes of the changed model."""
+"""Edits of single fields give the bytes that the onnx package writes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ def edited(data: bytes, *edits: Edit) -> bytes:
     return whole
 
 
-def nested(filling: int):
-    """A model whose branch has statements; the lengths of all messages around them depend on `filling`."""
+def nest(filling: int):
+    """Return a model whose branch has value infos.
+
+    The lengths of all enclosing messages depend on `filling`.
+    """
     body = graph([relu("x", "out")], (), ("out",), name="n" * filling, value_info=[info("a"), info("b"), info("c")])
     node = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
     return model(graph([relu("x", "z"), node], ("x", info("c", (), onnx.TensorProto.BOOL))))
@@ -31,46 +34,46 @@ BRANCH = (("graph", 0), ("node", 1), ("attribute", 1), ("g", 0))
 
 @pytest.mark.parametrize("filling", [*range(60, 130, 3), 16200, 16280, 16290, 16300, 16310, 16350])
 def test_lengths_shrink_all_the_way_up(filling):
-    made = nested(filling)
-    found = edited(
-        made.SerializeToString(deterministic=True),
+    onnx_model = nest(filling)
+    result = edited(
+        onnx_model.SerializeToString(deterministic=True),
         Edit((*BRANCH, ("value_info", 0)), expected="a"),
         Edit((*BRANCH, ("value_info", 2)), expected="c"),
         Edit((("opset_import", 0), ("version", 0)), 13),
         Edit((("ir_version", 0),), 7),
     )
-    del made.graph.node[1].attribute[1].g.value_info[2]
-    del made.graph.node[1].attribute[1].g.value_info[0]
-    made.opset_import[0].version, made.ir_version = 13, 7
-    assert found == made.SerializeToString(deterministic=True)
+    del onnx_model.graph.node[1].attribute[1].g.value_info[2]
+    del onnx_model.graph.node[1].attribute[1].g.value_info[0]
+    onnx_model.opset_import[0].version, onnx_model.ir_version = 13, 7
+    assert result == onnx_model.SerializeToString(deterministic=True)
 
 
 def test_numbers_may_take_more_or_fewer_bytes():
-    made = nested(1)
+    onnx_model = nest(1)
     for number in (1, 127, 128, 1 << 20, 3):
-        found = edited(made.SerializeToString(), Edit((("opset_import", 0), ("version", 0)), number))
-        made.opset_import[0].version = number
-        assert found == made.SerializeToString()
+        data = edited(onnx_model.SerializeToString(), Edit((("opset_import", 0), ("version", 0)), number))
+        onnx_model.opset_import[0].version = number
+        assert data == onnx_model.SerializeToString()
 
 
 def test_of_several_edits_of_one_place_taking_out_and_the_lowest_number_count():
     version = (("opset_import", 0), ("version", 0))
-    made = nested(1)
-    found = edited(made.SerializeToString(), *(Edit(version, number) for number in (15, 12, 14)))
-    made.opset_import[0].version = 12
-    assert found == made.SerializeToString()
+    onnx_model = nest(1)
+    data = edited(onnx_model.SerializeToString(), *(Edit(version, number) for number in (15, 12, 14)))
+    onnx_model.opset_import[0].version = 12
+    assert data == onnx_model.SerializeToString()
     whole = Edit(version[:1], expected="")
     for several in ((Edit(version, 12), whole), (whole, Edit(version, 12)), (whole, whole)):
-        found = edited(nested(1).SerializeToString(), *several)
-        assert not onnx.load_from_string(found).opset_import
+        data = edited(nest(1).SerializeToString(), *several)
+        assert not onnx.load_from_string(data).opset_import
 
 
 def test_what_is_spliced_can_be_read_from_anywhere():
-    data = nested(40).SerializeToString()
+    data = nest(40).SerializeToString()
     file = io.BytesIO(data)
-    made = cuts(file, len(data), [Edit((*BRANCH, ("value_info", 1)), expected="b")])
-    whole = Spliced(file, len(data), made).read()
-    spliced = Spliced(file, len(data), made)
+    onnx_model = cuts(file, len(data), [Edit((*BRANCH, ("value_info", 1)), expected="b")])
+    whole = Spliced(file, len(data), onnx_model).read()
+    spliced = Spliced(file, len(data), onnx_model)
     for at in range(0, len(whole), 7):
         spliced.seek(at)
         got = b""
@@ -83,16 +86,16 @@ def test_what_is_spliced_can_be_read_from_anywhere():
 
 
 def test_additions_are_not_compared_with_each_other(monkeypatch):
-    """Comparing each with all before it took a minute for 6,000 additions."""
+    """Comparing each addition with all earlier ones took a minute for 6,000 of them."""
     compared = []
     equal = Edit.__eq__
 
-    def counted(edit, other):
+    def count_call(edit, other):
         compared.append(edit)
         return equal(edit, other)
 
-    monkeypatch.setattr(Edit, "__eq__", counted)
+    monkeypatch.setattr(Edit, "__eq__", count_call)
     additions = [Edit((("graph", 0),), added=bytes(f"\x0a\x03n{number:02}", "ascii")) for number in range(50)]
-    data = nested(1).SerializeToString()
+    data = nest(1).SerializeToString()
     assert len(edited(data, *additions, *additions)) >= len(data) + 50 * 5
     assert len(compared) <= 100

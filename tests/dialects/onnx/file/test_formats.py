@@ -1,4 +1,4 @@
-"""Files that are ONNX models but not binary ones, or no models at all: one message that says what they are."""
+"""ONNX models that are not binary, and other files: one message that names the format."""
 
 from __future__ import annotations
 

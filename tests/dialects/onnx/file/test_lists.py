@@ -1,4 +1,4 @@
-"""Attributes with long lists are read as a whole; the other way of reading, field by field, must give the same."""
+"""Long attribute lists are decoded at once, with the same result as by fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def varint(value: int) -> bytes:
     return out + bytes([value])
 
 
-def sized(number: int, data: bytes) -> bytes:
+def add_size(number: int, data: bytes) -> bytes:
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
@@ -45,32 +45,32 @@ def ints(*values: int) -> bytes:
 
 
 def texts(*values: bytes) -> bytes:
-    return b"".join(sized(9, value) for value in values)
+    return b"".join(add_size(9, value) for value in values)
 
 
 RNG = random.Random(0)
 WIDE = [RNG.choice((1, -1)) * RNG.getrandbits(RNG.randrange(1, 64)) for _ in range(300)]
 LISTS: dict[str, tuple[bytes, str]] = {
     "floats": (floats(*(RNG.uniform(-9, 9) for _ in range(200)), float("inf"), float("nan"), -0.0), "FLOATS"),
-    "floats, packed": (sized(7, struct.pack("<200f", *range(200))), "FLOATS"),
+    "floats, packed": (add_size(7, struct.pack("<200f", *range(200))), "FLOATS"),
     "ints of one byte": (ints(*(RNG.randrange(128) for _ in range(300))), "INTS"),
     "ints that end like a key": (ints(*(RNG.choice((64, 8192, 8200, 3)) for _ in range(300))), "INTS"),
     "ints": (ints(*WIDE, -(2**63), 2**63 - 1), "INTS"),
-    "ints, packed": (sized(8, b"".join(map(varint, WIDE))), "INTS"),
-    "ints of one byte, packed": (sized(8, bytes(range(128)) * 3), "INTS"),
+    "ints, packed": (add_size(8, b"".join(map(varint, WIDE))), "INTS"),
+    "ints of one byte, packed": (add_size(8, bytes(range(128)) * 3), "INTS"),
     "texts": (texts(*(RNG.choice((b"LEAF", b"BRANCH_LEQ", b"", b"J\x04J\x00", b"\n", b"\xff")) for _ in range(200))), "STRINGS"),
     "long texts": (texts(*(bytes(RNG.randrange(1, 128) for _ in range(RNG.randrange(128))) for _ in range(99))), "STRINGS"),
 }  # fmt: skip
-#: What is no list of one kind with its name before and its type behind it, or not as a whole.
+#: Lists that are not of one kind between name and type, or not contiguous.
 OTHERS: dict[str, bytes] = {
     "no type": NAME + LISTS["ints"][0],
     "another type": NAME + LISTS["ints"][0] + TYPE["FLOATS"],
     "a type that there is not": NAME + LISTS["ints"][0] + b"\xa0\x01\x63",
-    "a long name": sized(1, b"n" * 128) + LISTS["ints"][0] + TYPE["INTS"],
-    "a name that is no text": sized(1, b"\xff") + LISTS["ints"][0] + TYPE["INTS"],
+    "a long name": add_size(1, b"n" * 128) + LISTS["ints"][0] + TYPE["INTS"],
+    "a name that is no text": add_size(1, b"\xff") + LISTS["ints"][0] + TYPE["INTS"],
     "no name": LISTS["ints"][0] + TYPE["INTS"],
     "the name behind it": LISTS["ints"][0] + NAME + TYPE["INTS"],
-    "a documentation": NAME + LISTS["floats"][0] + sized(13, b"about it") + TYPE["FLOATS"],
+    "a documentation": NAME + LISTS["floats"][0] + add_size(13, b"about it") + TYPE["FLOATS"],
     "another list in it": NAME + LISTS["ints"][0] + LISTS["floats"][0] + LISTS["ints"][0] + TYPE["INTS"],
     "packed twice": NAME + LISTS["ints, packed"][0] * 2 + TYPE["INTS"],
     "packed, and one by one": NAME + LISTS["ints, packed"][0] + ints(5) + TYPE["INTS"],
@@ -78,21 +78,21 @@ OTHERS: dict[str, bytes] = {
     "a key that ends like that of the list": NAME + ints(*range(128)) + b"\x80\x40\x05" + TYPE["INTS"],
     "a key of zero": NAME + ints(*range(128)) + b"\x00\x05" + TYPE["INTS"],
     "a number of 11 bytes": NAME + ints(*range(128)) + b"\x40" + b"\x80" * 10 + b"\x01" + TYPE["INTS"],
-    "a number of 11 bytes, packed": NAME + sized(8, b"\x05" * 300 + b"\x80" * 10 + b"\x01") + TYPE["INTS"],
+    "a number of 11 bytes, packed": NAME + add_size(8, b"\x05" * 300 + b"\x80" * 10 + b"\x01") + TYPE["INTS"],
     "a number that is cut off": NAME + ints(*range(128)) + b"\x40\x80" + TYPE["INTS"],
-    "a number that is cut off, packed": NAME + sized(8, b"\x05" * 300 + b"\x80") + TYPE["INTS"],
+    "a number that is cut off, packed": NAME + add_size(8, b"\x05" * 300 + b"\x80") + TYPE["INTS"],
     "floats that are cut off": NAME + floats(*range(99)) + b"\x3d\0\0" + TYPE["FLOATS"],
-    "floats that are cut off, packed": NAME + sized(7, b"\0" * 301) + TYPE["FLOATS"],
+    "floats that are cut off, packed": NAME + add_size(7, b"\0" * 301) + TYPE["FLOATS"],
     "texts of 128 bytes": NAME + texts(b"a" * 128, b"b" * 128) + TYPE["STRINGS"],
     "a text that is cut off": NAME + texts(*[b"LEAF"] * 99) + b"\x4a\x09LEAF" + TYPE["STRINGS"],
-    "one text": NAME + sized(4, b"a" * 300) + b"\xa0\x01\x03",
+    "one text": NAME + add_size(4, b"a" * 300) + b"\xa0\x01\x03",
     "a type in a text": NAME + texts(*[b"LEAF"] * 99) + b"\x4a\x03\xa0\x01\x08",
 }
 
 
 def in_model(*attributes: bytes) -> bytes:
-    node = sized(4, b"Any") + b"".join(sized(5, attribute) for attribute in attributes)
-    return b"\x08\x08" + sized(8, b"\x10\x11") + sized(7, sized(1, node))
+    node = add_size(4, b"Any") + b"".join(add_size(5, attribute) for attribute in attributes)
+    return b"\x08\x08" + add_size(8, b"\x10\x11") + add_size(7, add_size(1, node))
 
 
 def field_by_field(monkeypatch: pytest.MonkeyPatch, data: bytes) -> Any:
@@ -102,13 +102,15 @@ def field_by_field(monkeypatch: pytest.MonkeyPatch, data: bytes) -> Any:
 
 
 def read(data: bytes) -> Any:
-    """What is read, comparable whether numbers are such or not; or the error."""
+    """Return the comparable result, or the error."""
     try:
         model = read_model_bytes(data)
     except InputError as error:
         return str(error)
     nodes = [node.attributes.values() for node in model.graph.nodes]
-    return [[(a.name, a.kind, repr(a.value), a.ref_attr_name, a.spans) for a in held] for held in nodes], model.oddities
+    return [
+        [(a.name, a.kind, repr(a.value), a.ref_attr_name, a.spans) for a in value] for value in nodes
+    ], model.oddities
 
 
 def only_value(data: bytes) -> Any:
@@ -133,7 +135,7 @@ def test_anything_else_is_read_field_by_field(name: str, monkeypatch: pytest.Mon
     assert read(data) == field_by_field(monkeypatch, data)
 
 
-def changed(data: bytes, rng: random.Random) -> bytes:
+def change(data: bytes, rng: random.Random) -> bytes:
     out = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 5))):
         at = rng.randrange(len(out))
@@ -157,14 +159,14 @@ def test_changed_bytes_mean_the_same_to_both(number: int, monkeypatch: pytest.Mo
     rng = random.Random(number)
     attribute = [*attributes()][number]
     for _ in range(60):
-        data = in_model(changed(attribute, rng), NAME)
+        data = in_model(change(attribute, rng), NAME)
         assert read(data) == field_by_field(monkeypatch, data)
 
 
 def test_lists_are_limited_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = fast_paths.MAX_ATTRIBUTE_VALUES
     for count in (limit, limit + 1):
-        for fields, kind in ((ints(5) * count, "INTS"), (sized(7, b"\0" * 4 * count), "FLOATS")):
+        for fields, kind in ((ints(5) * count, "INTS"), (add_size(7, b"\0" * 4 * count), "FLOATS")):
             data = in_model(NAME + fields + TYPE[kind])
             assert (only_value(data) is not None) == (count == limit)
     monkeypatch.setattr(wire, "MAX_MEMORY_BYTES", 1 << 20)
@@ -175,7 +177,7 @@ def test_lists_are_limited_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_nobody_asks_for_takes_the_memory_of_its_bytes() -> None:
-    data = in_model(*(sized(1, b"%d" % i) + ints(*range(300, 40_000)) + TYPE["INTS"] for i in range(8)))
+    data = in_model(*(add_size(1, b"%d" % i) + ints(*range(300, 40_000)) + TYPE["INTS"] for i in range(8)))
     tracemalloc.start()
     model = read_model_bytes(data)
     _, peak = tracemalloc.get_traced_memory()
@@ -189,8 +191,8 @@ def test_inference_is_asked_with_the_same_list(name: str) -> None:
     onnx = pytest.importorskip("onnx")
     fields, kind = LISTS[name]
     model = read_model_bytes(in_model(NAME + fields + TYPE[kind]))
-    asked = onnx.ModelProto.FromString(question(model).data)
-    (attribute,) = asked.graph.node[0].attribute
+    questions = onnx.ModelProto.FromString(question(model).data)
+    (attribute,) = questions.graph.node[0].attribute
     assert attribute.name == "list"
     assert list(map(repr, onnx.helper.get_attribute_value(attribute))) == list(
         map(repr, only_value(in_model(NAME + fields + TYPE[kind])))

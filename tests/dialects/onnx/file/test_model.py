@@ -1,4 +1,4 @@
-"""The ONNX reader against the onnx package: the same structure from any model, and one kind of error otherwise."""
+"""The ONNX reader against the onnx package: equal structures, one kind of error."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 
 from specgate.dialects.onnx.file import graph as onnx_graph
 from specgate.dialects.onnx.file import schema as onnx_schema
-from specgate.dialects.onnx.file import structure as onnx_values
+from specgate.dialects.onnx.file import structure, wire
 from specgate.dialects.onnx.file import tensors as onnx_tensors
-from specgate.dialects.onnx.file import wire
 from specgate.dialects.onnx.file.model import MAX_CONSTANT_BYTES, read_model, read_model_bytes
 from specgate.dialects.onnx.file.structure import (
     OnnxAttribute,
@@ -43,38 +42,38 @@ from onnx import helper, numpy_helper  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 
-# What onnx.load takes and the reader refuses, and nothing else: of a file without a graph nothing could be said.
+# The only files that onnx.load accepts and the reader rejects: files without a graph.
 REFUSALS = re.compile(r"expected a model with a graph, found no graph|expected a binary ONNX model, found")
 PACKAGED = sorted((Path(onnx.__file__).parent / "backend" / "test" / "data").glob("**/*.onnx"))
 
 
-# --- the oracle: the same structure out of the protobuf classes ---
+# --- the oracle: the same structure from the protobuf classes ---
 
 
-def escaped(found: Any) -> Any:
-    """Names that are no UTF-8 come from protobuf as bytes; the reader escapes them."""
-    if isinstance(found, bytes):
-        return found.decode(errors="backslashreplace")
-    if isinstance(found, list | tuple):
-        return type(found)(escaped(item) for item in found)
-    if isinstance(found, dict):
-        return {escaped(key): escaped(value) for key, value in found.items()}
-    if isinstance(found, OnnxAttribute | OnnxTensor):
-        content = "value" if isinstance(found, OnnxAttribute) else "data"
-        data = getattr(found, content)
+def escape(result: Any) -> Any:
+    """Decode names; those that are not UTF-8 are bytes in protobuf and escaped here."""
+    if isinstance(result, bytes):
+        return result.decode(errors="backslashreplace")
+    if isinstance(result, list | tuple):
+        return type(result)(escape(item) for item in result)
+    if isinstance(result, dict):
+        return {escape(key): escape(value) for key, value in result.items()}
+    if isinstance(result, OnnxAttribute | OnnxTensor):
+        content = "value" if isinstance(result, OnnxAttribute) else "data"
+        data = getattr(result, content)
         inside = isinstance(data, OnnxTensor | OnnxGraph | OnnxType) or (
             isinstance(data, list) and data and not isinstance(data[0], bytes | int | float)
         )
-        return replace(escaped_fields(found, content), **{content: escaped(data) if inside else data})
-    return escaped_fields(found) if is_dataclass(found) else found
+        return replace(escaped_fields(result, content), **{content: escape(data) if inside else data})
+    return escaped_fields(result) if is_dataclass(result) else result
 
 
-def escaped_fields(found: Any, but: str = "") -> Any:
-    return replace(found, **{f.name: escaped(getattr(found, f.name)) for f in fields(found) if f.name != but})
+def escaped_fields(result: Any, but: str = "") -> Any:
+    return replace(result, **{f.name: escape(getattr(result, f.name)) for f in fields(result) if f.name != but})
 
 
 def expected_model(model: Any, file: str | None = None) -> OnnxModel:
-    read: OnnxModel = escaped(as_written(model, file))
+    read: OnnxModel = escape(as_written(model, file))
     return read
 
 
@@ -88,7 +87,9 @@ def as_written(model: Any, file: str | None) -> OnnxModel:
         model_version=model.model_version,
         graph=expected_graph(model.graph),
         functions=[expected_function(function) for function in model.functions],
-        training=[(expected_graph(one.initialization), expected_graph(one.algorithm)) for one in model.training_info],
+        training=[
+            (expected_graph(item.initialization), expected_graph(item.algorithm)) for item in model.training_info
+        ],
         file=file,
     )
 
@@ -130,11 +131,11 @@ def expected_graph(graph: Any) -> OnnxGraph:
 
 
 def expected_quantization(graph: Any) -> dict[str, dict[str, str]]:
-    known: dict[str, dict[str, str]] = {}
-    for one in graph.quantization_annotation:
-        pairs = {pair.key: pair.value for pair in one.quant_parameter_tensor_names}
-        known.setdefault(one.tensor_name, {}).update(pairs)
-    return known
+    entries: dict[str, dict[str, str]] = {}
+    for item in graph.quantization_annotation:
+        pairs = {pair.key: pair.value for pair in item.quant_parameter_tensor_names}
+        entries.setdefault(item.tensor_name, {}).update(pairs)
+    return entries
 
 
 def expected_node(node: Any) -> OnnxNode:
@@ -158,20 +159,20 @@ def expected_node(node: Any) -> OnnxNode:
 
 
 def expected_attribute(attribute: Any) -> OnnxAttribute:
-    known = attribute.DESCRIPTOR.fields_by_name
-    there = {field for field in FIELD_OF.values() if known[field] in dict(attribute.ListFields())}
+    facts = attribute.DESCRIPTOR.fields_by_name
+    existing = {field for field in FIELD_OF.values() if facts[field] in dict(attribute.ListFields())}
     kind = onnx.AttributeProto.AttributeType.Name(attribute.type)
     if kind == "UNDEFINED":
-        kind = next((name for name, field in FIELD_OF.items() if field in there), "UNDEFINED")
+        kind = next((name for name, field in FIELD_OF.items() if field in existing), "UNDEFINED")
     value = None
     if kind != "UNDEFINED" and not attribute.ref_attr_name:
         field = FIELD_OF[kind]
         value = getattr(attribute, field)
         convert = CONVERTED.get(kind.removesuffix("S"))
-        if known[field].is_repeated:
+        if facts[field].is_repeated:
             value = [convert(item) if convert else item for item in value]
         elif convert:
-            value = convert(value) if field in there else None
+            value = convert(value) if field in existing else None
     return OnnxAttribute(name=attribute.name, kind=kind, value=value, ref_attr_name=attribute.ref_attr_name or None)
 
 
@@ -180,8 +181,8 @@ def expected_value_info(info: Any) -> OnnxValueInfo:
 
 
 def elem_type(number: int) -> str:
-    known = onnx.TensorProto.DataType
-    return str(known.Name(number)) if number in known.values() else f"DataType({number})"
+    facts = onnx.TensorProto.DataType
+    return str(facts.Name(number)) if number in facts.values() else f"DataType({number})"
 
 
 def expected_type(proto: Any) -> OnnxType:
@@ -235,7 +236,7 @@ CONVERTED = {
     "SPARSE_TENSOR": expected_sparse,
     "TYPE_PROTO": expected_type,
 }
-# In the order in which onnx.helper.get_attribute_value asked while attributes had no type; the later kinds follow.
+# The order of onnx.helper.get_attribute_value before attributes had a type; later kinds follow.
 FIELD_OF = {
     "FLOAT": "f",
     "INT": "i",
@@ -255,7 +256,10 @@ FIELD_OF = {
 
 
 def check(data: bytes) -> OnnxModel:
-    """Read, compare with onnx's reading by repr (so that nan equals nan and 0.0 is not -0.0), and give the model."""
+    """Read a model and compare with onnx's result by repr; return the model.
+
+    By repr nan equals nan, and 0.0 is not -0.0.
+    """
     model = read_model_bytes(data)
     assert repr(model) == repr(expected_model(onnx.load_model_from_string(data)))
     return model
@@ -314,19 +318,19 @@ ATTRIBUTES = {
 def test_every_kind_of_attribute(kind: str) -> None:
     attribute = helper.make_attribute("a", ATTRIBUTES[kind])
     assert onnx.AttributeProto.AttributeType.Name(attribute.type) == kind
-    found = only_attribute(attribute_model(attribute))
-    assert found.kind == kind
-    assert found.value is not None
+    result = only_attribute(attribute_model(attribute))
+    assert result.kind == kind
+    assert result.value is not None
     attribute.ClearField("type")  # as in models of IR version 1
-    assert only_attribute(attribute_model(attribute)) == found
+    assert only_attribute(attribute_model(attribute)) == result
 
 
 @pytest.mark.parametrize("kind", ATTRIBUTES)
 def test_an_attribute_without_its_value(kind: str) -> None:
     number = onnx.AttributeProto.AttributeType.Value(kind)
-    found = only_attribute(attribute_model(onnx.AttributeProto(name="a", type=number)))
+    result = only_attribute(attribute_model(onnx.AttributeProto(name="a", type=number)))
     defaults = {"FLOAT": 0.0, "INT": 0, "STRING": b""}
-    assert found.value == (defaults.get(kind) if kind in defaults or not kind.endswith("S") else [])
+    assert result.value == (defaults.get(kind) if kind in defaults or not kind.endswith("S") else [])
     reference = onnx.AttributeProto(name="a", type=number, ref_attr_name="alpha")
     assert only_attribute(attribute_model(reference)) == OnnxAttribute("a", kind, None, "alpha")
 
@@ -353,11 +357,11 @@ def test_control_flow_holds_graphs() -> None:
     model = check(model_of([helper.make_node("Loop", ["m", ""], ["z"], body=body)]).SerializeToString())
     loop = model.graph.nodes[0]
     assert loop.inputs == ("m", "")
-    found = loop.attributes["body"].value
-    assert isinstance(found, OnnxGraph)
-    assert found.initializers[0].values() == [1, -2, 3]
-    assert found.inputs[0].type == OnnxType("tensor", "INT64", ())
-    assert found.nodes[0].attributes["else_branch"].value.name == "else"
+    result = loop.attributes["body"].value
+    assert isinstance(result, OnnxGraph)
+    assert result.initializers[0].values() == [1, -2, 3]
+    assert result.inputs[0].type == OnnxType("tensor", "INT64", ())
+    assert result.nodes[0].attributes["else_branch"].value.name == "else"
 
 
 def test_functions_and_domains() -> None:
@@ -380,12 +384,12 @@ def test_functions_and_domains() -> None:
     model = check(proto.SerializeToString())
     assert model.opset_imports == {"": 19}
     assert model.domain == "ai.onnx"
-    (found,) = model.functions
-    assert (found.domain, found.overload, found.attributes) == ("", "o", ["alpha"])
-    assert found.opset_imports == {"": 18, "other": 2}
-    assert found.nodes[0].domain == ""
-    assert found.nodes[0].attributes["alpha"].ref_attr_name == "alpha"
-    assert found.attribute_protos == [OnnxAttribute("beta", "FLOAT", 2.0)]
+    (result,) = model.functions
+    assert (result.domain, result.overload, result.attributes) == ("", "o", ["alpha"])
+    assert result.opset_imports == {"": 18, "other": 2}
+    assert result.nodes[0].domain == ""
+    assert result.nodes[0].attributes["alpha"].ref_attr_name == "alpha"
+    assert result.attribute_protos == [OnnxAttribute("beta", "FLOAT", 2.0)]
 
 
 def test_types() -> None:
@@ -408,7 +412,7 @@ def test_types() -> None:
     infos.append(onnx.ValueInfoProto(name="untyped"))
     graph = check(model_of([], infos, value_info=infos).SerializeToString()).graph
     assert graph.inputs == graph.value_infos
-    plain_tensor = OnnxType("tensor", "FLOAT16", (1, "N", None, None, None))  # a size below 0 is unknown
+    plain_tensor = OnnxType("tensor", "FLOAT16", (1, "N", None, None, None))  # a negative size is unknown
     assert [info.type for info in graph.inputs] == [
         plain_tensor,
         OnnxType("tensor", "DataType(99)"),
@@ -439,11 +443,11 @@ def values_of(*tensors: Any) -> list[list[Any] | None]:
 
 
 def flat(tensor: Any) -> list[Any]:
-    """The values as onnx decodes them; narrow integers and bfloat16 as Python's own."""
+    """Return the values as onnx decodes them, narrow types as Python numbers."""
     if tensor.data_type == onnx.TensorProto.STRING:
         return list(tensor.string_data)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, of a nan that is converted
+        warnings.simplefilter("ignore", RuntimeWarning)  # numpy warns about converting nan
         return list(_plain_array(tensor).tolist())
 
 
@@ -473,9 +477,9 @@ def test_values_of_every_type(name: str, count: int) -> None:
         tensors.append(numpy_helper.from_array(array, "raw"))
         assert tensors[1].data_type == number
         assert tensors[1].HasField("raw_data")
-    for found, tensor in zip(values_of(*tensors), tensors, strict=True):
-        assert repr(found) == repr(flat(tensor))
-        assert len(found or []) == count
+    for result, tensor in zip(values_of(*tensors), tensors, strict=True):
+        assert repr(result) == repr(flat(tensor))
+        assert len(result or []) == count
 
 
 INTEGER_FIELDS = {
@@ -493,11 +497,11 @@ def test_any_bits_are_decoded_as_onnx_does(name: str, data: st.DataObject) -> No
     field = helper.tensor_dtype_to_field(number)
     per_item = {"UINT4": 2, "INT4": 2, "FLOAT4E2M1": 2, "UINT2": 4, "INT2": 4}.get(name, 1)
     if data.draw(st.booleans(), "raw"):
-        width = struct.calcsize(onnx_values.CODES.get(name, "B")) * (2 if "COMPLEX" in name else 1)
+        width = struct.calcsize(structure.CODES.get(name, "B")) * (2 if "COMPLEX" in name else 1)
         tensor.raw_data = data.draw(st.binary(max_size=64 // width * width), "bytes")
         tensor.raw_data = tensor.raw_data[: len(tensor.raw_data) // width * width]
         count = len(tensor.raw_data) // width
-        # onnx hands bytes over as they are; a bool is what numpy makes of them
+        # onnx returns bytes unchanged; a bool is numpy's conversion
         if name == "BOOL":
             tensor.raw_data = bytes(byte & 1 for byte in tensor.raw_data)
     else:
@@ -513,8 +517,8 @@ def test_any_bits_are_decoded_as_onnx_does(name: str, data: st.DataObject) -> No
     if name.startswith("FLOAT6") and tensor.HasField("raw_data"):
         size = count * 8 // 6
     tensor.dims.append(max(0, size - data.draw(st.integers(0, per_item - 1), "padding")) if size else 0)
-    (found,) = values_of(tensor)
-    assert repr(found) == repr(flat(tensor))
+    (result,) = values_of(tensor)
+    assert repr(result) == repr(flat(tensor))
 
 
 def raw(name: str, dims: list[int], data: bytes) -> Any:
@@ -548,18 +552,18 @@ def test_external_data() -> None:
     tensor = onnx.TensorProto(name="w", data_type=1, dims=[1024], data_location=onnx.TensorProto.EXTERNAL)
     for entry in (("location", "w.bin"), ("offset", "4096"), ("length", "9"), ("length", "4096")):
         tensor.external_data.add(key=entry[0], value=entry[1])
-    (found,) = check(tensor_model(tensor)).graph.initializers
+    (result,) = check(tensor_model(tensor)).graph.initializers
     external = {"location": "w.bin", "offset": "4096", "length": "4096"}
-    assert found == OnnxTensor("w", "FLOAT", (1024,), "external", external, None)
-    assert found.values() is None
+    assert result == OnnxTensor("w", "FLOAT", (1024,), "external", external, None)
+    assert result.values() is None
 
 
 def test_sparse_initializers() -> None:
-    (found,) = check(model_of([], sparse_initializer=[sparse_tensor()]).SerializeToString()).graph.sparse_initializers
-    values, indices = found.sparse or (None, None)
+    (tensor,) = check(model_of([], sparse_initializer=[sparse_tensor()]).SerializeToString()).graph.sparse_initializers
+    values, indices = tensor.sparse or (None, None)
     assert (values and values.values(), indices and indices.values()) == ([1.0, 2.0], [3, 7])
-    assert found == OnnxTensor("sparse", "FLOAT", (4, 5), sparse=found.sparse)
-    assert found.values() is None
+    assert tensor == OnnxTensor("sparse", "FLOAT", (4, 5), sparse=tensor.sparse)
+    assert tensor.values() is None
 
 
 def test_constants_are_kept_up_to_a_size() -> None:
@@ -568,25 +572,25 @@ def test_constants_are_kept_up_to_a_size() -> None:
     def strings(items: list[bytes]) -> Any:
         return onnx.TensorProto(data_type=onnx.TensorProto.STRING, dims=[len(items)], string_data=items)
 
-    def kept(tensor: Any) -> bool:
-        (found,) = read_model_bytes(tensor_model(tensor)).graph.initializers
-        assert (found.data is None) == (found.values() is None)
-        if found.data is not None:
-            assert found == expected_tensor(tensor)
-        return found.data is not None
+    def keep(tensor: Any) -> bool:
+        (result,) = read_model_bytes(tensor_model(tensor)).graph.initializers
+        assert (result.data is None) == (result.values() is None)
+        if result.data is not None:
+            assert result == expected_tensor(tensor)
+        return result.data is not None
 
-    assert kept(raw("INT64", [count], b"\1" * MAX_CONSTANT_BYTES))
-    assert not kept(raw("INT64", [count + 1], b"\1" * (MAX_CONSTANT_BYTES + 8)))
-    assert kept(helper.make_tensor("t", 1, [count * 2], [1.5] * (count * 2)))
-    assert not kept(helper.make_tensor("t", 1, [count * 2 + 1], [1.5] * (count * 2 + 1)))
-    assert kept(helper.make_tensor("t", 7, [MAX_CONSTANT_BYTES], [1] * MAX_CONSTANT_BYTES))
-    assert not kept(helper.make_tensor("t", 7, [MAX_CONSTANT_BYTES + 1], [1] * (MAX_CONSTANT_BYTES + 1)))
-    assert kept(strings([b"a" * 2000, b"b" * 2094]))
-    assert not kept(strings([b"a" * 2000, b"b" * 2095]))
-    assert not kept(strings([b""] * (MAX_CONSTANT_BYTES + 1)))
+    assert keep(raw("INT64", [count], b"\1" * MAX_CONSTANT_BYTES))
+    assert not keep(raw("INT64", [count + 1], b"\1" * (MAX_CONSTANT_BYTES + 8)))
+    assert keep(helper.make_tensor("t", 1, [count * 2], [1.5] * (count * 2)))
+    assert not keep(helper.make_tensor("t", 1, [count * 2 + 1], [1.5] * (count * 2 + 1)))
+    assert keep(helper.make_tensor("t", 7, [MAX_CONSTANT_BYTES], [1] * MAX_CONSTANT_BYTES))
+    assert not keep(helper.make_tensor("t", 7, [MAX_CONSTANT_BYTES + 1], [1] * (MAX_CONSTANT_BYTES + 1)))
+    assert keep(strings([b"a" * 2000, b"b" * 2094]))
+    assert not keep(strings([b"a" * 2000, b"b" * 2095]))
+    assert not keep(strings([b""] * (MAX_CONSTANT_BYTES + 1)))
 
 
-# --- what the wire format leaves open ---
+# --- freedom of the wire format ---
 
 
 def varint(value: int) -> bytes:
@@ -597,37 +601,39 @@ def varint(value: int) -> bytes:
     return out + bytes([value])
 
 
-def sized(number: int, *payload: bytes) -> bytes:
+def add_size(number: int, *payload: bytes) -> bytes:
     data = b"".join(payload)
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def in_graph(*fields: bytes) -> bytes:
-    return sized(7, *fields)
+    return add_size(7, *fields)
 
 
 def in_attribute(*fields: bytes) -> bytes:
-    return in_graph(sized(1, sized(5, *fields)))
+    return in_graph(add_size(1, add_size(5, *fields)))
 
 
 @pytest.mark.parametrize("repeat", [1, 2])
 def test_numbers_packed_and_one_by_one(repeat: int) -> None:
     ints = {
         "single": b"\x40\x05\x40\x00\x40" + b"\xff" * 9 + b"\x01",
-        "packed": sized(8, b"\x00\x85\x01"),
-        "none": sized(8),
+        "packed": add_size(8, b"\x00\x85\x01"),
+        "none": add_size(8),
     }
-    for one in ints.values():
+    for item in ints.values():
         for other in ints.values():
-            check(in_attribute((one + other) * repeat))
-            check(in_attribute((one + other) * repeat, b"\xa0\x01\x07"))
-            check(in_graph(sized(5, (one + other).replace(b"\x40", b"\x08").replace(b"\x42", b"\x0a"), b"\x10\x07")))
-    floats = {"single": b"\x3d\0\0\x80\x3f", "packed": sized(7, b"\0\0\x80\x3f" * 3), "none": sized(7)}
-    for one in floats.values():
+            check(in_attribute((item + other) * repeat))
+            check(in_attribute((item + other) * repeat, b"\xa0\x01\x07"))
+            check(
+                in_graph(add_size(5, (item + other).replace(b"\x40", b"\x08").replace(b"\x42", b"\x0a"), b"\x10\x07"))
+            )
+    floats = {"single": b"\x3d\0\0\x80\x3f", "packed": add_size(7, b"\0\0\x80\x3f" * 3), "none": add_size(7)}
+    for item in floats.values():
         for other in floats.values():
-            check(in_attribute((one + other) * repeat))
-    for field in (b"\x25\0\0\x80\x3f", sized(4, b"\0\0\x80\x3f"), sized(4)):
-        check(in_graph(sized(5, b"\x10\x01\x08\x02", field * repeat, b"\x25\0\0\0\0")))
+            check(in_attribute((item + other) * repeat))
+    for field in (b"\x25\0\0\x80\x3f", add_size(4, b"\0\0\x80\x3f"), add_size(4)):
+        check(in_graph(add_size(5, b"\x10\x01\x08\x02", field * repeat, b"\x25\0\0\0\0")))
 
 
 def test_a_message_that_occurs_again_is_merged() -> None:
@@ -637,40 +643,51 @@ def test_a_message_that_occurs_again_is_merged() -> None:
     assert [node.op_type for node in model.graph.nodes] == ["First", "Second"]
     assert (model.graph.name, len(model.graph.initializers)) == ("later", 2)
     tensor, graph = TENSOR.SerializeToString(), small_graph().SerializeToString()
-    assert only_attribute(in_attribute(sized(5, tensor), sized(5, b"\x42\x01n"), sized(5, tensor))).value.dims == (3, 3)
+    assert only_attribute(
+        in_attribute(add_size(5, tensor), add_size(5, b"\x42\x01n"), add_size(5, tensor))
+    ).value.dims == (3, 3)
     assert (
-        len(only_attribute(in_attribute(sized(6, graph), b"\x18\x07", sized(6, graph), b"\xa0\x01\x05")).value.nodes)
+        len(
+            only_attribute(
+                in_attribute(add_size(6, graph), b"\x18\x07", add_size(6, graph), b"\xa0\x01\x05")
+            ).value.nodes
+        )
         == 2
     )
     sparse = sparse_tensor().SerializeToString()
-    assert only_attribute(in_attribute(sized(22, sparse), sized(22, sparse))).value.dims == (4, 5, 4, 5)
+    assert only_attribute(in_attribute(add_size(22, sparse), add_size(22, sparse))).value.dims == (4, 5, 4, 5)
     shape = helper.make_tensor_type_proto(1, [1]).SerializeToString()
     other = helper.make_sequence_type_proto(helper.make_tensor_type_proto(1, [2])).SerializeToString()
     for types in ([shape, shape], [shape, other], [other, shape], [other, other], [shape, other, shape], [shape, b""]):
-        check(in_graph(sized(11, *(sized(2, one) for one in types))))
-        check(in_graph(sized(11, sized(2, *types))))
-        check(in_attribute(*(sized(14, one) for one in types)))
-    dims = [sized(1, b"\x08\x05\x12\x01N"), sized(1, b"\x12\x01N\x08\x05"), sized(1, b"\x08\x05\x12\x00"), sized(1)]
-    check(in_graph(sized(11, sized(2, sized(1, sized(2, *dims))))))
+        check(in_graph(add_size(11, *(add_size(2, item) for item in types))))
+        check(in_graph(add_size(11, add_size(2, *types))))
+        check(in_attribute(*(add_size(14, item) for item in types)))
+    dims = [
+        add_size(1, b"\x08\x05\x12\x01N"),
+        add_size(1, b"\x12\x01N\x08\x05"),
+        add_size(1, b"\x08\x05\x12\x00"),
+        add_size(1),
+    ]
+    check(in_graph(add_size(11, add_size(2, add_size(1, add_size(2, *dims))))))
 
 
 def test_the_last_of_singular_fields_stands() -> None:
-    check(in_attribute(b"\x18\x01\x18\x02", sized(4, b"a"), sized(4, b"b"), sized(1, b"x"), sized(1, b"y")))
-    check(in_attribute(sized(4, b"a"), sized(4)))
-    check(b"\x08\x01\x08\x02" + in_graph(sized(2, b"a"), sized(2, b"b")))
-    check(in_attribute(b"\xa0\x01\x02\xa0\x01\x63\x18\x05"))  # 99 is no type, and does not count
+    check(in_attribute(b"\x18\x01\x18\x02", add_size(4, b"a"), add_size(4, b"b"), add_size(1, b"x"), add_size(1, b"y")))
+    check(in_attribute(add_size(4, b"a"), add_size(4)))
+    check(b"\x08\x01\x08\x02" + in_graph(add_size(2, b"a"), add_size(2, b"b")))
+    check(in_attribute(b"\xa0\x01\x02\xa0\x01\x63\x18\x05"))  # 99 is not a type and is ignored
     check(in_attribute(b"\xa0\x01" + b"\xff" * 9 + b"\x01\x18\x05"))
-    check(in_graph(sized(5, b"\x70\x01\x70\x07\x10\x07\x08\x00")))
-    check(in_graph(sized(5, b"\x70\x01\x70\x00\x10\x07\x08\x00")))
-    check(in_graph(sized(5, b"\x10" + varint((1 << 32) + 7) + b"\x08\x00")))
+    check(in_graph(add_size(5, b"\x70\x01\x70\x07\x10\x07\x08\x00")))
+    check(in_graph(add_size(5, b"\x70\x01\x70\x00\x10\x07\x08\x00")))
+    check(in_graph(add_size(5, b"\x10" + varint((1 << 32) + 7) + b"\x08\x00")))
 
 
 def test_unknown_fields_and_groups_are_skipped() -> None:
-    unknown = b"\xc3\x3e\x08\x01\xc4\x3e" + sized(1000, b"\xff" * 50) + b"\xc0\x3e\x01"
+    unknown = b"\xc3\x3e\x08\x01\xc4\x3e" + add_size(1000, b"\xff" * 50) + b"\xc0\x3e\x01"
     model = model_of([helper.make_node("Op", ["a"], ["b"], axis=1)], initializer=[TENSOR])
     data = model.SerializeToString()
     assert check(unknown + data + unknown) == check(data)
-    assert len(check(in_graph(unknown, sized(1, unknown, sized(5, unknown)), unknown)).graph.nodes) == 1
+    assert len(check(in_graph(unknown, add_size(1, unknown, add_size(5, unknown)), unknown)).graph.nodes) == 1
 
 
 # --- tables ---
@@ -697,19 +714,21 @@ def test_field_numbers_are_those_of_the_installed_onnx() -> None:
 
 
 def test_every_field_is_read_or_skipped_knowingly() -> None:
-    pending, known = [onnx.ModelProto.DESCRIPTOR], {}
+    pending, names_by_value = [onnx.ModelProto.DESCRIPTOR], {}
     while pending:
         message = pending.pop()
         name = message.full_name.removeprefix("onnx.")
-        if name in known:
+        if name in names_by_value:
             continue
         read = {field for field, _ in onnx_schema.PROTO[name].fields.values()}
         skipped = set(onnx_schema.SKIPPED.get(name, "").split())
         assert not read & skipped
-        known[name] = read | skipped
-        assert {field.name for field in message.fields} == known[name], name  # also fails for a field of a later onnx
+        names_by_value[name] = read | skipped
+        assert {field.name for field in message.fields} == names_by_value[name], (
+            name
+        )  # also fails for a field of a later onnx
         pending += [field.message_type for field in message.fields if field.message_type]
-    assert set(known) == set(onnx_schema.PROTO)
+    assert set(names_by_value) == set(onnx_schema.PROTO)
 
 
 def test_enums_are_those_of_the_installed_onnx() -> None:
@@ -725,8 +744,8 @@ def test_enums_are_those_of_the_installed_onnx() -> None:
 # --- any model, any bytes ---
 
 
-def filled(message: Any, rng: random.Random, depth: int = 0) -> Any:
-    """Fill a protobuf message at random, every field of it, those that are not read too."""
+def fill(message: Any, rng: random.Random, depth: int = 0) -> Any:
+    """Fill every field of a protobuf message at random, including unread ones."""
     for field in message.DESCRIPTOR.fields:
         if rng.random() < 0.4 + 0.1 * depth:
             continue
@@ -734,12 +753,12 @@ def filled(message: Any, rng: random.Random, depth: int = 0) -> Any:
             for _ in range(rng.choice((0, 1, 1, 2, 5))):
                 if field.type == field.TYPE_MESSAGE:
                     if depth < 7:
-                        filled(getattr(message, field.name).add(), rng, depth + 1)
+                        fill(getattr(message, field.name).add(), rng, depth + 1)
                 else:
                     getattr(message, field.name).append(anything(field, rng))
         elif field.type == field.TYPE_MESSAGE:
             if depth < 7:
-                filled(getattr(message, field.name), rng, depth + 1)
+                fill(getattr(message, field.name), rng, depth + 1)
                 getattr(message, field.name).SetInParent()
         else:
             setattr(message, field.name, anything(field, rng))
@@ -763,7 +782,7 @@ def anything(field: Any, rng: random.Random) -> Any:
 
 
 def random_model(seed: int) -> bytes:
-    model = filled(onnx.ModelProto(), random.Random(seed))
+    model = fill(onnx.ModelProto(), random.Random(seed))
     model.graph.SetInParent()
     return bytes(model.SerializeToString())
 
@@ -783,7 +802,7 @@ def test_any_model_is_read_as_onnx_reads_it(seed: int, block: int) -> None:
         tensor.values()
 
 
-def mutated(data: bytes, draw: st.DataObject) -> bytes:
+def mutate(data: bytes, draw: st.DataObject) -> bytes:
     out = bytearray(data)
     places = st.integers(0, max(len(out) - 1, 0))
     for _ in range(draw.draw(st.integers(1, 4))):
@@ -809,8 +828,8 @@ def mutated(data: bytes, draw: st.DataObject) -> bytes:
 @pytest.mark.slow
 @given(SEEDS, st.data())
 @settings(max_examples=600, deadline=None)
-def test_any_bytes_are_read_as_onnx_reads_them_or_refused(seed: int, draw: st.DataObject) -> None:
-    same_or_refused(mutated(random_model(seed), draw))
+def test_any_bytes_are_read_as_onnx_reads_them_or_rejected(seed: int, draw: st.DataObject) -> None:
+    same_or_refused(mutate(random_model(seed), draw))
 
 
 REAL = [path for path in PACKAGED if path.stat().st_size < 20_000]
@@ -823,7 +842,7 @@ def test_any_bytes_of_real_files_too(path: Path, block: int, draw: st.DataObject
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wire, "BLOCK_BYTES", block)
         patch.setattr(onnx_tensors, "MAX_CONSTANT_BYTES", 1 << 30)  # onnx keeps every constant
-        same_or_refused(mutated(path.read_bytes(), draw))
+        same_or_refused(mutate(path.read_bytes(), draw))
 
 
 @given(st.binary(max_size=100))
@@ -878,34 +897,34 @@ def test_the_models_that_come_with_onnx(path: Path) -> None:
 # --- hostile and large ---
 
 
-def refused(data: bytes) -> InputError:
+def reject(data: bytes) -> InputError:
     with pytest.raises(InputError) as caught:
         read_model_bytes(data)
     return caught.value
 
 
-def test_no_graph_is_refused() -> None:
+def test_no_graph_is_rejected() -> None:
     for data in (b"", b"\x08\x07"):
-        error = refused(data)
+        error = reject(data)
         assert "found no graph" in str(error)
         assert error.file == "<bytes>"
     assert read_model_bytes(in_graph()) == OnnxModel()
 
 
 def test_errors_name_the_place() -> None:
-    node = sized(1, sized(4, b"Op"))
-    bad = sized(1, sized(5, b"\x18\x01"), sized(5, sized(6, node, sized(1, b"\x0a\x7f\xff\xfe"))))
-    error = refused(in_graph(node, node, bad))
+    node = add_size(1, add_size(4, b"Op"))
+    bad = add_size(1, add_size(5, b"\x18\x01"), add_size(5, add_size(6, node, add_size(1, b"\x0a\x7f\xff\xfe"))))
+    error = reject(in_graph(node, node, bad))
     assert error.place == "byte 32, graph.node[2].attribute[1].g.node[1]"
     assert error.message == "a field of NodeProto reaches to byte 161, beyond 36"
     assert str(error) == f"<bytes>: {error.place}: {error.message}"
-    error = refused(sized(7, b"\x12\x05ab"))
+    error = reject(add_size(7, b"\x12\x05ab"))
     assert (error.place, error.message) == ("byte 2, graph", "a field of GraphProto reaches to byte 9, beyond 6")
 
 
 def test_what_nobody_can_have_meant_is_named() -> None:
-    node = sized(1, sized(4, b"Op"))
-    bad = sized(1, sized(5, b"\x18\x01"), sized(5, sized(6, node, sized(1, b"\x0a\x02\xff\xfe"))))
+    node = add_size(1, add_size(4, b"Op"))
+    bad = add_size(1, add_size(5, b"\x18\x01"), add_size(5, add_size(6, node, add_size(1, b"\x0a\x02\xff\xfe"))))
     model = read_model_bytes(b"\x0d\0\0\0\0" + in_graph(node, node, bad) + b"\xcd\x01\0\0\0\0")
     assert model.oddities == [
         "byte 0: expected int64 in ModelProto.ir_version, found 32 bits; skipped, as protobuf does",
@@ -915,33 +934,35 @@ def test_what_nobody_can_have_meant_is_named() -> None:
     assert read_model_bytes(in_graph(node)).oddities == []
 
 
-BROKEN = b"\x0a\x7fa"  # a string that reaches beyond its message
+BROKEN = b"\x0a\x7fa"  # a string that extends past its message
 UNREAD = {
-    "the metadata of a model": in_graph() + sized(14, BROKEN),
-    "the metadata of a node": in_graph(sized(1, sized(4, b"Op"), sized(9, BROKEN))),
-    "the devices of a node": in_graph(sized(1, sized(4, b"Op"), sized(10, sized(2, BROKEN)))),
-    "the metadata of a value": in_graph(sized(13, sized(1, b"x"), sized(4, BROKEN))),
-    "the metadata of a tensor": in_graph(sized(5, sized(16, BROKEN))),
-    "a segment": in_graph(sized(5, sized(3, b"\x0f"))),
-    "a tensor in an attribute of another type": in_graph(sized(1, sized(5, sized(5, BROKEN), b"\xa0\x01\x02"))),
-    "a type that another replaces": in_graph(sized(11, sized(2, sized(1, b"\x0f"), sized(4, b"")))),
-    "floats beside raw data": in_graph(sized(5, sized(4, b"abc"), sized(9, b"abcd"))),
-    "a long varint beside raw data": in_graph(sized(5, sized(7, b"\xff" * 10 + b"\1"), sized(9, b"abcd"))),
-    "a varint that is cut off beside raw data": in_graph(sized(5, sized(7, b"\1\xff"), sized(9, b"abcd"))),
+    "the metadata of a model": in_graph() + add_size(14, BROKEN),
+    "the metadata of a node": in_graph(add_size(1, add_size(4, b"Op"), add_size(9, BROKEN))),
+    "the devices of a node": in_graph(add_size(1, add_size(4, b"Op"), add_size(10, add_size(2, BROKEN)))),
+    "the metadata of a value": in_graph(add_size(13, add_size(1, b"x"), add_size(4, BROKEN))),
+    "the metadata of a tensor": in_graph(add_size(5, add_size(16, BROKEN))),
+    "a segment": in_graph(add_size(5, add_size(3, b"\x0f"))),
+    "a tensor in an attribute of another type": in_graph(
+        add_size(1, add_size(5, add_size(5, BROKEN), b"\xa0\x01\x02"))
+    ),
+    "a type that another replaces": in_graph(add_size(11, add_size(2, add_size(1, b"\x0f"), add_size(4, b"")))),
+    "floats beside raw data": in_graph(add_size(5, add_size(4, b"abc"), add_size(9, b"abcd"))),
+    "a long varint beside raw data": in_graph(add_size(5, add_size(7, b"\xff" * 10 + b"\1"), add_size(9, b"abcd"))),
+    "a varint that is cut off beside raw data": in_graph(add_size(5, add_size(7, b"\1\xff"), add_size(9, b"abcd"))),
     "a key of six bytes": in_graph() + b"\x88\x80\x80\x80\x80\x00\x01",
 }
 
 
 @pytest.mark.parametrize("what", UNREAD)
-def test_what_protobuf_refuses_is_refused_where_it_is_not_read(what: str) -> None:
+def test_what_protobuf_rejects_is_rejected_where_it_is_not_read(what: str) -> None:
     with pytest.raises(DecodeError):
         onnx.load_model_from_string(UNREAD[what])
-    error = refused(UNREAD[what])
+    error = reject(UNREAD[what])
     assert re.match(r"byte \d+", error.place or "")
 
 
-def test_a_field_of_more_than_protobuf_reads_is_refused() -> None:
-    assert refused(b"\x3a\x80\x80\x80\x80\x08").message == (
+def test_a_field_of_more_than_protobuf_reads_is_rejected() -> None:
+    assert reject(b"\x3a\x80\x80\x80\x80\x08").message == (
         "expected a field of at most 2147483647 bytes, found one of 2147483648"
     )
 
@@ -949,15 +970,15 @@ def test_a_field_of_more_than_protobuf_reads_is_refused() -> None:
 def nested_graphs(depth: int) -> bytes:
     data = b""
     for _ in range(depth - 1):
-        data = sized(1, sized(5, sized(6, data)))
+        data = add_size(1, add_size(5, add_size(6, data)))
     return in_graph(data)
 
 
 def nested_types(depth: int) -> bytes:
     data = b""
     for _ in range(depth - 1):
-        data = sized(4, sized(1, data))
-    return in_graph(sized(11, sized(2, data)))
+        data = add_size(4, add_size(1, data))
+    return in_graph(add_size(11, add_size(2, data)))
 
 
 def test_nesting_is_bounded() -> None:
@@ -973,7 +994,7 @@ def test_nesting_is_bounded() -> None:
     for nested in (nested_graphs, nested_types):
         for depth in (35, 50, 51, 64, 2000):
             if nested is nested_graphs or depth > 49:
-                error = refused(nested(depth))
+                error = reject(nested(depth))
                 assert error.message == "messages are nested more than 100 deep"
                 assert len(error.place or "") < 250
     for data in (nested_graphs(33), nested_types(40)):
@@ -981,41 +1002,41 @@ def test_nesting_is_bounded() -> None:
 
 
 def deep(depth: int, *fields: bytes) -> bytes:
-    """A node with these fields in a graph of so many around it."""
-    data = sized(1, *fields)
+    """Return a node with these fields in a graph of `count` nodes."""
+    data = add_size(1, *fields)
     for _ in range(depth - 1):
-        data = sized(1, sized(5, sized(6, data)))
+        data = add_size(1, add_size(5, add_size(6, data)))
     return in_graph(data)
 
 
 DEEP = {
-    "a name": sized(3, b"x"),
-    "metadata": sized(9, sized(1, b"x")),
-    "a device": sized(10, sized(2, sized(4, sized(2, b"")))),
-    "an attribute": sized(5, b""),
-    "a tensor": sized(5, sized(5, b"")),
-    "external data": sized(5, sized(5, sized(13, b""))),
-    "a sparse tensor": sized(5, sized(22, sized(1, sized(13, b"")))),
-    "a type": sized(5, sized(14, sized(1, sized(2, sized(1, b""))))),
-    "an unread tensor": sized(5, sized(5, sized(13, b"")), b"\xa0\x01\x02"),
-    "an unread graph": sized(5, sized(6, sized(1, sized(5, sized(6, b"")))), b"\xa0\x01\x02"),
+    "a name": add_size(3, b"x"),
+    "metadata": add_size(9, add_size(1, b"x")),
+    "a device": add_size(10, add_size(2, add_size(4, add_size(2, b"")))),
+    "an attribute": add_size(5, b""),
+    "a tensor": add_size(5, add_size(5, b"")),
+    "external data": add_size(5, add_size(5, add_size(13, b""))),
+    "a sparse tensor": add_size(5, add_size(22, add_size(1, add_size(13, b"")))),
+    "a type": add_size(5, add_size(14, add_size(1, add_size(2, add_size(1, b""))))),
+    "an unread tensor": add_size(5, add_size(5, add_size(13, b"")), b"\xa0\x01\x02"),
+    "an unread graph": add_size(5, add_size(6, add_size(1, add_size(5, add_size(6, b"")))), b"\xa0\x01\x02"),
 }
 
 
 @pytest.mark.parametrize("what", DEEP)
 def test_messages_are_as_deep_as_protobuf_takes_them(what: str) -> None:
-    taken = set()
+    accepted = set()
     for depth in range(28, 37):
         data = deep(depth, DEEP[what])
         try:
             onnx.load_model_from_string(data)
         except DecodeError:
-            taken.add(False)
-            assert "100 deep" in refused(data).message, depth
+            accepted.add(False)
+            assert "100 deep" in reject(data).message, depth
         else:
-            taken.add(True)
+            accepted.add(True)
             read_model_bytes(data)
-    assert taken == {True, False}
+    assert accepted == {True, False}
 
 
 def test_nesting_needs_little_of_the_stack() -> None:
@@ -1031,22 +1052,26 @@ def test_nesting_needs_little_of_the_stack() -> None:
         sys.setrecursionlimit(limit)
 
 
-def test_long_names_are_refused() -> None:
-    assert len(read_model_bytes(in_graph(sized(2, b"a" * (1 << 20)))).graph.name) == 1 << 20
-    assert "at most 1048576 bytes in name" in refused(in_graph(sized(2, b"a" * ((1 << 20) + 1)))).message
-    assert "at most 1048576 bytes in input" in refused(in_graph(sized(1, sized(1, b"a" * (1 << 21))))).message
+def test_long_names_are_rejected() -> None:
+    assert len(read_model_bytes(in_graph(add_size(2, b"a" * (1 << 20)))).graph.name) == 1 << 20
+    assert "at most 1048576 bytes in name" in reject(in_graph(add_size(2, b"a" * ((1 << 20) + 1)))).message
+    assert "at most 1048576 bytes in input" in reject(in_graph(add_size(1, add_size(1, b"a" * (1 << 21))))).message
 
 
 def test_long_attributes_are_skipped() -> None:
     limit = onnx_graph.MAX_ATTRIBUTE_VALUES
-    for field in (b"\x40\x05", b"\x3d\0\0\x80\x3f", sized(9, b"a")):
+    for field in (b"\x40\x05", b"\x3d\0\0\x80\x3f", add_size(9, b"a")):
         assert len(only_attribute(in_attribute(field * limit)).value) == limit
         (attribute,) = read_model_bytes(in_attribute(field * (limit + 1))).graph.nodes[0].attributes.values()
         assert attribute.kind in {"INTS", "FLOATS", "STRINGS"}
         assert attribute.value is None
-    packed = [(sized(8, b"\x05" * limit), 1), (sized(8, b"\x05" * (limit + 1)), 0), (sized(8, b"\x05" * (1 << 21)), 0)]
-    strings = [(sized(4, b"a" * (1 << 20)), 1), (sized(4, b"a" * ((1 << 20) + 1)), 0)]
-    several = [(sized(9, b"a" * (1 << 19)) * 2, 1), (sized(9, b"a" * (1 << 19)) * 2 + sized(9, b"a"), 0)]
+    packed = [
+        (add_size(8, b"\x05" * limit), 1),
+        (add_size(8, b"\x05" * (limit + 1)), 0),
+        (add_size(8, b"\x05" * (1 << 21)), 0),
+    ]
+    strings = [(add_size(4, b"a" * (1 << 20)), 1), (add_size(4, b"a" * ((1 << 20) + 1)), 0)]
+    several = [(add_size(9, b"a" * (1 << 19)) * 2, 1), (add_size(9, b"a" * (1 << 19)) * 2 + add_size(9, b"a"), 0)]
     for data, kept in packed + strings + several:
         (attribute,) = read_model_bytes(in_attribute(data)).graph.nodes[0].attributes.values()
         assert (attribute.value is not None) == bool(kept)
@@ -1054,17 +1079,17 @@ def test_long_attributes_are_skipped() -> None:
 
 BOMBS = {
     "nodes": b"\x0a\x00" * 10_000,
-    "attributes": sized(1, *[sized(5, b"\x0a\x01%c" % (97 + i % 3)) for i in range(10_000)]),
-    "inputs": sized(1, b"\x0a\x00" * 20_000),
-    "graphs": sized(1, sized(5, b"\x5a\x00" * 10_000)),
+    "attributes": add_size(1, *[add_size(5, b"\x0a\x01%c" % (97 + i % 3)) for i in range(10_000)]),
+    "inputs": add_size(1, b"\x0a\x00" * 20_000),
+    "graphs": add_size(1, add_size(5, b"\x5a\x00" * 10_000)),
     "initializers": b"\x2a\x00" * 10_000,
-    "infos": sized(11, sized(2, sized(1, sized(2)))) * 10_000,
-    "dims": sized(5, sized(1, b"\x05" * 40_000)),
-    "shape": sized(11, sized(2, sized(1, sized(2, sized(1, b"\x08\x05") * 20_000)))),
-    "names": sized(2, b"a" * 100_000) * 20,
-    "constants": sized(5, sized(9, b"a" * 4000)) * 600,
-    "strings": sized(1, *[sized(5, sized(1, b"%d" % i), sized(4, b"a" * 100_000)) for i in range(20)]),
-    "external": sized(5, *[sized(13, sized(1, b"%d" % i)) for i in range(20_000)]),
+    "infos": add_size(11, add_size(2, add_size(1, add_size(2)))) * 10_000,
+    "dims": add_size(5, add_size(1, b"\x05" * 40_000)),
+    "shape": add_size(11, add_size(2, add_size(1, add_size(2, add_size(1, b"\x08\x05") * 20_000)))),
+    "names": add_size(2, b"a" * 100_000) * 20,
+    "constants": add_size(5, add_size(9, b"a" * 4000)) * 600,
+    "strings": add_size(1, *[add_size(5, add_size(1, b"%d" % i), add_size(4, b"a" * 100_000)) for i in range(20)]),
+    "external": add_size(5, *[add_size(13, add_size(1, b"%d" % i)) for i in range(20_000)]),
 }
 
 
@@ -1084,28 +1109,31 @@ def test_memory_is_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def with_weights(target: Path, count: int, size: int) -> int:
-    """Write a model of `count` initializers of `size` bytes each, which are holes, the last in a subgraph's constant."""
+    """Write a model of `count` sparse initializers of `size` bytes each.
+
+    The last is in a subgraph's constant.
+    """
     head = helper.make_model(helper.make_graph([], "g", [], []), opset_imports=[helper.make_opsetid("", 17)])
     head.ClearField("graph")
-    nodes = [sized(1, node(i)) for i in range(300)]
+    nodes = [add_size(1, node(i)) for i in range(300)]
     payload = [varint(9 << 3 | 2) + varint(size)]
 
-    def opened(number: int, *before: bytes, inside: int) -> bytes:
+    def open_part(number: int, *before: bytes, inside: int) -> bytes:
         return varint(number << 3 | 2) + varint(sum(map(len, before)) + inside) + b"".join(before)
 
     tensor = [onnx.TensorProto(name=f"w{i}", dims=[size], data_type=2).SerializeToString() for i in range(count)]
-    heads = [opened(5, body, *payload, inside=size) for body in tensor]
-    constant = opened(5, tensor[0], *payload, inside=size)  # AttributeProto.t
-    constant = opened(5, sized(1, b"value"), constant, inside=size)  # NodeProto.attribute
-    constant = opened(1, sized(4, b"Constant"), constant, inside=size)  # GraphProto.node
-    constant = opened(6, constant, inside=size)  # AttributeProto.g
-    constant = opened(5, sized(1, b"body"), constant, inside=size)  # NodeProto.attribute
-    constant = opened(1, sized(4, b"Loop"), constant, inside=size)  # GraphProto.node
+    heads = [open_part(5, body, *payload, inside=size) for body in tensor]
+    constant = open_part(5, tensor[0], *payload, inside=size)  # AttributeProto.t
+    constant = open_part(5, add_size(1, b"value"), constant, inside=size)  # NodeProto.attribute
+    constant = open_part(1, add_size(4, b"Constant"), constant, inside=size)  # GraphProto.node
+    constant = open_part(6, constant, inside=size)  # AttributeProto.g
+    constant = open_part(5, add_size(1, b"body"), constant, inside=size)  # NodeProto.attribute
+    constant = open_part(1, add_size(4, b"Loop"), constant, inside=size)  # GraphProto.node
     total = sum(map(len, nodes)) + sum(map(len, heads)) + len(constant) + (count + 1) * size
     with target.open("wb") as file:
         file.write(head.SerializeToString() + varint(7 << 3 | 2) + varint(total) + b"".join(nodes))
-        for one in [*heads, constant]:
-            file.write(one)
+        for data in [*heads, constant]:
+            file.write(data)
             file.seek(size, os.SEEK_CUR)
         end = file.tell()
         file.truncate(end)
@@ -1113,12 +1141,14 @@ def with_weights(target: Path, count: int, size: int) -> int:
 
 
 def node(i: int) -> bytes:
-    made = helper.make_node("Conv", [f"x{i}", f"w{i}"], [f"y{i}"], name=f"n{i}", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
-    return bytes(made.SerializeToString())
+    proto = helper.make_node(
+        "Conv", [f"x{i}", f"w{i}"], [f"y{i}"], name=f"n{i}", kernel_shape=[3, 3], pads=[1, 1, 1, 1]
+    )
+    return bytes(proto.SerializeToString())
 
 
 def needs_holes(folder: Path) -> None:
-    """Skip where a hole in a file takes room on the disk."""
+    """Skip if sparse files use disk space."""
     probe = folder / "probe"
     with probe.open("wb") as file:
         file.truncate(1 << 24)
@@ -1153,7 +1183,7 @@ def test_weights_are_neither_read_nor_kept(count: int, payload: int, tmp_path: P
 
 def test_files(tmp_path: Path) -> None:
     path = tmp_path / "a model.onnx"
-    path.write_bytes(in_graph(sized(2, b"g")))
+    path.write_bytes(in_graph(add_size(2, b"g")))
     assert read_model(path).file == read_model(str(path)).file == str(path)
     link = tmp_path / "link"
     link.symlink_to(path)
@@ -1165,7 +1195,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="FIFOs and devices are files only elsewhere")
-def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
+def test_what_is_no_file_is_rejected_without_waiting(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     (tmp_path / "loop").symlink_to(tmp_path / "loop")

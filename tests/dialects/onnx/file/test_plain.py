@@ -1,4 +1,4 @@
-"""Nodes and value infos read in one go, and parts shared by their bytes, equal those read field by field."""
+"""Nodes and value infos decoded at once equal those decoded field by field."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ HELD: dict[str, dict[str, Any]] = {"Softmax": {"axis": -1}, "Cast": {"to": 1}, "
 
 
 def model_of(nodes: int) -> bytes:
-    """Nodes that end alike, some of them not, each with a value info."""
+    """Return nodes with common endings and value infos, some without."""
     from onnx import TensorProto, helper
 
-    made, infos, last = [], [], "x"
+    protos, infos, last = [], [], "x"
     for number in range(nodes):
         output = f"value_{number}" * (1 + 20 * (number % 17 == 5))
         kind = ("Relu", "Gelu", "Clip", "Softmax", "Cast", "LeakyRelu")[number % 6]
@@ -36,11 +36,11 @@ def model_of(nodes: int) -> bytes:
             node.domain = "com.microsoft"
         if number % 13 == 4:
             node.doc_string = "said of this one"
-        made.append(node)
+        protos.append(node)
         infos.append(helper.make_tensor_value_info(output, TensorProto.FLOAT, [2, 3 + number % 3]))
         last = output
     graph = helper.make_graph(
-        made,
+        protos,
         "graph",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
         infos[-1:],
@@ -55,7 +55,7 @@ def read(data: bytes) -> tuple[Any, ...]:
         model = read_model_bytes(data)
     except InputError as error:
         return (str(error),)
-    model.graph.runs = []  # only nodes read in one go are copied as they are
+    model.graph.runs = []  # only nodes decoded at once are copied
     return repr(model), model.oddities
 
 
@@ -85,32 +85,32 @@ def test_changed_bytes_are_read_as_they_are_field_by_field(slowly: Callable[[byt
         data = bytearray(whole)
         for _ in range(RNG.choice((1, 1, 2, 5))):
             at = RNG.randrange(len(data))
-            how = RNG.randrange(4)
-            if how == 0:
+            options = RNG.randrange(4)
+            if options == 0:
                 data[at : at + RNG.randrange(1, 6)] = b""
-            elif how == 1:
+            elif options == 1:
                 data[at:at] = RNG.randbytes(RNG.randrange(1, 4))
             else:
                 data[at] = RNG.randrange(256)
-        found = read(bytes(data))
-        assert found == slowly(bytes(data))
-        outcomes.add(len(found))
+        result = read(bytes(data))
+        assert result == slowly(bytes(data))
+        outcomes.add(len(result))
     assert outcomes == {1, 2}, "some are refused and some are read"
 
 
-def sized(number: int, data: bytes) -> bytes:
+def add_size(number: int, data: bytes) -> bytes:
     return bytes([number << 3 | 2, len(data)]) + data
 
 
-def test_what_is_odd_is_said_of_every_file_that_has_it() -> None:
-    odd = sized(1, b"a") + b"\x1a\x01x" + b"\xa0\x01\x02"  # an int in a field of bytes
-    node = sized(1, sized(2, b"y") + sized(4, b"Op") + sized(5, odd))
-    data = b"\x08\x08" + sized(7, node + node + sized(2, b"g")) + sized(8, b"\x10\x11")
+def test_what_is_odd_is_reported_of_every_file_that_has_it() -> None:
+    malformed = add_size(1, b"a") + b"\x1a\x01x" + b"\xa0\x01\x02"  # an int in a field of bytes
+    node = add_size(1, add_size(2, b"y") + add_size(4, b"Op") + add_size(5, malformed))
+    data = b"\x08\x08" + add_size(7, node + node + add_size(2, b"g")) + add_size(8, b"\x10\x11")
     first, second = read_model_bytes(data), read_model_bytes(data)
     assert first.oddities
     assert second.oddities == first.oddities
 
 
 def test_equal_attributes_of_two_models_are_one_object() -> None:
-    one, other = (read_model_bytes(model_of(12)).graph.nodes[3] for _ in range(2))
-    assert one.attributes["axis"] is other.attributes["axis"]
+    node, other = (read_model_bytes(model_of(12)).graph.nodes[3] for _ in range(2))
+    assert node.attributes["axis"] is other.attributes["axis"]

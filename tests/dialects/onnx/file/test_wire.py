@@ -1,4 +1,4 @@
-"""The wire format: every field in every block size, spans that merge, groups, and bytes that are no message."""
+"""The wire format: fields across blocks, merged spans, groups, invalid bytes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.onnx.file import schema as varints
-from specgate.dialects.onnx.file import wire
+from specgate.dialects.onnx.file import schema, wire
 from specgate.dialects.onnx.file.model import locate
 from specgate.dialects.onnx.file.schema import Message, WireError, enum, messages
 from specgate.dialects.onnx.file.wire import Reader
@@ -42,21 +41,21 @@ def key(number: int, wire_type: int) -> bytes:
     return varint(number << 3 | wire_type)
 
 
-def sized(number: int, payload: bytes) -> bytes:
-    return key(number, varints.LEN) + varint(len(payload)) + payload
+def add_size(number: int, payload: bytes) -> bytes:
+    return key(number, schema.LEN) + varint(len(payload)) + payload
 
 
 def scalar(name: str, value: Any) -> bytes:
     number = NUMBERS[name]
     if name in {"single", "singles"}:
-        return key(number, varints.I32) + struct.pack("<f", value)
+        return key(number, schema.I32) + struct.pack("<f", value)
     if name == "twice":
-        return key(number, varints.I64) + struct.pack("<d", value)
+        return key(number, schema.I64) + struct.pack("<d", value)
     if name in {"text", "far"}:
-        return sized(number, value.encode())
+        return add_size(number, value.encode())
     if name == "data":
-        return sized(number, value)
-    return key(number, varints.VARINT) + varint(value)
+        return add_size(number, value)
+    return key(number, schema.VARINT) + varint(value)
 
 
 def reader(data: bytes) -> Reader:
@@ -64,7 +63,10 @@ def reader(data: bytes) -> Reader:
 
 
 def read(data: bytes, message: Message = OUTER) -> list[tuple[str, Any]]:
-    """Every field's name and value, the bytes of spans looked up while the others are still to come."""
+    """Return every field's name and value.
+
+    Bytes of spans are looked up before later fields arrive.
+    """
     source = reader(data)
     fields = source.fields([(0, len(data))], message)
     return [(name, source.read(value, end) if end else value) for name, value, end in fields]
@@ -90,7 +92,7 @@ def test_every_field_is_read_whatever_the_block(
 ) -> None:
     parts = [scalar(name, value) for name, value in fields]
     unknown = (
-        key(99, varints.LEN) + varint(70) + b"\xff" * 70 + key(98, varints.I64) + b"\xff" * 8 + key(97, 0) + b"\xff\x01"
+        key(99, schema.LEN) + varint(70) + b"\xff" * 70 + key(98, schema.I64) + b"\xff" * 8 + key(97, 0) + b"\xff\x01"
     )
     for at in strangers:
         parts.insert(min(at, len(parts)), unknown)
@@ -133,7 +135,7 @@ def test_numbers_are_cut_to_their_width() -> None:
 
 
 def test_packed_and_single_numbers_both_come_for_a_repeated_field() -> None:
-    data = sized(10, b"\x05\x06") + key(10, 0) + b"\x07" + sized(11, b"\0\0\x80\x3f")
+    data = add_size(10, b"\x05\x06") + key(10, 0) + b"\x07" + add_size(11, b"\0\0\x80\x3f")
     assert read(data) == [("numbers", b"\x05\x06"), ("numbers", 7), ("singles", b"\0\0\x80\x3f")]
 
 
@@ -149,22 +151,24 @@ def test_spans_are_read_one_after_the_other(block: int, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("block", [24, 1 << 15])
 def test_children_are_read_between_their_siblings(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "BLOCK_BYTES", block)
-    data = b"".join(sized(3, sized(1, b"x" * n) + sized(1, b"%d" % n)) + scalar("number", n) for n in range(60))
+    data = b"".join(
+        add_size(3, add_size(1, b"x" * n) + add_size(1, b"%d" % n)) + scalar("number", n) for n in range(60)
+    )
     source = reader(data)
-    found: list[Any] = []
+    result: list[Any] = []
     for name, value, end in source.fields([(0, len(data))], OUTER):
-        found.append([text for _, text, _ in source.fields([(value, end)], INNER)] if name == "inner" else value)
-    assert found == [item for n in range(60) for item in (["x" * n, str(n)], n)]
+        result.append([text for _, text, _ in source.fields([(value, end)], INNER)] if name == "inner" else value)
+    assert result == [item for n in range(60) for item in (["x" * n, str(n)], n)]
 
 
 def group(number: int, content: bytes) -> bytes:
-    return key(number, varints.GROUP) + content + key(number, varints.END_GROUP)
+    return key(number, schema.GROUP) + content + key(number, schema.END_GROUP)
 
 
 @pytest.mark.parametrize("block", [24, 1 << 15])
 def test_unknown_groups_are_skipped(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "BLOCK_BYTES", block)
-    content = key(1, 0) + b"\x85\x01" + key(2, 1) + b"\xff" * 8 + key(3, 5) + b"\xff" * 4 + sized(4, b"\xff" * 300)
+    content = key(1, 0) + b"\x85\x01" + key(2, 1) + b"\xff" * 8 + key(3, 5) + b"\xff" * 4 + add_size(4, b"\xff" * 300)
     data = group(40, content + group(41, content) + group(42, b"")) + scalar("number", 3)
     assert read(data) == [("number", 3)]
     nested = content
@@ -175,9 +179,9 @@ def test_unknown_groups_are_skipped(block: int, monkeypatch: pytest.MonkeyPatch)
         read(group(200, nested))
 
 
-def test_a_bomb_of_groups_is_refused_at_once() -> None:
+def test_a_bomb_of_groups_is_rejected_at_once() -> None:
     with pytest.raises(WireError, match="more than 100 deep"):
-        read(key(40, varints.GROUP) * 100_000)
+        read(key(40, schema.GROUP) * 100_000)
 
 
 HOSTILE = [
@@ -207,7 +211,7 @@ HOSTILE = [
     (b"\x9b\x06\x0e\x01", "found wire type 6"),
     (b"\x9b\x06\x12\x7fab", "group of field 99 has no end"),
     (b"\x0c\x00", "found the end of a group"),
-    (sized(2, b"a" * (1 << 20) + b"b"), "at most 1048576 bytes in text, found 1048577"),
+    (add_size(2, b"a" * (1 << 20) + b"b"), "at most 1048576 bytes in text, found 1048577"),
 ]
 
 
@@ -220,7 +224,7 @@ def test_hostile_bytes_are_one_error(data: bytes, expected: str, block: int, mon
     assert len(str(caught.value)) < 250
     good = scalar("number", 5) * 30
     fields, error = outcome(good + data, block)
-    assert fields == [("number", 5)] * 30  # what comes before it is read, wherever the block ends
+    assert fields == [("number", 5)] * 30  # earlier fields are read, wherever the block ends
     assert error is not None
     assert len(good) <= error.offset < len(good + data)
 
@@ -234,42 +238,42 @@ ODD = [
     (b"\x0b\x0c", "expected int64 in Outer.number, found a group"),
     (b"\x12\x02\xff\xfe", r"expected UTF-8 in a string of Outer, found b'\\xff\\xfe'"),
     (b"\x12\x03\xed\xa0\x80", "expected UTF-8"),
-    (sized(2, b"\xff" * 40_000), "expected UTF-8"),
+    (add_size(2, b"\xff" * 40_000), "expected UTF-8"),
 ]
 
 
 @pytest.mark.parametrize(("data", "expected"), ODD)
 @pytest.mark.parametrize("block", [24, 1 << 15])
-def test_what_protobuf_takes_is_taken_and_said(
+def test_what_protobuf_takes_is_taken_and_reported(
     data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "BLOCK_BYTES", block)
     good = scalar("number", 5) * 30
     source = reader(good + data + good)
-    found = [(name, value) for name, value, _ in source.fields([(0, source.size)], OUTER)]
-    assert [item for item in found if item[0] == "number"] == [("number", 5)] * 60
-    assert [value.startswith("\\x") for name, value in found if name == "text"] == [True] * ("UTF-8" in expected)
-    ((at, said),) = source.oddities.items()
+    result = [(name, value) for name, value, _ in source.fields([(0, source.size)], OUTER)]
+    assert [item for item in result if item[0] == "number"] == [("number", 5)] * 60
+    assert [value.startswith("\\x") for name, value in result if name == "text"] == [True] * ("UTF-8" in expected)
+    ((at, message),) = source.oddities.items()
     assert at == len(good)
-    assert re.match(f".*{expected}", said)
-    assert len(said) < 250
+    assert re.match(f".*{expected}", message)
+    assert len(message) < 250
     many = reader(data * 50)
     list(many.fields([(0, many.size)], OUTER))
     assert len(many.oddities) == wire.MAX_ODDITIES
 
 
 def outcome(data: bytes, block: int) -> tuple[list[tuple[str, Any]], WireError | None]:
-    """The fields before the error, and the error."""
-    found: list[tuple[str, Any]] = []
+    """Return the fields before the error, and the error."""
+    pairs: list[tuple[str, Any]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wire, "BLOCK_BYTES", block)
         source = reader(data)
         try:
             for name, value, end in source.fields([(0, len(data))], OUTER):
-                found.append((name, source.read(value, end) if end else value))
+                pairs.append((name, source.read(value, end) if end else value))
         except WireError as error:
-            return found, error
-    return found, None
+            return pairs, error
+    return pairs, None
 
 
 @given(st.binary(max_size=60), BLOCKS)
@@ -277,8 +281,8 @@ def outcome(data: bytes, block: int) -> tuple[list[tuple[str, Any]], WireError |
 def test_any_bytes_are_fields_or_one_error_whatever_the_block(data: bytes, block: int) -> None:
     fields, error = outcome(data, block)
     assert error is None or 0 <= error.offset < len(data)
-    again, other = outcome(data, 1 << 15)
-    assert repr(again) == repr(fields)
+    repeated, other = outcome(data, 1 << 15)
+    assert repr(repeated) == repr(fields)
     assert str(other) == str(error)
 
 
@@ -296,10 +300,10 @@ def test_a_payload_nobody_asks_for_is_not_read() -> None:
             self.taken += len(data)
             return data
 
-    data = sized(4, bytes(10_000_000)) + scalar("number", 7)
+    data = add_size(4, bytes(10_000_000)) + scalar("number", 7)
     file = Counting(data)
-    found = [name for name, _, _ in Reader(file, len(data)).fields([(0, len(data))], OUTER)]
-    assert found == ["data", "number"]
+    texts = [name for name, _, _ in Reader(file, len(data)).fields([(0, len(data))], OUTER)]
+    assert texts == ["data", "number"]
     assert file.taken <= 2 * wire.BLOCK_BYTES
 
 
@@ -338,7 +342,9 @@ def test_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_path_to_a_byte() -> None:
-    inner = sized(3, b"") + sized(3, sized(1, b"a") + sized(2, scalar("text", "here") + sized(12, b"\x0a\x01b")))
+    inner = add_size(3, b"") + add_size(
+        3, add_size(1, b"a") + add_size(2, scalar("text", "here") + add_size(12, b"\x0a\x01b"))
+    )
     data = scalar("text", "x" * 300) + inner
     at = data.index(b"here")
     assert locate(reader(data), OUTER, MESSAGES, at) == "inner[1].outer"

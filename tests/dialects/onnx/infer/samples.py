@@ -21,15 +21,15 @@ def constants():
     return [depth, helper.make_tensor("values", FLOAT, [2], [0.0, 1.0])]
 
 
-def hidden(*more, shape=("batch", 3), outputs=("hot",), **graph_parts):
-    """Return a model whose OneHot reads a value whose type the file does not state."""
+def hide(*more, shape=("batch", 3), outputs=("hot",), **graph_parts):
+    """Return a model whose OneHot reads a value without a stated type."""
     nodes = [helper.make_node("Cast", ["x"], ["ids"], to=INT64), one_hot_of("ids"), *more]
     body = graph(nodes, [info("x", shape)], [bare(name) for name in outputs], constants(), **graph_parts)
     return model(body, opsets=ML if any(node.domain for node in more) else ML[:1])
 
 
-def undecided(made, **more):
-    report = specgate.lint(made, ["onnx:17"], **more)
+def make_undecided(onnx_model, **more):
+    report = specgate.lint(onnx_model, ["onnx:17"], **more)
     open_ = [(ref.location.node, ref.reason) for ref in report.undecided if ref.location.operator == "OneHot"]
-    lacking = [f for f in report.findings if not f.id.endswith(".required")]  # inputs left out are what it dies of
+    lacking = [f for f in report.findings if not f.id.endswith(".required")]  # omitted inputs crash it
     return open_, lacking

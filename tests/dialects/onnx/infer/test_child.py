@@ -1,4 +1,4 @@
-"""The process that asks the onnx package, spoken to as it is: what it answers, and how it ends."""
+"""The inference process, called directly: its answers and its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from specgate.dialects.onnx.infer.process import _CHILD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-onnx = pytest.importorskip("onnx", reason="THE PROCESS IS NOT ASKED: pip install onnx (it is in the test extra)")
+onnx = pytest.importorskip("onnx", reason="THE PROCESS IS NOT TESTED: pip install onnx (it is in the test extra)")
 helper, FLOAT = onnx.helper, onnx.TensorProto.FLOAT
 PATIENCE = 60.0  # seconds on a busy machine
 
@@ -39,12 +39,12 @@ def answer(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
 
 def read(process: subprocess.Popen[bytes], size: int) -> bytes:
     assert process.stdout is not None
-    found = b""
-    while len(found) < size:
-        part = process.stdout.read(size - len(found))
+    data = b""
+    while len(data) < size:
+        part = process.stdout.read(size - len(data))
         assert part, "it is gone"
-        found += part
-    return found
+        data += part
+    return data
 
 
 def ask(process: subprocess.Popen[bytes], data: bytes, *, nested: bool = True) -> tuple[bytes, bytes]:
@@ -66,21 +66,21 @@ def model() -> bytes:
         helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []),
     ]
     graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", FLOAT, None)])
-    made: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
-    return made
+    data: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    return data
 
 
 @pytest.mark.parametrize(("nested", "graphs"), [(True, 3), (False, 1)])
 def test_an_answer_names_the_types_of_each_graph(child, nested: bool, graphs: int) -> None:
     sign, data = ask(child, model(), nested=nested)
     assert sign == b"+"
-    said, sizes = json.loads(data.partition(b"\n")[0])
+    message, sizes = json.loads(data.partition(b"\n")[0])
     kinds, at = [], len(data) - sum(sizes)
     for size in sizes:
         kinds.append(onnx.TypeProto.FromString(data[at : at + size]))
         at += size
-    assert len(said) == graphs
-    names, places = said[0]
+    assert len(message) == graphs
+    names, places = message[0]
     shapes = {
         name: [d.dim_value for d in kinds[place].tensor_type.shape.dim]
         for name, place in zip(names, places, strict=True)
@@ -88,7 +88,7 @@ def test_an_answer_names_the_types_of_each_graph(child, nested: bool, graphs: in
     assert shapes == {"a": [2, 3], "y": [2, 3]}
 
 
-def test_what_is_no_model_is_told_and_the_next_one_answered(child) -> None:
+def test_what_is_not_a_model_is_reported_and_the_next_one_answered(child) -> None:
     sign, data = ask(child, b"\xff" * 20)
     assert sign == b"-"
     assert data
@@ -103,7 +103,7 @@ def test_it_ends_with_its_input(child) -> None:
 
 
 def test_it_says_so_where_the_package_cannot_be_loaded(tmp_path) -> None:
-    """A package in the way of the real one."""
+    """Shadow the real onnx package with another one."""
     (tmp_path / "onnx.py").write_text("raise RuntimeError('broken on purpose')", encoding="utf-8")
     code = f"import sys, runpy; sys.path.insert(0, {str(tmp_path)!r}); sys.argv[1:] = ['60']; runpy.run_path({_CHILD!r}, run_name='__main__')"
     run = subprocess.run([sys.executable, "-P", "-c", code], input=b"", capture_output=True, timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""Types and shapes from the onnx package: used where a file says nothing, and never the end of a lint."""
+"""Inferred types and shapes are used where a file has none; errors do not end lint."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.linting.settings import LintSettings
 from specgate.validate.verdict_cache import Memo
 from specgate.verdict import Verdict
-from tests.dialects.onnx.infer.samples import ML, bare, constants, hidden, one_hot_of, undecided
+from tests.dialects.onnx.infer.samples import ML, bare, constants, hide, make_undecided, one_hot_of
 from tests.linting.models import BOOL, FLOAT, INT64, branch, graph, helper, info, model, onnx, relu, weights
 from tests.paths import ROOT
 
 
 def crashing(name="bad"):
-    """Return a node at which onnx 1.23.2 dies: its input is left out."""
+    """Return a node that crashes onnx 1.23.2: its input is omitted."""
     return helper.make_node("DictVectorizer", [""], [name], domain="ai.onnx.ml", name=name)
 
 
-def refused(name="odd"):
+def reject(name="odd"):
     return helper.make_node("EyeLike", [], [name], name=name)
 
 
 def test_what_the_file_leaves_out_is_inferred():
-    assert undecided(hidden()) == ([], [])
-    (node, reason), *_ = undecided(hidden(), infer=False)[0]
+    assert make_undecided(hide()) == ([], [])
+    (node, reason), *_ = make_undecided(hide(), infer=False)[0]
     assert node == "graph/OneHot->hot"
     assert "indices has an unknown type" in reason
 
@@ -41,34 +41,34 @@ def test_what_the_file_leaves_out_is_inferred():
 def test_types_reach_subgraphs_through_outer_names():
     body = graph([one_hot_of("ids", "w")], [], [bare("w")], name="inner")
     first = helper.make_node("Cast", ["x"], ["ids"], to=INT64)
-    made = model(graph([first, branch(body, body)], ["x", info("c", [], BOOL)], [bare("y")], constants()))
-    assert undecided(made) == ([], [])
-    assert len(undecided(made, infer=False)[0]) == 2
+    new_model = model(graph([first, branch(body, body)], ["x", info("c", [], BOOL)], [bare("y")], constants()))
+    assert make_undecided(new_model) == ([], [])
+    assert len(make_undecided(new_model, infer=False)[0]) == 2
 
 
 def test_inference_for_a_runtime_has_no_names_but_those_of_the_file():
     nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Shape", ["places"], ["sizes"])]
-    made = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
-    body = id(made.graph)
-    assert inference.infer_question(question(made))[body]["places"].shape == (2, None)
-    assert inference.begin(made, [])().types[body]["places"].shape == (2, "unk__0")
+    onnx_model = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
+    body = id(onnx_model.graph)
+    assert inference.infer_question(question(onnx_model))[body]["places"].shape == (2, None)
+    assert inference.begin(onnx_model, [])().types[body]["places"].shape == (2, "unk__0")
     nodes[0] = helper.make_node("Relu", ["x"], ["places"])
-    made = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
-    assert inference.infer_question(question(made))[id(made.graph)]["places"].shape == ("batch", 3)
+    onnx_model = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
+    assert inference.infer_question(question(onnx_model))[id(onnx_model.graph)]["places"].shape == ("batch", 3)
 
 
 def test_weights_are_not_sent_but_their_types_are():
     large = helper.make_tensor("large", INT64, [3, 4000], range(12000))
-    held = helper.make_node("Constant", [], ["held"], value=large)
+    node = helper.make_node("Constant", [], ["held"], value=large)
     nodes = [
-        held,
+        node,
         helper.make_node("Identity", ["large"], ["a"]),
         helper.make_node("Identity", ["held"], ["b"]),
         one_hot_of("a", "y"),
         one_hot_of("b", "z"),
     ]
     body = graph(nodes, [], [bare("y"), bare("z")], [*constants(), large])
-    assert undecided(model(body)) == ([], [])
+    assert make_undecided(model(body)) == ([], [])
     from specgate.dialects.onnx.infer.inference import question
 
     assert len(question(read_model_bytes(model(body).SerializeToString())).data) < 1000
@@ -77,8 +77,8 @@ def test_weights_are_not_sent_but_their_types_are():
 def test_small_constants_are_data_for_inference():
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["ids"]), one_hot_of("ids")]
     shape = helper.make_tensor("shape", INT64, [3], [-1, 1, 3])
-    made = model(graph(nodes, [info("x", ["batch", 3], INT64)], [bare("hot")], [*constants(), shape]))
-    units = onnx_units(read_model_bytes(made.SerializeToString()), LintSettings()).units
+    new_model = model(graph(nodes, [info("x", ["batch", 3], INT64)], [bare("hot")], [*constants(), shape]))
+    units = onnx_units(read_model_bytes(new_model.SerializeToString()), LintSettings()).units
     descriptor = next(unit.descriptor for unit in units if unit.descriptor is not None and unit.operator == "OneHot")
     assert descriptor.fields["indices"].sizes[1:] == (1, 3)
 
@@ -95,50 +95,50 @@ def test_small_constants_are_data_for_inference():
         (FLOAT, ["batch", 3], "stated-type"),
     ],
 )
-def test_what_the_file_says_otherwise_is_told_once(monkeypatch, kind, shape, expected):
-    """By the rule that it breaks; where the tables have none, as a warning."""
-    made = hidden(value_info=[info("ids", shape, kind)])
+def test_what_the_file_says_otherwise_is_reported_once(monkeypatch, kind, shape, expected):
+    """By the broken rule; a warning if the tables do not have one."""
+    onnx_model = hide(value_info=[info("ids", shape, kind)])
     place = "graph/Cast->ids"
-    told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
-    assert [(f.id.split("/")[1], f.severity) for f in told] == [("Cast", "error")] * (expected is not None)
+    message = [f for f in specgate.lint(onnx_model, ["onnx:17"]).findings if f.location and f.location.node == place]
+    assert [(f.id.split("/")[1], f.severity) for f in message] == [("Cast", "error")] * (expected is not None)
     monkeypatch.setattr("specgate.linting.checker.check_at", accepting)
     monkeypatch.setattr("specgate.linting.checker._JUDGED", Memo())
     monkeypatch.setattr("specgate.linting.checker._SEEN", {})
-    told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
-    assert [(f.id, f.severity) for f in told] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
+    message = [f for f in specgate.lint(onnx_model, ["onnx:17"]).findings if f.location and f.location.node == place]
+    assert [(f.id, f.severity) for f in message] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
 
 
 def accepting(descriptor, level, basis, by, device):
-    """Judge as a table without rules would."""
+    """Check as a table without rules would."""
     return Verdict(True, f"{descriptor.dialect}:{level}", descriptor.operator, basis)
 
 
 def test_a_rule_that_says_the_same_is_enough():
-    made = hidden()
-    made.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
-    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
+    onnx_model = hide()
+    onnx_model.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
+    assert [f.id for f in make_undecided(onnx_model)[1]] == ["onnx/OneHot/output-depth"]
 
 
-@pytest.mark.parametrize("nodes", [[crashing()], [refused()], [crashing("a"), refused("b")]])
+@pytest.mark.parametrize("nodes", [[crashing()], [reject()], [crashing("a"), reject("b")]])
 def test_a_node_at_which_the_package_fails_is_named_and_the_rest_is_inferred(nodes):
-    made = hidden(*nodes, outputs=["hot", *(node.name for node in nodes)])
-    open_, findings = undecided(made)
+    onnx_model = hide(*nodes, outputs=["hot", *(node.name for node in nodes)])
+    open_, findings = make_undecided(onnx_model)
     assert open_ == []
     assert [(f.id, f.severity) for f in findings] == [("onnx/model/not-inferred", "note")] * len(nodes)
     assert {f.location.node for f in findings if f.location} == {f"graph/{node.name}" for node in nodes}
 
 
-def test_how_the_process_ended_is_told():
-    (finding,) = undecided(hidden(crashing(), outputs=["hot", "bad"]))[1]
+def test_how_the_process_ended_is_reported():
+    (finding,) = make_undecided(hide(crashing(), outputs=["hot", "bad"]))[1]
     assert "the onnx subprocess died (SIGSEGV)" in finding.message
-    (finding,) = undecided(hidden(refused(), outputs=["hot", "odd"]))[1]
+    (finding,) = make_undecided(hide(reject(), outputs=["hot", "odd"]))[1]
     assert "Input 0 is out of bounds" in finding.message
 
 
 @pytest.mark.slow
 def test_too_many_such_nodes_end_the_attempt():
     names = [f"n{i}" for i in range(8)]
-    open_, findings = undecided(hidden(*map(crashing, names), outputs=["hot", *names]))
+    open_, findings = make_undecided(hide(*map(crashing, names), outputs=["hot", *names]))
     assert len(open_) == 1
     assert [f.location.node for f in findings if f.location][-1] == "graph"
     assert len(findings) == inference.MOST_CULPRITS + 1
@@ -158,7 +158,7 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     monkeypatch.setattr(process, "_CHILD", str(slow))
     monkeypatch.setattr(process, "SECONDS", 0.2)
     started = time.monotonic()
-    open_, (finding,) = undecided(hidden())
+    open_, (finding,) = make_undecided(hide())
     assert len(open_) == 1
     assert "did not answer within" in finding.message
     assert time.monotonic() - started < process.START_SECONDS
@@ -170,7 +170,7 @@ def test_a_process_that_does_not_start_costs_a_note(monkeypatch, tmp_path, scrip
     (tmp_path / "child.py").write_text(script, encoding="utf-8")
     process.close()
     monkeypatch.setattr(process, "_CHILD", str(tmp_path / "child.py"))
-    open_, (finding,) = undecided(hidden())
+    open_, (finding,) = make_undecided(hide())
     assert len(open_) == 1
     assert finding.id == "onnx/model/not-inferred"
     process.close()
@@ -183,13 +183,13 @@ def running():
 
 
 def test_one_process_serves_many_models_and_a_dead_one_is_replaced():
-    undecided(hidden())
+    make_undecided(hide())
     first = running().pid
-    undecided(hidden())
+    make_undecided(hide())
     assert running().pid == first
     running().kill()
     running().wait()
-    assert undecided(hidden()) == ([], [])
+    assert make_undecided(hide()) == ([], [])
     assert running().pid != first
 
 
@@ -204,15 +204,15 @@ def test_a_forked_process_starts_its_own():
         "assert os.waitpid(child, 0)[1] == 0\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
         "assert process._state.child.process.pid == ours\n"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code, _saved()], cwd=ROOT, check=True, timeout=120)
+    subprocess.run([sys.executable, "-W", "error", "-c", code, _save_model()], cwd=ROOT, check=True, timeout=120)
 
 
-def _saved():
+def _save_model():
     import tempfile
     from pathlib import Path
 
     path = Path(tempfile.mkdtemp()) / "model.onnx"
-    path.write_bytes(hidden().SerializeToString())
+    path.write_bytes(hide().SerializeToString())
     return str(path)
 
 
@@ -233,13 +233,13 @@ assert report.clean
 
 def test_without_the_package_lint_runs_and_says_what_stays_undecided(tmp_path):
     path = tmp_path / "model.onnx"
-    path.write_bytes(hidden().SerializeToString())
+    path.write_bytes(hide().SerializeToString())
     subprocess.run([sys.executable, "-W", "error", "-c", BLOCKED, str(path)], cwd=ROOT, check=True, timeout=120)
 
 
 def test_the_package_is_imported_in_the_other_process_only(tmp_path):
     path = tmp_path / "model.onnx"
-    path.write_bytes(hidden().SerializeToString())
+    path.write_bytes(hide().SerializeToString())
     code = (
         "import sys, specgate\nreport = specgate.lint(sys.argv[1], ['onnx:17'])\nassert not report.undecided\n"
         "assert not {'onnx', 'numpy', 'google.protobuf'} & set(sys.modules)\n"
@@ -248,46 +248,46 @@ def test_the_package_is_imported_in_the_other_process_only(tmp_path):
 
 
 def test_a_pin_decides_what_a_symbol_leaves_open():
-    made = hidden(shape=("batch", 3))
-    made.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
-    ((_, reason),), findings = undecided(made)
+    onnx_model = hide(shape=("batch", 3))
+    onnx_model.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
+    ((_, reason),), findings = make_undecided(onnx_model)
     assert reason.endswith("; pin --pin batch=SIZE")
     assert findings == []
-    assert undecided(made, pins={"batch": 8}) == ([], [])
-    wrong = undecided(made, pins={"batch": 9})
+    assert make_undecided(onnx_model, pins={"batch": 8}) == ([], [])
+    wrong = make_undecided(onnx_model, pins={"batch": 9})
     assert [f.id for f in wrong[1]] == ["onnx/OneHot/output-sizes"]
 
 
 def test_a_nameless_dimension_of_an_input_is_pinned_by_its_place():
-    made = hidden(shape=(None, 3))
-    made.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
-    ((_, reason),), _ = undecided(made)
+    onnx_model = hide(shape=(None, 3))
+    onnx_model.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
+    ((_, reason),), _ = make_undecided(onnx_model)
     assert reason.endswith("; pin --pin 'x[0]=SIZE'")  # quoted for a shell
-    assert undecided(made, pins={"x[0]": 8}) == ([], [])
+    assert make_undecided(onnx_model, pins={"x[0]": 8}) == ([], [])
 
 
-def test_a_pin_that_nothing_is_called_is_told():
-    _, (finding,) = undecided(hidden(), pins={"bach": 8})
+def test_a_pin_that_nothing_is_called_is_reported():
+    _, (finding,) = make_undecided(hide(), pins={"bach": 8})
     assert (finding.id, finding.severity) == ("onnx/model/pin-unknown", "note")
     assert "known: 'batch'" in finding.message
 
 
 def test_an_initializer_that_an_input_may_replace_is_no_constant():
-    made = hidden()
-    made.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
-    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
-    made.graph.input.append(info("depth", [], INT64))
-    assert undecided(made) == ([], [])
-    made.ir_version = 3
-    made.graph.input.append(info("values"))
-    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
+    onnx_model = hide()
+    onnx_model.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
+    assert [f.id for f in make_undecided(onnx_model)[1]] == ["onnx/OneHot/output-depth"]
+    onnx_model.graph.input.append(info("depth", [], INT64))
+    assert make_undecided(onnx_model) == ([], [])
+    onnx_model.ir_version = 3
+    onnx_model.graph.input.append(info("values"))
+    assert [f.id for f in make_undecided(onnx_model)[1]] == ["onnx/OneHot/output-depth"]
 
 
 def test_constants_in_any_attribute_of_a_constant_node():
     depth = helper.make_node("Constant", [], ["depth"], value_int=4)
     nodes = [depth, one_hot_of("ids")]
-    made = model(graph(nodes, [info("ids", [3], INT64)], [info("hot", [3, 5])], constants()[1:]))
-    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
+    new_model = model(graph(nodes, [info("ids", [3], INT64)], [info("hot", [3, 5])], constants()[1:]))
+    assert [f.id for f in make_undecided(new_model)[1]] == ["onnx/OneHot/output-depth"]
 
 
 def test_a_value_that_only_the_file_knows_is_used():
@@ -296,7 +296,7 @@ def test_a_value_that_only_the_file_knows_is_used():
     body = graph(nodes, ["x"], [bare("hot")], constants(), value_info=[info("ids", [3], INT64)])
     custom = model(body, opsets=[ML[0], ("com.acme", 1)])
     custom.graph.node[0].domain = "com.acme"
-    assert undecided(custom, custom_domains=["com.acme"]) == ([], [])
+    assert make_undecided(custom, custom_domains=["com.acme"]) == ([], [])
 
 
 def test_nodes_side_by_side_are_copied_and_the_others_written():
@@ -309,14 +309,14 @@ def test_nodes_side_by_side_are_copied_and_the_others_written():
     nodes[200] = helper.make_node("Odd", ["v200"], ["v201"], domain="com.acme", kind=kind)
     ours = read_model_bytes(model(graph(nodes, ["v0"], ["v300"])).SerializeToString())
     assert [(first, past) for first, past, _ in ours.graph.runs] == [(1, 100), (102, 200), (202, 300)]
-    asked = read_model_bytes(question(ours).data).graph.nodes
-    assert asked == ours.graph.nodes
-    # protobuf merges two graphs into one: what stands between their nodes is no node's
+    questions = read_model_bytes(question(ours).data).graph.nodes
+    assert questions == ours.graph.nodes
+    # protobuf merges two graphs into one, so data between their nodes belongs to no node
     halves = [model(graph(part, ["v0"], ["v300"])) for part in (nodes[:2], nodes[2:])]
     twice = read_model_bytes(b"".join(half.SerializeToString() for half in halves))
     assert twice.graph.nodes == ours.graph.nodes
     assert twice.graph.runs == []
-    assert read_model_bytes(question(twice).data).graph.nodes == asked
+    assert read_model_bytes(question(twice).data).graph.nodes == questions
 
 
 def test_every_kind_of_type_and_attribute_is_written_as_it_was_read():
@@ -329,10 +329,12 @@ def test_every_kind_of_type_and_attribute_is_written_as_it_was_read():
         "Odd", ["s"], ["y"], domain="com.acme", f=1.5, i=-3, s="text", fs=[1.0, -2.0], is_=[1, -(2**63)], ss=["a", "b"],
         t=weights("t"), tp=sequence.type, g=graph([relu("a", "b", domain="com.acme")], ["a"], ["b"]),
     )  # fmt: skip
-    made = model(graph([node], [sequence, optional, mapped], initializers=[weights("k")]), opsets=[("com.acme", 1)])
-    ours = read_model_bytes(made.SerializeToString())
-    again = read_model_bytes(question(ours).data)
-    assert again.graph.nodes == ours.graph.nodes
-    assert again.graph.inputs == ours.graph.inputs
-    assert again.graph.initializers == ours.graph.initializers
+    new_model = model(
+        graph([node], [sequence, optional, mapped], initializers=[weights("k")]), opsets=[("com.acme", 1)]
+    )
+    ours = read_model_bytes(new_model.SerializeToString())
+    round_trip = read_model_bytes(question(ours).data)
+    assert round_trip.graph.nodes == ours.graph.nodes
+    assert round_trip.graph.inputs == ours.graph.inputs
+    assert round_trip.graph.initializers == ours.graph.initializers
     onnx.ModelProto.FromString(question(ours).data)

@@ -1,4 +1,4 @@
-"""What inference may take: small files that would hold it for ever, threads that share it, and forks of them."""
+"""Limits of inference: small files with endless work, shared processes, forks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer import process
 from specgate.dialects.onnx.infer.inference import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.lint.units import bodies
-from tests.dialects.onnx.infer.samples import bare, constants, hidden, one_hot_of, undecided
+from tests.dialects.onnx.infer.samples import bare, constants, hide, make_undecided, one_hot_of
 from tests.linting.models import BOOL, INT64, branch, call, chain, function, graph, helper, info, model
 from tests.paths import ROOT
 
@@ -26,14 +26,14 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="this system has no such
 
 @pytest.fixture
 def slow_child(monkeypatch, tmp_path):
-    """Let the process do something else than ask the package."""
+    """Replace the inference process's work."""
 
     def use(statement):
         script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
         path = tmp_path / "slow.py"
-        asked = 'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))'
-        assert asked in script
-        path.write_text(script.replace(asked, statement), encoding="utf-8")
+        questions = 'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))'
+        assert questions in script
+        path.write_text(script.replace(questions, statement), encoding="utf-8")
         process.close()
         monkeypatch.setattr(process, "_CHILD", str(path))
 
@@ -42,7 +42,10 @@ def slow_child(monkeypatch, tmp_path):
 
 
 def calling(count, times, *, nested=False):
-    """Return a model of functions F0, F1 … each of which calls the next one so many times, in an If if nested."""
+    """Return a model of functions F0, F1 … that each call the next several times.
+
+    With `nested` the calls are in an If.
+    """
     functions = []
     for number in range(count):
         names = ["a", *(f"t{i}" for i in range(1, times)), "b"]
@@ -60,15 +63,15 @@ def calling(count, times, *, nested=False):
     return model(body, opsets=OPSETS, functions=functions)
 
 
-def far(made):
-    ours = read_model_bytes(made.SerializeToString())
+def far(onnx_model):
+    ours = read_model_bytes(onnx_model.SerializeToString())
     return expands_too_far(ours, list(bodies(ours)))
 
 
-def test_functions_that_multiply_are_not_followed_and_it_is_said():
-    made = calling(40, 2)
-    assert len(made.SerializeToString()) < 4000
-    report = specgate.lint(made, ["onnx:17"])
+def test_functions_that_multiply_are_not_followed_and_it_is_reported():
+    onnx_model = calling(40, 2)
+    assert len(onnx_model.SerializeToString()) < 4000
+    report = specgate.lint(onnx_model, ["onnx:17"])
     (finding,) = [f for f in report.findings if f.id == "onnx/model/not-inferred"]
     assert finding.severity == "note"
     assert f"with functions inlined, the model has more than {MOST_NODES} nodes" in finding.message
@@ -101,7 +104,7 @@ def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
     slow_child("exec('while True: pass')")
     monkeypatch.setattr(process, "SECONDS", 0.5)
     monkeypatch.setattr(process, "PATIENCE", 1000.0)
-    open_, (finding,) = undecided(hidden())
+    open_, (finding,) = make_undecided(hide())
     assert len(open_) == 1
     assert "did not finish within" in finding.message
     assert "seconds of CPU time" in finding.message
@@ -110,18 +113,18 @@ def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
 @posix_only
 def test_memory_is_limited_by_the_size_of_the_file(slow_child):
     slow_child("x = bytearray(1 << 30); answer(b'+', x[:0])")
-    open_, findings = undecided(hidden())
+    open_, findings = make_undecided(hide())
     assert len(open_) == 1
     assert "MemoryError" in findings[0].message
 
 
 def test_values_that_double_cost_little():
-    """A shape is propagated; fifty times concatenated with itself it has no room anywhere."""
+    """A shape is propagated until fifty self-concatenations exceed memory."""
     nodes = [helper.make_node("Shape", ["x"], ["v0"])]
     nodes += [helper.make_node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=0) for i in range(50)]
-    made = model(graph(nodes, [info("x", [2])], [info("v50", None, INT64)]))
+    new_model = model(graph(nodes, [info("x", [2])], [info("v50", None, INT64)]))
     begun = time.monotonic()
-    report = specgate.lint(made, ["onnx:17"])
+    report = specgate.lint(new_model, ["onnx:17"])
     assert "onnx/model/not-inferred" in {f.id for f in report.findings}
     budget = process.Budget(0)
     assert time.monotonic() - begun < budget.left + process.START_SECONDS
@@ -129,23 +132,23 @@ def test_values_that_double_cost_little():
 
 @pytest.mark.slow
 def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
-    """Sixteen threads share a process: the last one waits for longer than it may take itself, and is answered."""
+    """Sixteen threads share a process; the last waits longer than its own timeout."""
     monkeypatch.setattr(process, "SECONDS", 5.0)
     slow_child(
         "import time; time.sleep(0.5); "
         'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))'
     )
-    undecided(hidden())  # it is up
-    monkeypatch.setattr(process, "PATIENCE", 1.2)  # 6 s, and the last one waits for 8
+    make_undecided(hide())  # it is up
+    monkeypatch.setattr(process, "PATIENCE", 1.2)  # 6 s, and the last thread waits for 8
     with ThreadPoolExecutor(16) as threads:
-        found = list(threads.map(lambda _: undecided(hidden()), range(16)))
-    assert found == [([], [])] * 16
+        result = list(threads.map(lambda _: make_undecided(hide()), range(16)))
+    assert result == [([], [])] * 16
 
 
 def runs_with_a_model(code: str, folder) -> None:
-    """Run a program whose first argument is a model that asks for inference; it ends well and says nothing."""
+    """Run a program on a model that needs inference; it must end without output."""
     path = folder / "model.onnx"
-    path.write_bytes(hidden().SerializeToString())
+    path.write_bytes(hide().SerializeToString())
     run = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
         cwd=ROOT,
@@ -165,7 +168,7 @@ def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
         "specgate.lint(model, ['onnx:17'])\n"
         "held, go = threading.Event(), threading.Event()\n"
         "def hold():\n"
-        "    with process._state.lock: held.set(); go.wait()\n"  # as a thread does that waits for its answer
+        "    with process._state.lock: held.set(); go.wait()\n"  # as a thread that waits for its answer
         "thread = threading.Thread(target=hold); thread.start(); held.wait()\n"
         "child = os.fork()\n"
         "if not child:\n"

@@ -1,4 +1,4 @@
-"""What a model states of every value is confirmed by inferring one node of each kind, and never more than is so."""
+"""Stated types are confirmed by inferring one node of each kind."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ def stated_of(text: str) -> Stated | None:
     return Stated.of(model, list(bodies(model)))
 
 
-def confirmed(text: str) -> bool:
-    found = stated_of(text)
-    assert found is not None
-    (types,) = infer_question(found.question).values()
-    return found.matches_types(types)
+def confirm(text: str) -> bool:
+    stated = stated_of(text)
+    assert stated is not None
+    (types,) = infer_question(stated.question).values()
+    return stated.matches_types(types)
 
 
 def test_one_node_of_each_kind_is_asked_about() -> None:
-    found = stated_of(CHAIN)
-    assert found is not None
-    assert list(found.kinds) == [0, 1, 0, 1]
-    asked = read_model_bytes(found.question.data).graph
-    assert [node.op_type for node in asked.nodes] == ["Relu", "Add"]
-    assert confirmed(CHAIN)
+    stated = stated_of(CHAIN)
+    assert stated is not None
+    assert list(stated.kinds) == [0, 1, 0, 1]
+    graph = read_model_bytes(stated.question.data).graph
+    assert [node.op_type for node in graph.nodes] == ["Relu", "Add"]
+    assert confirm(CHAIN)
 
 
 def test_the_types_are_those_of_the_whole_graph() -> None:
     model = model_of(CHAIN)
     (whole,) = infer_question(question(model), values=True).values()
-    made = begin(model, list(bodies(model)))()
-    assert made.types[id(model.graph)] == whole
-    assert made.kinds
+    inferred = begin(model, list(bodies(model)))()
+    assert inferred.types[id(model.graph)] == whole
+    assert inferred.kinds
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_the_types_are_those_of_the_whole_graph() -> None:
 )
 def test_what_contradicts_its_node_is_not_confirmed(wrong: tuple[str, str]) -> None:
     text = CHAIN.replace(*wrong)
-    assert not confirmed(text)
+    assert not confirm(text)
     model = model_of(text)
-    made = begin(model, list(bodies(model)))()
+    onnx_model = begin(model, list(bodies(model)))()
     (whole,) = infer_question(question(model), values=True).values()
-    assert made.types[id(model.graph)] == whole, "all of it is inferred then"
-    assert not made.kinds
+    assert onnx_model.types[id(model.graph)] == whole, "then every value is inferred"
+    assert not onnx_model.kinds
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_sizes_that_are_computed_on_the_way_are_not_confirmed() -> None:
         y = Reshape(z, s)
     }
     """
-    assert not confirmed(text), "the elements of s are not known to its reader alone"
+    assert not confirm(text), "the elements of s are not known to its reader alone"
 
 
 def test_constants_count_by_their_elements() -> None:
@@ -121,5 +121,5 @@ def test_constants_count_by_their_elements() -> None:
         w = Reshape(v, t)
     }
     """
-    assert confirmed(text.replace("SIZES", "2,3"))
-    assert not confirmed(text.replace("SIZES", "3,2"))
+    assert confirm(text.replace("SIZES", "2,3"))
+    assert not confirm(text.replace("SIZES", "3,2"))

@@ -1,4 +1,4 @@
-"""Nodes that hold graphs have as many outputs as these give, of the same types; so says every implementation."""
+"""Nodes have the outputs of their subgraphs, as every implementation requires."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def info(name, kind=FLOAT, sizes=(2,)):
 
 
 def branch(count, kind=FLOAT):
-    held = helper.make_tensor("v", kind, [2], [1, 2])
-    nodes = [helper.make_node("Constant", [], [f"k{i}"], value=held) for i in range(count)]
+    tensor = helper.make_tensor("v", kind, [2], [1, 2])
+    nodes = [helper.make_node("Constant", [], [f"k{i}"], value=tensor) for i in range(count)]
     return helper.make_graph(nodes, "branch", [], [info(f"k{i}", kind) for i in range(count)])
 
 
@@ -26,28 +26,28 @@ def body(inputs, outputs):
     return helper.make_graph(nodes, "body", inputs, [value for value, _ in outputs])
 
 
-def judged(node, inputs, outputs, opset=16):
-    """What lint says, and whether strict shape inference takes the model."""
+def evaluate(node, inputs, outputs, opset=16):
+    """Return lint's findings, and whether strict shape inference accepts the model."""
     graph = helper.make_graph([node], "g", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    taken = strict_inference_takes(model)
-    found = specgate.lint(model, targets=["onnx:17"]).findings
-    return {f.id for f in found if f.severity == "error" and not f.id.startswith("onnx/model/")}, taken
+    accepted = strict_inference_takes(model)
+    findings = specgate.lint(model, targets=["onnx:17"]).findings
+    return {f.id for f in findings if f.severity == "error" and not f.id.startswith("onnx/model/")}, accepted
 
 
 @pytest.mark.parametrize(("inside", "outside"), [(1, 1), (2, 2), (2, 1), (1, 2)])
 def test_if_gives_what_its_branches_give(inside, outside):
     names = [f"y{i}" for i in range(outside)]
     node = helper.make_node("If", ["c"], names, then_branch=branch(inside), else_branch=branch(inside))
-    found, taken = judged(node, [info("c", BOOL, ())], [info(name) for name in names])
-    assert taken is (inside == outside)
-    assert found == (set() if taken else {"onnx/If/output-count"})
+    result, accepted = evaluate(node, [info("c", BOOL, ())], [info(name) for name in names])
+    assert accepted is (inside == outside)
+    assert result == (set() if accepted else {"onnx/If/output-count"})
 
 
 def test_if_gives_the_types_of_its_branches():
     node = helper.make_node("If", ["c"], ["y"], then_branch=branch(1, INT64), else_branch=branch(1, INT64))
-    assert judged(node, [info("c", BOOL, ())], [info("y", INT64)]) == (set(), True)
-    assert judged(node, [info("c", BOOL, ())], [info("y", FLOAT)]) == ({"onnx/If/output-types"}, False)
+    assert evaluate(node, [info("c", BOOL, ())], [info("y", INT64)]) == (set(), True)
+    assert evaluate(node, [info("c", BOOL, ())], [info("y", FLOAT)]) == ({"onnx/If/output-types"}, False)
 
 
 @pytest.mark.parametrize("outside", [1, 2, 3])
@@ -72,13 +72,13 @@ def test_loop_and_scan_give_what_their_body_gives(outside):
         (loop, [info("m", INT64, ()), info("c0", BOOL, ()), info("s0")]),
         (scan, [info("s0"), info("e0", FLOAT, (5, 2))]),
     ):
-        found, taken = judged(node, inputs, outputs)
-        assert taken is (outside == 2)
-        assert (f"onnx/{node.op_type}/output-count" in found) is not taken
+        result, accepted = evaluate(node, inputs, outputs)
+        assert accepted is (outside == 2)
+        assert (f"onnx/{node.op_type}/output-count" in result) is not accepted
 
 
 def test_the_minimum_of_a_scan_is_not_a_version_that_reads_its_inputs_otherwise():
-    """Scan 8 takes lengths first: what stands first in a node of version 11 is no state there."""
+    """Scan 8 has lengths as first input; the first input of version 11 is a state."""
     node = helper.make_node(
         "Scan",
         ["s0", "e0"],

@@ -1,4 +1,4 @@
-"""A call of a model-local function gives its nodes types, which must fit together inside."""
+"""A call of a model-local function types its nodes, and conflicts are found."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def errors(nodes, functions, types, target="onnx:17"):
     graph = helper.make_graph(nodes, "g", inputs, outputs)
     imports = [*OPSET, helper.make_opsetid("own", 1)]
     model = helper.make_model(graph, functions=functions, opset_imports=imports, ir_version=8)
-    found = specgate.lint(model, targets=[target]).findings
-    return [(f.id, f.location and f.location.node, f.message) for f in found if f.severity == "error"]
+    findings = specgate.lint(model, targets=[target]).findings
+    return [(f.id, f.location and f.location.node, f.message) for f in findings if f.severity == "error"]
 
 
 ADD = function("Sum", ["a", "b"], ["c"], [helper.make_node("Add", ["a", "b"], ["c"])])
@@ -49,10 +49,10 @@ def test_types_are_followed_through_nodes_and_calls():
         helper.make_node("Sum", ["t", "s"], ["u"], domain="own"),
     ]
     outer = function("Outer", ["p"], ["u"], nodes)
-    found = errors([call("Outer", ["x"], ["y"])], [outer, ADD], {"x": FLOAT})
-    assert [(name, node) for name, node, _ in found] == [("onnx/model/function-types", "graph/call_Outer")]
-    assert found[0][2].endswith(MIXED)
-    assert "function own.Outer/Sum->u" in found[0][2]
+    result = errors([call("Outer", ["x"], ["y"])], [outer, ADD], {"x": FLOAT})
+    assert [(name, node) for name, node, _ in result] == [("onnx/model/function-types", "graph/call_Outer")]
+    assert result[0][2].endswith(MIXED)
+    assert "function own.Outer/Sum->u" in result[0][2]
 
 
 def test_a_type_that_a_node_inside_does_not_take():
@@ -62,11 +62,11 @@ def test_a_type_that_a_node_inside_does_not_take():
     assert message.startswith("function own.Root/Sqrt->b: X is INT64")
 
 
-def test_what_is_wrong_without_types_is_said_once_and_of_the_function():
+def test_what_is_wrong_without_types_is_reported_once_and_of_the_function():
     wrong = helper.make_node("Softmax", ["a"], ["b"], nonsense=1)
     inner = function("Wrong", ["a"], ["b"], [wrong])
-    found = errors([call("Wrong", ["x"], ["y"])], [inner], {"x": FLOAT})
-    assert [name for name, *_ in found] == ["onnx/Softmax/unknown-attribute"]
+    result = errors([call("Wrong", ["x"], ["y"])], [inner], {"x": FLOAT})
+    assert [name for name, *_ in result] == ["onnx/Softmax/unknown-attribute"]
 
 
 def test_casts_and_optional_inputs_are_no_false_alarm():

@@ -1,4 +1,4 @@
-"""A Constant's value is of a type that its version has, also where no output is stated."""
+"""A Constant's value has a type of its version, also without a stated output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_integers_come_with_9(opset):
     info = helper.make_tensor_value_info
     graph = helper.make_graph(nodes, "g", [info("x", FLOAT, [2, 2])], [info("y", FLOAT, [4])])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    taken = strict_inference_takes(model)
-    assert taken is (opset >= 9)
-    found = [f.id for f in specgate.lint(model, targets=["onnx:17"]).findings if f.severity == "error"]
-    assert found == ([] if taken else ["onnx/Constant/value-type"])
+    accepted = strict_inference_takes(model)
+    assert accepted is (opset >= 9)
+    result = [f.id for f in specgate.lint(model, targets=["onnx:17"]).findings if f.severity == "error"]
+    assert result == ([] if accepted else ["onnx/Constant/value-type"])

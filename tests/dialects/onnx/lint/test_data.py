@@ -1,4 +1,4 @@
-"""Tensors and types that ONNX refuses, beside what onnx.checker and ONNX Runtime say of the same file."""
+"""Tensors and types that ONNX rejects, compared with onnx.checker and ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WEIGHT = b"\0" * 8
 
 
 def model(**changes):
-    """Return x + w, with fields of w, of the type of x, or of the model changed."""
+    """Return x + w of the type of x, with changed fields of w or of the model."""
     weight = helper.make_tensor("w", TensorProto.FLOAT, [2], WEIGHT, raw=True)
     for name, value in changes.items():
         if name in {"dims", "float_data", "int32_data"}:
@@ -27,11 +27,11 @@ def model(**changes):
             weight.ClearField(name) if value is None else setattr(weight, name, value)
     tensors = [helper.make_tensor_value_info(name, 1, [2]) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", tensors[:1], tensors[1:], [weight])
-    made = helper.make_model(
+    proto = helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=changes.get("ir_version", 8)
     )
-    made.graph.input[0].type.tensor_type.elem_type = changes.get("elem_type", 1)
-    return made
+    proto.graph.input[0].type.tensor_type.elem_type = changes.get("elem_type", 1)
+    return proto
 
 
 WRONG: dict[str, Any] = {
@@ -58,29 +58,29 @@ WRONG: dict[str, Any] = {
 }
 
 
-def found(made):
-    return {f.id.removeprefix("onnx/model/"): f for f in specgate.lint(made, targets=["onnx:17"]).findings}
+def find_ids(onnx_model):
+    return {f.id.removeprefix("onnx/model/"): f for f in specgate.lint(onnx_model, targets=["onnx:17"]).findings}
 
 
 def test_the_plain_model_is_clean():
     checker.check_model(model(), full_check=True)
-    assert not found(model())
+    assert not find_ids(model())
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_onnx_refuses_is_an_error(case):
+def test_what_onnx_rejects_is_an_error(case):
     changes, rule, message = WRONG[case]
-    findings = found(model(**changes))
+    findings = find_ids(model(**changes))
     assert findings[rule].severity == "error"
     assert message in findings[rule].message
-    if case not in {"raw-long", "raw-odd", "long"}:  # too much data is refused by ONNX Runtime alone
+    if case not in {"raw-long", "raw-odd", "long"}:  # only ONNX Runtime rejects surplus data
         with pytest.raises(Exception, match=r"\w"):  # of many types
             checker.check_model(model(**changes).SerializeToString(), full_check=True)
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("case", ["raw-long", "raw-odd", "long", "another-field", "type-unknown", "elem-none"])
-def test_onnx_runtime_refuses_it_too(case):
+def test_onnx_runtime_rejects_it_too(case):
     runtime = pytest.importorskip("onnxruntime")
     with pytest.raises(Exception, match="ONNXRuntimeError"):
         runtime.InferenceSession(model(**WRONG[case][0]).SerializeToString(), providers=["CPUExecutionProvider"])
@@ -90,27 +90,27 @@ def test_onnx_runtime_refuses_it_too(case):
 @pytest.mark.parametrize("count", [0, 1, 3, 8])
 def test_tensors_that_onnx_makes_are_clean(kind, count):
     number = TensorProto.DataType.Value(kind)
-    made = [helper.make_tensor("t", number, [count], [1] * count)]
-    if not kind.startswith("FLOAT6"):  # numpy has no array of them to take bytes from
-        array = onnx.numpy_helper.to_array(made[0])
-        made.append(onnx.numpy_helper.from_array(array, "t"))
-    for tensor in made:
+    onnx_model = [helper.make_tensor("t", number, [count], [1] * count)]
+    if not kind.startswith("FLOAT6"):  # numpy has no array type for it
+        array = onnx.numpy_helper.to_array(onnx_model[0])
+        onnx_model.append(onnx.numpy_helper.from_array(array, "t"))
+    for tensor in onnx_model:
         checker.check_tensor(tensor)
         graph = helper.make_graph([], "g", [], [], [tensor])
-        assert "tensor-data" not in found(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+        assert "tensor-data" not in find_ids(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
 
 
 def test_a_constant_in_a_node_and_the_parts_of_a_sparse_tensor():
-    made = model()
+    new_model = model()
     tensor = helper.make_tensor("c", 1, [2], WEIGHT, raw=True)
     tensor.raw_data += b"1234"
-    made.graph.node.insert(0, helper.make_node("Constant", [], ["c"], value=tensor))
+    new_model.graph.node.insert(0, helper.make_node("Constant", [], ["c"], value=tensor))
     sparse = helper.make_sparse_tensor(
         helper.make_tensor("s", 1, [1], [1.0]), helper.make_tensor("i", 7, [1], [0]), [4]
     )
     sparse.indices.data_type = 99
-    made.graph.sparse_initializer.append(sparse)
-    messages = [f.message for f in specgate.lint(made, targets=["onnx:17"]).findings if "/tensor-" in f.id]
+    new_model.graph.sparse_initializer.append(sparse)
+    messages = [f.message for f in specgate.lint(new_model, targets=["onnx:17"]).findings if "/tensor-" in f.id]
     assert messages == [
         "the indices of the sparse initializer 's' has the unknown element type DataType(99)",
         "the attribute 'value' has 12 bytes in raw_data, but FLOAT of 2 needs 8",

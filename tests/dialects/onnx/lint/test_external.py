@@ -1,4 +1,4 @@
-"""External data is judged by its place and its size; it is never read."""
+"""External data is checked by location and size, and never read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def outside(name="w", shape=(2,), kind=FLOAT, **entries):
 
 def findings(folder, *tensors, nodes=None):
     name = "w" if nodes is None else "x"
-    made = model(graph(nodes or [helper.make_node("Add", ["x", name], ["y"])], initializers=tensors))
+    new_model = model(graph(nodes or [helper.make_node("Add", ["x", name], ["y"])], initializers=tensors))
     path = folder / "model.onnx"
-    path.write_bytes(made.SerializeToString())
+    path.write_bytes(new_model.SerializeToString())
     report = specgate.lint(path, ["onnx:17"], infer=False)
     own = [f for f in report.findings if f.id.startswith("onnx/model/")]
     return [(f.id.rpartition("/")[2], f.where) for f in own], [f.message for f in own]
@@ -89,8 +89,8 @@ def test_packed_types_and_huge_sizes(folder):
 
 def test_constants_of_nodes_count_too(folder):
     node = helper.make_node("Constant", [], ["k"], value=outside(location="/k"), name="k")
-    known, _ = findings(folder, nodes=[node, helper.make_node("Add", ["x", "k"], ["y"])])
-    assert known == [("external-location", "location")]
+    facts, _ = findings(folder, nodes=[node, helper.make_node("Add", ["x", "k"], ["y"])])
+    assert facts == [("external-location", "location")]
 
 
 def test_a_sparse_file_of_many_gigabytes_costs_nothing(folder):
@@ -101,8 +101,10 @@ def test_a_sparse_file_of_many_gigabytes_costs_nothing(folder):
 
 
 def test_a_model_from_memory_has_no_folder():
-    made = model(graph([helper.make_node("Add", ["x", "w"], ["y"])], initializers=[outside(location="nowhere.bin")]))
-    assert specgate.lint(made, ["onnx:17"], infer=False).findings == []
-    made.graph.initializer[0].external_data[0].value = "../x"
-    (finding,) = specgate.lint(made, ["onnx:17"], infer=False).findings
+    new_model = model(
+        graph([helper.make_node("Add", ["x", "w"], ["y"])], initializers=[outside(location="nowhere.bin")])
+    )
+    assert specgate.lint(new_model, ["onnx:17"], infer=False).findings == []
+    new_model.graph.initializer[0].external_data[0].value = "../x"
+    (finding,) = specgate.lint(new_model, ["onnx:17"], infer=False).findings
     assert finding.id == "onnx/model/external-location"

@@ -1,4 +1,4 @@
-"""Names in ONNX models: read before they are there, given twice, hidden, or never read."""
+"""Names in ONNX models: used before definition, duplicated, shadowed, or unused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.linting.models import (
     call,
     chain,
     checker_takes,
-    found,
+    find_ids,
     function,
     graph,
     helper,
@@ -25,23 +25,23 @@ from tests.linting.models import (
 CONDITION = info("c", [], BOOL)
 
 
-def with_branches(then, otherwise=None, *, before=(), **more):
+def with_branches(later, otherwise=None, *, before=(), **more):
     other = otherwise if otherwise is not None else graph([relu("x", "z")], [], ["z"], name="other")
-    return model(graph([*before, branch(then, other)], ["x", CONDITION], ["y"], **more))
+    return model(graph([*before, branch(later, other)], ["x", CONDITION], ["y"], **more))
 
 
 def inner(*nodes, outputs=("w",), **more):
     return graph(nodes, [], outputs, name="inner", **more)
 
 
-def unnamed(made):
-    made.graph.node[0].attribute.append(helper.make_attribute("alpha", 1.0))
-    made.graph.node[0].attribute.append(helper.make_attribute("alpha", 2.0))
-    return made
+def make_unnamed(onnx_model):
+    onnx_model.graph.node[0].attribute.append(helper.make_attribute("alpha", 1.0))
+    onnx_model.graph.node[0].attribute.append(helper.make_attribute("alpha", 2.0))
+    return onnx_model
 
 
 ADD = helper.make_node("Add", ["x", "w"], ["y"])
-# Each model with what we find, and whether onnx.checker refuses it too.
+# Models with our findings, and whether onnx.checker rejects them.
 CASES = {
     "sound": (chain("x", "a", "y"), [], True),
     "input twice": (model(graph([relu("x", "y")], ["x", "x"])), [("name-duplicate", "error")], False),
@@ -93,7 +93,7 @@ CASES = {
     ),
     "an input is an output": (model(graph([relu("x", "y")], ["x"], ["x", "y"])), [], True),
     "an initializer is an output": (model(graph([relu("x", "y")], ["x"], ["w", "y"], [weights("w")])), [], True),
-    "an attribute twice": (unnamed(chain("x", "y")), [("attribute-duplicate", "error")], False),
+    "an attribute twice": (make_unnamed(chain("x", "y")), [("attribute-duplicate", "error")], False),
     "node without anything": (
         model(graph([relu("x", "y"), helper.make_node("Constant", [], [])])),
         [("node-empty", "error")],
@@ -180,20 +180,20 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_names(case):
-    made, expected, taken = CASES[case]
-    assert found(made) == expected
-    assert checker_takes(made) is taken
+    onnx_model, expected, accepted = CASES[case]
+    assert find_ids(onnx_model) == expected
+    assert checker_takes(onnx_model) is accepted
 
 
 def test_only_what_is_invalid_fails():
-    for made, expected, _ in CASES.values():
-        clean = specgate.lint(made, ["onnx:28"], infer=False).clean
+    for onnx_model, expected, _ in CASES.values():
+        clean = specgate.lint(onnx_model, ["onnx:28"], infer=False).clean
         assert clean == all(severity == "note" for _, severity in expected)
 
 
 def test_what_is_read_in_a_subgraph_alone_is_read():
-    made = with_branches(inner(relu("k", "w")), before=[relu("x", "k")], initializers=[weights("unread")])
-    assert found(made) == [("initializer-unused", "note")]
+    onnx_model = with_branches(inner(relu("k", "w")), before=[relu("x", "k")], initializers=[weights("unread")])
+    assert find_ids(onnx_model) == [("initializer-unused", "note")]
 
 
 def test_a_loop_must_take_its_inputs():
@@ -204,12 +204,12 @@ def test_a_loop_must_take_its_inputs():
         name="body",
     )
     loop = helper.make_node("Loop", ["", "c", "x"], ["y"], body=body)
-    assert found(model(graph([loop], ["x", CONDITION]))) == []
+    assert find_ids(model(graph([loop], ["x", CONDITION]))) == []
 
 
 def test_a_finding_names_its_place_and_the_names_in_it_are_quoted():
-    made = with_branches(inner(relu("q\n" * 100, "w"), outputs=["w"]))
-    (finding,) = specgate.lint(made, ["onnx:17"], infer=False).findings
+    onnx_model = with_branches(inner(relu("q\n" * 100, "w"), outputs=["w"]))
+    (finding,) = specgate.lint(onnx_model, ["onnx:17"], infer=False).findings
     assert finding.location is not None
     assert (finding.location.node, finding.location.operator) == ("graph/if/then_branch/Relu->w", "Relu")
     assert "\n" not in finding.message
@@ -218,18 +218,20 @@ def test_a_finding_names_its_place_and_the_names_in_it_are_quoted():
 
 def test_deep_and_wide_graphs_are_walked_in_linear_time():
     names = [f"v{i}" for i in range(5001)]
-    assert found(chain(*names)) == []
+    assert find_ids(chain(*names)) == []
     deep = inner(relu("x", "w"))
     for _ in range(20):
         deep = inner(branch(deep, inner(relu("x", "w")), target="w"))
-    assert found(with_branches(deep)) == []
+    assert find_ids(with_branches(deep)) == []
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_what_no_output_needs_is_told_in_any_order(turned):
+def test_what_no_output_needs_is_reported_in_any_order(turned):
     nodes = [relu("x", "a"), relu("a", "b"), relu("b", "y"), relu("b", "c"), relu("c", "d"), relu("", "e")]
-    made = model(graph(nodes[::-1] if turned else nodes))
-    unused = {f.message.rpartition(" ")[2] for f in specgate.lint(made, ["onnx:17"]).findings if "node-unused" in f.id}
+    new_model = model(graph(nodes[::-1] if turned else nodes))
+    unused = {
+        f.message.rpartition(" ")[2] for f in specgate.lint(new_model, ["onnx:17"]).findings if "node-unused" in f.id
+    }
     assert unused == {"'c'", "'d'", "'e'"}
 
 
@@ -238,15 +240,15 @@ def test_an_input_that_is_left_out_needs_no_output_that_is(turned):
     dropped = helper.make_node("Dropout", ["x"], ["u", ""])
     clipped = helper.make_node("Clip", ["x", "", "m"], ["y"])
     nodes = [dropped, clipped]
-    made = model(graph(nodes[::-1] if turned else nodes, ["x", "m"]))
-    unused = [f.message for f in specgate.lint(made, ["onnx:17"]).findings if "node-unused" in f.id]
+    new_model = model(graph(nodes[::-1] if turned else nodes, ["x", "m"]))
+    unused = [f.message for f in specgate.lint(new_model, ["onnx:17"]).findings if "node-unused" in f.id]
     assert unused == ["no graph output depends on 'u'"]
 
 
 def test_a_node_that_a_subgraph_reads_before_it_is_needed():
     inside = inner(relu("late", "w"))
-    made = with_branches(inside, inner(relu("x", "w")))
-    made.graph.node.append(relu("x", "late"))
-    found_here = [(f.id.rpartition("/")[2], f.severity) for f in specgate.lint(made, ["onnx:17"]).findings]
+    onnx_model = with_branches(inside, inner(relu("x", "w")))
+    onnx_model.graph.node.append(relu("x", "late"))
+    found_here = [(f.id.rpartition("/")[2], f.severity) for f in specgate.lint(onnx_model, ["onnx:17"]).findings]
     assert ("node-order", "error") in found_here
     assert ("node-unused", "note") not in found_here

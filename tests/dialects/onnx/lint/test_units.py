@@ -1,4 +1,4 @@
-"""Units of an ONNX model are made when they are asked for: what is alike is one kind, each node has its own place."""
+"""Units of an ONNX model are built on demand; equivalent nodes share a kind."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ main (float[2] x, bool c) => (float[2] y)
 
 @pytest.fixture
 def units() -> Units:
-    made = onnx.parser.parse_model(TEXT).SerializeToString()
-    found = onnx_units(read_model_bytes(made)).units
-    assert isinstance(found, Units)
-    return found
+    onnx_model = onnx.parser.parse_model(TEXT).SerializeToString()
+    result = onnx_units(read_model_bytes(onnx_model)).units
+    assert isinstance(result, Units)
+    return result
 
 
 def test_units_come_in_the_order_of_the_file_with_what_is_inside_behind_its_node(units: Units) -> None:
@@ -55,8 +55,8 @@ def test_each_unit_has_its_own_ends(units: Units) -> None:
 def test_what_is_alike_is_one_kind(units: Units) -> None:
     counted = [(unit.operator, count) for unit, count in kinds_of(units)]
     assert counted == [("Relu", 1), ("Relu", 1), ("own.Odd", 1), ("If", 1), ("Neg", 2), ("Relu", 1)]
-    alike = {id(unit) for unit, count in kinds_of(units) if count == 2}
-    places = [unit.location.node for unit in units_of(units, alike)]
+    same_kind = {id(unit) for unit, count in kinds_of(units) if count == 2}
+    places = [unit.location.node for unit in units_of(units, same_kind)]
     assert places == ["graph/If->e/then_branch/Neg->r", "graph/If->e/else_branch/Neg->s"]
 
 
@@ -77,8 +77,8 @@ def test_a_call_of_a_function_is_no_unit_whatever_another_model_calls_so() -> No
     """
 
     def operators(of: str) -> list[str]:
-        made = onnx.parser.parse_model(of).SerializeToString()
-        return [unit.operator for unit in onnx_units(read_model_bytes(made)).units]
+        onnx_model = onnx.parser.parse_model(of).SerializeToString()
+        return [unit.operator for unit in onnx_units(read_model_bytes(onnx_model)).units]
 
     assert operators(text) == ["com.microsoft.Gelu"]
     assert operators(text + function) == ["Relu"]

@@ -7,14 +7,14 @@ import pytest
 import specgate
 from specgate.dialects.onnx.lint.versions import level_of, newest_version
 from specgate.spec.tables import dialect
-from tests.linting.models import call, chain, checker_takes, found, function, graph, helper, info, model, onnx, relu
+from tests.linting.models import call, chain, checker_takes, find_ids, function, graph, helper, info, model, onnx, relu
 
 BOTH = [("", 17), ("d", 1)]
 
 
-def without(made, field):
-    made.ClearField(field)
-    return made
+def without(onnx_model, field):
+    onnx_model.ClearField(field)
+    return onnx_model
 
 
 def calling(*functions, opsets=BOTH, nodes=None):
@@ -29,7 +29,7 @@ def leaky(reference, **more):
 
 GOOD = function([relu("a", "b")])
 OTHER = function([call(["a"], ["b"], "F")], name="G", opsets=BOTH)
-# Each model with what we find, and whether onnx.checker refuses it too.
+# Models with our findings, and whether onnx.checker rejects them.
 CASES = {
     "no IR version": (without(chain("x", "y"), "ir_version"), [("ir-version", "error")], False),
     "no imports": (without(chain("x", "y"), "opset_import"), [("opset-missing", "error")], False),
@@ -93,25 +93,25 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_versions_and_functions(case):
-    made, expected, taken = CASES[case]
-    assert found(made) == expected
-    assert checker_takes(made) is taken
+    onnx_model, expected, accepted = CASES[case]
+    assert find_ids(onnx_model) == expected
+    assert checker_takes(onnx_model) is accepted
 
 
 def test_a_known_custom_domain_is_not_reported_but_still_counted():
-    made, _, _ = CASES["custom domain"]
-    report = specgate.lint(made, ["onnx:17"], infer=False, custom_domains=["com.acme"])
+    onnx_model, _, _ = CASES["custom domain"]
+    report = specgate.lint(onnx_model, ["onnx:17"], infer=False, custom_domains=["com.acme"])
     assert [f.id for f in report.findings] == ["specgate/nothing-judged"]
     assert [ref.location.operator for ref in report.no_table] == ["com.acme.Odd"]
-    told = specgate.lint(made, ["onnx:17"], infer=False).findings[0]
-    assert "1 node (Odd) of the domain 'com.acme'" in told.message
-    assert "custom_domains" in (told.fix or "")
+    finding = specgate.lint(onnx_model, ["onnx:17"], infer=False).findings[0]
+    assert "1 node (Odd) of the domain 'com.acme'" in finding.message
+    assert "custom_domains" in (finding.fix or "")
 
 
 def test_before_opset_imports_everything_was_of_opset_1():
-    made = without(model(graph([helper.make_node("OneHot", ["x"], ["y"])]), ir=2), "opset_import")
-    report = specgate.lint(made, ["onnx:17"], infer=False)
-    assert [(f.id, f.levels) for f in report.findings] == [  # two inputs are missing at any
+    onnx_model = without(model(graph([helper.make_node("OneHot", ["x"], ["y"])]), ir=2), "opset_import")
+    report = specgate.lint(onnx_model, ["onnx:17"], infer=False)
+    assert [(f.id, f.levels) for f in report.findings] == [  # every version lacks two inputs
         ("onnx/OneHot/level", ()),
         ("onnx/OneHot/depth.required", ()),
         ("onnx/OneHot/values.required", ()),
@@ -120,9 +120,9 @@ def test_before_opset_imports_everything_was_of_opset_1():
     assert report.findings[0].message == "OneHot does not exist at opset 1; it exists from 9 on"
 
 
-def test_an_operator_without_an_import_is_counted_and_not_judged():
-    made = without(model(graph([helper.make_node("OneHot", ["x"], ["y"])])), "opset_import")
-    report = specgate.lint(made, ["onnx:17"], infer=False)
+def test_an_operator_without_an_import_is_counted_and_not_checked():
+    onnx_model = without(model(graph([helper.make_node("OneHot", ["x"], ["y"])])), "opset_import")
+    report = specgate.lint(onnx_model, ["onnx:17"], infer=False)
     assert (report.nodes, [ref.reason for ref in report.no_table]) == (
         0,
         ["no opset of the domain 'ai.onnx' is imported"],
@@ -137,29 +137,29 @@ def one_hot(reference=None, **attributes):
 
 
 @pytest.mark.parametrize("node", [one_hot("where"), one_hot(axis=0)], ids=["reference", "value"])
-def test_a_function_is_judged_with_what_is_known_of_it(node):
-    made = function([node], ["a", "n", "v"], attributes=["where"])
+def test_a_function_is_checked_with_what_is_known_of_it(node):
+    new_function = function([node], ["a", "n", "v"], attributes=["where"])
     inputs = [info("x", [3]), info("n", [], onnx.TensorProto.INT64), info("v")]
     body = graph([call(["x", "n", "v"], ["y"])], inputs, [onnx.ValueInfoProto(name="y")])
-    report = specgate.lint(model(body, functions=[made], opsets=BOTH), ["onnx:17"])
+    report = specgate.lint(model(body, functions=[new_function], opsets=BOTH), ["onnx:17"])
     assert report.findings == []
     assert [ref.location.node for ref in report.undecided] == ["function d.F/OneHot->b"]
 
 
 def test_a_function_and_its_model_must_mean_the_same_operator():
-    made = function([one_hot()], ["a", "n", "v"], opsets=[("", 9)])
+    new_function = function([one_hot()], ["a", "n", "v"], opsets=[("", 9)])
     inputs = [info("x", [3]), info("n", [], onnx.TensorProto.INT64), info("v")]
-    whole = model(graph([call(["x", "n", "v"], ["y"])], inputs), functions=[made], opsets=[("", 17), ("d", 1)])
+    whole = model(graph([call(["x", "n", "v"], ["y"])], inputs), functions=[new_function], opsets=[("", 17), ("d", 1)])
     (finding,) = specgate.lint(whole, ["onnx:17"], infer=False).findings[:1]
     assert (finding.id, finding.severity) == ("onnx/model/function-opset", "error")
     assert "imports version 9 of ai.onnx and the model 17, between which OneHot changed" in finding.message
     same = function([one_hot()], ["a", "n", "v"], opsets=[("", 13)])
     whole = model(graph([call(["x", "n", "v"], ["y"])], inputs), functions=[same], opsets=[("", 17), ("d", 1)])
-    assert found(whole) == []
+    assert find_ids(whole) == []
 
 
 def test_the_target_of_another_domain(monkeypatch):
-    for cache in ("_domains", "_operators"):  # what is made of these levels must not outlive the test
+    for cache in ("_domains", "_operators"):  # results for these levels must not outlive the test
         monkeypatch.setattr(dialect("onnx"), cache, {})
     levels = dialect("onnx").tables.levels
     newest = {level: 1 + (int(level) >= 12) + (int(level) >= 20) for level in levels}
@@ -169,44 +169,44 @@ def test_the_target_of_another_domain(monkeypatch):
     assert newest_version("ai.onnx.ml", "13") == 2
     assert newest_version("com.acme", "13") is None
     node = helper.make_node("Scaler", ["x"], ["y"], domain="ai.onnx.ml", offset=[0.0], scale=[1.0])
-    made = model(graph([node]), opsets=[("", 12), ("ai.onnx.ml", 3)])
-    (finding,) = specgate.lint(made, ["onnx:13"], infer=False).findings
+    new_model = model(graph([node]), opsets=[("", 12), ("ai.onnx.ml", 3)])
+    (finding,) = specgate.lint(new_model, ["onnx:13"], infer=False).findings
     assert (finding.id, finding.first_level) == ("onnx/model/opset-import", "20")
     assert finding.message == (
         "uses version 3 of ai.onnx.ml, but the target supports up to 2; its node exists unchanged at 2"
     )
-    assert specgate.lint(made, ["onnx:20"], infer=False).findings == []
+    assert specgate.lint(new_model, ["onnx:20"], infer=False).findings == []
 
 
 @pytest.mark.parametrize(
     ("sizes", "levels"),
     [
         ([2], tuple(map(str, range(17, 29)))),
-        ([3], ()),  # refused everywhere
+        ([3], ()),  # rejected everywhere
         (["N"], ()),  # undecided
     ],
 )
 def test_a_too_new_import_lists_the_levels_that_take_the_whole_file(sizes, levels) -> None:
-    made = model(graph([relu("x", "y")], [info("x", [2])], [info("y", sizes)]), opsets=[("", 17)])
-    finding = next(f for f in specgate.lint(made, ["onnx:13"], infer=False).findings if f.where == "opset_import")
+    new_model = model(graph([relu("x", "y")], [info("x", [2])], [info("y", sizes)]), opsets=[("", 17)])
+    finding = next(f for f in specgate.lint(new_model, ["onnx:13"], infer=False).findings if f.where == "opset_import")
     assert (finding.levels, finding.first_level) == (levels, levels[0] if levels else None)
     accepting = [
         level
         for level in map(str, range(13, 29))
-        if not (report := specgate.lint(made, [f"onnx:{level}"], infer=False)).undecided
-        and all(found.severity != "error" for found in report.findings)
+        if not (report := specgate.lint(new_model, [f"onnx:{level}"], infer=False)).undecided
+        and all(result.severity != "error" for result in report.findings)
     ]
     assert tuple(accepting) == levels
 
 
 def test_an_operator_that_onnx_does_not_have():
-    made = chain("x", "y")
-    assert found(made) == []
-    made.graph.node[0].op_type = "Rely"
-    assert found(made) == [("operator-unknown", "error")]
-    made.graph.node[0].domain = "com.acme"
-    made.opset_import.append(helper.make_opsetid("com.acme", 1))
-    assert found(made) == [("custom-domain", "warning")]
+    new_chain = chain("x", "y")
+    assert find_ids(new_chain) == []
+    new_chain.graph.node[0].op_type = "Rely"
+    assert find_ids(new_chain) == [("operator-unknown", "error")]
+    new_chain.graph.node[0].domain = "com.acme"
+    new_chain.opset_import.append(helper.make_opsetid("com.acme", 1))
+    assert find_ids(new_chain) == [("custom-domain", "warning")]
 
 
 def test_unused_imports_are_one_note_of_a_model():
@@ -217,7 +217,7 @@ def test_unused_imports_are_one_note_of_a_model():
 
 
 def test_a_domain_that_the_target_does_not_have_matters_where_it_is_used():
-    """ONNX Runtime writes imports of all domains that it knows into the models that it optimizes."""
+    """ONNX Runtime writes imports of all its domains into models that it optimizes."""
     imports = [("", 21), ("ai.onnx.preview", 1)]
     unused = specgate.lint(model(graph([relu("x", "y")]), opsets=imports), ["onnx:21"]).findings
     assert [(f.id, f.severity) for f in unused] == [("onnx/model/opset-unused", "note")]

@@ -1,4 +1,4 @@
-"""onnx's checker, strict inference and ONNX Runtime as an oracle: every word, each column on its own, and values."""
+"""onnx.checker, strict inference and ONNX Runtime as an oracle: replies and values."""
 
 from __future__ import annotations
 
@@ -18,32 +18,35 @@ from specgate.spec.tables import dialect
 from specgate.workers.child import Child
 
 pytestmark = pytest.mark.oracle
-pytest.importorskip("onnx", reason="THE ONNX ORACLES ARE NOT ASKED: pip install onnx (it is in the test extra)")
-pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT ASKED: pip install onnxruntime")
+pytest.importorskip("onnx", reason="THE ONNX ORACLES ARE NOT TESTED: pip install onnx (it is in the test extra)")
+pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT TESTED: pip install onnxruntime")
 
 ACCEPTED = {"checker": "accepted", "inference": "accepted", "onnxruntime": "accepted"}
 
 
 @pytest.fixture(scope="module")
 def oracle():
-    with ONNXOracle("11") as made:
-        yield made
+    with ONNXOracle("11") as onnx_model:
+        yield onnx_model
 
 
 @pytest.fixture
 def node(onnx_one_hot):
-    """Make nodes: ``node(depth=…, attributes=…)`` changes a tensor by its name or another key; None takes it away."""
+    """Return a node builder: ``node(depth=…, attributes=…)``.
+
+    Changes a tensor by its name, or another key; None removes it.
+    """
     places = {"indices": ("inputs", 0), "depth": ("inputs", 1), "values": ("inputs", 2), "output": ("outputs", 0)}
 
     def make(**changes):
-        made = copy.deepcopy(onnx_one_hot)
+        onnx_model = copy.deepcopy(onnx_one_hot)
         for name, change in changes.items():
             if name not in places:
-                made[name] = change
+                onnx_model[name] = change
             else:
                 kind, i = places[name]
-                made[kind][i] = None if change is None else {**made[kind][i], **change}
-        return read_dict(made)
+                onnx_model[kind][i] = None if change is None else {**onnx_model[kind][i], **change}
+        return read_dict(onnx_model)
 
     return make
 
@@ -80,7 +83,7 @@ def test_a_good_node_is_accepted_by_each(oracle, node):
         {"values": {"shape": None}},
     ],
 )
-def test_what_is_not_known_is_no_reason_to_refuse(oracle, node, changes):
+def test_what_is_not_known_is_no_reason_to_reject(oracle, node, changes):
     assert words(oracle, node(**changes)) == ACCEPTED
 
 
@@ -109,7 +112,7 @@ def test_an_unknown_input_type_is_not_asked_where_it_is_needed(oracle, node):
         ({"opset": 8}, {"checker", "onnxruntime"}),
     ],
 )
-def test_each_column_refuses_by_itself(oracle, node, changes, refusing):
+def test_each_column_rejects_by_itself(oracle, node, changes, refusing):
     replies = oracle.ask([node(**changes)])[0]
     assert {name for name, reply in replies.items() if reply.word == "rejected"} == refusing
     assert all(reply.accepted is (name not in refusing) for name, reply in replies.items())
@@ -121,11 +124,11 @@ def test_each_column_refuses_by_itself(oracle, node, changes, refusing):
         assert "/onnxruntime" not in detail
 
 
-def test_too_many_inputs_and_outputs_are_refused(oracle, onnx_one_hot):
+def test_too_many_inputs_and_outputs_are_rejected(oracle, onnx_one_hot):
     for kind in ("inputs", "outputs"):
-        odd = copy.deepcopy(onnx_one_hot)
-        odd[kind] += [{"elem_type": "FLOAT", "shape": [2]}]
-        assert set(words(oracle, read_dict(odd)).values()) == {"rejected"}
+        malformed = copy.deepcopy(onnx_one_hot)
+        malformed[kind] += [{"elem_type": "FLOAT", "shape": [2]}]
+        assert set(words(oracle, read_dict(malformed)).values()) == {"rejected"}
 
 
 @pytest.mark.parametrize("type_", ["INT8", "COMPLEX64"])
@@ -142,9 +145,9 @@ def test_constants_of_any_type_are_passed(oracle, node):
     for name, info in dialect("onnx").types.items():
         value = {"STRING": "x"}.get(name, 1)
         reply = oracle.ask([node(depth={"elem_type": name, "value": value}, outputs=[])])[0]
-        taken = info["numpy"] not in {None, "object", "bool", "complex64", "complex128"}
+        accepted = info["numpy"] not in {None, "object", "bool", "complex64", "complex128"}
         assert reply["checker"].word == "accepted", (name, reply)
-        assert reply["inference"].accepted is taken, (name, reply)
+        assert reply["inference"].accepted is accepted, (name, reply)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ def test_old_opsets_take_constants_too(node):
 
 @pytest.fixture
 def deadly(tmp_path, monkeypatch):
-    """Make an oracle whose process dies, or hangs, when it asks one implementation about the axis 77."""
+    """Return an oracle that crashes or hangs in one implementation for the axis 77."""
     code = """
         import os, time
         from specgate.dialects.onnx.oracle.child import answerer
@@ -216,19 +219,19 @@ def deadly(tmp_path, monkeypatch):
     """
     (tmp_path / "deadly_child.py").write_text(textwrap.dedent(code), encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    made = []
+    onnx_model = []
 
     def make(name, *, hang=False):
-        made.append(ONNXOracle("11"))
-        made[-1]._child.close()
-        made[-1]._child = Child("deadly_child", "maker", (name, hang), timeout=1.0 if hang else 10.0)
+        onnx_model.append(ONNXOracle("11"))
+        onnx_model[-1]._child.close()
+        onnx_model[-1]._child = Child("deadly_child", "maker", (name, hang), timeout=1.0 if hang else 10.0)
         if hang:
-            made[-1]._child.ask(("versions",))
-            made[-1]._child.start_timeout = 1.0
-        return made[-1]
+            onnx_model[-1]._child.ask(("versions",))
+            onnx_model[-1]._child.start_timeout = 1.0
+        return onnx_model[-1]
 
     yield make
-    for each in made:
+    for each in onnx_model:
         each.close()
 
 
@@ -278,16 +281,16 @@ def test_values_of_both(oracle, node):
 
 def test_many_inputs_in_one_session_constants_given_or_not(oracle, node):
     short = {**INPUTS, "depth": np.array(2)}
-    found = oracle.values_many(node(outputs=[]), [INPUTS, short])
-    assert [each["onnxruntime"].arrays["output"].shape for each in found] == [(3, 4), (3, 2)]
-    assert [each["reference"].arrays["output"].shape for each in found] == [(3, 4), (3, 2)]
+    result = oracle.values_many(node(outputs=[]), [INPUTS, short])
+    assert [each["onnxruntime"].arrays["output"].shape for each in result] == [(3, 4), (3, 2)]
+    assert [each["reference"].arrays["output"].shape for each in result] == [(3, 4), (3, 2)]
 
 
 def test_strings_are_objects_and_a_failing_run_is_rejected(oracle, node):
     inputs = {**INPUTS, "values": np.array(["off", "on"], object)}
-    found = oracle.values(node(values={"elem_type": "STRING"}, outputs=[]), inputs)
-    assert found["onnxruntime"].arrays["output"].dtype == object
-    assert found["onnxruntime"].arrays["output"].tolist()[0] == ["on", "off", "off", "off"]
+    result = oracle.values(node(values={"elem_type": "STRING"}, outputs=[]), inputs)
+    assert result["onnxruntime"].arrays["output"].dtype == object
+    assert result["onnxruntime"].arrays["output"].tolist()[0] == ["on", "off", "off", "off"]
     wrong = oracle.values(node(), {**INPUTS, "indices": np.array([0.5])})["onnxruntime"]
     assert wrong.arrays is None
     assert wrong.reply.word == "rejected"
@@ -295,9 +298,9 @@ def test_strings_are_objects_and_a_failing_run_is_rejected(oracle, node):
 
 def test_values_of_what_has_no_kernel_or_no_node(oracle, node):
     ints = {**INPUTS, "values": np.array([2, 5], np.int8)}
-    found = oracle.values(node(values={"elem_type": "INT8"}, outputs=[]), ints)
-    assert found["onnxruntime"].reply.word == "no kernel"
-    assert found["reference"].arrays["output"].dtype == np.int8
+    result = oracle.values(node(values={"elem_type": "INT8"}, outputs=[]), ints)
+    assert result["onnxruntime"].reply.word == "no kernel"
+    assert result["reference"].arrays["output"].dtype == np.int8
     unsaid = oracle.values(node(attributes={"axis": True}), INPUTS)
     assert {values.reply.word for values in unsaid.values()} == {"not asked"}
 
@@ -321,7 +324,7 @@ def test_an_unknown_level_is_bad_input():
         ONNXOracle("999")
 
 
-def test_without_onnx_the_install_command_is_told(tmp_path, monkeypatch):
+def test_without_onnx_the_install_command_is_reported(tmp_path, monkeypatch):
     (tmp_path / "onnx.py").write_text("raise ImportError('hidden')", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(InputError, match="pip install"):

@@ -1,4 +1,4 @@
-"""Descriptors as one-node models in plain values: what is said, what is replaced, what cannot be said."""
+"""Descriptors as one-node models: contents, replacements, and limits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def changed(onnx_one_hot):
     return change
 
 
-def asked(descriptor, level="11"):
+def ask(descriptor, level="11"):
     question = make_question(descriptor, level)
     assert isinstance(question, Question), question
     return question
 
 
-def test_a_node_is_said_as_it_is(onnx_one_hot):
-    question = asked(read_dict(onnx_one_hot))
+def test_a_node_is_reported_as_it_is(onnx_one_hot):
+    question = ask(read_dict(onnx_one_hot))
     assert (question.op_type, question.opset, question.ir_version) == ("OneHot", 11, 6)
     assert [(t.name, t.number, t.sizes, t.value) for t in question.inputs] == [
         ("indices", 7, (3,), None),
@@ -43,34 +43,34 @@ def test_a_node_is_said_as_it_is(onnx_one_hot):
 
 
 def test_a_descriptor_is_asked_at_its_own_opset(changed):
-    assert asked(changed(lambda node: node.update(opset=9)), "17").opset == 9
+    assert ask(changed(lambda node: node.update(opset=9)), "17").opset == 9
 
 
 def test_a_runtimes_own_operator_is_asked_beside_the_newest_opset_of_a_runtime():
     node = {"op_type": "BiasGelu", "domain": "com.microsoft", "inputs": [{"elem_type": "FLOAT", "shape": [2, 3]}] * 2}
-    question = asked(read_dict(node), "1")
+    question = ask(read_dict(node), "1")
     assert (question.op_type, question.domain, question.version) == ("BiasGelu", "com.microsoft", 1)
     assert question.opset == max(int(e["level"]) for e in dialect("onnx").tables.environments if e["kind"] == "runtime")
     assert [tensor.name for tensor in question.inputs] == ["A", "B"]
 
 
 def test_an_output_that_is_not_stated_has_a_name_only(changed):
-    (output,) = asked(changed(lambda node: node.update(outputs=[]))).outputs
+    (output,) = ask(changed(lambda node: node.update(outputs=[]))).outputs
     assert (output.name, output.number, output.sizes, output.stated) == ("output", 0, None, False)
 
 
 def test_what_is_left_out_in_the_middle_keeps_its_place(changed):
-    assert [t and t.name for t in asked(changed(lambda n: n["inputs"].__setitem__(1, None))).inputs] == [
+    assert [t and t.name for t in ask(changed(lambda n: n["inputs"].__setitem__(1, None))).inputs] == [
         "indices",
         None,
         "values",
     ]
-    assert len(asked(changed(lambda n: n["inputs"].__setitem__(2, None))).inputs) == 2
+    assert len(ask(changed(lambda n: n["inputs"].__setitem__(2, None))).inputs) == 2
 
 
 def test_one_input_too_many_is_one_more_than_defined(changed):
     extra = {"elem_type": "FLOAT", "shape": [1]}
-    question = asked(changed(lambda node: (node["inputs"].append(extra), node["outputs"].append(extra))))
+    question = ask(changed(lambda node: (node["inputs"].append(extra), node["outputs"].append(extra))))
     assert [t.name for t in question.inputs] == ["indices", "depth", "values", "extra_inputs"]
     assert [t.name for t in question.outputs] == ["output", "extra_outputs"]
 
@@ -89,12 +89,12 @@ def test_one_input_too_many_is_one_more_than_defined(changed):
     ],
 )
 def test_a_wrong_kind_is_an_attribute_of_another_type(changed, value, expected):
-    assert asked(changed(lambda node: node.update(attributes={"axis": value}))).attributes == (expected,)
+    assert ask(changed(lambda node: node.update(attributes={"axis": value}))).attributes == (expected,)
 
 
 def test_an_unknown_attribute_is_written(changed):
-    wanted = (Attribute("axis", 0, 2), Attribute("nope", 3, 2), Attribute("yes", 1, 2))
-    assert asked(changed(lambda n: n.update(attributes={"axis": 0, "nope": 3, "yes": True}))).attributes == wanted
+    expected = (Attribute("axis", 0, 2), Attribute("nope", 3, 2), Attribute("yes", 1, 2))
+    assert ask(changed(lambda n: n.update(attributes={"axis": 0, "nope": 3, "yes": True}))).attributes == expected
 
 
 @pytest.mark.parametrize("value", [True, 2**70, [[1]], [1, "a"]])
@@ -110,8 +110,8 @@ def test_reasons(onnx_one_hot):
     assert "my.domain" in make_question(Descriptor("onnx", "my.domain.OneHot", {}), "11")
     assert "NoSuch" in make_question(Descriptor("onnx", "NoSuch", {}), "11")
     assert "unknown opset" in make_question(replace(good, version="999"), "11")
-    odd = replace(good, oddities=(Malformed("unknown-field", "x", "x is no field"),))
-    assert make_question(odd, "11") == "x is no field"
+    descriptor = replace(good, oddities=(Malformed("unknown-field", "x", "x is no field"),))
+    assert make_question(descriptor, "11") == "x is no field"
     typed = replace(good, fields={**good.fields, "values": good.fields["values"]._replace(type="FLOAT99")})
     assert "FLOAT99" in make_question(typed, "11")
     huge = replace(good, fields={**good.fields, "values": good.fields["values"]._replace(sizes=(2**63,))})

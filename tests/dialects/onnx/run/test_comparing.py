@@ -1,4 +1,4 @@
-"""`specgate run --compare`: nodes of a model held one by one against ONNX Runtime and onnx.reference."""
+"""`specgate run --compare`: each node against ONNX Runtime and onnx.reference."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def path(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["onnxruntime", "reference"])
 def test_no_node_differs(path, name):
-    found = compare_model(str(path), {"x": X, "c": np.array(True)}, name, None, budget=budget_of())
-    assert (found.count, found.missing, list(found.differences)) == (4, 0, [])
-    assert found.outputs["e"].shape == (1, 3)
+    result = compare_model(str(path), {"x": X, "c": np.array(True)}, name, None, budget=budget_of())
+    assert (result.count, result.missing, list(result.differences)) == (4, 0, [])
+    assert result.outputs["e"].shape == (1, 3)
 
 
 def test_the_file_is_read_once(path, monkeypatch):
@@ -52,20 +52,20 @@ def test_the_file_is_read_once(path, monkeypatch):
 
     read = []
 
-    def noted(file):
+    def record_call(file):
         read.append(file)
         return read_model(file)
 
-    monkeypatch.setattr(model, "read_model", noted)
+    monkeypatch.setattr(model, "read_model", record_call)
     compare_model(str(path), {"x": X, "c": np.array(True)}, "reference", None, budget=budget_of())
     assert read == [str(path)]
 
 
 def test_only_the_node_that_differs_is_named(path, monkeypatch, capsys):
-    """Later nodes go on from the other's values, so a fault does not spread."""
-    from specgate.execution.kernels import elementwise as elementwise_unary
+    """Later nodes read the other implementation's values, so an error does not spread."""
+    from specgate.execution.kernels import elementwise
 
-    monkeypatch.setattr(elementwise_unary, "exp", lambda x: np.exp(x) * np.float32(1.5))
+    monkeypatch.setattr(elementwise, "exp", lambda x: np.exp(x) * np.float32(1.5))
     folder = path.parent
     inputs = ["-i", f"x={folder / 'x.npy'}", "-i", f"c={folder / 'c.npy'}"]
     assert main(["run", str(path), *inputs, "--compare", "onnxruntime"]) == 1
@@ -103,8 +103,8 @@ def cancelling(tmp_path):
 
 def test_sums_in_which_large_products_cancel_are_not_different(cancelling):
     path, array = cancelling
-    found = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
-    assert (found.count, list(found.differences)) == (1, [])
+    compared = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
+    assert (compared.count, list(compared.differences)) == (1, [])
 
 
 def test_a_wrong_sum_of_large_products_is_different(cancelling, monkeypatch):
@@ -115,10 +115,10 @@ def test_a_wrong_sum_of_large_products_is_different(cancelling, monkeypatch):
     def wrong(*words):
         version, theirs = values_of(*words)
         changed = theirs["y"].copy()
-        changed[0, 0, 4, 4] += 50  # one product of some 4,600, whose absolute values add up to millions
+        changed[0, 0, 4, 4] += 50  # one product of about 4,600, whose absolute values add up to millions
         return version, theirs | {"y": changed}
 
     monkeypatch.setattr("specgate.dialects.onnx.run.model.values_of", wrong)
-    found = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
-    assert [each.node for each in found.differences] == ["graph/conv"]
-    assert found.differences[0].text.startswith("1 of 64 elements")
+    compared = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
+    assert [each.node for each in compared.differences] == ["graph/conv"]
+    assert compared.differences[0].text.startswith("1 of 64 elements")

@@ -1,4 +1,4 @@
-"""Bodies, functions, sequences and optionals of ONNX models, executed, and held against ONNX Runtime."""
+"""Bodies, functions, sequences and optionals of ONNX models, against ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def body(nodes, inputs, outputs, *initializers):
 
 @pytest.fixture
 def run(tmp_path):
-    """Run a model of these nodes; with `judge`, hold its outputs against ONNX Runtime, if that is installed."""
+    """Run a model of these nodes.
+
+    With `judge`, compare the outputs with ONNX Runtime's, if it is installed.
+    """
 
     def ran(
         nodes, inputs, outputs, arrays, *, opset=17, functions=(), imports=(), judge=True, initializers=(), **limits
@@ -41,45 +44,45 @@ def run(tmp_path):
         model = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=8)
         path = tmp_path / "model.onnx"
         onnx.save(model, path)
-        found = run_model(str(path), arrays, budget=budget_of(**limits) if limits else None)
+        result = run_model(str(path), arrays, budget=budget_of(**limits) if limits else None)
         if judge:
-            _hold(model, arrays, found)
-        return found
+            _hold(model, arrays, result)
+        return result
 
     return ran
 
 
-def _hold(model, arrays, found):
+def _hold(model, arrays, result):
     try:
         import onnxruntime
     except ImportError:
         return
     onnxruntime.set_default_logger_severity(3)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for mine, theirs in zip(found.values(), session.run(None, arrays), strict=True):
+    for mine, theirs in zip(result.values(), session.run(None, arrays), strict=True):
         pairs = zip(mine, theirs, strict=True) if isinstance(mine, list) else [(mine, theirs)]
-        for one, other in pairs:
+        for item, other in pairs:
             if other is None:
-                assert one is None
+                assert item is None
                 continue
-            assert (one.dtype, one.shape) == (other.dtype, other.shape)
-            assert np.array_equal(one, other)
+            assert (item.dtype, item.shape) == (other.dtype, other.shape)
+            assert np.array_equal(item, other)
 
 
 THEN = body([helper.make_node("Mul", ["x", "two"], ["r"])], [], [info("r")], ("two", np.float32(2)))
 ELSE = body([helper.make_node("Neg", ["x"], ["r"])], [], [info("r")])
 
 
-@pytest.mark.parametrize(("cond", "wanted"), [(True, [2, -4, 6]), (False, [-1, 2, -3])])
-def test_a_branch_reads_what_is_around_it(run, cond, wanted):
+@pytest.mark.parametrize(("cond", "expected"), [(True, [2, -4, 6]), (False, [-1, 2, -3])])
+def test_a_branch_reads_what_is_around_it(run, cond, expected):
     node = helper.make_node("If", ["c"], ["y"], then_branch=THEN, else_branch=ELSE)
-    found = run(
+    outputs = run(
         [node], [info("c", TensorProto.BOOL, []), info("x", shape=["N"])], [info("y")], {"c": np.array(cond), "x": X}
     )
-    assert found["y"].tolist() == wanted
+    assert outputs["y"].tolist() == expected
 
 
-def looped(until=None):
+def loop(until=None):
     nodes = [helper.make_node("Add", ["s", "x"], ["s2"])]
     if until is None:
         nodes.append(helper.make_node("Or", ["c", "c"], ["c2"]))
@@ -93,45 +96,45 @@ def looped(until=None):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("trips", "until", "wanted"), [(3, None, 3), (9, 1, 2), (0, None, 0), (None, 4, 5)])
-def test_a_loop_ends_by_its_count_or_its_condition(run, trips, until, wanted):
-    node = helper.make_node("Loop", ["m" if trips is not None else "", "", "x"], ["last", "all"], body=looped(until))
+@pytest.mark.parametrize(("trips", "until", "expected"), [(3, None, 3), (9, 1, 2), (0, None, 0), (None, 4, 5)])
+def test_a_loop_ends_by_its_count_or_its_condition(run, trips, until, expected):
+    node = helper.make_node("Loop", ["m" if trips is not None else "", "", "x"], ["last", "all"], body=loop(until))
     inputs, arrays = [info("x", shape=[3])], {"x": X}
     if trips is not None:
         inputs.append(info("m", TensorProto.INT64, []))
         arrays["m"] = np.array(trips)
-    found = run([node], inputs, [info("last"), info("all")], arrays)
-    assert found["last"].tolist() == ((wanted + 1) * X).tolist()
-    assert found["all"].shape == (wanted, 3)
+    outputs = run([node], inputs, [info("last"), info("all")], arrays)
+    assert outputs["last"].tolist() == ((expected + 1) * X).tolist()
+    assert outputs["all"].shape == (expected, 3)
 
 
 def test_a_loop_that_does_not_end_is_stopped_by_the_time(run):
-    node = helper.make_node("Loop", ["", "", "x"], ["last", ""], body=looped())
+    node = helper.make_node("Loop", ["", "", "x"], ["last", ""], body=loop())
     with pytest.raises(InputError, match=r"takes longer than the limit of 0\.3 seconds"):
         run([node], [info("x", shape=[3])], [info("last")], {"x": X}, max_seconds=0.3, judge=False)
 
 
 def test_what_a_loop_collects_counts_for_the_memory(run):
-    node = helper.make_node("Loop", ["m", "", "x"], ["last", "all"], body=looped())
+    node = helper.make_node("Loop", ["m", "", "x"], ["last", "all"], body=loop())
     inputs = [info("x", shape=[3]), info("m", TensorProto.INT64, [])]
     arrays = {"x": X, "m": np.array(2**40)}
     with pytest.raises(InputError, match=r"more than the limit of 10000 \(max_bytes\)"):
         run([node], inputs, [info("last"), info("all")], arrays, max_bytes=10_000, judge=False)
 
 
-@pytest.mark.parametrize("back", [0, 1])
+@pytest.mark.parametrize("restored", [0, 1])
 @pytest.mark.parametrize("axis", [0, 1, -1])
-def test_a_scan_along_an_axis_in_both_directions(run, axis, back):
+def test_a_scan_along_an_axis_in_both_directions(run, axis, restored):
     inner = body([helper.make_node("Add", ["s", "e"], ["t"]), helper.make_node("Mul", ["t", "e"], ["o"])],
                  [info("s"), info("e")], [info("t"), info("o")])  # fmt: skip
     node = helper.make_node(
         "Scan", ["s0", "x"], ["end", "out"], body=inner, num_scan_inputs=1, scan_input_axes=[axis],
-        scan_input_directions=[back], scan_output_axes=[axis], scan_output_directions=[back],
+        scan_input_directions=[restored], scan_output_axes=[axis], scan_output_directions=[restored],
     )  # fmt: skip
     x = np.arange(16, dtype="f4").reshape(4, 4)
-    found = run([node], [info("s0", shape=[4]), info("x", shape=[4, 4])], [info("end"), info("out")],
+    outputs = run([node], [info("s0", shape=[4]), info("x", shape=[4, 4])], [info("end"), info("out")],
                 {"s0": np.zeros(4, "f4"), "x": x})  # fmt: skip
-    assert found["end"].tolist() == x.sum(axis=axis).tolist()
+    assert outputs["end"].tolist() == x.sum(axis=axis).tolist()
 
 
 def test_a_scan_of_batches_at_opset_8(run):
@@ -141,9 +144,9 @@ def test_a_scan_of_batches_at_opset_8(run):
     x = np.arange(12, dtype="f4").reshape(2, 3, 2)
     arrays = {"lens": np.array([3, 2]), "s0": np.zeros((2, 2), "f4"), "x": x}
     inputs = [info("lens", TensorProto.INT64, [2]), info("s0", shape=[2, 2]), info("x", shape=[2, 3, 2])]
-    found = run([node], inputs, [info("end"), info("out")], arrays, opset=8)
-    assert found["end"].tolist() == [x[0].sum(axis=0).tolist(), x[1, :2].sum(axis=0).tolist()]
-    assert found["out"][1, 2].tolist() == [0, 0]
+    outputs = run([node], inputs, [info("end"), info("out")], arrays, opset=8)
+    assert outputs["end"].tolist() == [x[0].sum(axis=0).tolist(), x[1, :2].sum(axis=0).tolist()]
+    assert outputs["out"][1, 2].tolist() == [0, 0]
 
 
 def test_a_function_with_attributes_of_its_call_and_defaults(run):
@@ -158,11 +161,11 @@ def test_a_function_with_attributes_of_its_call_and_defaults(run):
         helper.make_node("Leaky", ["x"], ["a"], domain="my"),
         helper.make_node("Leaky", ["x"], ["b"], domain="my", slope=3.0),
     ]
-    found = run(nodes, [info("x", shape=[3])], [info("a"), info("b")], {"x": X}, functions=[function], imports=["my"])
-    assert [found["a"].tolist(), found["b"].tolist()] == [[1, -1, 3], [1, -6, 3]]
+    outputs = run(nodes, [info("x", shape=[3])], [info("a"), info("b")], {"x": X}, functions=[function], imports=["my"])
+    assert [outputs["a"].tolist(), outputs["b"].tolist()] == [[1, -1, 3], [1, -6, 3]]
 
 
-def test_a_function_that_calls_itself_is_refused(run):
+def test_a_function_that_calls_itself_is_rejected(run):
     node = helper.make_node("F", ["u"], ["v"], domain="my")
     function = helper.make_function("my", "F", ["u"], ["v"], [node], [helper.make_opsetid("my", 1)])
     nodes = [helper.make_node("F", ["x"], ["y"], domain="my", name="call")]
@@ -170,7 +173,7 @@ def test_a_function_that_calls_itself_is_refused(run):
         run(nodes, [info("x")], [info("y")], {"x": X}, functions=[function], imports=["my"], judge=False)
 
 
-def test_what_a_body_lacks_is_said_before_anything_is_computed(run):
+def test_what_a_body_lacks_is_reported_before_anything_is_computed(run):
     broken = body([helper.make_node("Reluu", ["x"], ["r"], domain="com.x")], [], [info("r")])
     node = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=THEN, else_branch=broken)
     with pytest.raises((InputError, NoKernel), match=r"node 'choice': .*node.0. Reluu: .*com.x"):
@@ -196,54 +199,54 @@ def test_sequences(run):
         helper.make_node("SplitToSequence", ["whole"], ["parts"], axis=1),
     ]
     names = [info("back"), info("count", TensorProto.INT64), info("whole"), sequence("parts"), sequence("one")]
-    found = run(nodes, [info("x", shape=[3])], names, {"x": X}, initializers=[index])
-    assert found["count"].tolist() == 2
-    assert found["whole"].shape == (2, 3)
-    assert [part.shape for part in found["parts"]] == [(2, 1)] * 3
+    outputs = run(nodes, [info("x", shape=[3])], names, {"x": X}, initializers=[index])
+    assert outputs["count"].tolist() == 2
+    assert outputs["whole"].shape == (2, 3)
+    assert [part.shape for part in outputs["parts"]] == [(2, 1)] * 3
 
 
 def test_a_sequence_is_mapped_and_given(run):
     inner = body([helper.make_node("Add", ["e", "k"], ["o"])], [info("e"), info("k")], [info("o")])
     node = helper.make_node("SequenceMap", ["s", "k"], ["r"], body=inner)
     arrays = {"s": [X, X[:1]], "k": np.ones(1, "f4")}
-    found = run([node], [sequence("s"), info("k", shape=[1])], [sequence("r")], arrays)
-    assert [part.tolist() for part in found["r"]] == [[2, -1, 4], [2]]
+    outputs = run([node], [sequence("s"), info("k", shape=[1])], [sequence("r")], arrays)
+    assert [part.tolist() for part in outputs["r"]] == [[2, -1, 4], [2]]
     with pytest.raises(InputError, match=r"input 's': .0.: expected elements of type float32, found int64"):
         run(
             [node], [sequence("s"), info("k", shape=[1])], [sequence("r")], {**arrays, "s": [np.arange(2)]}, judge=False
         )
 
 
-@pytest.mark.parametrize("given", [X, None])
-def test_optionals(run, given):
+@pytest.mark.parametrize("inputs", [X, None])
+def test_optionals(run, inputs):
     kind = helper.make_optional_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, [3]))
-    taken = helper.make_value_info("o", kind)
+    accepted = helper.make_value_info("o", kind)
     nodes = [helper.make_node("OptionalHasElement", ["o"], ["has"])]
     outputs = [info("has", TensorProto.BOOL, [])]
-    if given is not None:
+    if inputs is not None:
         nodes.append(helper.make_node("OptionalGetElement", ["o"], ["held"]))
         outputs.append(info("held"))
-    found = run(nodes, [taken], outputs, {"o": given}, opset=18)
-    assert found["has"].tolist() is (given is not None)
-    if given is not None:
-        assert found["held"].tolist() == X.tolist()
+    result = run(nodes, [accepted], outputs, {"o": inputs}, opset=18)
+    assert result["has"].tolist() is (inputs is not None)
+    if inputs is not None:
+        assert result["held"].tolist() == X.tolist()
     else:
         nodes = [helper.make_node("OptionalGetElement", ["o"], ["held"])]
         with pytest.raises(InputError, match="the optional is empty"):
-            run(nodes, [taken], [info("held")], {"o": None}, opset=18, judge=False)
+            run(nodes, [accepted], [info("held")], {"o": None}, opset=18, judge=False)
 
 
 def test_a_large_constant_inside_of_a_body(run):
-    """The structural reader skips it, so it is read again by its place in the file."""
+    """The structural reader skips it, so it is read again by its offset in the file."""
     large = np.arange(5000, dtype="f4")
     inner = helper.make_graph([helper.make_node("Add", ["x", "big"], ["r"])], "t", [], [info("r")],
                               [numpy_helper.from_array(large, "big")])  # fmt: skip
     other = body([helper.make_node("Constant", [], ["r"], value=numpy_helper.from_array(-large))], [], [info("r")])
     node = helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=other)
     inputs = [info("c", TensorProto.BOOL, []), info("x", shape=[1])]
-    one = np.ones(1, "f4")
-    assert run([node], inputs, [info("y")], {"c": np.array(True), "x": one})["y"][-1] == 5000
-    assert run([node], inputs, [info("y")], {"c": np.array(False), "x": one})["y"][-1] == -4999
+    array = np.ones(1, "f4")
+    assert run([node], inputs, [info("y")], {"c": np.array(True), "x": array})["y"][-1] == 5000
+    assert run([node], inputs, [info("y")], {"c": np.array(False), "x": array})["y"][-1] == -4999
 
 
 @pytest.mark.parametrize("flat", [False, True])
@@ -256,8 +259,8 @@ def test_a_sparse_initializer(run, flat, tmp_path):
     graph = helper.make_graph([helper.make_node("Add", ["w", "x"], ["y"])], "g", [info("x", shape=[3])], [info("y")],
                               sparse_initializer=[sparse])  # fmt: skip
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "sparse.onnx")
-    found = run_model(str(tmp_path / "sparse.onnx"), {"x": np.zeros(3, "f4")})
-    assert found["y"].tolist() == [[0, 2, 0], [0, 0, 3]]
+    result = run_model(str(tmp_path / "sparse.onnx"), {"x": np.zeros(3, "f4")})
+    assert result["y"].tolist() == [[0, 2, 0], [0, 0, 3]]
 
 
 def test_bodies_and_calls_lie_in_each_other_only_so_deep(run):

@@ -1,4 +1,4 @@
-"""Limits of bytes and seconds: of whatever onnx.reference computes, of kernels, of values; and what dies with whom."""
+"""Limits of memory and time, for onnx.reference and for kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from specgate.errors import InputError
 
 onnx = pytest.importorskip("onnx", reason="THE LIMITS ARE NOT TESTED: pip install onnx (it is in the test extra)")
 helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
-#: More than a busy machine takes to start a process and end it.
+#: Longer than a busy machine needs to start and end a process.
 SOON = 60.0
 
 
@@ -25,7 +25,7 @@ def info(name, kind=TensorProto.FLOAT, shape=None):
 
 @pytest.fixture
 def save(tmp_path):
-    def made(nodes, inputs=(), outputs=(), *, initializers=(), opset=17, imports=None, **more):
+    def make(nodes, inputs=(), outputs=(), *, initializers=(), opset=17, imports=None, **more):
         outputs = outputs or [info("o")]
         graph = helper.make_graph(nodes, "g", list(inputs), list(outputs), initializer=list(initializers))
         imports = imports or [helper.make_opsetid("", opset)]
@@ -33,20 +33,20 @@ def save(tmp_path):
         onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=8, **more), path)
         return str(path)
 
-    return made
+    return make
 
 
 def endless(save):
-    """A Loop of 2^62 trips that holds next to nothing."""
+    """A Loop of 2^62 trips that uses almost no memory."""
     body = helper.make_graph(
         [helper.make_node("Identity", ["b"], ["d"]), helper.make_node("Identity", ["x"], ["y"])],
         "body",
         [info("i", TensorProto.INT64, []), info("b", TensorProto.BOOL, []), info("x", shape=[1])],
         [info("d", TensorProto.BOOL, []), info("y", shape=[1])],
     )
-    given = [numpy_helper.from_array(np.array(2**62), "n"), numpy_helper.from_array(np.array(True), "c")]
+    items = [numpy_helper.from_array(np.array(2**62), "n"), numpy_helper.from_array(np.array(True), "c")]
     nodes = [helper.make_node("Loop", ["n", "c", "x"], ["o"], body=body)]
-    return save(nodes, [info("x", shape=[1])], initializers=given)
+    return save(nodes, [info("x", shape=[1])], initializers=items)
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_an_endless_loop_ends(save):
     assert time.monotonic() - begun < SOON
 
 
-def test_gigabytes_from_a_small_file_are_refused(save):
+def test_gigabytes_from_a_small_file_are_rejected(save):
     shape = numpy_helper.from_array(np.array([4_800_000_000 // 4]), "s")
     many = save([helper.make_node("ConstantOfShape", ["s"], ["o"])], initializers=[shape])
     ends = [numpy_helper.from_array(np.array(n), name) for n, name in ((0, "a"), (10**10, "b"), (1, "c"))]
@@ -98,12 +98,12 @@ LONG = {
 
 @pytest.mark.parametrize("case", LONG)
 def test_a_kernel_that_takes_long_ends(case):
-    """Little memory, many operations: the clock is looked at within the kernel."""
+    """Little memory, many operations: the kernel checks the time."""
     descriptor, names = LONG[case]
     shapes = [entry["shape"] for entry in descriptor["inputs"]]
     arrays = {name: np.ones(shape, "f4") for name, shape in zip(names.split(), shapes, strict=True)}
     begun = time.monotonic()
-    # Each takes several times as long; what is done before the first look takes less.
+    # Each takes several times as long; the work before the first check takes less.
     with pytest.raises(InputError, match=r"takes longer than the limit of 0.3 seconds \(max_seconds\)"):
         specgate.execute(descriptor, arrays, max_seconds=0.3)
     assert time.monotonic() - begun < SOON
@@ -155,8 +155,8 @@ def test_a_model_is_held_to_its_target(save, target, complaint):
 @pytest.mark.parametrize("target", [None, "onnx:17", "onnx:21", "onnx:1.16"])
 def test_a_target_runs_what_it_imports_at_that_opset(save, target):
     nodes, inputs, outputs, more = softsign()
-    found = specgate.execute(save(nodes, inputs, outputs, **more), {"x": np.ones(1, "f4")}, target)
-    assert found["o"].tolist() == [0.5]
+    result = specgate.execute(save(nodes, inputs, outputs, **more), {"x": np.ones(1, "f4")}, target)
+    assert result["o"].tolist() == [0.5]
 
 
 def test_other_domains_and_functions_are_held_to_the_target_too(save):
@@ -189,30 +189,30 @@ def test_limits_of_the_command(save, tmp_path):
 def test_sequences_beside_a_node_of_ours(save):
     sequence = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, None)
     nodes = [helper.make_node("ConcatFromSequence", ["q"], ["c"], axis=0), helper.make_node("Neg", ["c"], ["o"])]
-    found = specgate.execute(save(nodes, [sequence]), {"q": [np.ones(2, "f4"), np.zeros(1, "f4")]})
-    assert found["o"].tolist() == [-1, -1, 0]
+    outputs = specgate.execute(save(nodes, [sequence]), {"q": [np.ones(2, "f4"), np.zeros(1, "f4")]})
+    assert outputs["o"].tolist() == [-1, -1, 0]
 
 
 @pytest.mark.parametrize("opset", [7, 8, 9, 13, 14, 15])
 def test_batch_normalization_has_one_meaning_at_every_opset(save, opset):
     """At 9 onnx.reference mixes the statistics of the input into mean and variance."""
     x = np.arange(6, dtype="f4").reshape(1, 2, 3)
-    given = {"x": x, **{name: np.full(2, value, "f4") for name, value in zip("sbmv", (2, 1, 3, 4), strict=True)}}
+    arguments = {"x": x, **{name: np.full(2, value, "f4") for name, value in zip("sbmv", (2, 1, 3, 4), strict=True)}}
     inputs = [info("x", shape=[1, 2, 3]), *(info(name, shape=[2]) for name in "sbmv")]
     nodes = [helper.make_node("BatchNormalization", list("xsbmv"), ["y"]), helper.make_node("Identity", ["y"], ["o"])]
-    found = specgate.execute(save(nodes, inputs, opset=opset), given)["o"]
-    assert np.allclose(found, (x - 3) / np.sqrt(4 + 1e-5) * 2 + 1, atol=1e-6)
+    result = specgate.execute(save(nodes, inputs, opset=opset), arguments)["o"]
+    assert np.allclose(result, (x - 3) / np.sqrt(4 + 1e-5) * 2 + 1, atol=1e-6)
 
 
 @pytest.mark.parametrize("opset", [10, 16])
 def test_regions_begin_where_their_opset_says(save, opset):
-    """At 10 regions begin where they say; from 16 on they are moved by half a pixel."""
-    given = {"x": np.ones((1, 1, 4, 4), "f4"), "r": np.array([[0, 0, 2, 2]], "f4"), "b": np.zeros(1, "i8")}
+    """At 10 regions begin at their coordinates; from 16 on they move by half a pixel."""
+    arguments = {"x": np.ones((1, 1, 4, 4), "f4"), "r": np.array([[0, 0, 2, 2]], "f4"), "b": np.zeros(1, "i8")}
     kinds = {"x": TensorProto.FLOAT, "r": TensorProto.FLOAT, "b": TensorProto.INT64}
-    inputs = [info(name, kinds[name], array.shape) for name, array in given.items()]
-    given["x"] = np.arange(16, dtype="f4").reshape(1, 1, 4, 4)
-    path = save([helper.make_node("RoiAlign", list(given), ["o"])], inputs, opset=opset)
-    assert specgate.execute(path, given)["o"].item() == (5 if opset == 10 else 2.5)
+    inputs = [info(name, kinds[name], array.shape) for name, array in arguments.items()]
+    arguments["x"] = np.arange(16, dtype="f4").reshape(1, 1, 4, 4)
+    path = save([helper.make_node("RoiAlign", list(arguments), ["o"])], inputs, opset=opset)
+    assert specgate.execute(path, arguments)["o"].item() == (5 if opset == 10 else 2.5)
 
 
 @pytest.mark.parametrize(

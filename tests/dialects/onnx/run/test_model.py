@@ -1,4 +1,4 @@
-"""ONNX models run node by node: names, constants, weights, sizes that must agree, and what is refused."""
+"""ONNX models run node by node: names, constants, weights, sizes, errors."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def one_hot(inputs=("i", "d", "v"), output="o", name="hot", **attributes):
 
 @pytest.fixture
 def save(tmp_path):
-    """Save a model of OneHot by default, with the depth 3 as an initializer; return its path."""
+    """Save a model, by default of OneHot with depth 3 as initializer; return its path."""
 
-    def made(nodes=None, *, inputs=None, outputs=None, initializers=None, opset=17, imports=None, **more):
+    def make(nodes=None, *, inputs=None, outputs=None, initializers=None, opset=17, imports=None, **more):
         graph = helper.make_graph(
             nodes or [one_hot()],
             "g",
@@ -45,7 +45,7 @@ def save(tmp_path):
         onnx.save(model, path)
         return str(path)
 
-    return made
+    return make
 
 
 def test_inputs_and_outputs_by_name(save):
@@ -107,9 +107,9 @@ def test_constants_of_other_kinds(save):
         helper.make_tensor("i", TensorProto.INT64, [1], [0]),
         [3],
     )
-    made = helper.make_node("Constant", [], ["c"], sparse_value=sparse)
-    found = run_model(save([made, one_hot()], outputs=[info("c", TensorProto.FLOAT, [3])]), INPUTS)
-    assert found["c"].tolist() == [1, 0, 0]
+    node = helper.make_node("Constant", [], ["c"], sparse_value=sparse)
+    outputs = run_model(save([node, one_hot()], outputs=[info("c", TensorProto.FLOAT, [3])]), INPUTS)
+    assert outputs["c"].tolist() == [1, 0, 0]
     with pytest.raises(InputError, match="expected a Constant of one attribute"):
         run_model(save([helper.make_node("Constant", [], ["c"]), one_hot()]), INPUTS)
 
@@ -129,7 +129,7 @@ def raw(array):
     return numpy_helper.from_array(array, "w")
 
 
-def typed(array):
+def has_type(array):
     kind = helper.np_dtype_to_tensor_dtype(array.dtype)
     values = array.reshape(-1)
     return helper.make_tensor(
@@ -137,7 +137,7 @@ def typed(array):
     )
 
 
-@pytest.mark.parametrize("make", [raw, typed])
+@pytest.mark.parametrize("make", [raw, has_type])
 @pytest.mark.parametrize("shape", [SMALL, LARGE], ids=["small", "large"])
 @pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: np.dtype(dtype).name)
 def test_initializers_of_every_type(save, dtype, shape, make):
@@ -197,11 +197,11 @@ def test_external_data_that_cannot_be_read(save, tmp_path, entries, complaint):
         run_model(save(initializers=[external(tmp_path, **entries)]), INPUTS)
 
 
-def test_an_absolute_location_is_refused(save, tmp_path):
-    beside = tmp_path.parent / "elsewhere.bin"
-    beside.write_bytes(bytes(16))
+def test_an_absolute_location_is_rejected(save, tmp_path):
+    neighbour = tmp_path.parent / "elsewhere.bin"
+    neighbour.write_bytes(bytes(16))
     with pytest.raises(InputError, match="expected external data in a file next to the model"):
-        run_model(save(initializers=[external(tmp_path, location=str(beside))]), INPUTS)
+        run_model(save(initializers=[external(tmp_path, location=str(neighbour))]), INPUTS)
 
 
 def test_an_initializer_is_an_inputs_default(save):
@@ -253,8 +253,8 @@ def test_outputs_are_held_against_their_declaration(save):
         run_model(save(outputs=[info("q", TensorProto.FLOAT, None)]), INPUTS)
 
 
-def mixed(save):
-    """A model of OneHot, Einsum and Softsign; the path."""
+def mix(save):
+    """Return the path of a model of OneHot, Einsum and Softsign."""
     nodes = [
         one_hot(axis=1),
         helper.make_node("Einsum", ["o", "o"], ["p"], name="product", equation="ij,jk->ik"),
@@ -264,7 +264,7 @@ def mixed(save):
 
 
 def test_a_model_of_several_operators_needs_no_other_package(save, monkeypatch):
-    path = mixed(save)
+    path = mix(save)
     monkeypatch.setitem(sys.modules, "onnx", None)
     result = run_model(path, INPUTS)
     hot = np.array([[2, 1, 1], [1, 1, 2], [1, 1, 1]], "f4")
@@ -273,30 +273,30 @@ def test_a_model_of_several_operators_needs_no_other_package(save, monkeypatch):
 
 
 def test_a_node_is_computed_as_of_the_opset_of_its_model(save):
-    """At opset 10 a negative index is ignored; from 11 on it counts from the end."""
+    """At opset 10 negative indices are ignored; from 11 on they count from the end."""
     nodes = [one_hot(), helper.make_node("Softsign", ["o"], ["q"])]
     outputs = [info("o", TensorProto.FLOAT, None), info("q", TensorProto.FLOAT, None)]
     assert run_model(save(nodes, outputs=outputs, opset=10), INPUTS)["o"].tolist()[1] == [1, 1, 1]
 
 
 def test_nodes_that_differ_in_anything_share_nothing(save):
-    """What nodes that are alike share does not reach one of another attribute, type, shape or version."""
+    """Shared results do not reach a node with another attribute, type, shape or version."""
     zeros = [helper.make_node("Elu", ["v"], ["o"], alpha=alpha) for alpha in (0.0, -0.0)]
-    given, output = {**INPUTS, "v": np.array([-1, 1], "f4")}, [info("o", TensorProto.FLOAT, None)]
-    found = [run_model(save([node], outputs=output), given)["o"] for node in (*zeros, *zeros)]
-    assert [np.signbit(each).tolist() for each in found] == [[True, False], [False, False]] * 2
+    arrays_by_name, output = {**INPUTS, "v": np.array([-1, 1], "f4")}, [info("o", TensorProto.FLOAT, None)]
+    items = [run_model(save([node], outputs=output), arrays_by_name)["o"] for node in (*zeros, *zeros)]
+    assert [np.signbit(each).tolist() for each in items] == [[True, False], [False, False]] * 2
     node, array = helper.make_node("Softmax", ["v"], ["o"]), np.zeros((1, 2, 2), "f4")
     inputs = [info("v", TensorProto.FLOAT, array.shape)]
-    for opset, each in ((12, 0.25), (13, 0.5)) * 2:  # of all that follows the first dimension; of the last one
+    for opset, each in ((12, 0.25), (13, 0.5)) * 2:  # of all elements after the first dimension; of the last one
         path = save([node], inputs=inputs, outputs=output, initializers=[], opset=opset)
         assert run_model(path, {"v": array})["o"].reshape(-1).tolist() == [each] * 4
 
 
 def test_what_a_mixed_model_is_given_and_declares_is_held_too(save):
     with pytest.raises(InputError, match="no array for the input 'v'"):
-        run_model(mixed(save), {"i": INPUTS["i"]})
+        run_model(mix(save), {"i": INPUTS["i"]})
     with pytest.raises(InputError, match=r"input 'v': has the shape \[3\], but \[2\] is declared"):
-        run_model(mixed(save), {**INPUTS, "v": np.zeros(3, "f4")})
+        run_model(mix(save), {**INPUTS, "v": np.zeros(3, "f4")})
     node = helper.make_node("Softsign", ["v"], ["o"])
     notes: list[str] = []
     path = save([node], outputs=[info("o", TensorProto.FLOAT, [4])])
@@ -304,16 +304,16 @@ def test_what_a_mixed_model_is_given_and_declares_is_held_too(save):
     assert notes == ["output o has the shape [2], but [4] is declared"]
 
 
-def test_sizes_below_zero_are_unknown_and_are_said_once(save):
+def test_sizes_below_zero_are_unknown_and_are_reported_once(save):
     both = {"inputs": [info("i", shape=[-1]), info("v", TensorProto.FLOAT, [-2])]}
-    for _ in range(2):  # what bytes say is shared by models, what is odd is not
+    for _ in range(2):  # models share valid text, but not malformed text
         path = save(**both, outputs=[info("o", TensorProto.FLOAT, [-1, 3])])
         outputs = run_model(path, INPUTS)
         assert outputs["o"].shape == (3, 3)
         assert len(outputs.notes) == 1
         assert "graph.input[0]" in outputs.notes[0]
         report = specgate.lint(path, "onnx:17")
-        assert [found.id for found in report.findings if found.id.startswith("onnx/model")] == [
+        assert [finding.id for finding in report.findings if finding.id.startswith("onnx/model")] == [
             "onnx/model/size-negative"
         ]
         assert specgate.place(path, "onnxruntime:1.24.4")
@@ -336,7 +336,7 @@ def test_what_nothing_computes_is_one_message(save):
 
 
 def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path):
-    """Scaler has a kernel, and Gradient has none anywhere."""
+    """Scaler has a kernel; Gradient has none anywhere."""
     domain = "ai.onnx.preview.training"
     nodes = [
         helper.make_node("Scaler", ["x"], ["s"], domain="ai.onnx.ml", offset=[0.0, 0.0], scale=[1.0, 1.0]),
@@ -357,7 +357,7 @@ def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path)
     ("operator", "centred"), [("LayerNormalization", True), ("SimplifiedLayerNormalization", False)]
 )
 def test_what_a_runtime_has_in_the_domain_of_onnx_at_opsets_that_lack_it(tmp_path, operator, centred):
-    """Its optimizer writes these; verdicts go on saying that ONNX has no such operator there."""
+    """Its optimizer writes these operators; check still rejects them in ai.onnx."""
     nodes = [helper.make_node(operator, ["x", "s"], ["y"], epsilon=0.0)]
     ends = (
         [info("x", TensorProto.FLOAT, [2, 4]), info("s", TensorProto.FLOAT, [4])],
@@ -415,7 +415,7 @@ def test_nodes_that_cannot_run(save, nodes, complaint):
         run_model(save(nodes), INPUTS)
 
 
-def test_undefined_elements_are_masked_in_outputs_and_refused_by_the_next_node(save):
+def test_undefined_elements_are_masked_in_outputs_and_rejected_by_the_next_node(save):
     inputs = [info("i", TensorProto.DOUBLE), info("v", TensorProto.FLOAT, [2])]
     arrays = {"i": np.array([np.nan, 1]), "v": INPUTS["v"]}
     result = run_model(save(inputs=inputs), arrays)["o"]
@@ -437,7 +437,7 @@ def test_memory_is_bounded(save):
 
 
 def least(path, arrays):
-    """Return how many bytes a model needs, by trying."""
+    """Return the memory that a model needs, by bisection."""
     low, high = 0, 2**31
     while high - low > 1:
         middle = (low + high) // 2
@@ -450,7 +450,7 @@ def least(path, arrays):
 
 
 def test_values_that_are_alive_count_and_dead_ones_do_not(save):
-    """Three outputs of 36, 108 and 324 bytes; what one needs more than the other is what it holds, to the byte."""
+    """Three outputs of 36, 108 and 324 bytes; the differences are exact to the byte."""
     chain = [one_hot(), one_hot(("o", "d", "v"), "p"), one_hot(("p", "d", "v"), "q")]
     outputs = [info("q", TensorProto.FLOAT, None)]
     dropped = least(save(chain, outputs=outputs), INPUTS)
@@ -510,6 +510,6 @@ def test_types_that_only_ml_dtypes_has(save):
     ]
     outputs = [info("o", TensorProto.BOOL, [2]), info("f", TensorProto.FLOAT8E4M3FN, [2])]
     path = save(nodes, opset=20, inputs=[info("v", TensorProto.FLOAT, [2])], outputs=outputs)
-    found = run_model(path, {"v": INPUTS["v"]})
-    assert found["o"].tolist() == [False, False]
-    assert found["f"].dtype == ml_dtypes.float8_e4m3fn
+    result = run_model(path, {"v": INPUTS["v"]})
+    assert result["o"].tolist() == [False, False]
+    assert result["f"].dtype == ml_dtypes.float8_e4m3fn

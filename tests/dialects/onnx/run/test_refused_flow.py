@@ -1,4 +1,4 @@
-"""Nodes with bodies that do not go together with what they are given: refused with what was expected and what was found."""
+"""Nodes whose bodies do not match their inputs: errors with expected and found."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def body(nodes, inputs, outputs):
     return helper.make_graph(nodes, "body", inputs, outputs)
 
 
-def refused(folder, node, inputs, arrays, *, opset=17, outputs=("y",), infos=None):
-    """Run a model of one node, which must be refused; return what is said."""
+def reject(folder, node, inputs, arrays, *, opset=17, outputs=("y",), infos=None):
+    """Run a model of one node, which must be rejected; return the message."""
     graph = helper.make_graph([node], "g", inputs, infos or [info(name) for name in outputs])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     path = folder / "model.onnx"
@@ -40,11 +40,11 @@ COPY = [helper.make_node("Identity", ["s"], ["t"])]
 TURN = [info("i", INT64, []), info("c", BOOL, []), info("s")]
 
 
-def loop(*outputs, nodes=(), inputs=TURN, given=("m", "", "x"), results=("last", "all")):
-    """A loop whose body gives its condition, its state, and further outputs."""
-    again = helper.make_node("Identity", ["c"], ["d"])
-    inner = body([again, *COPY, *nodes], list(inputs), [info("d", BOOL, []), info("t"), *outputs])
-    return helper.make_node("Loop", list(given), list(results), name="turns", body=inner)
+def loop(*outputs, nodes=(), inputs=TURN, arguments=("m", "", "x"), results=("last", "all")):
+    """A loop whose body returns its condition, its state, and further outputs."""
+    repeated = helper.make_node("Identity", ["c"], ["d"])
+    inner = body([repeated, *COPY, *nodes], list(inputs), [info("d", BOOL, []), info("t"), *outputs])
+    return helper.make_node("Loop", list(arguments), list(results), name="turns", body=inner)
 
 
 LOOPED = [info("m", INT64), info("x")]
@@ -53,50 +53,50 @@ LOOPED = [info("m", INT64), info("x")]
 def test_a_condition_is_one_element(tmp_path):
     branch = body([helper.make_node("Neg", ["x"], ["r"])], [], [info("r")])
     node = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=branch, else_branch=branch)
-    said = refused(tmp_path, node, [info("c", BOOL), info("x")], {"c": np.array([True, False]), "x": X})
-    assert "node 'choice'" in said
-    assert "expected one element" in said
+    message = reject(tmp_path, node, [info("c", BOOL), info("x")], {"c": np.array([True, False]), "x": X})
+    assert "node 'choice'" in message
+    assert "expected one element" in message
 
 
 def test_a_trip_count_is_one_element(tmp_path):
-    said = refused(tmp_path, loop(), LOOPED, {"m": np.array([1, 2]), "x": X}, outputs=("last",))
-    assert "M: expected one element" in said
+    message = reject(tmp_path, loop(), LOOPED, {"m": np.array([1, 2]), "x": X}, outputs=("last",))
+    assert "M: expected one element" in message
 
 
 def test_turns_give_tensors_of_one_shape(tmp_path):
     grown = helper.make_node("Concat", ["s", "s"], ["u"], axis=0)
     node = loop(info("u"), nodes=[grown])
     node.attribute[0].g.output[1].name = "u"  # the state grows as well
-    said = refused(tmp_path, node, LOOPED, {"m": np.array(3), "x": X}, outputs=("last", "all"))
+    message = reject(tmp_path, node, LOOPED, {"m": np.array(3), "x": X}, outputs=("last", "all"))
     assert (
         "expected iterations to produce tensors of the same type and shape, found float32 [4, 3] and float32 [8, 3]"
-        in said
+        in message
     )
 
 
 def test_turns_give_tensors_and_no_sequences(tmp_path):
-    held = helper.make_tensor_sequence_value_info("u", FLOAT, None)
-    node = loop(held, nodes=[helper.make_node("SequenceConstruct", ["s"], ["u"])])
-    said = refused(tmp_path, node, LOOPED, {"m": np.array(2), "x": X}, outputs=("last", "all"))
-    assert "expected a tensor from each iteration, found a sequence" in said
+    value = helper.make_tensor_sequence_value_info("u", FLOAT, None)
+    node = loop(value, nodes=[helper.make_node("SequenceConstruct", ["s"], ["u"])])
+    message = reject(tmp_path, node, LOOPED, {"m": np.array(2), "x": X}, outputs=("last", "all"))
+    assert "expected a tensor from each iteration, found a sequence" in message
 
 
 def test_a_body_has_an_output_for_each_state(tmp_path):
-    again = helper.make_node("Identity", ["c"], ["d"])
-    node = helper.make_node("Loop", ["m", "", "x"], ["last"], body=body([again], TURN, [info("d", BOOL, [])]))
-    said = refused(tmp_path, node, LOOPED, {"m": np.array(2), "x": X}, outputs=("last",))
-    assert "expected a body of at least 2 outputs, found 1" in said
+    repeated = helper.make_node("Identity", ["c"], ["d"])
+    node = helper.make_node("Loop", ["m", "", "x"], ["last"], body=body([repeated], TURN, [info("d", BOOL, [])]))
+    message = reject(tmp_path, node, LOOPED, {"m": np.array(2), "x": X}, outputs=("last",))
+    assert "expected a body of at least 2 outputs, found 1" in message
 
 
 def test_without_turns_the_type_must_be_declared(tmp_path):
     node = loop(onnx.ValueInfoProto(name="t"))
-    said = refused(tmp_path, node, LOOPED, {"m": np.array(0), "x": X}, outputs=("last", "all"))
-    assert "the type of 't' is not declared, and no iteration produces it" in said
+    message = reject(tmp_path, node, LOOPED, {"m": np.array(0), "x": X}, outputs=("last", "all"))
+    assert "the type of 't' is not declared, and no iteration produces it" in message
 
 
-def scan(given=("x",), results=("y",), infos=None, nodes=COPY, **attributes):
+def scan(inputs=("x",), results=("y",), infos=None, nodes=COPY, **attributes):
     inner = body(list(nodes), infos or [info("s")], [info("t")])
-    return helper.make_node("Scan", list(given), list(results), name="scan", body=inner, **attributes)
+    return helper.make_node("Scan", list(inputs), list(results), name="scan", body=inner, **attributes)
 
 
 def two(**attributes):
@@ -119,16 +119,16 @@ def two(**attributes):
 )  # fmt: skip
 def test_what_a_scan_goes_along(tmp_path, node, expected):
     inputs = [info(name) for name in node.input]
-    said = refused(tmp_path, node, inputs, {"x": X, **({"z": X.T} if len(inputs) > 1 else {})})
-    assert "node 'scan'" in said
-    assert expected in said
+    message = reject(tmp_path, node, inputs, {"x": X, **({"z": X.T} if len(inputs) > 1 else {})})
+    assert "node 'scan'" in message
+    assert expected in message
 
 
 def test_a_scan_has_an_output_for_each_state(tmp_path):
     inner = body(COPY, [info("s"), info("e"), info("f")], [info("t")])
     node = helper.make_node("Scan", ["x", "z", "w"], ["y"], body=inner, num_scan_inputs=1)
-    said = refused(tmp_path, node, [info("x"), info("z"), info("w")], {"x": X, "z": X, "w": X})
-    assert "expected a body of at least 2 outputs, found 1" in said
+    message = reject(tmp_path, node, [info("x"), info("z"), info("w")], {"x": X, "z": X, "w": X})
+    assert "expected a body of at least 2 outputs, found 1" in message
 
 
 LENGTHS = np.array([3, 2])
@@ -150,7 +150,7 @@ def test_batches_of_a_scan_at_opset_8(tmp_path, lens, state, scanned, expected):
     node = helper.make_node("Scan", ["lens", "s0", "x"], ["end", "out"], body=inner, num_scan_inputs=1)
     arrays = {"lens": lens, "s0": np.zeros(state, "f4"), "x": np.zeros(scanned, "f4")}
     inputs = [info("lens", INT64), info("s0"), info("x")]
-    assert expected in refused(tmp_path, node, inputs, arrays, opset=8, outputs=("end", "out"))
+    assert expected in reject(tmp_path, node, inputs, arrays, opset=8, outputs=("end", "out"))
 
 
 def test_sequences_that_are_mapped_have_one_length(tmp_path):
@@ -158,5 +158,5 @@ def test_sequences_that_are_mapped_have_one_length(tmp_path):
     node = helper.make_node("SequenceMap", ["a", "b"], ["y"], body=inner)
     inputs = [helper.make_tensor_sequence_value_info(name, FLOAT, None) for name in ("a", "b")]
     infos = [helper.make_tensor_sequence_value_info("y", FLOAT, None)]
-    said = refused(tmp_path, node, inputs, {"a": [X, X], "b": [X]}, infos=infos)
-    assert re.search("expected sequences of 2 elements, the length of the first", said)
+    message = reject(tmp_path, node, inputs, {"a": [X, X], "b": [X]}, infos=infos)
+    assert re.search("expected sequences of 2 elements, the length of the first", message)

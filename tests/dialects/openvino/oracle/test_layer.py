@@ -1,4 +1,4 @@
-"""What is sent to OpenVINO, and what cannot be said to it; nothing of OpenVINO itself is needed."""
+"""Layers sent to OpenVINO, and those that cannot be expressed; without OpenVINO."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from specgate.dialects.openvino.oracle.values import blobs_of, narrowing_reason
 from specgate.dialects.openvino.reader import read
 
 
-def refused(descriptor, level="opset1"):
+def reject(descriptor, level="opset1"):
     with pytest.raises(NotExpressibleError) as caught:
         layer_of(descriptor, level)
     return str(caught.value)
@@ -65,34 +65,34 @@ def test_an_attribute_without_a_name_in_xml():
 
 def test_an_input_left_out_before_another(openvino_one_hot):
     openvino_one_hot["inputs"][1] = None
-    assert "cannot omit an input" in refused(read(openvino_one_hot))
+    assert "cannot omit an input" in reject(read(openvino_one_hot))
 
 
 def test_a_layer_of_a_later_opset(openvino_one_hot):
     openvino_one_hot["version"] = "opset16"
-    assert "cannot be limited to opset1" in refused(read(openvino_one_hot))
+    assert "cannot be limited to opset1" in reject(read(openvino_one_hot))
     assert layer_of(read(openvino_one_hot), "opset16").version == "opset16"
 
 
 def test_too_many_inputs(openvino_one_hot):
     openvino_one_hot["inputs"].append(openvino_one_hot["inputs"][0])
-    assert "does not contain the others" in refused(read(openvino_one_hot))
+    assert "does not contain the others" in reject(read(openvino_one_hot))
 
 
 def test_what_no_reader_makes(openvino_one_hot):
     good = read(openvino_one_hot)
     cycle: list = []
     cycle.append(cycle)
-    assert "no table for" in refused(replace(good, operator="Nope"))
-    assert "a descriptor of onnx" in refused(Descriptor("onnx", "OneHot", {}))
-    assert "is not a tensor" in refused(replace(good, fields={"indices": 3}))
-    assert "the attribute 'x' is" in refused(replace(good, oddities=(Malformed("unknown-attribute", "x", "", cycle),)))
-    assert "the attribute 'x' is" in refused(replace(good, oddities=(Malformed("unknown-attribute", "x", "", 9**99),)))
+    assert "no table for" in reject(replace(good, operator="Nope"))
+    assert "a descriptor of onnx" in reject(Descriptor("onnx", "OneHot", {}))
+    assert "is not a tensor" in reject(replace(good, fields={"indices": 3}))
+    assert "the attribute 'x' is" in reject(replace(good, oddities=(Malformed("unknown-attribute", "x", "", cycle),)))
+    assert "the attribute 'x' is" in reject(replace(good, oddities=(Malformed("unknown-attribute", "x", "", 9**99),)))
     indices = good.fields["indices"]
-    assert "not an element type" in refused(replace(good, fields={"indices": indices._replace(type="int")}))
+    assert "not an element type" in reject(replace(good, fields={"indices": indices._replace(type="int")}))
     for size in (-1, 2**63 - 1, 2**80):
-        told = refused(replace(good, fields={"indices": indices._replace(sizes=(size,))}))
-        assert "sizes are from 0 to 2**63 - 2" in told
+        message = reject(replace(good, fields={"indices": indices._replace(sizes=(size,))}))
+        assert "sizes are from 0 to 2**63 - 2" in message
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_no_reader_makes(openvino_one_hot):
 )
 def test_constants_that_are_none(kind, shape, value, reason, openvino_one_hot):
     openvino_one_hot["inputs"][2] = {"element_type": kind, "shape": shape, "value": value}
-    assert reason in refused(read(openvino_one_hot))
+    assert reason in reject(read(openvino_one_hot))
 
 
 def arrays(**changes):
@@ -197,17 +197,17 @@ def test_bytes_that_a_layer_names_are_zeros():
 def test_no_document_is_too_short_for_readers_of_older_releases():
     xml, _ = ir_of(Layer("Parameter", "opset1", (), (), 1, {"element_type": "f32", "shape": []}), [])
     assert len(xml) >= 512
-    assert xml.endswith(b" </net>")  # what follows the root does not count
+    assert xml.endswith(b" </net>")  # text after the root is ignored
 
 
 def test_an_assign_has_the_read_value_of_its_variable():
     state = {"element_type": "f32", "shape": [-1, 4]}
-    made = read({"type": "Assign", "version": "opset6", "inputs": [state], "data": {"variable_id": "v"}})
-    xml = ET.fromstring(ir_of(layer_of(made, "opset6"), [None])[0])
+    descriptor = read({"type": "Assign", "version": "opset6", "inputs": [state], "data": {"variable_id": "v"}})
+    xml = ET.fromstring(ir_of(layer_of(descriptor, "opset6"), [None])[0])
     kinds = {layer.get("id"): layer.get("type") for layer in xml.iter("layer")}
     edges = {(kinds[edge.get("from-layer")], kinds[edge.get("to-layer")]) for edge in xml.iter("edge")}
     assert edges == {("Parameter", "ReadValue"), ("ReadValue", "Assign"), ("Assign", "Result")}
-    data = {layer.get("type"): dict(found.attrib) for layer in xml.iter("layer") for found in layer.iter("data")}
+    data = {layer.get("type"): dict(element.attrib) for layer in xml.iter("layer") for element in layer.iter("data")}
     assert data["ReadValue"] == {"variable_id": "v", "variable_type": "f32", "variable_shape": "?,4"}
     nameless = read({"type": "Assign", "version": "opset6", "inputs": [state]})
     assert b"variable_id" not in ir_of(layer_of(nameless, "opset6"), [None])[0]
@@ -217,10 +217,13 @@ END = {"element_type": "f32", "shape": [2]}
 GOES_ON = {"element_type": "boolean", "shape": []}
 
 
-def mapped(kind, version, inputs, outputs, **bodies):
-    """The port maps of a layer's IR: (input or output, outer number, type of the inner layer), and the whole text."""
-    made = read({"type": kind, "version": version, "inputs": inputs, "outputs": outputs, "data": bodies})
-    text = ir_of(layer_of(made, version), [None] * len(inputs))[0]
+def map_all(kind, version, inputs, outputs, **bodies):
+    """Return the port maps of a layer's IR, and its text.
+
+    A port map is (input or output, outer number, type of the inner layer).
+    """
+    descriptor = read({"type": kind, "version": version, "inputs": inputs, "outputs": outputs, "data": bodies})
+    text = ir_of(layer_of(descriptor, version), [None] * len(inputs))[0]
     xml = next(layer for layer in ET.fromstring(text).iter("layer") if layer.get("type") == kind)
     kinds = {each.get("id"): each.get("type") for each in xml.iter("layer")}
     entries = [e for e in xml.iter() if e.tag in {"input", "output"} and e.get("external_port_id")]
@@ -229,7 +232,7 @@ def mapped(kind, version, inputs, outputs, **bodies):
 
 def test_ends_of_bodies_are_mapped_in_their_order():
     body = {"inputs": [END], "outputs": [END]}
-    entries, text = mapped("If", "opset8", [GOES_ON, END], [END], then_body=body, else_body=body)
+    entries, text = map_all("If", "opset8", [GOES_ON, END], [END], then_body=body, else_body=body)
     assert entries == [("input", 1, "Parameter"), ("output", 2, "Result")] * 2
     assert text.count(b"<then_port_map>") == text.count(b"<else_port_map>") == 1
 
@@ -237,7 +240,7 @@ def test_ends_of_bodies_are_mapped_in_their_order():
 def test_a_loop_has_a_condition_and_gives_a_result_twice():
     body = {"inputs": [END], "outputs": [END, GOES_ON]}
     count = {"element_type": "i64", "shape": []}
-    entries, text = mapped("Loop", "opset5", [count, GOES_ON, END], [END, END], body=body)
+    entries, text = map_all("Loop", "opset5", [count, GOES_ON, END], [END, END], body=body)
     assert entries == [
         ("input", 2, "Parameter"), ("output", -1, "Result"), ("output", 3, "Result"), ("output", 4, "Result"),
     ]  # fmt: skip
@@ -247,6 +250,6 @@ def test_a_loop_has_a_condition_and_gives_a_result_twice():
 def test_what_cannot_be_asked_of_a_body():
     body = {"inputs": [END], "outputs": [END]}
     with pytest.raises(NotExpressibleError, match="has fewer inputs than the layer passes"):
-        mapped("TensorIterator", "opset1", [END, END], [END], body=body)
+        map_all("TensorIterator", "opset1", [END, END], [END], body=body)
     with pytest.raises(NotExpressibleError, match="the reader drops layers without outputs"):
-        mapped("TensorIterator", "opset1", [END], [], body=body)
+        map_all("TensorIterator", "opset1", [END], [], body=body)

@@ -1,4 +1,4 @@
-"""The real OpenVINO: every word of every column, where its columns differ, and what it computes."""
+"""The installed OpenVINO: every reply of every column, differences, values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from specgate.oracles.protocol import Oracle, Reply
 
 pytestmark = pytest.mark.oracle
 if find_spec("openvino") is None:
-    pytest.skip("OPENVINO IS NOT ASKED: pip install openvino", allow_module_level=True)
+    pytest.skip("OPENVINO IS NOT TESTED: pip install openvino", allow_module_level=True)
 
-#: What runs instead of the real process: it does what the attribute `mark` says, to one column.
+#: Replaces the real process: the attribute `mark` selects its behaviour for one column.
 MARKED = """
     import os, time
     from specgate.dialects.openvino.oracle import child as openvino_child
@@ -41,18 +41,18 @@ MARKED = """
 
 @pytest.fixture(scope="module")
 def oracle():
-    with OpenVINOOracle("opset16") as made:
-        yield made
+    with OpenVINOOracle("opset16") as result:
+        yield result
 
 
 @pytest.fixture
 def marked(tmp_path, monkeypatch):
-    """Give an oracle whose process can be made to die or to hang."""
+    """Return an oracle whose process can be made to crash or hang."""
     (tmp_path / "marked_openvino.py").write_text(textwrap.dedent(MARKED), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(openvino_oracle, "_CHILD", "marked_openvino")
-    with OpenVINOOracle("opset16", timeout=2.0) as made:
-        yield made
+    with OpenVINOOracle("opset16", timeout=2.0) as result:
+        yield result
 
 
 def one_hot(kind="f32", index="i64", depth=None, *, outputs=(), version="opset1", **data):
@@ -72,8 +72,8 @@ def unique(axis):
 
 
 def arrays(kind="float32", index="int64", **changes):
-    found = {"indices": np.array([0, 3, 1, 2], index), "depth": np.array(3)}
-    return found | {"on_value": np.array(5, kind), "off_value": np.array(2, kind)} | changes
+    arrays_by_name = {"indices": np.array([0, 3, 1, 2], index), "depth": np.array(3)}
+    return arrays_by_name | {"on_value": np.array(5, kind), "off_value": np.array(2, kind)} | changes
 
 
 def words(replies):
@@ -133,13 +133,13 @@ def test_a_stated_output_is_checked_for_the_factory_and_inferred_again_by_the_re
 )
 def test_constants_of_every_type_reach_both(kind, oracle):
     value = ["a\0b", "", "\u00e9"] if kind == "string" else [1, 0, 1]
-    made = one_hot(kind)
+    result = one_hot(kind)
     of_shape = {"element_type": kind, "shape": [3], "value": value}
     bad = read({"type": "OneHot", "inputs": [of_shape] * 4, "data": {"axis": 0}})
     good = read(
         {"type": "OneHot", "inputs": [*INDICES, *[of_shape | {"shape": [], "value": value[0]}] * 2], "data": {}}
     )
-    replies = oracle.ask([made, bad, good])
+    replies = oracle.ask([result, bad, good])
     assert [words(r) for r in replies] == [{"factory": w, "ir": w} for w in ("accepted", "rejected", "accepted")]
 
 
@@ -150,8 +150,8 @@ INDICES: list[dict[str, Any]] = [
 
 
 def test_a_bad_one_does_not_disturb_the_others(oracle):
-    asked = [one_hot(), one_hot(axis={}), one_hot(axis=9), one_hot()] * 5
-    assert [words(r)["factory"] for r in oracle.ask(asked)] == ["accepted", "rejected", "rejected", "accepted"] * 5
+    items = [one_hot(), one_hot(axis={}), one_hot(axis=9), one_hot()] * 5
+    assert [words(r)["factory"] for r in oracle.ask(items)] == ["accepted", "rejected", "rejected", "accepted"] * 5
 
 
 def test_operators_with_many_tensors(oracle, scratch):
@@ -161,11 +161,11 @@ def test_operators_with_many_tensors(oracle, scratch):
     split = read({"type": "Split", "inputs": [ports[1], {**INDICES[1], "value": 1}], "data": {"num_splits": 2}})
     assert [words(r) for r in oracle.ask([concat, split])] == [{"factory": "accepted", "ir": "accepted"}] * 2
     first, second = np.ones((2, 1), np.float32), np.zeros((2, 2), np.float32)
-    for found in oracle.values(concat, {"inputs": [first, second]}).values():
-        assert found.arrays is not None
-        assert np.array_equal(found.arrays["output"], np.concatenate([first, second], 1))
-    for found in oracle.values(split, {"data": second + np.array([[1, 2]], np.float32)}).values():
-        assert {name: array.tolist() for name, array in found.arrays.items()} == {
+    for result in oracle.values(concat, {"inputs": [first, second]}).values():
+        assert result.arrays is not None
+        assert np.array_equal(result.arrays["output"], np.concatenate([first, second], 1))
+    for result in oracle.values(split, {"data": second + np.array([[1, 2]], np.float32)}).values():
+        assert {name: array.tolist() for name, array in result.arrays.items()} == {
             "outputs[0]": [[1], [1]],
             "outputs[1]": [[2], [2]],
         }
@@ -202,7 +202,7 @@ def test_names_as_the_pages_spell_them(oracle, scratch):
 
 
 @pytest.mark.parametrize(
-    ("descriptor", "given", "evaluate", "cpu", "detail"),
+    ("descriptor", "inputs", "evaluate", "cpu", "detail"),
     [
         (one_hot(), arrays(), "accepted", "accepted", ""),
         (one_hot(axis=2), arrays(), "rejected", "rejected", "Axis 2 out of the tensor rank range [-2, 1]."),
@@ -213,11 +213,11 @@ def test_names_as_the_pages_spell_them(oracle, scratch):
         (one_hot("nf4"), arrays(), "not asked", "not asked", "nf4 has no numpy type"),
     ],
 )
-def test_words_of_values(descriptor, given, evaluate, cpu, detail, oracle):
-    found = oracle.values(descriptor, given)
-    assert {column: values.reply.word for column, values in found.items()} == {"evaluate": evaluate, "cpu": cpu}
-    assert all((values.arrays is not None) == (values.reply.word == "accepted") for values in found.values())
-    assert detail in found["evaluate"].reply.detail
+def test_words_of_values(descriptor, inputs, evaluate, cpu, detail, oracle):
+    result = oracle.values(descriptor, inputs)
+    assert {column: values.reply.word for column, values in result.items()} == {"evaluate": evaluate, "cpu": cpu}
+    assert all((values.arrays is not None) == (values.reply.word == "accepted") for values in result.values())
+    assert detail in result["evaluate"].reply.detail
 
 
 @pytest.mark.parametrize("kind", ["f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"])
@@ -226,11 +226,11 @@ def test_values_are_the_executors(kind, mode, oracle):
     names = {"f": "float", "i": "int", "u": "uint", "b": "bool"}
     dtype = names[kind[0]] + kind[1:] if kind != "boolean" else "bool"
     indices = np.array([0, -1, 3, -4])
-    given = [arrays(dtype), arrays(dtype, indices=indices), arrays(dtype, depth=np.array(0))]
+    inputs = [arrays(dtype), arrays(dtype, indices=indices), arrays(dtype, depth=np.array(0))]
     descriptor = one_hot(kind, version="opset16", negative_indices_mode=mode)
-    for one, found in zip(given, oracle.values_many(descriptor, given), strict=True):
-        expected = execute_at(descriptor, one, "opset16")["output"]
-        for values in found.values():
+    for item, result in zip(inputs, oracle.values_many(descriptor, inputs), strict=True):
+        expected = execute_at(descriptor, item, "opset16")["output"]
+        for values in result.values():
             assert values.reply == Reply("accepted")
             assert values.arrays["output"].dtype == expected.dtype
             assert np.array_equal(values.arrays["output"], expected)
@@ -238,17 +238,17 @@ def test_values_are_the_executors(kind, mode, oracle):
 
 @pytest.mark.slow
 def test_what_may_harm_the_plugin_does_not_harm_the_rest():
-    with OpenVINOOracle("opset1") as made:  # of its own: a negative depth at run time is no error to the plugin
-        found = made.values(one_hot(), arrays(depth=np.array(-1)))
-        assert found["evaluate"].reply == Reply("rejected", "OneHot depth value can't be negative.")
-        assert found["cpu"].reply.word in {"accepted", "crashed"}
-        assert made.values(one_hot(), arrays())["evaluate"].reply == Reply("accepted")
+    with OpenVINOOracle("opset1") as outcome:  # the plugin accepts a negative depth at run time
+        result = outcome.values(one_hot(), arrays(depth=np.array(-1)))
+        assert result["evaluate"].reply == Reply("rejected", "OneHot depth value can't be negative.")
+        assert result["cpu"].reply.word in {"accepted", "crashed"}
+        assert outcome.values(one_hot(), arrays())["evaluate"].reply == Reply("accepted")
 
 
 def test_a_set_that_cannot_be_asked_leaves_the_others(oracle):
     sets = [arrays(), arrays(depth=None), arrays()]
-    found = oracle.values_many(one_hot(), sets)
-    assert [values["cpu"].reply.word for values in found] == ["accepted", "not asked", "accepted"]
+    result = oracle.values_many(one_hot(), sets)
+    assert [values["cpu"].reply.word for values in result] == ["accepted", "not asked", "accepted"]
 
 
 @pytest.mark.slow
@@ -259,9 +259,9 @@ def test_a_process_that_dies_or_hangs(column, marked):
         one_hot(),
         *(one_hot(mark=f"{column} {what}") for what in ("dies", "hangs", "dies later")),
     )
-    found = [words(replies) for replies in marked.ask([warm, warm, hangs, warm, dies, later, warm])]
+    result = [words(replies) for replies in marked.ask([warm, warm, hangs, warm, dies, later, warm])]
     both = {"factory": "accepted", "ir": "accepted"}
-    assert found == [
+    assert result == [
         both,
         both,
         {column: "timeout", other: "accepted"},
@@ -303,31 +303,31 @@ def test_openvino_does_not_start(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(openvino_oracle, "_CHILD", "broken_openvino")
     with (
-        OpenVINOOracle("opset1") as made,
+        OpenVINOOracle("opset1") as result,
         pytest.raises(InputError, match="cannot load OpenVINO: ImportError: no such library"),
     ):
-        made.ask([one_hot()])
+        result.ask([one_hot()])
 
 
-def pooled(kind="AvgPool", **data):
+def pool(kind="AvgPool", **data):
     layer = {"type": kind, "inputs": [{"element_type": "f32", "shape": [1, 1, 4, 4]}], "outputs": []}
-    how = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "exclude-pad": False}
-    return read(layer | {"version": "opset16", "data": how | data})
+    options = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "exclude-pad": False}
+    return read(layer | {"version": "opset16", "data": options | data})
 
 
 @pytest.mark.slow
 def test_the_plugin_alone():
-    one: dict[str, Any] = {"outputs": [], "data": {}}
-    asked = [
-        pooled(dilations=[1, 1]),
-        pooled(kernel=[9, 9], dilations=[1, 1]),
-        pooled(),
-        read({"type": "Result", "inputs": [{"element_type": "f32", "shape": [2]}]} | one),
-        read({"type": "Identity", "inputs": [{"element_type": "u1", "shape": [2]}]} | one),
-        read({"type": "Abs", "inputs": [{"element_type": "f8e4m3", "shape": [2]}]} | one),
+    item: dict[str, Any] = {"outputs": [], "data": {}}
+    questions = [
+        pool(dilations=[1, 1]),
+        pool(kernel=[9, 9], dilations=[1, 1]),
+        pool(),
+        read({"type": "Result", "inputs": [{"element_type": "f32", "shape": [2]}]} | item),
+        read({"type": "Identity", "inputs": [{"element_type": "u1", "shape": [2]}]} | item),
+        read({"type": "Abs", "inputs": [{"element_type": "f8e4m3", "shape": [2]}]} | item),
     ]
     with OpenVINOOracle("opset16", ("cpu",)) as alone:
-        replies = alone.ask(asked)
+        replies = alone.ask(questions)
         assert list(alone.versions) == ["cpu"]
     assert [reply["cpu"].word for reply in replies] == [
         "accepted", "rejected", "crashed", "not asked", "not asked", "rejected",

@@ -1,4 +1,4 @@
-"""Strings as the real OpenVINO gives them back."""
+"""Strings as the installed OpenVINO returns them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from specgate.dialects.openvino.reader import read
 
 pytestmark = pytest.mark.oracle
 if find_spec("openvino") is None:
-    pytest.skip("OPENVINO IS NOT ASKED: pip install openvino", allow_module_level=True)
+    pytest.skip("OPENVINO IS NOT TESTED: pip install openvino", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
@@ -21,20 +21,20 @@ def oracle():
         yield opened
 
 
-def packed(text: bytes, *cuts: int) -> tuple:
+def pack(text: bytes, *cuts: int) -> tuple:
     places = {"element_type": "i64", "shape": [len(cuts) - 1]}
     inputs = [places, places, {"element_type": "u8", "shape": [len(text)]}]
     symbols = np.frombuffer(text, np.uint8)
-    given = {"begins": np.array(cuts[:-1]), "ends": np.array(cuts[1:]), "symbols": symbols}
-    return read({"type": "StringTensorPack", "inputs": inputs, "data": {}}), given
+    arrays_by_name = {"begins": np.array(cuts[:-1]), "ends": np.array(cuts[1:]), "symbols": symbols}
+    return read({"type": "StringTensorPack", "inputs": inputs, "data": {}}), arrays_by_name
 
 
 def test_zeros_at_the_end_are_kept(oracle):
-    found = oracle.values(*packed(b"a\0b\0\0", 0, 2, 5))["cpu"]
-    assert found.arrays["output"].tolist() == ["a\0", "b\0\0"]
+    result = oracle.values(*pack(b"a\0b\0\0", 0, 2, 5))["cpu"]
+    assert result.arrays["output"].tolist() == ["a\0", "b\0\0"]
 
 
 @pytest.mark.slow
 def test_what_is_no_text_is_not_asked(oracle):
-    reply = oracle.values(*packed(b"ab\xff", 0, 2, 3))["cpu"].reply
-    assert (reply.word, reply.detail) == ("not asked", "an output holds strings that are not UTF-8")
+    reply = oracle.values(*pack(b"ab\xff", 0, 2, 3))["cpu"].reply
+    assert (reply.word, reply.detail) == ("not asked", "an output contains strings that are not UTF-8")

@@ -1,4 +1,4 @@
-"""Campaigns against a runtime: what is asked, what is compared, what the reports say."""
+"""Campaigns against a runtime: questions, comparison, reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from specgate.cli import main
 from specgate.descriptors.read import read_dict
-from specgate.runtimes.onnxruntime.conform import run as running
+from specgate.runtimes.onnxruntime.conform import run as conform_run
 from specgate.runtimes.onnxruntime.conform.cases import NODE, file_cases, graph_cases, levels, node_cases
 from specgate.runtimes.onnxruntime.conform.compare import Mismatch, _plain, compare, explaining, is_opset_in_range
 from specgate.runtimes.onnxruntime.conform.render import FORMATS
@@ -21,20 +21,20 @@ from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.targets import parse_target
 from tests.paths import ROOT
 
-onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE BUILT: onnx is not installed")
 TARGET = "onnxruntime-directml:1.24.4"
 TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
 RELU: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
 OTHER = {**RELU, "desc": {**RELU["desc"], "OutputTensor": {**TENSOR, "Strides": [0, 0, 0, 1]}}}
 
 
-def placed(name: str = NODE, operator: str = "Relu", provider: str | None = "DirectML", **more: Any) -> Any:
-    made = {"reason": "", "creation": "created", "created_by": "", "at_run": False, "function": None, **more}
-    made = {"lowered": (RELU,), **made}
-    if made["lowered"] is not None:
-        made["lowered"] = tuple(read_dict(one, "directml") for one in made["lowered"])
-    made = {"has_kernel": provider is not None, **made}
-    return SimpleNamespace(node=f"graph/{name}", operator=operator, provider=provider, **made)
+def place_model(name: str = NODE, operator: str = "Relu", provider: str | None = "DirectML", **more: Any) -> Any:
+    entries = {"reason": "", "creation": "created", "created_by": "", "at_run": False, "function": None, **more}
+    entries = {"lowered": (RELU,), **entries}
+    if entries["lowered"] is not None:
+        entries["lowered"] = tuple(read_dict(item, "directml") for item in entries["lowered"])
+    entries = {"has_kernel": provider is not None, **entries}
+    return SimpleNamespace(node=f"graph/{name}", operator=operator, provider=provider, **entries)
 
 
 class Ours(list):
@@ -50,92 +50,92 @@ class Ours(list):
 
 
 def answer(*nodes: tuple[str, str, str], operators: Any = (RELU,), **more: Any) -> Answer:
-    made = tuple(Created(one, 0, 0) for one in operators)
-    return Answer(more.pop("word", "created"), nodes=tuple(Placed(*n) for n in nodes), operators=made, **more)
+    createds = tuple(Created(item, 0, 0) for item in operators)
+    return Answer(more.pop("word", "created"), nodes=tuple(Placed(*n) for n in nodes), operators=createds, **more)
 
 
 ONE = (NODE, "Relu", "DirectML")
 
 
 def test_what_is_alike_is_counted():
-    made = compare(answer(ONE), Ours([placed()]), "DirectML")  # type: ignore[arg-type]
-    assert made.mismatches == []
-    assert made.same == made.comparisons == {"session": 1, "kernel": 1, "node": 1, "descriptor": 1}
+    compared = compare(answer(ONE), Ours([place_model()]), "DirectML")  # type: ignore[arg-type]
+    assert compared.mismatches == []
+    assert compared.same == compared.comparisons == {"session": 1, "kernel": 1, "node": 1, "descriptor": 1}
 
 
 @pytest.mark.parametrize(
     ("theirs", "ours", "aspects"),
     [
-        (answer(ONE), [placed(provider="CPU", reason="type", lowered=())], ["node", "descriptor"]),
-        (answer(ONE), [placed(lowered=(RELU, RELU))], ["descriptor"]),
-        (answer(ONE), [placed(lowered=(OTHER,))], ["descriptor"]),
-        (answer(ONE), [placed(provider=None, creation="fails")], ["session", "kernel", "node", "descriptor"]),
-        (answer(ONE, word="fails", error="no", code=1), [placed()], ["session"]),
-        (answer(word="fails", error="no", code=9), [placed()], ["session", "kernel"]),
-        (answer(ONE, ("b", "Relu", "CPU")), [placed(), placed("b")], ["node", "descriptor"]),
-        (answer(ONE), [placed(), placed("b")], ["node", "descriptor"]),
-        (answer(("call", "Gelu", "CPU"), operators=()), [placed("x", function="graph/call"), placed("y", function="graph/call")], ["node", "descriptor", "descriptor"]),
+        (answer(ONE), [place_model(provider="CPU", reason="type", lowered=())], ["node", "descriptor"]),
+        (answer(ONE), [place_model(lowered=(RELU, RELU))], ["descriptor"]),
+        (answer(ONE), [place_model(lowered=(OTHER,))], ["descriptor"]),
+        (answer(ONE), [place_model(provider=None, creation="fails")], ["session", "kernel", "node", "descriptor"]),
+        (answer(ONE, word="fails", error="no", code=1), [place_model()], ["session"]),
+        (answer(word="fails", error="no", code=9), [place_model()], ["session", "kernel"]),
+        (answer(ONE, ("b", "Relu", "CPU")), [place_model(), place_model("b")], ["node", "descriptor"]),
+        (answer(ONE), [place_model(), place_model("b")], ["node", "descriptor"]),
+        (answer(("call", "Gelu", "CPU"), operators=()), [place_model("x", function="graph/call"), place_model("y", function="graph/call")], ["node", "descriptor", "descriptor"]),
     ],
 )  # fmt: skip
 def test_each_difference_has_its_aspect(theirs, ours, aspects):
-    found = compare(theirs, Ours(ours), "DirectML").mismatches  # type: ignore[arg-type]
-    assert [each.aspect for each in found] == aspects
+    outcome = compare(theirs, Ours(ours), "DirectML").mismatches  # type: ignore[arg-type]
+    assert [each.aspect for each in outcome] == aspects
 
 
 LATE: dict[str, Any] = {"creation": "fails", "at_run": True, "created_by": "fails at the first run: why"}
 
 
 @pytest.mark.parametrize(
-    ("run", "ours", "found"),
+    ("run", "ours", "outcome"),
     [
-        ("ran", [placed(lowered=())], []),
-        ("Non-zero status code", [placed(lowered=(), **LATE)], []),
-        ("crashed", [placed(lowered=(), **LATE)], []),
-        ("Non-zero status code", [placed(lowered=())], [("run", "runs", "fails: Non-zero status code")]),
-        ("ran", [placed(lowered=(), **LATE)], [("run", "fails at the first run: why", "runs")]),
-        ("", [placed(lowered=(), **LATE)], []),
+        ("ran", [place_model(lowered=())], []),
+        ("Non-zero status code", [place_model(lowered=(), **LATE)], []),
+        ("crashed", [place_model(lowered=(), **LATE)], []),
+        ("Non-zero status code", [place_model(lowered=())], [("run", "runs", "fails: Non-zero status code")]),
+        ("ran", [place_model(lowered=(), **LATE)], [("run", "fails at the first run: why", "runs")]),
+        ("", [place_model(lowered=(), **LATE)], []),
     ],
 )
-def test_a_first_run_is_held_against_what_is_said_of_it(run, ours, found):
-    made = compare(answer(ONE, operators=(), run=run), Ours(ours), "")  # type: ignore[arg-type]
-    assert [(each.aspect, each.ours, each.theirs) for each in made.mismatches] == found
-    assert made.comparisons["run"] == (run != "")
-    assert made.same["session"] == 1
+def test_a_first_run_is_held_against_what_is_reported_of_it(run, ours, outcome):
+    onnx_model = compare(answer(ONE, operators=(), run=run), Ours(ours), "")  # type: ignore[arg-type]
+    assert [(each.aspect, each.ours, each.theirs) for each in onnx_model.mismatches] == outcome
+    assert onnx_model.comparisons["run"] == (run != "")
+    assert onnx_model.same["session"] == 1
 
 
 def test_a_session_that_was_not_run_is_left_out():
-    made = compare(answer(ONE, run="not run: no input of type x"), Ours([placed()]), "DirectML")  # type: ignore[arg-type]
-    assert "run" not in made.comparisons
-    assert made.left_out == ["the session was not run"]
+    compared = compare(answer(ONE, run="not run: no input of type x"), Ours([place_model()]), "DirectML")  # type: ignore[arg-type]
+    assert "run" not in compared.comparisons
+    assert compared.left_out == ["the session was not run"]
 
 
 def test_names_tell_nodes_apart():
-    """Two nodes of one operator whose providers are swapped: counts alone are the same."""
+    """Two nodes of one operator with swapped providers: the counts are the same."""
     theirs = answer(("a", "Relu", "CPU"), ("b", "Relu", "DirectML"))
-    ours = Ours([placed("a"), placed("b", provider="CPU", lowered=())])
+    ours = Ours([place_model("a"), place_model("b", provider="CPU", lowered=())])
     assert [each.aspect for each in compare(theirs, ours, "DirectML").mismatches] == ["node", "node"]  # type: ignore[arg-type]
 
 
 def test_names_with_slashes_are_whole():
-    """One of two nodes is gone, and the other is no other node although the ends of their names are the same."""
+    """One of two nodes is missing; another node with the same ending is not it."""
     theirs = answer(("/deep/Cast", "Cast", "DirectML"), operators=())
-    gone = placed("/Cast", "Cast", "CPU", lowered=())
-    kept = placed("/deep/Cast", "Cast", lowered=())
-    found = compare(theirs, Ours([gone, kept]), "DirectML").mismatches  # type: ignore[arg-type]
-    assert found == [Mismatch("node", "Cast", "CPU", "no such node")]
+    gone = place_model("/Cast", "Cast", "CPU", lowered=())
+    kept = place_model("/deep/Cast", "Cast", lowered=())
+    mismatches = compare(theirs, Ours([gone, kept]), "DirectML").mismatches  # type: ignore[arg-type]
+    assert mismatches == [Mismatch("node", "Cast", "CPU", "no such node")]
 
 
 def test_copies_and_casts_that_the_runtime_adds_are_no_differences():
     added = (("MemcpyToHost_1", "MemcpyToHost", "DirectML"), ("InsertedPrecisionFreeCast_x", "Cast", "CPU"))
-    assert compare(answer(ONE, *added), Ours([placed()]), "DirectML").mismatches == []  # type: ignore[arg-type]
+    assert compare(answer(ONE, *added), Ours([place_model()]), "DirectML").mismatches == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("theirs", "ours", "why"),
     [
-        (answer(ONE, word="crashed"), placed(), "the runtime's process crashed"),
-        (answer(), placed(), "the runtime did not place any node"),
-        (answer(ONE), placed(lowered=None), "the operators of a node are unknown"),
+        (answer(ONE, word="crashed"), place_model(), "the runtime's process crashed"),
+        (answer(), place_model(), "the runtime did not place any node"),
+        (answer(ONE), place_model(lowered=None), "the operators of a node are unknown"),
     ],
 )
 def test_what_cannot_be_compared_is_counted(theirs, ours, why):
@@ -144,9 +144,9 @@ def test_what_cannot_be_compared_is_counted(theirs, ours, why):
 
 def test_models_of_one_node_are_the_same_for_a_seed_whatever_their_number():
     few, many = (list(node_cases("OneHot", count, "3", 11)) for count in (4, 8))
-    known = {case.id: case.model for case in many}
+    blocks_by_name = {case.id: case.model for case in many}
     assert few
-    assert all(known[case.id] == case.model for case in few)
+    assert all(blocks_by_name[case.id] == case.model for case in few)
     assert {case.opset for case in many} == set(levels("OneHot", 11)) == {"9", "11"}
     assert onnx.ModelProto.FromString(few[0].model).graph.node[0].name == NODE
 
@@ -165,12 +165,12 @@ def test_models_of_other_domains_import_an_opset_that_the_release_has(newest):
 
 
 def test_graphs_are_valid_and_the_same_for_a_seed():
-    made = list(graph_cases(30, "1", 21))
-    assert [case.model for case in made] == [case.model for case in graph_cases(30, "1", 21)]
-    assert len(made) > 20
-    models = [onnx.ModelProto.FromString(case.model) for case in made]
+    cases = list(graph_cases(30, "1", 21))
+    assert [case.model for case in cases] == [case.model for case in graph_cases(30, "1", 21)]
+    assert len(cases) > 20
+    models = [onnx.ModelProto.FromString(case.model) for case in cases]
     for model in models:
-        del model.graph.output[:]  # the checker wants shapes there that only the runtime knows
+        del model.graph.output[:]  # the checker requires shapes there that only the runtime infers
         onnx.checker.check_model(model)
     operators = {node.op_type for model in models for node in model.graph.node}
     assert {"Shape", "Gather", "Concat", "Reshape", "Expand", "Cast", "Unsqueeze", "Mul"} <= operators
@@ -179,7 +179,7 @@ def test_graphs_are_valid_and_the_same_for_a_seed():
 
 
 def test_every_piece_of_a_graph_is_used_somewhere():
-    """A piece that always makes an invalid graph would never be asked."""
+    """A piece that always makes an invalid graph would never run."""
     seen: set[str] = set()
     for opset in (11, 21):
         for case in graph_cases(150, f"{opset}", opset):
@@ -195,30 +195,30 @@ def test_files_are_found_in_folders(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("opset", "wanted", "is_one"),
+    ("opset", "expected", "is_one"),
     [("13", "13", True), ("14", "13", False), ("14", "13..", True), ("13", "..12", False), ("", "13..", False), ("", None, True)],
 )  # fmt: skip
-def test_ranges_of_opsets(opset, wanted, is_one):
-    assert is_opset_in_range(opset, wanted) is is_one
+def test_ranges_of_opsets(opset, expected, is_one):
+    assert is_opset_in_range(opset, expected) is is_one
 
 
 def test_an_entry_explains_what_all_of_its_words_name():
     runtime = parse_target(TARGET).runtime
     assert runtime is not None
-    found = Mismatch("session", "Relu", "created", "fails: no locale")
+    mismatch = Mismatch("session", "Relu", "created", "fails: no locale")
     entry = {"name": "x", "aspects": ["session"], "operators": ["Relu"], "theirs": "locale"}
-    assert explaining(found, "13", runtime, [entry]) is entry
+    assert explaining(mismatch, "13", runtime, [entry]) is entry
     others: list[dict[str, Any]] = [
         {"aspects": ["node"]}, {"operators": ["Gelu"]}, {"packages": ["onnxruntime"]}, {"levels": ["5.0"]},
         {"opsets": "..12"}, {"models": ["Gelu"]}, {"ours": "fails"}, {"theirs": "other"}, {"first": 0, "last": 0},
     ]  # fmt: skip
     for other in others:
-        assert explaining(found, "13", runtime, [entry | other]) is None, other
-    assert explaining(found, "13", runtime, [entry | {"models": ["Relu"]}], model="Relu") is not None
+        assert explaining(mismatch, "13", runtime, [entry | other]) is None, other
+    assert explaining(mismatch, "13", runtime, [entry | {"models": ["Relu"]}], model="Relu") is not None
 
 
 class Oracle:
-    """Answers every model with a node on DirectML."""
+    """Answer every model with a node on DirectML."""
 
     versions: dict[str, str] = {"fake": "1"}  # noqa: RUF012  # read only
     closed = False
@@ -234,9 +234,9 @@ class Oracle:
 def result(tmp_path):
     oracle = Oracle()
     plan = Plan("onnxruntime-directml", ("1.24.4", "1.24.4@5.0"), ("Relu",), cases=6, graphs=2, keep=None)
-    found = running.run(plan, opened=lambda _: oracle)
+    outputs = conform_run.run(plan, opened=lambda _: oracle)
     assert oracle.closed
-    return found
+    return outputs
 
 
 def test_differences_are_classes_with_their_smallest_model(result):
@@ -258,19 +258,19 @@ def test_a_report_says_how_to_run_it_again(name, result):
 
 
 def test_one_case_is_asked_alone_and_kept(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(running, "_oracle", lambda _: Oracle())
+    monkeypatch.setattr(conform_run, "_oracle", lambda _: Oracle())
     words = ["conform", "onnxruntime-directml", "--operator", "Relu", "--cases", "6"]
-    wanted = next(node_cases("Relu", 6, "0", 25))
-    main([*words, "--case", wanted.id, "--keep", str(tmp_path / "kept")])
+    expected = next(node_cases("Relu", 6, "0", 25))
+    main([*words, "--case", expected.id, "--keep", str(tmp_path / "kept")])
     capsys.readouterr()
     (kept,) = (tmp_path / "kept").iterdir()
-    assert kept.read_bytes() == wanted.model
+    assert kept.read_bytes() == expected.model
     assert main([*words, "--case", "Relu/1/99"]) == 2
     assert "no case" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["onnxruntime-directml", "--values"], "--values does not apply to runtimes"),
         (["onnxruntime-directml", "--format", "html"], "expected --format"),
@@ -280,27 +280,27 @@ def test_one_case_is_asked_alone_and_kept(tmp_path, monkeypatch, capsys):
         (["onnx", "--graphs", "3"], "--graphs applies to runtimes only"),
     ],
 )
-def test_what_means_nothing_is_refused(words, said, capsys):
+def test_what_means_nothing_is_rejected(words, message, capsys):
     assert main(["conform", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_wrong_placement_is_a_difference_of_its_own(monkeypatch):
     def fail(*_):
         raise ValueError("no")
 
-    monkeypatch.setattr(running, "place_model", fail)
+    monkeypatch.setattr(conform_run, "place_model", fail)
     plan = Plan("onnxruntime-directml", ("1.24.4",), ("Relu",), cases=2)
-    found = running.run(plan, opened=lambda _: Oracle())
-    assert {each.aspect for each in found.differences} == {"answer"}
-    assert "ValueError" in found.differences[0].ours
+    outputs = conform_run.run(plan, opened=lambda _: Oracle())
+    assert {each.aspect for each in outputs.differences} == {"answer"}
+    assert "ValueError" in outputs.differences[0].ours
 
 
 @pytest.mark.parametrize("name", ["onnxruntime.md", "onnxruntime-directml.md"])
 def test_kept_reports_have_the_names_of_today(name):
     text = (ROOT / "tests/conformance/reports" / name).read_text(encoding="utf-8")
     assert "nothing unexplained" in text
-    said = {entry["name"]: entry["says"] for entry in runtime_tables()["observed"]}
-    found = re.findall(r"^- `([\w-]+)`: (.*)$", text, re.MULTILINE)
-    assert len(found) > 10
-    assert [each for each in found if said.get(each[0]) != each[1]] == []
+    message = {entry["name"]: entry["says"] for entry in runtime_tables()["observed"]}
+    outcome = re.findall(r"^- `([\w-]+)`: (.*)$", text, re.MULTILINE)
+    assert len(outcome) > 10
+    assert [each for each in outcome if message.get(each[0]) != each[1]] == []

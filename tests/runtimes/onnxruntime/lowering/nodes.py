@@ -1,4 +1,4 @@
-"""Nodes for the tests of lowering, and what they become as plain data."""
+"""Nodes for tests of lowering, and the results as plain data."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ def _short(raw: Any) -> TensorDesc | None:
 
 
 def lowered(operator: str, inputs: list[Any], outputs: list[Any], version: int, **attributes: Any) -> Any:
-    """Return the DxDispatch dicts of a node, or the `NotLowered`. Tensors are (type, sizes) or (type, sizes, elements)."""
+    """Return the DxDispatch dicts of a node, or the `NotLowered`.
+
+    Tensors are (type, sizes) or (type, sizes, elements).
+    """
     ours, theirs = ([_short(part) for part in parts] for parts in (inputs, outputs))
-    made = node(operator, ours, theirs, attributes, version)
-    assert made is not None
-    found = lower(made, version)
-    return found if isinstance(found, NotLowered) else [write(descriptor) for descriptor in found]
+    new_node = node(operator, ours, theirs, attributes, version)
+    assert new_node is not None
+    result = lower(new_node, version)
+    return result if isinstance(result, NotLowered) else [write(descriptor) for descriptor in result]

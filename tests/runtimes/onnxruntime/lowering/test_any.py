@@ -1,4 +1,4 @@
-"""Whatever a node's descriptor says, lowering answers with operators of DirectML or with why it has none."""
+"""Any node is lowered to DirectML operators, or gets a reason."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LIGHT = settings(max_examples=15, deadline=None, suppress_health_check=list(Heal
 
 
 def hold(descriptor: Descriptor, version: int) -> None:
-    made = lower(descriptor, version)
-    if isinstance(made, NotLowered):
-        assert made.reason
-        assert (made.rule is not None) == (made.kind == "refused")
+    onnx_model = lower(descriptor, version)
+    if isinstance(onnx_model, NotLowered):
+        assert onnx_model.reason
+        assert (onnx_model.rule is not None) == (onnx_model.kind == "refused")
     else:
-        assert all(each.dialect == "directml" for each in made)
+        assert all(each.dialect == "directml" for each in onnx_model)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Lowering tables are checked when they load: every mistake has its file, its line and a reason."""
+"""Lowering tables are checked when loaded: errors have file, line and reason."""
 
 from __future__ import annotations
 

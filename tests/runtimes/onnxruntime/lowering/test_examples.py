@@ -1,4 +1,4 @@
-"""Every example of ONNX's tables is lowered, or it is said why not; what it becomes is read and taken by DirectML's."""
+"""Every ONNX example is lowered to accepted DirectML operators, or has a reason."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 ONNX = dialect("onnx")
 OPERATORS = sorted(set(lowering_tables()["operators"]) & set(ONNX.operators))
-#: Findings on what examples become at feature level 6.4. The provider asks for it all the same, and the session fails;
+#: Findings on lowered examples at feature level 6.4. The provider creates the operator and the session fails;
 #: or a support query keeps such a node off DirectML (layout 1, paddings below 0). The provider
-#: takes the height of a pooled region for its width.
+#: confuses height and width of a pooled region.
 REFUSED = {
     "directml/GATHER_ELEMENTS/indices-sizes", "directml/SCATTER/indices-sizes", "directml/SCATTER/indices-axis-size",
     "directml/REDUCE/InputTensor.type", "directml/REDUCE/OutputTensor.type",
@@ -35,9 +35,9 @@ REFUSED = {
 }  # fmt: skip
 
 
-#: As those, of what examples of the runtime's own operators become: a bias of scores that is stretched over batches,
-#: shared buffers, keys by heads, a stretched matrix, scales for the columns of a left matrix. onnxruntime-directml 1.24.4
-#: under Wine creates no session with these. An Attention with a past, whose mask has another length, it leaves to the
+#: The same for examples of contrib operators: a score bias broadcast over batches,
+#: shared buffers, keys by heads, a broadcast matrix, column scales of a left matrix. onnxruntime-directml 1.24.4
+#: under Wine does not create sessions with these. An Attention with a past whose mask has another length runs on the
 #: CPU.
 REFUSED_OWN = {
     "directml/MULTIHEAD_ATTENTION/relative-position-bias-sizes", "directml/MULTIHEAD_ATTENTION/mask-length",
@@ -47,7 +47,7 @@ REFUSED_OWN = {
     "directml/MATRIX_MULTIPLY_INTEGER_TO_FLOAT/a-scale-sizes",
     "directml/MATRIX_MULTIPLY_INTEGER_TO_FLOAT/a-zero-point-sizes",
 }  # fmt: skip
-#: Versions that no provider registers, and operators whose tables show none of their versions.
+#: Versions that no provider registers, and operators whose tables do not show their versions.
 BEFORE = {("Clip", 1)}
 WITHOUT = {"SequenceConstruct"}
 
@@ -59,10 +59,10 @@ def examples(operator: str) -> Iterator[tuple[int, Descriptor]]:
             yield int(level), read_dict({**example["descriptor"], "opset": int(level)}, "onnx")
 
 
-def judged(descriptor: Descriptor) -> set[str]:
-    again = read(write(descriptor))
-    assert again.fields == descriptor.fields
-    verdict = check_at(again, "6.4", "observed")
+def evaluate(descriptor: Descriptor) -> set[str]:
+    round_trip = read(write(descriptor))
+    assert round_trip.fields == descriptor.fields
+    verdict = check_at(round_trip, "6.4", "observed")
     return set() if verdict.accepted else {finding.id for finding in verdict.findings}
 
 
@@ -70,14 +70,14 @@ def judged(descriptor: Descriptor) -> set[str]:
 def test_examples_are_lowered(operator: str) -> None:
     seen: list[Any] = []
     for version, descriptor in examples(operator):
-        found = lower(descriptor, version)
-        seen.append(found)
-        if isinstance(found, NotLowered):
-            assert found.kind in {"refused", "open"} or (operator, version) in BEFORE
-            assert found.reason
+        result = lower(descriptor, version)
+        seen.append(result)
+        if isinstance(result, NotLowered):
+            assert result.kind in {"refused", "open"} or (operator, version) in BEFORE
+            assert result.reason
             continue
-        for made in found:
-            if not any(finding.endswith(".type") for finding in judged(made)):  # a type that no row registers
+        for onnx_model in result:
+            if not any(finding.endswith(".type") for finding in evaluate(onnx_model)):  # a type that no row registers
                 own = operator.rpartition(".")[0] in ONNX.tables.foreign
-                assert judged(made) <= (REFUSED | REFUSED_OWN if own else REFUSED)
+                assert evaluate(onnx_model) <= (REFUSED | REFUSED_OWN if own else REFUSED)
     assert seen or operator in WITHOUT

@@ -1,4 +1,7 @@
-"""What a kernel works out and checks by itself: sizes of outputs, windows, broadcasting. All was asked of 1.24.4."""
+"""Checks and sizes that a kernel computes itself, measured with 1.24.4.
+
+These are sizes of outputs, windows and broadcasting.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ IMAGE: Any = (F, [1, 4, 7, 9])
 
 
 def rule(*arguments: Any, **attributes: Any) -> str:
-    found = lowered(*arguments, **attributes)
-    assert isinstance(found, NotLowered)
-    assert found.kind == "refused"
-    return (found.rule or "").rpartition("/")[2]
+    result = lowered(*arguments, **attributes)
+    assert isinstance(result, NotLowered)
+    assert result.kind == "refused"
+    return (result.rule or "").rpartition("/")[2]
 
 
-def output(made: Any) -> list[int]:
-    (one,) = made
-    found: list[int] = one["desc"]["OutputTensor"]["Sizes"]
-    return found
+def output(onnx_model: Any) -> list[int]:
+    (item,) = onnx_model
+    numbers: list[int] = item["desc"]["OutputTensor"]["Sizes"]
+    return numbers
 
 
 def test_sizes_that_inference_does_not_know_are_the_kernels() -> None:
@@ -60,8 +63,8 @@ def test_a_stride_of_0_spreads_but_does_not_reach() -> None:
 def test_a_negative_window_is_a_large_one() -> None:
     for size, refused in ((0, False), (-1, True)):
         arguments: Any = "AveragePool", [IMAGE], [(F, None)], 7
-        found = lowered(*arguments, kernel_shape=[3, size], pads=[1, 1, 1, 0], strides=[2, 1])
-        assert isinstance(found, NotLowered) is refused
+        result = lowered(*arguments, kernel_shape=[3, size], pads=[1, 1, 1, 0], strides=[2, 1])
+        assert isinstance(result, NotLowered) is refused
 
 
 def test_pads_may_not_take_more_than_there_is() -> None:
@@ -70,8 +73,10 @@ def test_pads_may_not_take_more_than_there_is() -> None:
 
 
 def test_auto_pad_without_a_word_is_that_of_pads() -> None:
-    (made,) = lowered("MaxPool", [IMAGE], [(F, [1, 4, 7, 9])], 8, auto_pad="", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
-    assert (made["desc"]["StartPadding"], made["desc"]["EndPadding"]) == ([1, 1], [1, 1])
+    (onnx_model,) = lowered(
+        "MaxPool", [IMAGE], [(F, [1, 4, 7, 9])], 8, auto_pad="", kernel_shape=[3, 3], pads=[1, 1, 1, 1]
+    )
+    assert (onnx_model["desc"]["StartPadding"], onnx_model["desc"]["EndPadding"]) == ([1, 1], [1, 1])
 
 
 @pytest.mark.parametrize(("mode", "inferred"), [(1, 3), (2, 3), (2, 2)])
@@ -100,8 +105,8 @@ def test_keepdims_that_is_no_flag_keeps() -> None:
 
 def test_select_last_index_is_no_flag() -> None:
     for index, direction in ((0, "INCREASING"), (1, "DECREASING")):
-        (made,) = lowered("ArgMax", [IMAGE], [("INT64", [1, 1, 7, 9])], 13, axis=1, select_last_index=index)
-        assert made["desc"]["AxisDirection"] == direction
+        (onnx_model,) = lowered("ArgMax", [IMAGE], [("INT64", [1, 1, 7, 9])], 13, axis=1, select_last_index=index)
+        assert onnx_model["desc"]["AxisDirection"] == direction
     assert rule("ArgMax", [IMAGE], [("INT64", [1, 1, 7, 9])], 13, axis=1, select_last_index=-1) == "direction"
 
 
@@ -118,12 +123,12 @@ def test_roi_align_knows_two_transformations() -> None:
     assert rule("RoiAlign", tensors, [(F, [2, 1, 1, 1])], 16, coordinate_transformation_mode=word) == "transformation"
 
 
-@pytest.mark.parametrize(("kind", "asked"), [("INT4", 1), ("INT8", 1), ("UINT4", 2), ("UINT8", 2)])
-def test_zero_points_that_are_left_out_from_21_on(kind: str, asked: int) -> None:
+@pytest.mark.parametrize(("kind", "questions"), [("INT4", 1), ("INT8", 1), ("UINT4", 2), ("UINT8", 2)])
+def test_zero_points_that_are_left_out_from_21_on(kind: str, questions: int) -> None:
     few: Any = [(kind, [2, 4]), (F, [])]
-    made = lowered("DequantizeLinear", few, [(F, [2, 4])], 21)
-    assert len(made) == asked
-    if asked == 2:
-        assert made[0]["desc"]["ValueDataType"] == "UINT8"
-    made = lowered("QuantizeLinear", [(F, [2, 4]), (F, [])], [(kind, [2, 4])], 21)
-    assert len(made) == asked
+    onnx_model = lowered("DequantizeLinear", few, [(F, [2, 4])], 21)
+    assert len(onnx_model) == questions
+    if questions == 2:
+        assert onnx_model[0]["desc"]["ValueDataType"] == "UINT8"
+    onnx_model = lowered("QuantizeLinear", [(F, [2, 4]), (F, [])], [(kind, [2, 4])], 21)
+    assert len(onnx_model) == questions

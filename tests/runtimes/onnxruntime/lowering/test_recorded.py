@@ -1,4 +1,4 @@
-"""What ONNX Runtime asked of DirectML for hundreds of nodes, recorded with one build, is what the tables say."""
+"""The tables give the DirectML operators that one build created for hundreds of nodes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.runtimes.onnxruntime.lowering.nodes import attribute_of, tensor_of
 
 RECORDED = json.loads((ROOT / "tests/runtimes/onnxruntime/lowering/recorded.json").read_text(encoding="utf-8"))["nodes"]
 NAMES = [f"{entry['operator']}-{entry['version']}-{index}" for index, entry in enumerate(RECORDED)]
-#: What the record has as a null pointer where there is nothing to point at.
+#: Null pointers of the record that point to nothing.
 EMPTY: Final[tuple[Any, ...]] = ([], None)
 
 
 def plain(value: Any) -> Any:
-    """Return a value so that FLOAT numbers compare as such, and operators by their fields."""
+    """Return a value in which FLOAT numbers and operators' fields can be compared."""
     if isinstance(value, TensorDesc):
         return value.type, value.sizes, value.strides
     if isinstance(value, Descriptor):
@@ -37,9 +37,9 @@ def plain(value: Any) -> Any:
 def lowered(entry: Any) -> Any:
     inputs, outputs = ([tensor_of(raw) for raw in entry[part]] for part in ("inputs", "outputs"))
     attributes = {name: attribute_of(raw) for name, raw in entry.get("attributes", {}).items()}
-    made = node(entry["operator"], inputs, outputs, attributes, entry["version"])
-    assert made is not None
-    return lower(made, entry["version"])
+    descriptor = node(entry["operator"], inputs, outputs, attributes, entry["version"])
+    assert descriptor is not None
+    return lower(descriptor, entry["version"])
 
 
 def test_the_record_is_whole() -> None:
@@ -51,43 +51,43 @@ def test_the_record_is_whole() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", RECORDED, ids=NAMES)
 def test_the_tables_say_what_was_asked(entry: Any) -> None:
-    found = lowered(entry)
+    result = lowered(entry)
     if not entry["asked"]:
-        assert isinstance(found, NotLowered)
-        assert found.kind == "refused"
+        assert isinstance(result, NotLowered)
+        assert result.kind == "refused"
         return
-    asked = [plain(read(raw)) for raw in entry["asked"]]
-    assert [plain(descriptor) for descriptor in found[: len(asked)]] == asked
+    questions = [plain(read(raw)) for raw in entry["asked"]]
+    assert [plain(descriptor) for descriptor in result[: len(questions)]] == questions
     if "refused" not in entry:
-        assert len(found) == len(asked)
+        assert len(result) == len(questions)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", RECORDED, ids=NAMES)
-def test_the_tables_of_directml_judge_as_the_build_did(entry: Any) -> None:
-    found = lowered(entry)
-    if isinstance(found, NotLowered):
+def test_the_tables_of_directml_check_as_the_build_did(entry: Any) -> None:
+    result = lowered(entry)
+    if isinstance(result, NotLowered):
         return
-    taken = [check_at(descriptor, "6.4", "observed").accepted for descriptor in found[: len(entry["asked"])]]
-    assert all(taken[:-1])
-    assert taken[-1] is ("refused" not in entry)
+    accepted = [check_at(descriptor, "6.4", "observed").accepted for descriptor in result[: len(entry["asked"])]]
+    assert all(accepted[:-1])
+    assert accepted[-1] is ("refused" not in entry)
 
 
-def forgotten(raw: Any) -> TensorDesc | None:
-    """Return a tensor with its rank and type alone."""
-    found = tensor_of(raw)
-    if found is None or found.sizes is None:
-        return found
-    return TensorDesc(found.type, tuple(None for _ in found.sizes))
+def forget(raw: Any) -> TensorDesc | None:
+    """Return a tensor with its rank and type only."""
+    tensor = tensor_of(raw)
+    if tensor is None or tensor.sizes is None:
+        return tensor
+    return TensorDesc(tensor.type, tuple(None for _ in tensor.sizes))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", [each for each in RECORDED if "refused" not in each and each["asked"]])
 def test_nothing_that_was_created_is_certain_to_fail_without_sizes(entry: Any) -> None:
-    inputs, outputs = ([forgotten(raw) for raw in entry[part]] for part in ("inputs", "outputs"))
+    inputs, outputs = ([forget(raw) for raw in entry[part]] for part in ("inputs", "outputs"))
     attributes = {name: attribute_of(raw) for name, raw in entry.get("attributes", {}).items()}
-    made = node(entry["operator"], inputs, outputs, attributes, entry["version"])
-    assert made is not None
-    found = outline(made, entry["version"])
-    assert not isinstance(found, NotLowered)
-    assert not [one for one in found if check_at(one, "6.4", "observed").accepted is False]
+    new_node = node(entry["operator"], inputs, outputs, attributes, entry["version"])
+    assert new_node is not None
+    result = outline(new_node, entry["version"])
+    assert not isinstance(result, NotLowered)
+    assert not [item for item in result if check_at(item, "6.4", "observed").accepted is False]

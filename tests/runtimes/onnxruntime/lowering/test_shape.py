@@ -1,4 +1,4 @@
-"""How tensors are described: where ones go, strides, numbers without a sign."""
+"""Descriptions of tensors: leading ones, strides, unsigned types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_st
 
 
 @pytest.mark.parametrize(
-    ("align", "sizes", "wanted"),
+    ("align", "sizes", "expected"),
     [
         ("right", (2, 3), (1, 1, 2, 3)),
         ("left", (2, 3), (2, 3, 1, 1)),
@@ -20,8 +20,8 @@ from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_st
         ("right", (1, 2, 3, 4, 5), (1, 2, 3, 4, 5)),
     ],
 )
-def test_where_ones_go(align: str, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> None:
-    assert pad_sizes(sizes, 4, align) == wanted
+def test_where_ones_go(align: str, sizes: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    assert pad_sizes(sizes, 4, align) == expected
 
 
 def test_strides() -> None:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.runtimes.onnxruntime.oracle import oracle
-from tests.fake_hosts import started, write_host
+from tests.fake_hosts import start, write_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-#: A host in Python. A model's text says what it does: its words, in order, are records, or what happens instead.
+#: A Python host. A model's text is its script: words are records, in order, or failures.
 FAKE_HOST = """
     def put(kind, data):
         os.write(1, struct.pack("<II", kind, len(data)) + data)
@@ -53,20 +53,20 @@ FAKE_HOST = """
 
 @pytest.fixture
 def starts(tmp_path: Path) -> Callable[[], int]:
-    """Return how many fake hosts were started."""
-    return lambda: started(tmp_path)
+    """Return the number of started fake hosts."""
+    return lambda: start(tmp_path)
 
 
 @pytest.fixture
 def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., oracle.PlacementOracle]:
-    """Make an oracle of the newest release that asks a fake host."""
+    """Return an oracle of the newest release with a fake host."""
     from specgate.dialects.directml.native.marshal import image
 
     tensor = {"DataType": "FLOAT32", "Sizes": [1]}
     relu = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
-    made = image(relu)
-    words = [made.root, len(made.pointers), *made.pointers]
-    data = b"".join(word.to_bytes(4, "little") for word in words) + made.data
+    new_image = image(relu)
+    words = [new_image.root, len(new_image.pointers), *new_image.pointers]
+    data = b"".join(word.to_bytes(4, "little") for word in words) + new_image.data
 
     def make(level: int = 0x6400, **options: Any) -> oracle.PlacementOracle:
         command = write_host(tmp_path, FAKE_HOST, b"SGDP", level, IMAGE=data)

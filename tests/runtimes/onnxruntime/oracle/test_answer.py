@@ -1,4 +1,4 @@
-"""What is read out of a runtime's log and its errors."""
+"""Parsing of a runtime's log and errors."""
 
 from __future__ import annotations
 

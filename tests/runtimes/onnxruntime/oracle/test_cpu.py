@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU as an oracle of placement: the release of this environment, and folders of others."""
+"""ONNX Runtime on the CPU as placement oracle: installed and other releases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle, cpu_rel
 from specgate.runtimes.onnxruntime.oracle.oracle import Placed
 
 numpy = pytest.importorskip("numpy", reason="NO MODEL IS RUN: numpy is not installed")
-onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE BUILT: onnx is not installed")
 INSTALLED = importlib.util.find_spec("onnxruntime") is not None
 needs_runtime = pytest.mark.skipif(not INSTALLED, reason="NO SESSION IS CREATED: onnxruntime is not installed")
 
@@ -27,8 +27,8 @@ def model(op_type, kind, opset=18, domain=""):
 
 @pytest.fixture(scope="module")
 def oracle():
-    with CpuPlacementOracle() as made:
-        yield made
+    with CpuPlacementOracle() as onnx_model:
+        yield onnx_model
 
 
 @needs_runtime
@@ -55,7 +55,7 @@ def test_functions_are_shown_as_their_nodes(oracle):
 
 @needs_runtime
 @pytest.mark.oracle
-def test_what_is_no_model_and_what_is_unknown(oracle):
+def test_what_is_not_a_model_and_what_is_unknown(oracle):
     garbage, unknown = oracle.ask([b"garbage", model("Nothing", "FLOAT")])
     assert (garbage.word, garbage.code) == ("fails", 7)
     assert (unknown.word, "Nothing" in unknown.error) == ("fails", True)
@@ -64,8 +64,8 @@ def test_what_is_no_model_and_what_is_unknown(oracle):
 
 @pytest.fixture(scope="module")
 def running():
-    with CpuPlacementOracle(run=True, timeout=20) as made:
-        yield made
+    with CpuPlacementOracle(run=True, timeout=20) as onnx_model:
+        yield onnx_model
 
 
 @needs_runtime
@@ -85,11 +85,11 @@ def test_a_run_that_fails_says_why(running):
         for each in [("x", proto.FLOAT, [2, 3]), ("s", proto.INT64, [1]), ("y", proto.FLOAT, None)]
     )
     graph = helper.make_graph([helper.make_node("Reshape", ["x", "s"], ["y"])], "g", [x, s], [y])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8).SerializeToString()
-    failed = running.ask([made])[0]
+    onnx_model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8).SerializeToString()
+    failed = running.ask([onnx_model])[0]
     assert failed.session == "created"
     assert "cannot be reshaped" in failed.run
-    assert running.ask([made], [[{"s": numpy.array([5])}, {"s": numpy.array([6])}]])[0].run == "ran"
+    assert running.ask([onnx_model], [[{"s": numpy.array([5])}, {"s": numpy.array([6])}]])[0].run == "ran"
 
 
 @needs_runtime
@@ -99,7 +99,7 @@ def test_a_session_is_not_run_unless_that_is_asked(oracle):
 
 
 class Dying:
-    """A process that answers with what ended it, and after so many times with a session."""
+    """A process that reports its previous end, and after some times a session."""
 
     def __init__(self, *words):
         self.words = list(words)
@@ -117,9 +117,9 @@ class Dying:
 )
 @needs_runtime
 def test_a_process_that_is_lost_is_asked_once_more(words, session):
-    with CpuPlacementOracle() as made:
-        made._child = Dying(*words)  # type: ignore[assignment]
-        assert made.ask([b""])[0].session == session
+    with CpuPlacementOracle() as onnx_model:
+        onnx_model._child = Dying(*words)  # type: ignore[assignment]
+        assert onnx_model.ask([b""])[0].session == session
 
 
 def test_a_release_that_is_not_there_names_its_command(tmp_path, monkeypatch):
@@ -138,7 +138,10 @@ def test_a_release_is_no_path(release, tmp_path, monkeypatch):
 
 @pytest.fixture
 def programs(tmp_path, monkeypatch):
-    """Record what is run instead of running it; a word in `broken` makes the first program with it fail."""
+    """Record commands without running them.
+
+    The first command with a word of `broken` fails.
+    """
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
     ran: list[list[str]] = []
     broken: list[str] = []

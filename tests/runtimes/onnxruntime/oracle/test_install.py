@@ -1,4 +1,4 @@
-"""Installing a runtime: what is fetched and built, what is left alone, and what is said where it is missing."""
+"""Installing a runtime: downloads, builds, existing files, errors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from specgate.cli import main
-from specgate.dialects.directml.oracle import values_environment as places
+from specgate.dialects.directml.oracle import values_environment
 from specgate.dialects.directml.oracle.values_environment import WineEnvironment
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.oracle import install as installing
+from specgate.runtimes.onnxruntime.oracle import install
 from specgate.runtimes.onnxruntime.oracle.install import (
     LEVELS,
     NEWEST,
@@ -26,7 +26,7 @@ from specgate.runtimes.onnxruntime.oracle.install import (
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A place that is set up, with the DirectML of some levels; records what is done to it."""
+    """An environment with DirectML of some levels; records calls."""
     where = WineEnvironment(tmp_path / "place", "/seen", None, "wine64")
     where.host.mkdir(parents=True)
     (where.host / "DXCore.dll").write_bytes(b"stub")
@@ -43,16 +43,18 @@ def place(tmp_path, monkeypatch):
         Path(command[command.index("-o") + 1]).write_bytes(b"program")
 
     @contextlib.contextmanager
-    def downloaded(wheel, _):
+    def download(wheel, _):
         done.append(f"{wheel.package} {wheel.version}")
         yield "wheel"
 
-    monkeypatch.setattr(installing, "install_values", values)
-    monkeypatch.setattr(installing, "run_program", compile_host)
-    monkeypatch.setattr(installing, "download_wheel", downloaded)
-    monkeypatch.setattr(installing, "extract", lambda _, pattern, target: target.write_text(pattern))
-    monkeypatch.setattr(places, "find_place", lambda: where)
-    monkeypatch.setattr(places, "missing_values", lambda level: [] if where.library(level).exists() else ["x"])
+    monkeypatch.setattr(install, "install_values", values)
+    monkeypatch.setattr(install, "run_program", compile_host)
+    monkeypatch.setattr(install, "download_wheel", download)
+    monkeypatch.setattr(install, "extract", lambda _, pattern, target: target.write_text(pattern))
+    monkeypatch.setattr(values_environment, "find_place", lambda: where)
+    monkeypatch.setattr(
+        values_environment, "missing_values", lambda level: [] if where.library(level).exists() else ["x"]
+    )
     return where, done
 
 
@@ -64,10 +66,10 @@ def test_everything_is_installed_once(place):
     where, done = place
     install_runtime(progress=quiet)
     assert done == ["values 6.4", "host", f"onnxruntime-directml {NEWEST}"]
-    made = ready(NEWEST, None)
-    assert made.runtime.read_text() == "*/capi/onnxruntime.dll"
-    assert made.directml == where.library("6.4")
-    assert sorted(path.name for path in made.host.parent.iterdir()) == ["DXCore.dll", "placement.exe"]
+    onnx_model = ready(NEWEST, None)
+    assert onnx_model.runtime.read_text() == "*/capi/onnxruntime.dll"
+    assert onnx_model.directml == where.library("6.4")
+    assert sorted(path.name for path in onnx_model.host.parent.iterdir()) == ["DXCore.dll", "placement.exe"]
     install_runtime(levels=["5.0"], progress=quiet)
     assert done[3:] == ["values 6.4 5.0"]
     assert ready(NEWEST, "5.0").directml == where.library("5.0")
@@ -92,13 +94,13 @@ def test_what_is_missing_names_its_command(place):
 
 def test_a_host_of_other_sources_is_not_run(place, monkeypatch):
     install_runtime(progress=quiet)
-    monkeypatch.setattr(installing, "_stamp", lambda: "other")
+    monkeypatch.setattr(install, "_stamp", lambda: "other")
     with pytest.raises(InputError, match="host"):
         ready(NEWEST, None)
 
 
 @pytest.mark.parametrize("level", ["2.1", "3.1", "9.9"])
-def test_levels_that_do_not_run_are_refused(place, level):
+def test_levels_that_do_not_run_are_rejected(place, level):
     _, done = place
     with pytest.raises(InputError, match="expected the level"):
         install_runtime(levels=[level], progress=quiet)
@@ -136,7 +138,7 @@ def test_the_command_that_installs(arguments, command):
         (["directml", "--release", "1.24.4"], "--release applies to runtimes"),
     ],
 )
-def test_the_command_refuses_what_means_nothing(words, message, capsys):
+def test_the_command_rejects_what_means_nothing(words, message, capsys):
     assert main(["oracle", "install", *words]) == 2
     assert message in capsys.readouterr().err
 

@@ -1,6 +1,6 @@
-"""ONNX Runtime with DirectML itself, where it is installed: what it answered when this was written.
+"""The installed ONNX Runtime with DirectML gives the recorded answers.
 
-The answers were measured with onnxruntime-directml 1.24.4, and with the DirectML of other levels under it.
+They were measured with onnxruntime-directml 1.24.4, and with DirectML of other levels.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 import pytest
 
 import specgate
-from specgate.dialects.directml.oracle.install import status as builds
+from specgate.dialects.directml.oracle.install import status as directml_status
 from specgate.dialects.directml.oracle.oracle import Capabilities, DirectMLOracle
 from specgate.runtimes.onnxruntime.oracle.install import install_command, status
 from specgate.runtimes.onnxruntime.oracle.oracle import Placed, PlacementOracle
 
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]
-onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE BUILT: onnx is not installed")
 NEWEST = status()[0]
 if NEWEST.missing:
     pytest.skip(
-        f"NO ONNX RUNTIME WITH DIRECTML IS ASKED: {'; '.join(NEWEST.missing)}; try "
+        f"ONNX RUNTIME WITH DIRECTML IS NOT TESTED: {'; '.join(NEWEST.missing)}; try "
         f"{install_command(NEWEST.runtime.release)}",
         allow_module_level=True,
     )
@@ -45,15 +45,15 @@ def gemm(left, right):
     return model([node], [value("a", "FLOAT", *left), value("b", "FLOAT", *right)], [value("y", "FLOAT", *left)])
 
 
-def normalised():
+def normalize():
     node = helper.make_node("LayerNormalization", ["x", "s"], ["y"], name="n")
     return model([node], [value("x", "FLOAT", 2, 2), value("s", "FLOAT", 2)], [value("y", "FLOAT", 2, 2)])
 
 
 @pytest.fixture(scope="module")
 def oracle():
-    with PlacementOracle(NEWEST.runtime.release) as made:
-        yield made
+    with PlacementOracle(NEWEST.runtime.release) as onnx_model:
+        yield onnx_model
 
 
 def places(answer):
@@ -79,7 +79,7 @@ def test_a_registration_holds_at_its_own_version_only(oracle):
     assert places(at_22) == [("Round", "CPU")]
 
 
-def test_a_node_that_createoperator_refuses_fails_the_session(oracle):
+def test_a_node_that_createoperator_rejects_fails_the_session(oracle):
     answer = oracle.ask([gemm((1, 1, 1, 2, 2), (1, 1, 1, 2, 2))])[0]
     assert places(answer) == [("MatMul", "DirectML")]
     assert answer.word == "fails"
@@ -120,10 +120,10 @@ def test_a_crash_is_the_models_and_others_are_answered(oracle):
 
 
 def test_the_same_models_in_another_order_are_answered_alike(oracle):
-    asked = [one("Relu", "FLOAT"), gemm((2, 2), (2, 2)), b"garbage", normalised(), one("HardSwish", "FLOAT", 14)]
-    answers = oracle.ask(asked)
-    again = oracle.ask(asked[::-1])[::-1]
-    assert [a.to_dict() | {"seconds": 0} for a in answers] == [a.to_dict() | {"seconds": 0} for a in again]
+    items = [one("Relu", "FLOAT"), gemm((2, 2), (2, 2)), b"garbage", normalize(), one("HardSwish", "FLOAT", 14)]
+    answers = oracle.ask(items)
+    repeated = oracle.ask(items[::-1])[::-1]
+    assert [a.to_dict() | {"seconds": 0} for a in answers] == [a.to_dict() | {"seconds": 0} for a in repeated]
 
 
 def test_a_graph_hides_nodes_and_creates_the_same_operators(oracle):
@@ -141,10 +141,10 @@ def test_a_kernel_that_waits_is_made_when_the_session_runs(oracle):
     assert (waiting.session, waiting.operators, waiting.run) == ("created", (), "")
     with PlacementOracle(NEWEST.runtime.release, run=True) as running:
         clip, relu, unknown = running.ask([without_bounds, one("Relu", "FLOAT"), one("Relu", "FLOAT", sizes=("N", 3))])
-    assert [(made.descriptor["type"], made.deferred) for made in clip.operators] == [
+    assert [(created.descriptor["type"], created.deferred) for created in clip.operators] == [
         ("DML_OPERATOR_ELEMENT_WISE_CLIP1", True)
     ]
-    assert [made.deferred for made in relu.operators] == [False]
+    assert [created.deferred for created in relu.operators] == [False]
     assert (clip.run, relu.run, unknown.run) == ("ran", "ran", "an input has a size that is not known")
 
 
@@ -154,25 +154,25 @@ def test_the_device_has_a_say():
 
 
 def test_operators_are_those_that_the_build_takes():
-    """Each logged descriptor, asked of a build of the level without a runtime, is answered with the logged HRESULT."""
-    asked = sorted({entry.build.level for entry in builds() if entry.installed} & set(NEWEST.levels))
-    if not asked:
+    """A build of the level answers each logged descriptor with the logged HRESULT."""
+    texts = sorted({entry.build.level for entry in directml_status() if entry.installed} & set(NEWEST.levels))
+    if not texts:
         pytest.skip(
-            f"NO BUILD IS ASKED BESIDE: try {install_command(NEWEST.runtime.release, ['6.2'])} and the same level of DirectML"
+            f"NO BUILD IS COMPARED: try {install_command(NEWEST.runtime.release, ['6.2'])} and the same level of DirectML"
         )
-    with DirectMLOracle(asked[-1]) as build, PlacementOracle(NEWEST.runtime.release, level=asked[-1]) as oracle:
-        answers = oracle.ask([one("Relu", "FLOAT"), gemm((1, 1, 1, 2, 2), (1, 1, 1, 2, 2)), normalised()])
-        created = [made for answer in answers for made in answer.operators]
-        answered = build.accepts_many([made.descriptor for made in created])
-    assert [made.hresult for made in created] == [answer.hresult for answer in answered]
-    assert {made.hresult for made in created} == {0, 0x80070057}
+    with DirectMLOracle(texts[-1]) as build, PlacementOracle(NEWEST.runtime.release, level=texts[-1]) as oracle:
+        answers = oracle.ask([one("Relu", "FLOAT"), gemm((1, 1, 1, 2, 2), (1, 1, 1, 2, 2)), normalize()])
+        created = [created for answer in answers for created in answer.operators]
+        answered = build.accepts_many([onnx_model.descriptor for onnx_model in created])
+    assert [onnx_model.hresult for onnx_model in created] == [answer.hresult for answer in answered]
+    assert {onnx_model.hresult for onnx_model in created} == {0, 0x80070057}
 
 
-def test_another_level_refuses_what_its_directml_lacks():
+def test_another_level_rejects_what_its_directml_lacks():
     if "5.0" not in NEWEST.levels:
-        pytest.skip(f"NO OTHER LEVEL IS ASKED: try {install_command(NEWEST.runtime.release, ['5.0'])}")
+        pytest.skip(f"NO OTHER LEVEL IS TESTED: try {install_command(NEWEST.runtime.release, ['5.0'])}")
     with PlacementOracle(NEWEST.runtime.release, level="5.0") as oracle:
-        answer = oracle.ask([normalised()])[0]
+        answer = oracle.ask([normalize()])[0]
     assert places(answer) == [("LayerNormalization", "DirectML")]
     assert answer.word == "fails"
     assert answer.operators[-1].descriptor["type"] == "DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2"
@@ -186,17 +186,17 @@ def test_types_that_bodies_read_are_asked_of_the_device(kind, device):
         helper.make_graph([helper.make_node("Size", ["s"], [name])], name, [], [value(name, "INT64")])
         for name in ("n", "m")
     ]
-    held = helper.make_node("If", ["c"], ["y"], name="n", then_branch=branches[0], else_branch=branches[1])
-    made = model([held], [value("c", "BOOL"), value("s", kind, 2)], [value("y", "INT64")], 16)
+    node = helper.make_node("If", ["c"], ["y"], name="n", then_branch=branches[0], else_branch=branches[1])
+    new_model = model([node], [value("c", "BOOL"), value("s", kind, 2)], [value("y", "INT64")], 16)
     reports = Capabilities() if device == "all" else Capabilities(double=False, native16=False, typed_uav_load=False)
-    with PlacementOracle(NEWEST.runtime.release, device=reports) as asked:
-        found = asked.ask([made])[0]
-    ours = next(iter(specgate.place(onnx.ModelProto.FromString(made), TARGET, device=device)))
-    assert (found.nodes[0].name, found.nodes[0].provider) == ("n", ours.provider)
+    with PlacementOracle(NEWEST.runtime.release, device=reports) as questions:
+        result = questions.ask([new_model])[0]
+    ours = next(iter(specgate.place(onnx.ModelProto.FromString(new_model), TARGET, device=device)))
+    assert (result.nodes[0].name, result.nodes[0].provider) == ("n", ours.provider)
 
 
 def dequantized(opset=13):
-    """Values that several nodes read, an output of the graph, and bodies."""
+    """Values with several consumers, an output of the graph, and bodies."""
 
     def body(name, *nodes):
         return helper.make_graph(list(nodes), name, [], [value(nodes[-1].output[0], "FLOAT", 2, 3)])
@@ -227,11 +227,11 @@ def dequantized(opset=13):
 
 
 @pytest.mark.parametrize("opset", [13, 21])
-def test_nodes_are_made_again_for_those_that_read_them(oracle, opset):
+def test_nodes_are_rebuilt_for_those_that_read_them(oracle, opset):
     (answer,) = oracle.ask([dequantized(opset)])
-    (found,) = [specgate.place(onnx.ModelProto.FromString(dequantized(opset)), TARGET)]
-    mine = sorted(one.node.rpartition("graph/")[2].rpartition("_branch/")[2] for one in found.every)
-    assert mine == sorted(one.name for one in answer.nodes)
+    (result,) = [specgate.place(onnx.ModelProto.FromString(dequantized(opset)), TARGET)]
+    mine = sorted(item.node.rpartition("graph/")[2].rpartition("_branch/")[2] for item in result.every)
+    assert mine == sorted(item.name for item in answer.nodes)
     assert sum("/duplicated" in name for name in mine) == 5
-    kinds = sorted(made.operator for one in found.every for made in one.lowered or ())
-    assert kinds == sorted(one.descriptor["type"].removeprefix("DML_OPERATOR_") for one in answer.operators)
+    kinds = sorted(onnx_model.operator for item in result.every for onnx_model in item.lowered or ())
+    assert kinds == sorted(item.descriptor["type"].removeprefix("DML_OPERATOR_") for item in answer.operators)

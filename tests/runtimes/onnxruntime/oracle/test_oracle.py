@@ -1,4 +1,4 @@
-"""The oracle without an installation: the protocol, and a host that fails in every way."""
+"""The oracle without an installation: the protocol, and a host that fails."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def test_records_become_an_answer(fake_oracle):
         answer = oracle.ask([b"node operator made=0 compiled operator made=80070057 fails=refused"])[0]
     assert (answer.word, answer.error, answer.code) == ("fails", "refused", 6)
     assert answer.nodes == (Placed("r", "Relu", "DirectML"),)
-    assert [(made.hresult, made.kernel) for made in answer.operators] == [(0, 0), (0x80070057, 1)]
+    assert [(onnx_model.hresult, onnx_model.kernel) for onnx_model in answer.operators] == [(0, 0), (0x80070057, 1)]
     assert answer.operators[0].descriptor["desc"]["InputTensor"]["Sizes"] == [1]
 
 
 def test_operators_that_are_compiled_together_are_of_one_kernel(fake_oracle):
     with fake_oracle() as oracle:
         answer = oracle.ask([b"operator made=0 operator made=0 compiled compiled operator made=0 compiled"])[0]
-    assert [made.kernel for made in answer.operators] == [0, 0, 1]
+    assert [onnx_model.kernel for onnx_model in answer.operators] == [0, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_a_model_that_ends_its_process_is_blamed_alone(fake_oracle, starts, word
     with fake_oracle(timeout=1.5) as oracle:
         answers = oracle.ask([b"node", f"node operator {word}".encode(), b"node"])
     assert words(answers) == ["created", session, "created"]
-    assert [made.hresult for made in answers[1].operators] == [None]  # what it was about is known
-    assert starts() == 3  # it was asked again of a process that did nothing else
+    assert [onnx_model.hresult for onnx_model in answers[1].operators] == [None]  # what it was about is known
+    assert starts() == 3  # asked again in a separate process
 
 
 @pytest.mark.parametrize("word", ["die-later", "gone-later"])
@@ -70,7 +70,7 @@ def test_after_an_unusual_hresult_a_process_is_asked_no_more(fake_oracle, starts
     assert starts() == 2
 
 
-def test_another_level_than_the_one_asked_for_is_refused(fake_oracle):
+def test_another_level_than_the_one_asked_for_is_rejected(fake_oracle):
     with pytest.raises(InputError, match=r"expected a device of level 6\.4, found 0x5000"):
         fake_oracle(0x5000)
 

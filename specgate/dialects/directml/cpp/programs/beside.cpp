@@ -1,28 +1,28 @@
-// The header beside a DirectML library, in one process.
+// The header and a DirectML library in one process.
 //
 //     beside LIBRARY QUESTIONS [ROUNDS]
 //
-// QUESTIONS holds images of descriptions: size, number of pointers, offset of the DML_OPERATOR_DESC and level, 32 bits
-// each, the pointers' offsets, the bytes; a level of 0 is that of the device. For each there is a line with: whether the
-// header accepts it, how often create_operator asked the library, what it returned, the length of what it told.
+// QUESTIONS contains images of descriptions: size, number of pointers, offset of the DML_OPERATOR_DESC, level (32 bits
+// each), the offsets of the pointers, and the bytes; level 0 is that of the device. The output has a line per image:
+// whether the header accepts it, the number of calls into the library, the result, and the length of the message.
 //
-// With ROUNDS, five numbers instead, each the processor's nanoseconds of the best of ROUNDS rounds: of what both accept,
-// accepts(), check(), and CreateOperator with Release; of what the header refuses, check() with its text, without and with
-// proposals that are searched for. The others are 0.
+// With ROUNDS, the output is five numbers, in nanoseconds of processor time, the best of ROUNDS rounds: accepts(),
+// check(), and CreateOperator with Release for accepted descriptions; check() with its text, without and with searched
+// fixes, for rejected ones. The others are 0.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
 #include "specgate_dml.h"
 
-// Not in a namespace without a name: compilers would know that nothing implements these.
+// Not in an unnamed namespace: compilers would know that these are not implemented.
 struct Id {
   uint32_t a;
   uint16_t b, c;
   uint8_t d[8];
 };
 
-// As DirectML.h declares it, with the methods that are asked here.
+// As declared in DirectML.h, with the methods that are used here.
 struct Unknown {
   virtual int32_t QueryInterface(const Id&, void**) = 0;
   virtual uint32_t AddRef() = 0;
@@ -43,7 +43,7 @@ namespace {
 
 constexpr Id id_of_operators = {0x26caae7a, 0x3081, 0x4633, {0x95, 0x81, 0x22, 0x6f, 0xbe, 0x57, 0x69, 0x5d}};
 
-// What create_operator is given: it counts how often the library is asked for an operator.
+// The device for create_operator: it counts the calls into the library.
 struct Counting {
   Library* library;
   int asked = 0;
@@ -80,7 +80,7 @@ bool next(std::FILE* file, Question& question) {
   return true;
 }
 
-volatile size_t kept;  // so that nothing that is timed is left out
+volatile size_t kept;  // so that the timed work is not optimized away
 
 template <class F>
 double fastest(int rounds, F f) {

@@ -1,11 +1,11 @@
-// What to change, in words: "set dimension -1 of B to 3 or 1".
+// Fixes as prose: "set dimension -1 of B to 3 or 1".
 class Advice {
  public:
-  // place: how the tensor is called that a rule of every tensor was judged on.
+  // place: the name of the tensor for a rule on all tensors.
   Advice(Arena& arena, const Context& context, std::string_view place)
       : arena_(arena), context_(context), place_(place) {}
 
-  // A repair in one phrase, nothing where a reader could make nothing of it.
+  // A fix as one phrase, nothing if it would not help a reader.
   std::string_view of(const Repair& repair) const {
     std::vector<std::vector<const Step*>> groups;
     for (const Step& step : repair) {
@@ -70,7 +70,7 @@ class Advice {
     const std::string_view words = arena_.text({output ? "give " : "cast ", owner, output ? " the type " : " to ", values});
     return loss.empty() ? words : arena_.text({words, " (", loss, ")"});
   }
-  // What the casts of inputs lose, each thing once.
+  // The losses of input casts, each once.
   std::string losses(const std::vector<const Step*>& steps) const {
     std::vector<std::string> known;
     for (const Step* one : steps) {

@@ -1,23 +1,23 @@
 }  // namespace detail
 
-// One rule that does not hold, or one thing that no row takes.
+// A violated rule, or an unsupported type, rank or value.
 struct Finding {
   std::string id;       // such as directml/ONE_HOT/axis-range; `specgate rule ID` prints its reference
-  std::string where;    // the field that it is about, empty for the whole
-  std::string message;  // what must be, then the values that are otherwise; empty in a header without texts
+  std::string where;    // the field, empty for the whole description
+  std::string message;  // the requirement, then the actual values; empty in a header without texts
   Basis basis = Basis::documented;
-  std::string fix;      // what to change, empty where nothing can be proposed
+  std::string fix;      // the change that fixes it, empty if none is proposed
 };
 
-// The answer on one description.
+// The answer for one description.
 struct Verdict {
   bool accepted = false;
   std::vector<Finding> findings;
-  std::vector<uint32_t> levels;  // of a refused description, those that accept it
+  std::vector<uint32_t> levels;  // if rejected: the levels that accept it
 
   explicit operator bool() const { return accepted; }
 
-  // A line for each finding, and below it what to change. A header without sentences names the levels that accept.
+  // A line per finding, and below it the fix. A header without texts names the accepting levels.
   std::string text() const {
     size_t length = 0;
     for (const Finding& finding : findings)
@@ -40,14 +40,14 @@ struct Verdict {
 
 namespace detail {
 
-// The position of the known level that is nearest below a number, of the first one where none is.
+// The index of the highest known level up to a number, or of the first one.
 inline uint32_t place_below(uint32_t level) {
   uint32_t place = count_of_levels - 1;
   while (place > 0 && every_level[place] > level) --place;
   return place;
 }
 inline bool exists(const Layout& layout, uint32_t place) { return (layout.levels >> place & 1) != 0; }
-// The types that a device does not take, as bits.
+// The types that a device does not support, as bits.
 inline uint32_t lacking_types(uint32_t place, const Device& device) {
   uint32_t types = 0;
   for (const Need& need : needs)
@@ -56,7 +56,7 @@ inline uint32_t lacking_types(uint32_t place, const Device& device) {
   return types;
 }
 
-// What the evaluator says of a description.
+// The evaluator's answer on a description.
 struct Evaluated {
   bool accepted, harmful;
 };
@@ -80,7 +80,7 @@ inline bool accepted(uint32_t type, const void* description, uint32_t place, con
   return layout != nullptr && accepted(*layout, description, place, options);
 }
 
-// Explains why a description is refused.
+// Explains why a description is rejected.
 class Refusal {
  public:
   Refusal(const Layout& layout, const void* description, const Options& options)
@@ -92,8 +92,8 @@ class Refusal {
 
   Verdict verdict;
 
-  // What is wrong at a level; of a level without the operator, what the device lacks, and what else is wrong at the
-  // first later level that has it.
+  // Violations at a level; at a level without the operator, the missing device options, and violations at the first
+  // later level that has it.
   void explain(uint32_t place) {
     const Sides here = at(place);
     Telling telling(memory_, context_, options_, verdict.levels);
@@ -143,7 +143,7 @@ class Refusal {
   static Finding finding(const Noted& one, std::string message, Basis side, std::string fix) {
     return Finding{"directml/" + std::string(one.id), std::string(one.where), std::move(message), side, std::move(fix)};
   }
-  // The findings of both sides: what both refuse is one.
+  // The findings of both sides; a finding on both is listed once.
   void tell(Telling& telling, const Sides& sides) {
     std::vector<Noted> seen;
     for (const Basis side : {Basis::documented, Basis::observed}) {
@@ -200,8 +200,8 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
 
 }  // namespace detail
 
-// Whether the library of a level takes a description, a DML_OPERATOR_DESC or anything laid out alike; the level is the
-// number of a DML_FEATURE_LEVEL. Nothing is allocated for one that is accepted.
+// Whether the library of a level accepts a description (a DML_OPERATOR_DESC, or a structure of the same layout). The
+// level is the number of a DML_FEATURE_LEVEL. An accepted description needs no allocation.
 template <class Description, class Level>
 inline Verdict check(const Description& description, Level level, const Options& options = Options()) {
   const auto type = uint32_t(description.Type), at = uint32_t(level);
@@ -221,21 +221,21 @@ inline bool accepts(const Description& description, Level level, const Options& 
 
 namespace detail {
 
-// A number in place of an enum that the program's headers declare.
+// A number for an enum that the program's headers declare.
 struct AnyEnum {
   uint32_t number;
   template <class T, class = std::enable_if_t<std::is_enum_v<T> || std::is_integral_v<T>>>
   operator T() const { return T(number); }
 };
 
-// As DML_FEATURE_QUERY_FEATURE_LEVELS.
+// The layout of DML_FEATURE_QUERY_FEATURE_LEVELS.
 struct LevelsQuery {
   uint32_t count;
   const uint32_t* levels;
 };
 constexpr uint32_t feature_levels = 1;
 
-// Whether libraries have been seen to crash on what is wrong with a description, or it leads them to memory that is none.
+// Whether libraries are known to crash on a violation in a description, or would read invalid memory.
 inline bool harmful(uint32_t type, const void* description, uint32_t place, const Options& options) {
   const Layout* layout = layout_of(type);
   if (layout == nullptr || layout->accepts == nullptr) return false;
@@ -248,8 +248,8 @@ inline bool harmful(uint32_t type, const void* description, uint32_t place, cons
 
 }  // namespace detail
 
-// A description as JSON, which `specgate check` reads: for a bug report. It is always valid JSON, whatever pointers and
-// counts say.
+// A description as JSON for `specgate check`, such as for a bug report. It is always valid JSON, whatever the pointers
+// and counts are.
 template <class Description>
 inline std::string to_json(const Description& description) {
   detail::Json json;
@@ -257,8 +257,8 @@ inline std::string to_json(const Description& description) {
   return json.text;
 }
 
-// What create_operator asks by where it is given nothing else: a library of this system, whatever the device; and what to
-// change, as nothing is in a hurry any more.
+// The default options of create_operator: a library of this system, any device, and fixes that need a search, because
+// speed does not matter after a failure.
 inline Options of_this_system() {
   Options made;
   made.implementation = detail::this_system;
@@ -266,7 +266,7 @@ inline Options of_this_system() {
   return made;
 }
 
-// The highest feature level that a device confirms, of those that this header knows; its lowest where it confirms none.
+// The highest feature level of this header that a device confirms; the lowest one if it confirms none.
 template <class Creator>
 inline uint32_t level_of(Creator* device) {
   for (size_t i = detail::count_of_levels; i-- > 0;) {
@@ -280,13 +280,13 @@ inline uint32_t level_of(Creator* device) {
   return detail::every_level[0];
 }
 
-// Where create_operator says what is wrong; by default the standard error.
+// Prints create_operator's message; by default to the standard error.
 using Teller = void (*)(const char* text, void* context);
 inline void to_standard_error(const char* text, void*) { std::fputs(text, stderr); }
 
-// Calls device->CreateOperator, and where that fails tells why:
+// Calls device->CreateOperator, and explains a failure:
 //     create_operator(device, DML_FEATURE_LEVEL_5_0, &desc, IID_PPV_ARGS(&op));
-// A description on which libraries crash is told of and refused with E_INVALIDARG, and CreateOperator is not called.
+// A description on which libraries crash is explained and rejected with E_INVALIDARG, without a call of CreateOperator.
 template <class Creator, class Level, class Description, class Id>
 inline auto create_operator(Creator* device, Level level, const Description* description, const Id& id, void** made,
                             const Options& options = of_this_system(), Teller tell = to_standard_error,
@@ -310,7 +310,7 @@ inline auto create_operator(Creator* device, Level level, const Description* des
   return result;
 }
 
-// The same at the highest level that the device confirms, which it is asked for each time; level_of() asks once.
+// The same at the highest level of the device, which is queried on every call; level_of() queries it once.
 template <class Creator, class Description, class Id>
 inline auto create_operator(Creator* device, const Description* description, const Id& id, void** made,
                             const Options& options = of_this_system(), Teller tell = to_standard_error,

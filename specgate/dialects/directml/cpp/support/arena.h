@@ -1,4 +1,4 @@
-// Where AddressSanitizer looks on, each piece of memory is a block of its own, so that it sees what reads beyond one.
+// With AddressSanitizer, each piece of memory is a separate block, so that it detects reads past the end.
 #if defined(__SANITIZE_ADDRESS__)
 #define SPECGATE_WATCHED true
 #elif defined(__has_feature)
@@ -10,8 +10,8 @@
 #define SPECGATE_WATCHED false
 #endif
 
-// Memory for the texts, tensors and expressions that are made to word one refusal: all of it is given back at once.
-// Nothing in it is destroyed, so that only what needs no destructor lies in it.
+// Memory for the texts, tensors and expressions of one explanation, which is released at once.
+// Destructors do not run, so it only contains objects that need none.
 class Arena {
  public:
   template <class T>
@@ -29,7 +29,7 @@ class Arena {
     for (size_t i = 0; i < count; ++i) new (made + i) T(from[i]);
     return made;
   }
-  // Several texts in one.
+  // Concatenates texts.
   std::string_view text(const std::string_view* parts, size_t count) {
     size_t length = 0;
     for (size_t i = 0; i < count; ++i) length += parts[i].size();

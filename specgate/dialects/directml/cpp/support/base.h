@@ -1,11 +1,11 @@
-// How descriptions lie in memory and how they are read.
+// Layout of descriptions in memory, and how to read them.
 //
-// Structures are read member by member with memcpy, so that what a program declares them as does not matter, and every
-// pointer is looked at before it is followed. Nothing here allocates or throws.
+// Structures are read member by member with memcpy, so that the program's declarations do not matter, and every
+// pointer is checked before it is followed. This code neither allocates nor throws.
 
 namespace specgate {
 
-// Which side of the tables counts: what the pages say, what builds do, or what both take.
+// The side of the tables: the documentation, the behaviour of builds, or both.
 enum class Basis { documented, observed, both };
 
 namespace abi {
@@ -42,9 +42,9 @@ namespace detail {
 
 constexpr uint32_t no_tensor = 0, buffer_tensor = 1;
 
-// More than any level takes; longer ones are refused unread, so that a count which is no count does no harm.
+// Above the maximum of every level; longer arrays are rejected unread, so that a wrong count does no harm.
 constexpr uint32_t most_dimensions = 64, most_elements = 10000, most_turns = 10000, most_nested_turns = 300, most_operators = 64;
-// Whole numbers of the quick check end here: no level takes a tensor of so many elements.
+// Upper limit of integers in the quick check: no level supports tensors with so many elements.
 constexpr int64_t saturated = int64_t(1) << 62;
 
 template <class T>
@@ -54,8 +54,8 @@ inline T load(const T* from) {
   return value;
 }
 
-// Several numbers that a structure points to. given: whether it points to any. hollow: it counts some, and points to
-// none, so that a library may read where there is nothing.
+// An array of numbers. given: whether there is one. hollow: its count is not 0 but its pointer is null, so that a
+// library may read invalid memory.
 template <class T>
 struct Numbers {
   const T* data = nullptr;
@@ -66,7 +66,7 @@ struct Numbers {
 };
 using Sizes = Numbers<uint32_t>;
 
-// The numbers from 0 up to `count`, without it.
+// The numbers from 0 to `count` - 1.
 struct Range {
   int64_t count = 0;
 
@@ -76,18 +76,18 @@ struct Range {
 template <class T>
 using List = std::initializer_list<T>;
 
-// A tensor, with the product of its sizes, which many rules ask for. hollow: it says that it has something, and does not.
+// A tensor with the product of its sizes, which many rules use. hollow: it claims to have an array, but does not.
 struct Tensor {
   bool given = false, readable = true, hollow = false;
   uint32_t type = 0, flags = 0, alignment = 0;
   uint64_t total = 0;
-  int64_t elements = 1;  // counted, or -1
+  int64_t elements = 1;  // number of elements, or -1
   Sizes sizes, strides;
 };
 
-// A factor of 0 may come after the product is too large to hold.
+// A factor of 0 may follow after the product has overflowed.
 inline int64_t multiplied(int64_t product, int64_t by) {
-  if (((product | by) >> 31) == 0) return product * by;  // both from 0 up, and small
+  if (((product | by) >> 31) == 0) return product * by;  // neither is negative, and both are small
   if (product == 0 || by == 0) return 0;
   const int64_t sign = (product < 0) == (by < 0) ? 1 : -1;
   const int64_t one = product < 0 ? -product : product, other = by < 0 ? -by : by;
@@ -119,13 +119,13 @@ struct ScaleAndBias {
   bool given = false;
 };
 
-// counting: whether the elements are counted here, and not when they are asked for.
+// counting: whether the elements are counted now, not on demand.
 inline Tensor read(const abi::TensorDesc* at, bool counting) {
   Tensor tensor;
   if (at == nullptr) return tensor;
   const auto* buffer = static_cast<const abi::BufferTensorDesc*>(load(&at->Desc));
   tensor.hollow = buffer == nullptr && load(&at->Type) != no_tensor;
-  if (buffer == nullptr) return tensor;  // programs leave a tensor out so, too
+  if (buffer == nullptr) return tensor;  // programs also omit a tensor in this way
   tensor.given = true;
   const uint32_t rank = load(&buffer->DimensionCount);
   tensor.readable = load(&at->Type) == buffer_tensor && rank <= most_dimensions;
@@ -149,7 +149,7 @@ inline Tensor read(const abi::TensorDesc* at, bool counting) {
 inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at), true); }
 inline Tensor Tensors::operator[](int64_t at) const { return read(data + at, false); }
 
-// What a structure points to, as many as it counts.
+// An array of structures with its count.
 template <class Found, class T>
 inline Found pointed_to(const T* const* at, const uint32_t* count) {
   Found found;

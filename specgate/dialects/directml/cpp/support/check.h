@@ -1,7 +1,7 @@
-// Whether the tables accept a description, and nothing else: without memory, and left at the first violation.
+// Whether the tables accept a description: without allocation, ending at the first violation.
 
-// The bits of a level on one side of the tables, or on both: 16 for what the pages say, 16 for what all builds do, and
-// 16 for each implementation that has rules of its own.
+// The bits of a level on one side of the tables, or on both: 16 for the documentation, 16 for the behaviour of all
+// builds, and 16 for each implementation with its own rules.
 inline uint64_t now_of(uint32_t place, Basis basis, uint32_t implementation) {
   const uint64_t bit = uint64_t(1) << place;
   uint64_t now = basis != Basis::observed ? bit : 0;
@@ -9,7 +9,7 @@ inline uint64_t now_of(uint32_t place, Basis basis, uint32_t implementation) {
   return now;
 }
 
-// A member of an operator that another one holds, none where that one has no such member.
+// A member of a fused operator, none if it has no such member.
 inline const Member* fused_member(const Operator& fused, std::string_view name) {
   const Layout* layout = fused.desc == nullptr ? nullptr : layout_of(fused.type);
   for (size_t i = 0; layout != nullptr && i < layout->members.count; ++i)
@@ -25,9 +25,9 @@ inline ScaleAndBias fused_pair(const Operator& fused, std::string_view name) {
   return member == nullptr ? ScaleAndBias() : scale_bias(member_at<const abi::ScaleAndBias*>(fused.desc, member->offset));
 }
 
-// What is wrong with an operator that another one holds: it has no tensors, and needs all else.
+// Violations of a fused operator: it must have no tensors, and everything else.
 enum class Flaw { no_description, tensor, missing, too_many, no_truth };
-// Gives `f` each flaw with its member until it returns true; whether it did.
+// Calls `f` with each violation and its member until it returns true; returns whether it did.
 template <class F>
 inline bool flaws(const Operator& fused, F f) {
   const Layout* layout = layout_of(fused.type);
@@ -47,8 +47,8 @@ inline bool flaws(const Operator& fused, F f) {
 
 inline bool known_type(uint32_t type) { return type == 0 || known_bits(type) != 0; }
 
-// One question: a level and the sides of the tables that count. lacking: the types that the device does not take, as
-// bits. unsure: the answer says nothing. harmful: there is a null pointer where the description says that something is.
+// A question: a level and the sides of the tables. lacking: types that the device does not support, as bits. unsure:
+// the answer is undecided. harmful: a pointer is null although the description requires data.
 inline bool accepts_tensor(Check& check, const Tensor& tensor, bool output);
 struct Check {
   uint64_t now;

@@ -1,4 +1,4 @@
-// What parts of rules compute of values that are known.
+// Evaluation of rules on known values.
 
 inline Value linked(Link link, const Value& left, const Value& right) {
   if (link == Link::among || link == Link::not_among) {
@@ -49,7 +49,7 @@ inline bool power_of_two(Whole number) {
   }
   return true;
 }
-// Evaluates the parts of rules. error: what the last part without a value says.
+// Evaluates parts of rules. error: the message of the last part without a value.
 class Evaluator {
  public:
   Evaluator(Memory& memory, const Context& context) : memory_(memory), context_(context) {}
@@ -77,7 +77,7 @@ class Evaluator {
     }
   }
 
-  // What each turn of a loop gives, while `f` wants more: f(the variable's value, its place, whether the turn counts).
+  // Calls f(value of the variable, index, whether the iteration counts) per iteration of a loop until it returns false.
   template <class F>
   bool turns(const Node* loop, const Value& sequence, const Scope* scope, F f) {
     for (int64_t i = 0; i < sequence.length(); ++i) {
@@ -113,7 +113,7 @@ class Evaluator {
       if (absent(path)) return true;
     return false;
   }
-  // Whether a rule holds; it does where it does not apply.
+  // Whether a rule holds; true if it does not apply.
   Value judged(const Rule& rule) {
     if (lacks(rule.require) || lacks(rule.when)) return Value::truth(true);
     const Value applies = rule.when.tree == nullptr ? Value::truth(true) : value(rule.when.tree);
@@ -123,7 +123,7 @@ class Evaluator {
     return applies.true_() || held.true_() ? held : Value::unknown();
   }
 
-  // What stands behind a dot, nothing where it is left out.
+  // The value of an attribute, none if it is omitted.
   Value member(const Value& owner, std::string_view name) const {
     if (owner.is == Value::Is::pair) return (*owner.parts)[name == "Width" || name == "Scale" ? 0 : 1];
     if (owner.is == Value::Is::held) {
@@ -298,7 +298,7 @@ class Evaluator {
   }
 
  public:
-  // The items that a loop gives, unknown where it is not known which.
+  // The items of a loop, unknown if it is unknown which ones.
   Value collected(const Node* loop, const Scope* scope) {
     const Value sequence = value(loop->parts[1], scope);
     if (sequence.none() || sequence.open()) return sequence;
@@ -368,7 +368,7 @@ class Evaluator {
     if (name == "power_of_two") return Value::truth(power_of_two(found.integer()));
     return folded(name, node, found);
   }
-  // The sum, product, least or greatest of several numbers.
+  // The sum, product, minimum or maximum of several numbers.
   Value folded(std::string_view name, const Node* node, const Value& found) {
     const bool adds = name == "sum", multiplies = name == "product";
     Value made = Value::of(Whole(multiplies ? 1 : 0));

@@ -1,7 +1,7 @@
-// Why a rule has the value it has: the parts that decide it.
+// Why a rule has its value: the parts that decide it.
 
-// A part without parts of its own that decides a rule, with what loops' variables stand for written out in it. wanted:
-// the value that it would have to have.
+// A part without operands that decides a rule, with loop variables replaced by their values. wanted: the value that
+// would make the rule hold.
 struct Leaf {
   const Node* node;
   bool wanted;
@@ -14,13 +14,13 @@ class Explainer {
   Explainer(Memory& memory, const Context& context)
       : memory_(memory), context_(context) {}
 
-  // The deciding parts; of a loop those of the first turn that decides it.
+  // The deciding parts; for a loop those of its first deciding iteration.
   Leaves decisive(const Node* rule) {
     leaves_.clear();
     blame(rule, rule, nullptr, true);
     return leaves_;
   }
-  // The values in those parts, by the texts of the rule.
+  // The values of those parts, by their texts in the rule.
   std::vector<std::pair<std::string, Value>> values(const Node* rule) {
     closing_ = false;
     blame(rule, rule, nullptr, true);
@@ -40,7 +40,7 @@ class Explainer {
     return a.is == b.is && (a.is == Value::Is::truth ? a.flag == b.flag : a.open() || a.none());
   }
 
-  // Two spellings of a part are walked side by side: as it is, and with variables written out.
+  // Walks two forms of a part together: the original, and the one with replaced variables.
   void blame(const Node* node, const Node* closed, const Scope* scope, bool wanted) {
     if (node->kind == Kind::any_of || node->kind == Kind::all_of) {
       const Value whole = value(node, scope);
@@ -76,7 +76,7 @@ class Explainer {
     }
   }
 
-  // A number or word as it stands says nothing that the rule's text does not.
+  // A number or word repeats the text of the rule, so it is left out.
   bool says_more(const Node* node, const Scope* scope) const { return node->kind != Kind::list && names(node, scope); }
   bool names(const Node* node, const Scope* scope) const {
     int64_t number = 0;
@@ -117,7 +117,7 @@ class Explainer {
     blame(body, closed_body, &inner, wanted);
   }
 
-  // What leaves open over what a loop runs: the numbers that are not known.
+  // The unknown numbers that leave a loop's range open.
   void blame_count(const Node* node, const Node* closed, const Scope* scope, bool wanted) {
     const bool several =
         node->kind == Kind::list ||
@@ -128,14 +128,14 @@ class Explainer {
         blame_count(node->parts[i], closed->parts[i], scope, wanted);
   }
 
-  // What a loop's variable is in one turn: a number where the loop counts, else a part of its field.
+  // The loop variable in an iteration: a number for ranges, else a part of its field.
   const Node* item(const Node* over, int64_t place) {
     if (over->kind == Kind::list) return over->parts[size_t(place)];
     if (is_call(over, "dims") || is_call(over, "range")) return memory_.number(place);
     return memory_.subscript(over, memory_.number(place));
   }
 
-  // A part with an expression in place of a loop's variable.
+  // A part with an expression in place of the loop variable.
   const Node* written(const Node* node, std::string_view name, const Node* stands) {
     if (node->kind == Kind::name) return node->text == name ? stands : node;
     const bool hides = is_loop(node) && node->text == name;
@@ -150,7 +150,7 @@ class Explainer {
   }
 };
 
-// What conditional parts and names stand for on one description.
+// The conditional parts and names of rules, resolved for one description.
 class Resolving {
  public:
   Resolving(Memory& memory, const Context& context) : memory(memory), context(context) {}
@@ -179,7 +179,7 @@ class Resolving {
     }
   }
 
-  // Which dimension a size is, from the end where the rule counts so; whether there is an answer.
+  // The dimension of a size, from the end if the rule counts so; returns whether there is one.
   bool dimension(const Node* node, int64_t& at) {
     const Node* owner = node->parts[0]->parts[0];
     const Value index = value_of(node->parts[1]), tensor = value_of(owner);

@@ -1,7 +1,7 @@
-// Turns the parts that decide a rule into words.
+// Descriptions of the parts that decide a rule.
 class Words : Resolving {
  public:
-  // place: how the tensor is called that a rule of every tensor was judged on.
+  // place: the name of the tensor for a rule on all tensors.
   Words(Memory& memory, const Context& context, std::string_view place)
       : Resolving(memory, context), arena_(memory.arena), sentences_(memory.arena), place_(place) {}
 
@@ -24,7 +24,7 @@ class Words : Resolving {
   const Sentences sentences_;
   const std::string_view place_;
 
-  // What a leaf compares, and then what that is held against.
+  // The operands of a comparison, left and right.
   Facts of_leaf(const Node* node) {
     Facts found;
     if (node->kind != Kind::compare) return add(found, facts(node)), found;
@@ -40,7 +40,7 @@ class Words : Resolving {
     return found;
   }
 
-  // Of something that is compared with what is computed for it: what it is, and what was computed.
+  // For an equation with a computed side: the value, and the computed value.
   bool expected(const Leaf& leaf, std::string_view& said) {
     const Node* node = leaf.node;
     if (node->kind != Kind::compare || !leaf.wanted || node->links.size() != 1 || node->links[0] != Link::equal)
@@ -63,7 +63,7 @@ class Words : Resolving {
     return true;
   }
 
-  // The numbers that a sum or product is made of.
+  // The operands of a sum or product.
   std::string_view items(const Node* node) {
     node = resolved(node);
     if (node->kind != Kind::call || (node->text != "sum" && node->text != "product") || !is_loop(node->parts[0]))
@@ -85,7 +85,7 @@ class Words : Resolving {
       if (names(part)) return true;
     return false;
   }
-  // Whether a part is computed of several others.
+  // Whether a part is computed from several others.
   bool composed(const Node* node) {
     node = resolved(node);
     if (computes(node->kind)) return names(node);
@@ -104,7 +104,7 @@ class Words : Resolving {
     }
   }
 
-  // The values that a part is made of, but for those that it has not.
+  // The values of a part's operands, except missing ones.
   Facts facts(const Node* node) {
     Facts found;
     for (const Fact& one : every(node))
@@ -155,7 +155,7 @@ class Words : Resolving {
   }
   std::string_view spelled(const Node* node) { return arena_.text(Spelling::of(node)); }
 
-  // The name of a field, of a part of one, or of what stands for one.
+  // The name of a field, of a part of one, or of an alias.
   std::string_view called(const Node* node) {
     node = resolved(node);
     if (node->kind == Kind::name) return context.tensor != nullptr && node->text == "tensor" ? place_ : node->text;
@@ -210,7 +210,7 @@ class Words : Resolving {
     return fact(Says::is, spelled(node), node);
   }
 
-  // What a function of several numbers comes to.
+  // The result of a function of several numbers.
   Fact of_group(std::string_view name, const Node* node, const Node* argument) {
     const char* const group = name == "sum"       ? "the sum of "
                               : name == "product" ? "the product of "
@@ -230,7 +230,7 @@ class Words : Resolving {
     return fact(tensors ? Says::tensors : Says::count, called(argument), node);
   }
 
-  // What several numbers are called.
+  // The name of several numbers.
   std::string_view numbers(const Node* node, const Node* over) {
     const Node* found = resolved(over);
     if (found->kind == Kind::attribute && found->text == "sizes")

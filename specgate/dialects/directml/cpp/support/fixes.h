@@ -1,4 +1,4 @@
-// What to change where a row does not take a type, a rank or a value.
+// Fixes for a type, rank or value that a row does not support.
 
 inline std::string listed(const std::vector<std::string>& parts, const char* last = " and ") {
   std::string made;
@@ -6,14 +6,14 @@ inline std::string listed(const std::vector<std::string>& parts, const char* las
   return made;
 }
 
-// Types by what they hold: their first letter says it.
+// Groups of types by the first letter.
 inline char family(std::string_view type) { return type.empty() ? '?' : char(type[0] + ('a' - 'A')); }
 inline int bits_of_word(std::string_view type) {
   for (uint32_t i = 0; i < enum_TENSOR_DATA_TYPE.count; ++i)
     if (type == enum_TENSOR_DATA_TYPE.words[i].word) return int(known_bits(enum_TENSOR_DATA_TYPE.words[i].number));
   return 0;
 }
-// Bits of the significand and the greatest exponent of a floating point type, as IEEE 754 has them.
+// Bits of the significand and the greatest exponent of a floating-point type, as in IEEE 754.
 inline int significand(std::string_view type) {
   const int bits = bits_of_word(type);
   return bits == 16 ? 11 : bits == 32 ? 24 : bits == 64 ? 53 : 0;
@@ -22,10 +22,10 @@ inline int greatest_exponent(std::string_view type) {
   const int bits = bits_of_word(type);
   return bits == 16 ? 15 : bits == 32 ? 127 : bits == 64 ? 1023 : 0;
 }
-// How many bits the greatest integer of a type has.
+// The number of bits of a type's greatest integer.
 inline int magnitude(std::string_view type) { return bits_of_word(type) - (family(type) == 'i' ? 1 : 0); }
 
-// Whether every value of one type is a value of another.
+// Whether a type contains every value of another.
 inline bool lossless(std::string_view found, std::string_view other) {
   const char mine = family(found), theirs = family(other);
   const int width = bits_of_word(other) - bits_of_word(found);
@@ -35,7 +35,7 @@ inline bool lossless(std::string_view found, std::string_view other) {
   return mine == 'u' && theirs == 'i' && width > 0;
 }
 
-// The type that loses nothing, else the nearest one, of several; none where none is of a kind that it can be cast to.
+// The type of a cast without loss, else the nearest one; none if no type can represent the values.
 inline std::string nearest_type(const std::string& found, const std::vector<std::string>& types) {
   std::string best;
   int distance[4] = {2, 0, 0, 0};
@@ -54,7 +54,7 @@ inline std::string nearest_type(const std::string& found, const std::vector<std:
   return distance[1] < 3 ? best : "";
 }
 
-// What a cast loses, nothing where it loses nothing.
+// The loss of a cast, empty if there is none.
 inline std::string lost(std::string_view found, std::string_view type) {
   if (found == type || lossless(found, type)) return "";
   const char mine = family(found), theirs = family(type);

@@ -1,7 +1,7 @@
 // Descriptions as JSON, as `specgate check` reads them.
 //
-// Words stand for numbers where there are any, a null pointer for what is left out is not written. What cannot be read,
-// because a count is absurd or operators hold operators without end, is null: the text is always valid JSON.
+// Numbers with names are written as words; omitted members are not written. An unreadable part (an absurd count, or
+// operators nested without end) becomes null: the text is always valid JSON.
 
 inline const Layout* layout_of(uint32_t type);
 
@@ -36,11 +36,11 @@ class Json {
   }
 
  private:
-  // Elements of arrays that may still be written: what holds itself ends here.
+  // Remaining number of array elements; ends descriptions that contain themselves.
   int64_t left_ = 1 << 20;
   static constexpr int most_nested = 2;
 
-  // Whether anything is there to be written.
+  // Whether there is anything to write.
   bool member(const void* description, const Member& member, int depth) {
     switch (member.shape) {
       case Shape::input:
@@ -130,7 +130,7 @@ class Json {
     return text += "}", true;
   }
 
-  // A tensor that says it is of no kind was probably left at 0: what it points to is read all the same.
+  // A tensor of no kind was probably left at 0: its members are read all the same.
   bool tensor(const abi::TensorDesc* at) {
     if (at == nullptr || load(&at->Desc) == nullptr) return false;
     const uint32_t kind = load(&at->Type);

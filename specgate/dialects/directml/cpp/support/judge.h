@@ -1,6 +1,6 @@
-// What is wrong with a description, found by evaluating rows and rules on its values.
+// Violations of rows and rules in a description.
 
-// A field, or an element of one that is an array, or a member of what a field holds.
+// A field, an element of an array field, or a member of a field.
 struct Place {
   const char* field;
   size_t number;
@@ -17,9 +17,9 @@ struct Place {
   }
 };
 
-// The kinds of violations, in the order in which findings are told.
+// The kinds of violations, in the order of findings.
 enum class Part { structure, row, tensor, rule, row_choice };
-// index: which element of an array. listed: levels differ in what they support here. undefined: a rule without a value.
+// index: the element of an array. listed: levels differ in their support here. undefined: a rule without a value.
 struct Noted {
   Part part;
   std::string_view id, where, message, fix = {};
@@ -34,14 +34,14 @@ inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
   return false;
 }
 
-// lost: fields that cannot be read, as bits. hidden: rules whose violation is no news, as bits. harmful: a library may
+// lost: unreadable fields, as bits. hidden: rules whose violation is redundant, as bits. harmful: a library may
 // crash.
 struct Notes {
   std::vector<Noted> violations, broken, lacked;
   uint64_t lost = 0, hidden = 0, hidden_ranks = 0;
   bool harmful = false, undecided = false;
 
-  // Causes without their echoes, in order; rules without a value where there is nothing else.
+  // Causes without redundant ones, in order; rules without a value if there is nothing else.
   std::vector<Noted> told() const {
     uint64_t fields = 0;
     for (const Noted& one : violations)
@@ -68,7 +68,7 @@ inline std::string operator_text(uint32_t type) {
   const Layout* layout = layout_of(type);
   return layout == nullptr ? std::to_string(type) : layout->name;
 }
-// Ranks, which follow one another.
+// A range of ranks.
 inline std::string ranks_text(uint64_t bits) {
   uint32_t low = 0, high = 63;
   while (low < 63 && (bits >> low & 1) == 0) ++low;
@@ -81,13 +81,13 @@ inline std::string needs_of(uint32_t type, uint32_t place) {
   return "nothing";
 }
 
-// Checks the values of a context at one level, on the sides of the tables that `now` says.
+// Checks the values of a context at one level, on the sides of the tables in `now`.
 class Judge {
  public:
   Judge(Memory& memory, const Context& context, uint64_t now, Notes& notes)
       : memory_(memory), arena_(memory.arena), context_(context), layout_(*context.layout), now_(now), notes_(notes) {}
 
-  // What cannot be read, or is not there.
+  // Unreadable or missing parts.
   void structure(const void* description) {
     for (size_t i = 0; i < layout_.members.count; ++i) {
       const Member& member = layout_.members[i];
@@ -117,7 +117,7 @@ class Judge {
     }
   }
 
-  // What the rows do not support; of several rows the first whose condition holds counts.
+  // Violations of rows; of several rows the first whose condition holds counts.
   void rows() {
     const auto& cases = layout_.cases;
     const size_t own = cases.count == 0 ? layout_.cells.count : cases[0].first;
@@ -167,7 +167,7 @@ class Judge {
     return !evaluator.lacks(one.when) && evaluator.value(one.when.tree).true_();
   }
 
-  // message: what it says, and how to mend it.
+  // message: the message, and its advice.
   template <class F>
   void note(Part part, const char* aspect, const Place& place, F message, bool listed = false) {
     if (part == Part::structure) notes_.lost |= uint64_t(1) << place.number;
@@ -229,7 +229,7 @@ class Judge {
       else fuses(item.held, cell, place.element(i));
     }
   }
-  // Many of what a row supports are counted.
+  // Long lists of supported words are abbreviated with their count.
   std::string_view not_supported(List<std::string_view> start, std::vector<std::string> choices) const {
     constexpr size_t most = 12;
     if (choices.size() > most) {
@@ -240,7 +240,7 @@ class Judge {
     const std::string level = level_text(every_level[context_.place]);
     return arena_.text({arena_.text(start), ", which is not supported at feature level ", level, " (supported: ", listed(choices, ", "), ")"});
   }
-  // What a cell supports, by the names that `name` gives.
+  // The words that a cell supports, named by `name`.
   template <class F>
   static std::vector<std::string> names(const Cell& cell, F name) {
     std::vector<std::string> words;
@@ -307,7 +307,7 @@ class Judge {
     });
   }
 
-  // The rules of every tensor count for themselves.
+  // Rules for all tensors are evaluated separately.
   void tensor(const Value& value, const Place& place, uint32_t lacking) {
     const Tensor& tensor = *value.tensor;
     if (!tensor.given || !tensor.readable || !stated(tensor)) return;
@@ -323,7 +323,7 @@ class Judge {
     alone.tensor = &value;
     rules(of(rules_of_tensors), alone, &place);
   }
-  // place: of the tensor that the rules are about.
+  // place: the tensor of the rules.
   void rules(const Span<Rule>& rules, const Context& context, const Place* place) {
     uint64_t failed = 0;
     for (const Rule& rule : rules) {
@@ -358,7 +358,7 @@ class Judge {
     }
   }
 
-  // The field that a rule points at: one that is compared itself, else the first that decides it.
+  // The field to report: one that is compared directly, else the first deciding one.
   std::string_view decisive_field(const Rule& rule) {
     std::vector<std::string_view> fields;
     named(rule.require.tree, fields);
@@ -372,7 +372,7 @@ class Judge {
         alone = alone || value.first == field;
         within = within || value.first.find(field) != std::string::npos;
       }
-      const size_t position = text.find(field) + 1;  // 0 for what a short name stands for
+      const size_t position = text.find(field) + 1;  // 0 for a part with a short name
       for (int rank = alone ? 0 : within ? 1 : 2; rank < 3; ++rank)
         if (best[rank].empty() || position < at[rank] || (position == at[rank] && field < best[rank]))
           best[rank] = field, at[rank] = position;

@@ -1,26 +1,26 @@
-// What is asked of expressions, and how they are spelled.
+// Properties of expressions, and their text.
 
 inline bool is_call(const Node* node, std::string_view name) { return node->kind == Kind::call && node->text == name; }
-// Whether a part computes a value of those of its own parts.
+// Whether a node computes a value from its operands.
 inline bool computes(Kind kind) { return kind >= Kind::negation && kind <= Kind::modulo; }
 inline bool is_loop(const Node* node) { return node->kind == Kind::loop; }
 inline bool is_literal(const Node* node) { return node->kind <= Kind::text; }
-// What a number is; long ones stand in their text alone.
+// The value of a number; long ones exist as text only.
 inline Whole whole_of(const Node* node) {
-  constexpr size_t most_digits = 18;  // of what surely fits 64 bits
+  constexpr size_t most_digits = 18;  // surely fits into 64 bits
   if (node->text.size() <= most_digits) return Whole(node->number);
   Whole made;
   for (const char digit : node->text) made = made * Whole(10) + Whole(digit - '0');
   return made;
 }
 
-// A part of a rule as a text, with the parentheses that Python's `ast.unparse` writes.
+// A part of a rule as text, with the parentheses of Python's `ast.unparse`.
 class Spelling {
  public:
   static std::string of(const Node* node) { return part(node, 0); }
 
  private:
-  // How strongly parts hold together; the numbers between are those of operators that rules do not have.
+  // Precedence; the missing numbers are those of operators that rules do not have.
   static int binding(Kind kind) {
     switch (kind) {
       case Kind::choice: return 1;
@@ -43,7 +43,7 @@ class Spelling {
     const std::string text = bare(node);
     return binding(node->kind) < least ? "(" + text + ")" : text;
   }
-  // each: by how much each part must hold together more than the one before it.
+  // each: the increase of the required precedence per operand.
   static std::string listed(const Nodes& parts, const char* between, int least = 0, int each = 0) {
     std::string made;
     for (const Node* one : parts) {

@@ -1,6 +1,6 @@
 // Numbers as texts.
 
-// A floating number as Python writes it: the fewest digits that give it back, with an exponent where it is long.
+// A floating-point number as Python prints it: the shortest digits that round-trip, with an exponent if long.
 inline std::string real_text(double number) {
   if (number != number) return "nan";
   if (number - number != 0) return number < 0 ? "-inf" : "inf";

@@ -1,13 +1,13 @@
 }  // namespace detail
 
-// What the device can do; where it is not known, nothing is asked of it.
+// Device options; if they are unknown, all are assumed.
 struct Device {
   bool known = false;
   uint32_t capabilities = 0;
 };
 
-// implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
-// of them do. fixes: whether findings also propose changes that take a search, which costs some microseconds more each.
+// implementation: a specgate::detail::implementation_ bit for libraries with their own rules; 0 for the behaviour of
+// all. fixes: whether findings also propose changes that need a search, which takes some microseconds each.
 struct Options {
   Basis basis = Basis::both;
   Device device;

@@ -1,6 +1,6 @@
-// The parts of a description that a change may set: what a part of a rule reads, and how it is set.
+// Parts of a description that a fix may set, and how to set them.
 
-// at: which dimension, element or member. told: how a dimension is called.
+// at: the dimension, element or member. told: the name of a dimension in messages.
 struct Spot {
   enum class Kind : uint8_t { set, element, member, length, absent, given, strides, size, sizes, rank, type, elements };
   Kind kind = Kind::set;
@@ -24,7 +24,7 @@ class Places : public Resolving {
   using Resolving::Resolving;
   using Spots = std::vector<Spot>;
 
-  // The part that an expression reads, none where it computes something.
+  // The part that an expression reads, none if it computes something.
   Spots place_of(const Node* node) {
     node = resolved(node);
     switch (node->kind) {
@@ -96,12 +96,12 @@ class Places : public Resolving {
   }
 };
 
-// Sets parts; what it makes lies in the memory.
+// Sets parts; new objects are in the arena.
 class Changing {
  public:
   explicit Changing(Memory& memory) : memory_(memory) {}
 
-  // Puts a value at a place of a context; whether a structure can hold it.
+  // Sets a value in a context; returns whether a structure can hold it.
   bool set(Context& context, const Spot& spot, const Value& value) {
     if (context.tensor != nullptr) {
       memory_.values.push_front(*context.tensor);

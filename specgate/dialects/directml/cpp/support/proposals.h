@@ -1,5 +1,5 @@
-// What would give a part of a rule the value that is wanted of it.
-// One part to set: to any of `values`, or with `span` to anything from the first to the second, nothing for no end.
+// Changes that give a part of a rule its required value.
+// A part to set: to any of `values`, or with `span` to any from the first to the second, unlimited if there is none.
 struct Step {
   Spot spot;
   std::vector<Value> values;
@@ -92,7 +92,7 @@ class Proposals : Places {
   }
   // Gives all parts the value of one of them, the most frequent one first.
   static std::vector<Repair> made_equal(const std::vector<Spots>& places, const std::vector<Value>& values) {
-    std::vector<std::pair<size_t, size_t>> counted;  // which value, how often
+    std::vector<std::pair<size_t, size_t>> counted;  // the value, and its count
     for (size_t i = 0; i < values.size(); ++i) {
       if (values[i].open()) return {};
       bool known = false;
@@ -131,7 +131,7 @@ class Proposals : Places {
     }
     return found;
   }
-  // Narrows by a neighbour: `above` where it stands before the part.
+  // Narrows by a neighbour: `above` if it precedes the part.
   static void bound(const Value& value, Link link, Ends& ends, bool above) {
     const bool up = link == Link::less || link == Link::at_most, strict = link == Link::less || link == Link::more;
     const bool low = up == above;
@@ -142,7 +142,7 @@ class Proposals : Places {
     else ends.second = Value::of(value.whole - by);
   }
 
-  // What could be set of the parts that a leaf computes with: presence, then numbers.
+  // The settable operands of a leaf: presence, then numbers.
   std::vector<Repair> inside(const Leaf& leaf) {
     std::vector<Repair> found;
     std::vector<const Node*> waiting{leaf.node};
@@ -163,7 +163,7 @@ class Proposals : Places {
     }
     return found;
   }
-  // The parts of an expression that hold whole numbers, with these.
+  // The integer parts of an expression, with their context.
   std::vector<std::pair<Spot, Whole>> numbers(const Node* node) {
     using Of = Spot::Kind;
     std::vector<std::pair<Spot, Whole>> found;
@@ -200,7 +200,7 @@ class Proposals : Places {
       if (at(step)) return true;
     return false;
   }
-  // One that does and lies next to one that does not.
+  // A value with which it holds, next to one without.
   Whole closest(const Leaf& leaf, const Spot& spot, Whole bad, Whole found) {
     for (;;) {
       const Whole apart = found - bad;

@@ -1,11 +1,11 @@
-// Changes after which a rule holds, found from its parts and tried before they are proposed.
+// Changes after which a rule holds, found from its parts and tested before they are proposed.
 
 class Search {
  public:
   Search(Memory& memory, const Rule& rule, const Context& context)
       : memory_(memory), rule_(rule), context_(context) {}
 
-  // Gives `f` the changes while it wants more, those first that a reader would rather make.
+  // Calls `f` with changes, preferred ones first, until it returns false.
   template <class F>
   void repairs(F f) {
     Explainer explainer(memory_, context_);
@@ -17,7 +17,7 @@ class Search {
     }
   }
 
-  // The context after changes; whether structures can hold it.
+  // The context after changes; returns whether structures can hold it.
   bool after(const Done& done, Context& made) {
     made = context_;
     for (const auto& one : done)
@@ -30,7 +30,7 @@ class Search {
   const Rule& rule_;
   const Context& context_;
 
-  // Whether the rule holds, or does not apply any more.
+  // Whether the rule holds, or no longer applies.
   bool holds(const Done& done) {
     Context then;
     if (!after(done, then)) return false;
@@ -39,7 +39,7 @@ class Search {
     if (rule_.when.tree != nullptr && !evaluator.value(rule_.when.tree).true_()) return false;
     return evaluator.value(rule_.require.tree).true_();
   }
-  // An option with the further steps that it takes until the rule holds, nothing where it never does.
+  // An option with the further steps until the rule holds, nothing if it never does.
   Repair followed(const Repair& option) {
     constexpr size_t most_steps = 8;
     Repair taken, wanted = option;
@@ -60,7 +60,7 @@ class Search {
     }
     return {};
   }
-  // What to change next, at the same field where there is a choice.
+  // The next change, at the same field if there is a choice.
   Repair next(const Done& done, const Spot& first) {
     Context then;
     if (!after(done, then)) return {};
@@ -77,7 +77,7 @@ class Search {
     return best;
   }
 
-  // The option with those values only with which the rule holds, nothing where it never does.
+  // The option, limited to the values with which the rule holds; nothing if there are none.
   Repair helped(const Done& done, const Repair& option) {
     Step last = option.back();
     bool every = true;
@@ -110,7 +110,7 @@ class Search {
     return made;
   }
 
-  // Whether a part may have a value at all, whatever the rules say.
+  // Whether a part can have a value at all, regardless of rules.
   bool possible(const Spot& spot, const Value& value) const {
     using Of = Spot::Kind;
     const bool size = spot.kind == Of::size || spot.kind == Of::elements;
@@ -125,7 +125,7 @@ class Search {
     return !(natural && value.is == Value::Is::whole && value.whole.negative());
   }
 
-  // What would make one of the deciding parts come out as it must, the preferred first.
+  // Changes that give a deciding part its required value, preferred ones first.
   std::vector<Repair> options(const Leaves& leaves, const Context& context) {
     std::vector<Repair> merged;
     for (const Leaf& leaf : leaves) {
@@ -171,7 +171,7 @@ class Search {
     merged.push_back(std::move(repair));
   }
 
-  // How much a reader would mind: outputs follow from the rest, attributes are easily set, inputs come last.
+  // The cost of a change: outputs follow from the rest, attributes are easily set, inputs come last.
   std::pair<double, double> cost(const Step& step, const Context& context) {
     using Of = Spot::Kind;
     const Spot& spot = step.spot;

@@ -1,5 +1,5 @@
-// What rules compute. A part that has no value (an index beyond the end, a division by zero) marks the check as broken,
-// and what it returns then counts for nothing. A number that is too large leaves the answer open.
+// Functions of compiled rules. A part without a value (an index out of range, a division by zero) marks the check as
+// broken, and its result is ignored. A number that is too large leaves the answer open.
 
 struct Check;
 inline void mark_broken(Check& check);
@@ -34,7 +34,7 @@ inline auto at(Check& check, const S& sequence, int64_t index) {
 template <class T>
 inline T at(Check& check, const List<T>& list, int64_t index) { return at<List<T>>(check, list, index); }
 
-// Whole numbers within bounds; where they leave these, the evaluator decides.
+// Integers within bounds; outside of these, the evaluator decides.
 inline int64_t limited(Check& check, int64_t number) {
   if (number < saturated && number > -saturated) return number;
   mark_unsure(check);
@@ -59,7 +59,7 @@ inline int64_t modulo(Check& check, int64_t number, int64_t by) {
   return number - quotient(check, number, by) * by;
 }
 
-// Loops: `f` of each element until it settles the question.
+// Loops: `f` for each element until it decides the result.
 template <class S, class F>
 inline bool every(const S& sequence, F f) {
   for (int64_t i = 0; i < length(sequence); ++i)
@@ -71,7 +71,7 @@ inline bool some(const S& sequence, F f) {
   return !every(sequence, [&](const auto& item) { return !f(item); });
 }
 
-// A sequence that a loop with another loop in it may run over.
+// A sequence for loops that contain another loop.
 template <class S>
 inline S few(Check& check, const S& sequence) {
   if (length(sequence) <= int64_t(most_nested_turns)) return sequence;
@@ -121,7 +121,7 @@ inline int64_t elements(const Tensor& tensor) {
   return tensor.elements >= 0 ? tensor.elements : product(tensor.sizes);
 }
 
-// How many elements lie between the first and the last one, both counted.
+// The number of elements from the first to the last one, inclusive.
 inline int64_t extent(Check& check, const Tensor& tensor) {
   int64_t reached = 1;
   for (int64_t d = 0; tensor.strides.given && d < rank(tensor); ++d) {
@@ -136,12 +136,12 @@ inline int64_t bits(Check& check, const Tensor& tensor) {
   if (known_bits(tensor.type) == 0) mark_broken(check);
   return known_bits(tensor.type);
 }
-// The least bytes of a buffer, a multiple of 4. It is asked for only where the type is known.
+// The minimum bytes of a buffer, a multiple of 4, of a known type.
 inline int64_t minimum_size(Check& check, const Tensor& tensor) {
   return times(check, plus(check, times(check, extent(check, tensor), known_bits(tensor.type)), 31) / 32, 4);
 }
 
-// Gives `f` the number in a scalar, of its C++ type; 4-bit types are in a byte of their own.
+// Calls `f` with the number in a scalar, as its C++ type; a 4-bit number occupies a byte.
 template <class F>
 inline auto scalar(const abi::ScalarUnion* at, uint32_t type, F f) {
   const auto as = [&](auto number) { return load(reinterpret_cast<const decltype(number)*>(at)); };
@@ -154,7 +154,7 @@ inline auto scalar(const abi::ScalarUnion* at, uint32_t type, F f) {
     case i32: return f(int64_t(as(int32_t())));
     case i64: return f(as(int64_t()));
     case u64: return f(as(uint64_t()));
-    default: return f(int64_t(0));  // floating numbers are not read by rules about whole ones
+    default: return f(int64_t(0));  // rules on integers do not read floating-point numbers
   }
 }
 inline int64_t scalar(Check& check, const abi::ScalarUnion* at, uint32_t type) {

@@ -1,4 +1,4 @@
-// A header without sentences: ids and places say what is wrong.
+// A header without messages: findings have ids and places only.
 class Telling {
  public:
   Telling(Memory&, const Context&, const Options&, const std::vector<uint32_t>&) {}

@@ -1,6 +1,6 @@
-// The tables as data: how the structure of each operator lies in memory, and what its rows and rules say.
+// The tables as data: the structure of each operator in memory, and its rows and rules.
 
-// What a member is. Arrays lie behind a pointer, and another member counts them.
+// Kinds of members. An array is a pointer, and another member has its count.
 enum class Shape : uint8_t {
   input,
   output,
@@ -41,7 +41,7 @@ inline const char* word_of(const Enum& words, uint32_t number) {
   return nullptr;
 }
 
-// by: where the count of an array lies, or the data type of a scalar.
+// by: the offset of an array's count, or of a scalar's data type.
 struct Member {
   const char* name;
   Shape shape;
@@ -50,7 +50,7 @@ struct Member {
   const Enum* words;
 };
 
-// Several things one after another, which lie elsewhere.
+// A range of items that are stored elsewhere.
 template <class T>
 struct Span {
   const T* data = nullptr;
@@ -64,7 +64,7 @@ struct Span {
 template <class T, size_t count>
 constexpr Span<T> of(const T (&array)[count]) { return Span<T>{array, count}; }
 
-// Expressions of rules, as Python parses them: the parts of its syntax.
+// Expressions of rules: the nodes of Python's syntax tree.
 enum class Kind : uint8_t {
   constant,
   real,
@@ -89,7 +89,7 @@ enum class Kind : uint8_t {
 };
 enum class Link : uint8_t { equal, differs, less, at_most, more, at_least, among, not_among };
 
-// Parts of an expression, one after another.
+// Consecutive parts of an expression.
 struct Node;
 struct Nodes {
   struct Iterator {
@@ -107,9 +107,9 @@ struct Nodes {
   Iterator end() const;
 };
 
-// text: a name, a word, the digits of a number, or what stands behind a dot. parts: of an attribute its owner, of an
-// element the sequence and the index, of a loop what each turn gives, the sequence, and its conditions; of a choice the
-// condition and both ways.
+// text: a name, a word, the digits of a number, or the name of an attribute. parts: for an attribute its owner, for an
+// element the sequence and the index, for a loop its body, the sequence and its conditions, for a conditional the
+// condition and both branches.
 struct Node {
   Kind kind = Kind::constant;
   std::string_view text = {};
@@ -123,14 +123,14 @@ inline Nodes::Iterator& Nodes::Iterator::operator++() { return ++at, *this; }
 inline const Node* Nodes::operator[](size_t index) const { return data + index; }
 inline Nodes::Iterator Nodes::end() const { return Iterator{data + count}; }
 
-// A short name for part of a rule.
+// A name for a part of a rule.
 struct Define {
   const char* name;
   const Node* meaning;
 };
 
-// What a row supports in a field: ranks as bits, and words as bits and in the table's order. where: the levels and sides
-// that it holds for, see now_of().
+// A row's support of a field: ranks as bits, and words as bits and in table order. where: the levels and sides to which
+// it applies, see now_of().
 struct Cell {
   uint64_t where;
   uint32_t field;
@@ -140,22 +140,22 @@ struct Cell {
   uint32_t count;
 };
 
-// A condition, and the parts that may be left out without which it does not apply.
+// A condition, and the optional parts without which it does not apply.
 struct Test {
   const Node* tree = nullptr;
   Nodes needs = {};
 };
 
-// A row of an operator that has several: for which descriptions, and which of the operator's cells are its own.
+// A row of an operator with several: the descriptions to which it applies, and its own cells.
 struct Case {
   uint64_t where;
   Test when;
   uint32_t first, count;
 };
 
-// sentence, fix: what to say where it does not hold, and what to change. after: rules that it would only repeat, as bits
-// of their numbers. reads: its fields as bits. hides_rank: it says of a rank all that a row would. crashes: libraries do
-// where it does not hold.
+// sentence, fix: the message of a violation, and its advice. after: rules that this one only repeats, as bits of their
+// numbers. reads: its fields as bits. hides_rank: it makes a row's finding on the rank redundant. crashes: libraries
+// crash on a violation.
 enum class Side : uint8_t { all, input, output };
 struct Rule {
   const char* id;
@@ -168,13 +168,13 @@ struct Rule {
   Test require, when;
 };
 
-// What a device must report, one of them, to take a type at some levels.
+// Device options, one of which is required to support a type at some levels.
 struct Need {
   uint32_t type, levels, capabilities;
   const char* names;
 };
 
-// since: the number of the first level that has the operator. levels: those of this header that do, as bits. case_field:
+// since: the number of the operator's first level. levels: the levels of this header that have it, as bits. case_field:
 // where a missing row is reported. accepts: none for an operator that only occurs in others.
 struct Check;
 struct Layout {
@@ -195,7 +195,7 @@ constexpr bool is_array(Shape shape) {
   return shape == Shape::inputs || shape == Shape::outputs || shape == Shape::numbers || shape == Shape::integers ||
          shape == Shape::reals || shape == Shape::helds;
 }
-// Whether something other than a tensor is pointed to.
+// Whether the type points to something other than a tensor.
 constexpr bool is_pointer(Shape shape) {
   return (is_array(shape) && !is_tensor(shape)) || shape == Shape::scale_bias || shape == Shape::held;
 }
@@ -220,7 +220,7 @@ inline uint32_t number_of(const void* description, const Member& member) {
   return load(member_at<uint32_t>(description, member.offset));
 }
 
-// A number of a scalar union: a whole one, or a floating one.
+// The number in a scalar union: an integer or a floating-point number.
 struct Scalar {
   bool floating;
   Whole whole;

@@ -1,4 +1,4 @@
-// Findings in sentences: what must be, the values that are otherwise, and the levels that take the description.
+// Findings as sentences: the requirement, the actual values, and the levels that accept the description.
 
 // Levels as ranges: "2.1", "3.0..6.4".
 inline std::string ranges_text(const std::vector<uint32_t>& levels) {
@@ -15,13 +15,13 @@ inline std::string ranges_text(const std::vector<uint32_t>& levels) {
   return made;
 }
 
-// The fix of a violated rule: the first change after which it holds and nothing else fails.
+// The fix of a violated rule: the first change after which it holds without new violations.
 class Remedy {
  public:
   Remedy(Memory& memory, const Context& context, const Noted& failed)
       : memory_(memory), context_(context), failed_(failed) {}
 
-  // The change in words, nothing where none is known. before: what fails anyway.
+  // The change as prose, nothing if none is known. before: the existing violations.
   std::string fix(Basis side, const std::vector<Noted>& before) {
     const Advice advice(memory_.arena, context_, failed_.where);
     Search search(memory_, *failed_.rule, context_);
@@ -44,7 +44,7 @@ class Remedy {
   const Context& context_;
   const Noted& failed_;
 
-  // A repair with those of its last part's values that spoil nothing, nothing where all do.
+  // A fix limited to last values without new violations; nothing if all cause some.
   template <class F>
   static Repair kept(Search& search, const Repair& repair, F spoiled) {
     Done done;
@@ -65,7 +65,7 @@ class Remedy {
     return made;
   }
 
-  // Whether something fails after a change that did not before.
+  // Whether a change causes a new violation.
   bool spoils(const Context& then, Basis side, const std::vector<Noted>& before) {
     Notes notes;
     notes.hidden = uint64_t(1) << failed_.rule->number;
@@ -85,7 +85,7 @@ class Telling {
   Telling(Memory& memory, const Context& context, const Options& options, const std::vector<uint32_t>& taken)
       : arena_(memory.arena), memory_(memory), context_(context), options_(options), taken_(taken) {}
 
-  // alone: the other side of the tables takes what is refused.
+  // alone: the other side of the tables accepts it.
   std::string message(const Noted& one, Basis side, bool alone) {
     std::string made;
     made.reserve(256);
@@ -98,13 +98,13 @@ class Telling {
     return made;
   }
 
-  // The first later level that takes the description.
+  // The first later level that accepts the description.
   std::string later() const {
     for (const uint32_t level : taken_)
       if (level > every_level[context_.place]) return "use feature level " + level_text(level);
     return "";
   }
-  // before: what else the side refuses.
+  // before: the side's other violations.
   std::string fix(const Noted& one, Basis side, const std::vector<Noted>& before) {
     std::string own(one.fix);
     if (one.rule != nullptr && one.rule->fix != nullptr) own = one.rule->fix;
@@ -142,7 +142,7 @@ class Telling {
     return "; no build of " + level_text(every_level[context_.place]) + " is known, but those of " + others + " enforce it";
   }
 
-  // Gives `f` what a rule was judged on: all values, or one tensor.
+  // Calls `f` with the values that a rule was evaluated on: all, or one tensor.
   template <class F>
   auto judged_on(const Noted& one, F f) {
     if (one.part != Part::tensor) return f(context_);
@@ -174,7 +174,7 @@ class Telling {
                              detail::told(arena_, value.second)});
     return facts.empty() ? one.message : arena_.text({one.message, ": ", facts});
   }
-  // Names the field that a tensor rule was judged on.
+  // The field of a tensor rule.
   static std::string placed(std::string text, const Noted& one) {
     if (one.part != Part::tensor) return text;
     for (const char* name : {"(tensor)", "tensor."})
@@ -199,13 +199,13 @@ class Telling {
     return facts.empty() ? said : arena_.text({said, ": ", facts});
   }
 
-  // Whether no level's row takes the type, rank or value.
+  // Whether no level's row supports the type, rank or value.
   bool nowhere(const Noted& one, Basis side) {
     const auto at = size_t(side);
     if (!rows_asked_[at]) rows_[at] = untaken(side), rows_asked_[at] = true;
     return has(rows_[at], one);
   }
-  // What the rows of no level take.
+  // The values that no level's row supports.
   std::vector<Noted> untaken(Basis side) const {
     std::vector<Noted> everywhere;
     bool first = true;

@@ -1,7 +1,7 @@
-// What parts of rules come to on one description, in the three-valued logic of the explaining path: a part may be
-// unknown, or have no value at all.
+// Values of parts of rules on one description, in the three-valued logic of the explaining path: a part may be
+// unknown, or undefined.
 
-// Several numbers, tensors or operators where they lie, or numbers from 0 up.
+// Numbers, tensors or operators in memory, or the numbers from 0 up.
 struct View {
   enum class Of : uint8_t { whole, integer, real, count, tensor, held } of = Of::count;
   const void* data = nullptr;
@@ -85,7 +85,7 @@ struct Value {
   }
 };
 
-// Whether two values are the same: in order of size, 2 where they cannot be ordered.
+// Compares two values: their order, 2 if they cannot be ordered.
 inline int ordered(const Value& a, const Value& b) {
   if (a.is != Value::Is::real && b.is != Value::Is::real) return compare(a.integer(), b.integer());
   const double one = a.floating(), other = b.floating();
@@ -108,18 +108,18 @@ inline Value equal(const Value& a, const Value& b) {
   return Value::truth(a.number() && b.number() && ordered(a, b) == 0);
 }
 
-// A tensor of which nothing is known has no number of sizes.
+// A fully unknown tensor has no number of sizes.
 inline bool stated(const Tensor& tensor) { return tensor.sizes.count >= 0; }
 constexpr uint32_t no_type = ~uint32_t(0);
 
-// What values and further expressions lie in while a description is explained.
+// Owns values and derived expressions while a description is explained.
 struct Memory {
   explicit Memory(Arena& arena) : arena(arena) {}
 
   Arena& arena;
   std::forward_list<Value> values = {};
 
-  // A part of a rule with others for its own.
+  // A part of a rule with replaced operands.
   const Node* with(Node node, const Node* parts, size_t count) {
     node.parts = Nodes{arena.keep(parts, count), count};
     return arena.keep(node);
@@ -137,13 +137,13 @@ struct Memory {
 
 inline Value member_value(Memory& memory, const void* description, const Member& member);
 
-// What rules read: the fields of an operator, or one tensor.
+// The input of rules: the fields of an operator, or one tensor.
 struct Context {
   const Layout* layout = nullptr;
   uint32_t place = 0;  // of the level
   std::vector<Value> fields = {};
   const Value* tensor = nullptr;
-  const Member* judged = nullptr;  // of a tensor, the field that holds it
+  const Member* judged = nullptr;  // for a tensor: its field
 
   const Value* field(std::string_view name) const {
     if (tensor != nullptr) return name == "tensor" ? tensor : nullptr;
@@ -157,7 +157,7 @@ struct Context {
   }
 
  private:
-  // Rules of every tensor name nothing of an operator.
+  // Rules for all tensors do not name fields of operators.
   template <class T>
   const T* named(const Span<T>& several, std::string_view name) const {
     for (size_t i = 0; tensor == nullptr && i < several.count; ++i)

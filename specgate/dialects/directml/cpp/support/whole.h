@@ -1,4 +1,4 @@
-// Whole numbers of any length, as rules count: most are of 64 bits, and stay so.
+// Integers of any length for rules: most fit into 64 bits, and stay so.
 class Whole {
  public:
   Whole() = default;
@@ -7,7 +7,7 @@ class Whole {
   static Whole of(uint64_t value) { return made(false, {uint32_t(value), uint32_t(value >> 32)}); }
 
   bool is_small() const { return large_ == nullptr; }
-  int64_t value() const { return small_; }  // only where it is
+  int64_t value() const { return small_; }  // only if it fits
   bool negative() const { return is_small() ? small_ < 0 : large_->negative; }
   bool zero() const { return is_small() && small_ == 0; }
 
@@ -28,7 +28,7 @@ class Whole {
       return Whole(a.small_ * b.small_);
     return made(a.negative() != b.negative(), product(a.magnitude(), b.magnitude()));
   }
-  // Division that rounds down, by what is not 0; `rest` has the sign of the divisor.
+  // Division that rounds down, by a nonzero divisor; `rest` has its sign.
   friend Whole divided(const Whole& a, const Whole& b, Whole& rest) {
     if (a.is_small() && b.is_small() && a.small_ > INT64_MIN) {
       const int64_t left = a.small_ % b.small_;
@@ -43,7 +43,7 @@ class Whole {
     rest = rest + b;
     return result - Whole(1);
   }
-  // Below 0 where it is less than another one, 0 where both are equal.
+  // Negative if it is less than another one, 0 if both are equal.
   friend int compare(const Whole& a, const Whole& b) {
     if (a.is_small() && b.is_small()) return a.small_ < b.small_ ? -1 : a.small_ > b.small_ ? 1 : 0;
     if (a.negative() != b.negative()) return a.negative() ? -1 : 1;
@@ -81,7 +81,7 @@ class Whole {
   }
 
  private:
-  using Digits = std::vector<uint32_t>;  // the lowest first, none behind the highest that is not 0
+  using Digits = std::vector<uint32_t>;  // the lowest first, without leading zeros
   struct Large {
     bool negative;
     Digits digits;
@@ -166,5 +166,5 @@ class Whole {
   }
 
   int64_t small_ = 0;
-  std::shared_ptr<const Large> large_ = {};  // where 64 bits do not hold it
+  std::shared_ptr<const Large> large_ = {};  // if 64 bits are not enough
 };

@@ -1,4 +1,4 @@
-// What decides a rule, in words: "dimension -1 is 3 in A and 4 in B" instead of the expressions.
+// A rule's deciding parts as prose: "dimension -1 is 3 in A and 4 in B" instead of the expressions.
 
 inline size_t columns(std::string_view text) {
   size_t found = 0;
@@ -7,11 +7,11 @@ inline size_t columns(std::string_view text) {
 }
 inline std::string_view cut(Arena& arena, std::string_view text, size_t limit) {
   if (columns(text) <= limit) return text;
-  return arena.text({text.substr(0, limit - 1), "\xE2\x80\xA6"});  // numbers and words of one byte a character
+  return arena.text({text.substr(0, limit - 1), "\xE2\x80\xA6"});  // numbers and words with one byte per character
 }
 
 using Texts = std::vector<std::string_view>;
-// Texts with something between them.
+// Joins texts with a separator.
 inline std::string_view listed(Arena& arena, const Texts& parts, std::string_view between, std::string_view last) {
   if (parts.size() == 1) return parts[0];
   Texts every;
@@ -23,7 +23,7 @@ inline std::string_view listed(Arena& arena, const Texts& parts, std::string_vie
 }
 inline std::string_view listed(Arena& arena, const Texts& parts) { return listed(arena, parts, ", ", " and "); }
 
-// A value as messages show it.
+// A value as in messages.
 inline std::string_view told(Arena& arena, const Value& value);
 inline std::string_view shown(Arena& arena, const Value& value) {
   switch (value.is) {
@@ -64,7 +64,7 @@ inline std::string_view told(Arena& arena, const Value& value) {
   return arena.text(parts.data(), parts.size());
 }
 
-// One value. kind: the words to use; of: the field; at: which dimension.
+// A value. kind: its words; of: the field; at: the dimension.
 struct Fact {
   enum class Says : uint8_t { is, rank, type, given, empty, sizes, elements, count, tensors, size } says;
   std::string_view of, value, at = {};
@@ -75,7 +75,7 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;
 
-// Adds what is not there yet.
+// Adds an item that is not there yet.
 template <class T>
 inline void add(std::vector<T>& several, const T& one) {
   if (std::find(several.begin(), several.end(), one) == several.end()) several.push_back(one);
@@ -88,7 +88,7 @@ class Sentences {
  public:
   explicit Sentences(Arena& arena) : arena_(arena) {}
 
-  // Facts in words; those that say the same of several fields in one.
+  // Facts as prose; equal facts on several fields become one.
   Texts of(const Facts& facts) const {
     std::vector<Group> groups;
     for (const Fact& fact : facts) {
@@ -106,7 +106,7 @@ class Sentences {
     return said;
   }
 
-  // Sentences in one; what makes it longer than 200 characters is counted.
+  // Joins sentences; those beyond 200 characters are only counted.
   std::string_view joined(const Texts& parts) const {
     Texts kept, every;
     for (const std::string_view part : parts) add(every, part);
