@@ -204,8 +204,8 @@ def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int]
 def _candidates(info: FieldInfo, tables: Dialect) -> list[Any]:
     base = base_type(info)
     if base.startswith("enum:"):  # numbers without a word, which builds can be asked about
-        numbers = tables.numbers(base.removeprefix("enum:")).values()
-        return [max(numbers, default=0) + 1, 2**31, 2**32 - 1, *(info.words or ()), "specgate", ""]
+        last = max(tables.numbers(base.removeprefix("enum:")).values(), default=0)
+        return [last + 1, 2**31, 2**32 - 1, *(info.words or ()), "specgate", ""]
     whole = base in RECORDS and whole_numbers(RECORDS[base])
     if base == "float" or (base in RECORDS and not whole):
         return list(_FLOATS)

@@ -290,11 +290,14 @@ _SCALAR_RULE: Final = "value-fits"
 def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> None:
     """Add the rule that scalars are values of the integer type in `type_from`.
 
-    Elements of less than a byte are not types of a scalar.
+    It is a guard, because kernels do not read a scalar in every mode. Elements of less than a byte are not types of a
+    scalar.
     """
+    fields = operator.get("fields", {})
     names: dict[str, list[str]] = {}
-    for name, info in operator.get("fields", {}).items():
-        if isinstance(info, dict) and isinstance(info.get("type_from"), str):
+    for name, info in fields.items():
+        source = fields.get(info.get("type_from")) if isinstance(info, dict) else None
+        if isinstance(source, dict) and str(source.get("type")).startswith("enum:"):
             names.setdefault(info["type_from"], []).append(name)
     forms = []
     for kind, scalars in names.items():
@@ -307,6 +310,7 @@ def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
                     {
                         "require": " and ".join(f"{low} <= {name} <= {high} and {name} % 1 == 0" for name in scalars),
                         "when": f"{kind} == {word}",
+                        "guard": True,
                         "because": f"{' and '.join(scalars)} must be {whole} in the range of {kind}",
                     }
                 )

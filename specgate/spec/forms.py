@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.caching import cached_property
-from specgate.rules.evaluate import evaluate
+from specgate.loading import lazy
 from specgate.rules.language import Context
 from specgate.rules.obeying import TensorRules
 from specgate.rules.parse import parse, parse_later
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from specgate.levels import LevelSet
+    from specgate.rules import evaluate as rule_engine
     from specgate.rules.language import Rule, Scope
     from specgate.rules.walk import Step
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
+else:
+    rule_engine = lazy("specgate.rules.evaluate")
 
 __all__ = [
     "Case",
@@ -173,7 +176,7 @@ class Overlay:
     def defaults(self) -> Mapping[str, Any]:
         """The constants that builds use for absent attributes, by attribute."""
         return {
-            name: evaluate(rule, Context({}, {}))
+            name: rule_engine.evaluate(rule, Context({}, {}))
             for values in self.values
             for name, rule in values.fields.items()
             if rule is not None and not rule.fields and values.when and values.when.text == f"not present({name})"

@@ -124,6 +124,22 @@ CASES: list[Any] = [
         [[NAN, 1]],
     ),
     (
+        "ELEMENT_WISE_ATAN_YX",
+        {"ATensor": row(1.4e-45, -1e-40, NAN, 1.1e-38), "BTensor": row(NAN, NAN, -1.4e-45, NAN)},
+        {"OutputTensor": tensor(1, 1, 1, 4)},
+        {},
+        [[NAN, NAN, NAN, NAN]],
+        [[INF, INF, INF, 0.7854096]],
+    ),
+    (
+        "ELEMENT_WISE_POW",
+        {"InputTensor": row(65504, 65505, -65536, 300), "ExponentTensor": row(1, 1, 1, 2, of=np.int8)},
+        {"OutputTensor": tensor(1, 1, 1, 4)},
+        {},
+        [[65504, 65505, -65536, 90000]],
+        [[65504, INF, -INF, INF]],
+    ),
+    (
         "LOCAL_RESPONSE_NORMALIZATION_GRAD",
         {"InputTensor": row(0.5, 1, 2, 1), "InputGradientTensor": row(INF, 1, 1, 1)},
         {"OutputGradientTensor": tensor(1, 1, 1, 4)},

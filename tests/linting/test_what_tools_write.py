@@ -150,7 +150,7 @@ OLD = {  # layers as written by Model Optimizer, and their notes
     "selu": (_layer("Selu", "opset1", [[2], [], []], [2]), ["alpha.rank", "scale.rank"]),
     "dilations": (_layer("MaxPool", "opset8", [[1, 1, 7, 7]], [1, 1, 3, 3], dilations="",
                          **POOL | {"auto_pad": "explicit"}), ["dilations-length"]),
-    "none": (_layer("Broadcast", "opset1", [[3]], [2, 3], mode="none"), ["mapping-given", "mode.value"]),
+    "none": (_layer("Broadcast", "opset1", [[3]], [2, 3], mode="none"), ["mode.value"]),
 }  # fmt: skip
 OLD["none"][0]["inputs"] += [{"element_type": "i64", "shape": [2]}, {"element_type": "i64", "shape": [1]}]
 

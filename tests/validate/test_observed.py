@@ -338,11 +338,12 @@ def test_the_reference_says_who_has_a_rule(scratch) -> None:
 
 @pytest.mark.parametrize(
     ("operator", "field"), [("RNN", "Direction"), ("GRU", "Direction"), ("LSTM", "Direction"),
-                            ("MULTIHEAD_ATTENTION", "MaskType"), ("MULTIHEAD_ATTENTION1", "MaskType")]
+                            ("MULTIHEAD_ATTENTION", "MaskType"), ("MULTIHEAD_ATTENTION1", "MaskType"),
+                            ("ELEMENT_WISE_CLIP1", "MinMaxDataType")]
 )  # fmt: skip
 def test_builds_accept_numbers_without_a_word(operator: str, field: str) -> None:
     examples = list(examples_at(dialect("directml").operator(operator), "6.4"))
     example = next(e for e in examples if e.fields.get("MaskTensor") is None and e.fields[field] != "BIDIRECTIONAL")
     unknown = replace(example, fields={**example.fields, field: 255}, plain=False)
     assert specgate.check(unknown, "directml:6.4", "observed").accepted
-    assert [f.id for f in specgate.check(unknown, "directml:6.4").findings] == [f"directml/{operator}/{field}.value"]
+    assert f"directml/{operator}/{field}.value" in [f.id for f in specgate.check(unknown, "directml:6.4").findings]

@@ -682,14 +682,19 @@ def add_activated(
 def arctan2(a: NDArray[Any], b: NDArray[Any], *, nan_as_one: bool = False) -> NDArray[Any]:
     """Return atan2(a, b), masked at the origin.
 
-    nan_as_one: where one operand is nan and the other finite and non-zero, their quotient counts as 1.
+    nan_as_one: where one operand is nan and the other finite and non-zero, their quotient counts as 1, but as infinity
+    where the reciprocal of the other exceeds float32.
     """
     a, b = broadcast_arrays("arctan2", a, b)
     want_float("arctan2", a)
     origin = (a == 0) & (b == 0)
     if nan_as_one:
         of_a, of_b = (np.isnan(first) & np.isfinite(second) & (second != 0) for first, second in ((a, b), (b, a)))
-        a, b = np.where(of_a, b, np.where(of_b, np.abs(a), a)), np.where(of_b, np.abs(a), b)
+        other = np.abs(np.where(of_a, b, a))
+        a, b = np.where(of_a, b, np.where(of_b, other, a)), np.where(of_b, other, b)
+        result = compute_rounded(np.arctan2, a, b)
+        result[(of_a | of_b) & (other < 2.0**-128)] = np.inf
+        return mask_undefined(result, origin)
     return mask_undefined(compute_rounded(np.arctan2, a, b), origin)
 
 
@@ -951,7 +956,11 @@ def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) 
 
 
 def power_by_logarithm(
-    base: NDArray[Any], exponent: NDArray[Any], *, scale_bias: tuple[float, float] | None = None
+    base: NDArray[Any],
+    exponent: NDArray[Any],
+    *,
+    scale_bias: tuple[float, float] | None = None,
+    half_range: bool = False,
 ) -> NDArray[Any]:
     """Return base ** exponent in the base's type, where types may differ.
 
@@ -959,7 +968,7 @@ def power_by_logarithm(
     negative base with an odd exponent, nan with a fractional exponent; 0 for a base of 0 with any exponent. An integer
     base truncates and clamps the result. Integers: exact, wrapped around in 32 bits (64 for wider types), then clamped
     for narrower types; 0 for a negative exponent unless the base is 1 or -1. scale_bias: applied to bases and
-    exponents; narrower integers become 32-bit integers.
+    exponents; narrower integers become 32-bit integers. half_range: results beyond the range of float16 are infinite.
     """
     base, exponent = broadcast_arrays("power_by_logarithm", base, exponent, same_type=False)
     arrays = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
@@ -968,6 +977,8 @@ def power_by_logarithm(
         if is_float(base.dtype) or is_float(exponent.dtype):
             work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)
             result = _real_power(x.astype(work), y)
+            if half_range:
+                result = np.where(np.abs(result) > np.finfo(np.float16).max, np.copysign(np.inf, result), result)
             return round_to(result, base.dtype) if is_float(base.dtype) else store_as(result, base.dtype)
         require_integers("power_by_logarithm", base)
         require_integers("power_by_logarithm", exponent)

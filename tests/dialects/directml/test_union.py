@@ -100,7 +100,7 @@ def test_scalars_beyond_their_type_are_rejected(operator: str, scalar: str, kind
         for name, value in example.fields.items()
     }
     fields |= {info.name: 1 for info in spec.fields.values() if info.type_from is not None}
-    fields[spec.fields[scalar].type_from] = kind
+    fields[str(spec.fields[scalar].type_from)] = kind
     bits, signed = int(kind.strip("UINT")), kind.startswith("INT")
     low, high = integer_limits(bits, signed=signed)
 

@@ -29,15 +29,17 @@ def steps(step: float, output_type: str) -> dict[str, Any]:
 
 def patches(stride: int, columns: int) -> dict[str, Any]:
     settings = {"sizes": [4, 4], "strides": [8, stride], "rates": [1, 1], "auto_pad": "valid"}
-    return stating([1, 16, 1, columns], layer("ExtractImagePatches", "opset3", [("f32", [1, 1, 10, 10])], **settings))
+    return stated(
+        layer("ExtractImagePatches", "opset3", [("f32", [1, 1, 10, 10])], **settings), "f32", 1, 16, 1, columns
+    )
 
 
-def stating(shape: list[int], case: dict[str, Any]) -> dict[str, Any]:
-    return {**case, "outputs": [{"element_type": "f32", "shape": shape}]}
+def stated(case: dict[str, Any], element_type: str, *shape: int) -> dict[str, Any]:
+    return {**case, "outputs": [{"element_type": element_type, "shape": list(shape)}]}
 
 
 def top(shape: list[int]) -> dict[str, Any]:
-    return stating(shape, layer("TopK", "opset3", [("f32", [2, 3]), ("i64", [], [1])]))
+    return stated(layer("TopK", "opset3", [("f32", [2, 3]), ("i64", [], [1])]), "f32", *shape)
 
 
 def broadcast(*mapping: Any, **data: Any) -> dict[str, Any]:
@@ -59,8 +61,8 @@ def broadcast(*mapping: Any, **data: Any) -> dict[str, Any]:
         (reverse_by_default([2]), False),
         (top([1, 3]), True),
         (top([2, 1]), False),
-        (stating([4, 3], layer("Concat", "opset1", [("f32", [2, 3]), ("f32", [2, 3])])), True),
-        (stating([2, 6], layer("Concat", "opset1", [("f32", [2, 3]), ("f32", [2, 3])])), False),
+        (stated(layer("Concat", "opset1", [("f32", [2, 3]), ("f32", [2, 3])]), "f32", 4, 3), True),
+        (stated(layer("Concat", "opset1", [("f32", [2, 3]), ("f32", [2, 3])]), "f32", 2, 6), False),
         (broadcast([1]), True),
         (broadcast([2]), False),
         (broadcast([2, 3], mode="numpy"), True),
@@ -70,10 +72,6 @@ def broadcast(*mapping: Any, **data: Any) -> dict[str, Any]:
 def test_what_builds_construct(case: dict[str, Any], accepted: bool) -> None:
     assert specgate.check(case, target="openvino:opset17", basis="observed").accepted is accepted
     assert specgate.check(case, target="openvino:opset17", basis="documented").accepted is False
-
-
-def stated(case: dict[str, Any], element_type: str, *shape: int) -> dict[str, Any]:
-    return {**case, "outputs": [{"element_type": element_type, "shape": list(shape)}]}
 
 
 def pool(kind: str, version: str, size: int, **data: Any) -> dict[str, Any]:
@@ -97,7 +95,7 @@ def pad(mode: str, size: int, begin: Any, end: Any, *value: Any) -> dict[str, An
 
 REGION = layer("ROIAlign", "opset3", [("f32", [1, 1, 2, 2]), ("f32", [1, 4]), ("i32", [1])], pooled_h=2, mode="avg")
 STEP = [("i64", [1], [0]), ("i64", [1], [2])]
-EMPTY = ("string", [0], [])
+EMPTY: tuple[Any, ...] = ("string", [0], [])
 
 
 @pytest.mark.parametrize(
@@ -121,6 +119,9 @@ EMPTY = ("string", [0], [])
         (pad("edge", 2, [[1]], [[1]], ("f32", [2])), True),
         (layer("Slice", "opset8", [("f32", [2]), *STEP, ("u4", [1], [1])]), False),
         (layer("Slice", "opset8", [("f32", [2]), EMPTY, EMPTY, EMPTY]), False),
+        (layer("Slice", "opset8", [("f32", [2]), *STEP, ("i64", [1], [0])]), False),
+        (layer("Slice", "opset8", [("f32", [2]), *STEP, ("i64", [1], [0]), ("i64", [1], [0])]), False),
+        (layer("Slice", "opset8", [("f32", [2]), ("i64", [1]), ("i64", [1]), ("i64", [1], [0])]), True),
         (layer("Reshape", "opset1", [("f32", [2]), ("i64", [2], [0, 1])]), False),
         (stated(REGION, "f32", 1, 1, 2, 0), True),
         (stated(REGION, "f32", 1, 1, 2, 1), False),

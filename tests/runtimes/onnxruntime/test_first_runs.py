@@ -31,7 +31,9 @@ def node(operator, *inputs, opset=13, output=FLOAT, outputs=1, domain="", **attr
             constants.append(helper.make_tensor(names[-1], kind, sizes, values[0]))
         elif item is not None:
             infos.append(info(names[-1], sizes, kind))
-    onnx_model = helper.make_node(operator, names, [f"y{at}" for at in range(outputs)], domain=domain, name="n", **attributes)
+    onnx_model = helper.make_node(
+        operator, names, [f"y{at}" for at in range(outputs)], domain=domain, name="n", **attributes
+    )
     ends = [info(f"y{at}", None, output[at] if isinstance(output, list) else output) for at in range(outputs)]
     return model(graph([onnx_model], infos, ends, constants), opsets=[("", opset), *([(domain, 1)] if domain else [])])
 
@@ -211,6 +213,9 @@ def recurrent(operator, gates, *lengths, outputs=1):
 EVERY = RELEASES[0], RELEASES[-1]
 MODELS = {
     "AffineGrid without points": (node("AffineGrid", [2, 3, 4], (INT64, [5], [2, 3, 0, 5, 6]), opset=20), ("1.31.1", "1.32.0")),
+    "AffineGrid of FLOAT16": (
+        node("AffineGrid", (FLOAT16, [2, 3, 4]), (INT64, [5]), opset=20, output=FLOAT16), None,
+    ),
     "AffineGrid without channels": (node("AffineGrid", [2, 3, 4], (INT64, [5], [2, 0, 4, 5, 6]), opset=20), None),
     "Attention with a past and a bias": (attention(None, [2, 2, 2, 6, 4], [1, 2, 3, 9]), EVERY),
     "Attention with a past": (attention(None, [2, 2, 2, 6, 4]), None),
@@ -240,6 +245,8 @@ MODELS = {
     "RNN at the end of no sequence": (recurrent("RNN", 1, outputs=2), ("1.20.1", "1.24.4")),
     "MatMul to no batch": (node("MatMul", [3, 4], [5, 0, 4, 6]), ("1.20.1", "1.31.1")),
     "MatMul of no batch": (node("MatMul", [0, 5, 3, 4], [5, 4, 6]), ("1.20.1", "1.31.1")),
+    "FusedMatMul to no batch": (node("FusedMatMul", [4], [0, 4, 6], domain=OWN), ("1.20.1", "1.31.1")),
+    "FusedMatMul of no batch": (node("FusedMatMul", [0, 3, 4], [4, 6], domain=OWN), None),
     "MatMul of no batch and a matrix": (node("MatMul", [0, 3, 4], [1, 4, 6]), None),
     "MultiHeadAttention with other values": (multi_head_attention(12, 6), EVERY),
     "MultiHeadAttention, packed": (node("MultiHeadAttention", [2, 3, 2, 3, 4], domain=OWN, num_heads=2), EVERY),
@@ -427,6 +434,35 @@ MODELS = {
     "MatMulNBits of 8 bits and FLOAT16": (bits_of(8, FLOAT16), ("1.20.1", "1.20.1")),
     "MatMulNBits of 8 bits and zero points of FLOAT": (bits_of(8, FLOAT, [6, 2]), EVERY),
     "Grouped attention without a number of heads": (without(cached((INT32, [1], [2])), "kv_num_heads"), EVERY),
+    **{
+        f"{name} of a kernel larger than its input": (onnx_model, EVERY)
+        for name, onnx_model in {
+            "Conv": node("Conv", [1, 2, 2, 4], [3, 2, 3, 1]),
+            "FusedConv": node("FusedConv", [1, 2, 2, 4], [3, 2, 3, 1], domain=OWN),
+            "ConvInteger": node("ConvInteger", (UINT8, [1, 2, 2, 4]), (UINT8, [3, 2, 3, 1]), output=INT32),
+        }.items()
+    },
+    "Conv of a kernel as large as its padded input": (
+        node("Conv", [1, 2, 1, 4], [3, 2, 3, 1], pads=[1, 0, 1, 0]), None,
+    ),
+    "NhwcMaxPool of a window larger than its input": (
+        node("NhwcMaxPool", (INT8, [1, 2, 4, 2]), output=INT8, domain=OWN, kernel_shape=[3, 1]), None,
+    ),
+    "Cast to BFLOAT16 at opset 9": (node("Cast", [2], opset=9, output=BFLOAT16, to=BFLOAT16), None),
+    "Cast to no type": (node("Cast", [2], opset=9, to=99), EVERY),
+    "EyeLike of type 0": (node("EyeLike", (INT32, [3, 4]), opset=9, dtype=0), EVERY),
+    "Gelu with an odd word": (node("Gelu", [2, 3], opset=20, approximate="odd"), EVERY),
+    "Gelu of FLOAT16 with an odd word": (
+        node("Gelu", (FLOAT16, [2, 3]), opset=20, output=FLOAT16, approximate="odd"), None,
+    ),
+    "PRelu with more slopes that do not fit": (node("PRelu", [2, 3], [4, 3, 3]), EVERY),
+    "Split of 7 into 3": (node("Split", [7], opset=18, outputs=3, num_outputs=3), None),
+    **{
+        f"{operator} of empty rows of FLOAT16": (
+            node(operator, (FLOAT16, [2, 0]), opset=13, output=FLOAT16, axis=1), ("1.20.1", "1.20.1"),
+        )
+        for operator in ("Softmax", "LogSoftmax")
+    },
     "FastGelu to FLOAT16": (node("FastGelu", [2, 3], output=FLOAT16, domain=OWN), EVERY),
     "DequantizeLinear of FLOAT scales to FLOAT16": (
         node("DequantizeLinear", (INT8, [2]), [], opset=23, output=FLOAT16, output_dtype=FLOAT16), ("1.20.1", "1.24.4"),
