@@ -146,10 +146,13 @@ class Loading(NamedTuple):
         )
         return (unsure - asks) | takes
 
-    def failing_check(self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False) -> Finding | None:
+    def failing_check(
+        self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False, inputs: int = 0
+    ) -> Finding | None:
         """Return the finding of a check that surely fails, or None.
 
-        at_run: evaluate the checks of every run instead of those at session creation.
+        at_run: evaluate the checks of every run instead of those at session creation. inputs: how many inputs the node
+        lists, trailing ones without a name included.
         """
         if not self.checks or self.schema is None or descriptor.version is None:
             return None
@@ -158,6 +161,7 @@ class Loading(NamedTuple):
         state = State(values, {}, {}, lowering_tables()["general"], descriptor.operator)
         for check in self.checks:
             result = holds_at(check.since, check.until, version) and check.at_run == at_run
+            result = result and (check.inputs is None or inputs <= check.inputs)
             if result and (on_cpu or not check.cpu) and rule_holds(state, check.when):
                 return Finding(f"onnxruntime/{descriptor.operator}/{check.name}", "error", check.because)
         return None

@@ -96,7 +96,7 @@ class Creator:
         late = failures[1]
         if late is None and self.computed and (computed := self.computed.get(id(assigned.node.proto))) is not None:
             late = self._late_failure(assigned, computed)
-        if late is not None:
+        if late is not None and assigned.body.place == "graph":  # a branch of an If may never run
             node.refused, node.at_run, node.findings = late[1], True, (late[0],)
             node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
             return
@@ -123,8 +123,10 @@ class Creator:
         """
         if assigned.provider != self._last or not assigned.has_kernel:
             return None
-        release = self.runtime.release
-        return _FAILURES.of(lambda: (release, key_of(descriptor)), lambda: run_failure(descriptor, release))
+        release, inputs = self.runtime.release, len(assigned.node.proto.inputs)
+        return _FAILURES.of(
+            lambda: (release, inputs, key_of(descriptor)), lambda: run_failure(descriptor, release, inputs=inputs)
+        )
 
     def _look(self, assigned: Assigned) -> None:
         """Record values whose sizes only the runtime may know.

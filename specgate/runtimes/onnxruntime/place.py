@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects import holds_text
+from specgate.dialects.onnx.file.structure import OnnxTensor
 from specgate.errors import InputError
 from specgate.linting.input_source import TEXT, InputSource
 from specgate.linting.model import graph_of
@@ -32,6 +33,8 @@ from specgate.runtimes.onnxruntime.shape_inference import computed_descriptors
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from specgate.descriptors.core import TensorDesc
+    from specgate.dialects.onnx.file.structure import OnnxNode
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.runtimes.onnxruntime.graph import Body, Node
@@ -178,13 +181,24 @@ def _unloadable(graph: Graph, release: str) -> list[str]:
     """Return texts about constants without a value or of unsupported types."""
     types, scope = unloadable(release), graph.source.scopes.get(id(graph.source.model.graph), {})
     items = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
-    values = ((node.outputs[0], scope.get(node.outputs[0])) for node in items)
+    values = ((node.outputs[0], _constant_type(node, scope.get(node.outputs[0]))) for node in items)
     texts = [
-        f"the constant {name} is {value.type}, a type that the runtime does not support"
-        for name, value in values
-        if value is not None and value.type in types
+        f"the constant {name} is {kind}, a type that the runtime does not support"
+        for name, kind in values
+        if kind in types
     ]
     return texts + [f"the constant {node.outputs[0]} has no value" for node in items if not node.attributes]
+
+
+def _constant_type(node: OnnxNode, value: TensorDesc | None) -> str | None:
+    """Return the element type of a constant.
+
+    value: what shape inference knows of it. If a node has several attributes, the runtime reads the first one only.
+    """
+    first = next(iter(node.attributes.values()), None)
+    if len(node.attributes) > 1 and first is not None:
+        return first.value.elem_type if isinstance(first.value, OnnxTensor) else None
+    return None if value is None else value.type
 
 
 def place_model(model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings) -> Placement:

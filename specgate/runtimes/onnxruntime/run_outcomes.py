@@ -92,16 +92,18 @@ def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
     return "unknown"
 
 
-def run_failure(descriptor: Descriptor | None, release: str, *, on_cpu: bool = True) -> tuple[Finding, bool] | None:
+def run_failure(
+    descriptor: Descriptor | None, release: str, *, on_cpu: bool = True, inputs: int = 0
+) -> tuple[Finding, bool] | None:
     """Return why every run of a node on the CPU fails, None if unknown.
 
-    on_cpu: whether the checks of the CPU kernel apply; they do not if the node is the call of a function. The flag says
-    whether the reason is a rule of the dialect. The session is created; `load_checks.refusal` covers
-    nodes that prevent it.
+    on_cpu: whether the checks of the CPU kernel apply; they do not if the node is the call of a function. inputs: how
+    many inputs the node lists, named or not. The flag says whether the reason is a rule of the dialect. The session is
+    created; `load_checks.refusal` covers nodes that prevent it.
     """
     if descriptor is None or descriptor.version is None:
         return None
-    own = loading_of(descriptor.operator, release).failing_check(descriptor, on_cpu=on_cpu, at_run=True)
+    own = loading_of(descriptor.operator, release).failing_check(descriptor, on_cpu=on_cpu, at_run=True, inputs=inputs)
     if own is not None:
         return own, False
     runs, version = _runs_of(descriptor.operator, release), int(descriptor.version)

@@ -343,6 +343,9 @@ class LoadingCheck(_File):
     at: Literal["run"] | None = Field(
         default=None, description="the session is created, but every run of the CPU kernel fails"
     )
+    inputs: int | None = Field(
+        default=None, description="only nodes that list at most so many inputs, trailing ones without a name included"
+    )
     releases: ReleaseRange | None = Field(default=None, description="releases that reject it (default: all)")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -123,6 +124,55 @@ def tree(nodes=(0, 1, 2), branches=(2, 0, 0), features=(0, 0, 0), voter=1):
     return learn("TreeEnsembleRegressor", **attributes, target_nodeids=[voter, 2], target_weights=[1.0, 2.0])
 
 
+def classify_by_tree(domain_version=1, sizes=(3, 2), **more):
+    attributes: dict[str, Any] = {"nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0] * 3}
+    attributes |= {"nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_values": [0.5, 0.0, 0.0]}
+    attributes |= {"nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0], "classlabels_int64s": [0, 1]}
+    attributes |= {"class_treeids": [0, 0], "class_nodeids": [1, 2], "class_ids": [0, 1], "class_weights": [1.0, 1.0]}
+    onnx_model = learn("TreeEnsembleClassifier", list(sizes), output=[INT64, FLOAT], outputs=2, **attributes | more)
+    onnx_model.opset_import[1].version = domain_version
+    return onnx_model
+
+
+def rates(*sizes):
+    tensor = helper.make_tensor("rates", FLOAT, sizes, [1.0] * math.prod(sizes))
+    return classify_by_tree(3, nodes_hitrates_as_tensor=tensor)
+
+
+def weights(count):
+    tensor = helper.make_tensor("weights", FLOAT, [count], [1.0] * count)
+    return classify_by_tree(3, class_weights=None, class_weights_as_tensor=tensor)
+
+
+def trees(leaves=(3,), members=(3,), member=6):
+    tensors = {
+        "nodes_modes": helper.make_tensor("modes", UINT8, [2], [member, 0]),
+        "nodes_splits": helper.make_tensor("splits", FLOAT, [2], [0.0, 5.0]),
+        "leaf_weights": helper.make_tensor("leaves", FLOAT, leaves, [0.0, 1.0, 2.0]),
+        "membership_values": helper.make_tensor("members", FLOAT, members, [1.0] * math.prod(members)),
+    }
+    edges = {"nodes_falseleafs": [0, 1], "nodes_trueleafs": [1, 1]}
+    edges |= {"nodes_falsenodeids": [1, 2], "nodes_truenodeids": [0, 1], "tree_roots": [0], "nodes_featureids": [0, 1]}
+    onnx_model = learn("TreeEnsemble", n_targets=1, leaf_targetids=[0] * 3, **edges, **tensors)
+    onnx_model.opset_import[1].version = 5
+    return onnx_model
+
+
+def empty_categories(name, kind):
+    onnx_model = learn("OneHotEncoder")
+    onnx_model.graph.node[0].attribute.append(helper.make_attribute(name, [], attr_type=kind))
+    return onnx_model
+
+
+def constant(output, **values):
+    onnx_model = node("Identity", opset=21, output=output)
+    items = [helper.make_node("Constant", [], ["c"], **{name: item}).attribute[0] for name, item in values.items()]
+    onnx_model.graph.node.insert(0, helper.make_node("Constant", [], ["c"]))
+    onnx_model.graph.node[0].attribute.extend(items)
+    onnx_model.graph.node[1].input.append("c")
+    return onnx_model
+
+
 def unpool(*sizes):
     shape = (INT64, [4], list(sizes))
     return node("MaxUnpool", [1, 1, 2, 2], (INT64, [1, 1, 2, 2]), shape, kernel_shape=[2, 2], strides=[2, 2])
@@ -209,8 +259,35 @@ def recurrent(operator, gates, *lengths, outputs=1):
     return node(operator, *inputs, opset=14, outputs=outputs, hidden_size=4)
 
 
-#: By name: a model, and the first and the last release in which no run succeeds; None if it always runs.
+def half_grid(theta, *sizes):
+    inputs = (FLOAT16, theta), (INT64, [len(sizes)], list(sizes))
+    return node("AffineGrid", *inputs, opset=20, output=FLOAT16)
+
+
+def lstm(count, direction, *biases):
+    weights = [count, 16, 3], [count, 16, 4], *biases
+    return node("LSTM", [2, 2, 3], *weights, opset=7, hidden_size=4, direction=direction)
+
+
+def untyped(onnx_model):
+    onnx_model.graph.output[0].ClearField("type")
+    return onnx_model
+
+
+def counted(kind):
+    return node("Range", (kind, [1], [10]), (kind, [], [3]), (kind, [], [-2]), opset=11, output=kind)
+
+
+def in_buffer(length, total):
+    past: Any = [1, 2, 9, 8]
+    numbers: Any = (INT32, [1], [length]), (INT32, [], [total])
+    inputs: Any = [1, 3, 32], [1, 3, 16], [1, 3, 16], past, past, *numbers
+    return node("GroupQueryAttention", *inputs, outputs=3, domain=OWN, num_heads=4, kv_num_heads=2)
+
+
+#: By name: a model, and the releases in which no run succeeds (the first and the last, or all of them); None: no release.
 EVERY = RELEASES[0], RELEASES[-1]
+COMPLEX = helper.make_tensor("complex", onnx.TensorProto.COMPLEX64, [2], [0.5, 2.0])
 MODELS = {
     "AffineGrid without points": (node("AffineGrid", [2, 3, 4], (INT64, [5], [2, 3, 0, 5, 6]), opset=20), ("1.31.1", "1.32.0")),
     "AffineGrid of FLOAT16": (
@@ -305,6 +382,46 @@ MODELS = {
     "MelWeightMatrix of -1 points": (mel(8, -1), None),
     "MelWeightMatrix of -2 points": (mel(8, -2), EVERY),
     "OneHotEncoder of numbers to strings": (learn("OneHotEncoder", cats_strings=["1"]), None),
+    "Imputer of a scalar": (learn("Imputer", [], imputed_value_floats=[7.0], replaced_value_float=-1.0), EVERY),
+    "OneHotEncoder without categories": (learn("OneHotEncoder"), EVERY),
+    "OneHotEncoder with two kinds of categories": (learn("OneHotEncoder", cats_int64s=[1], cats_strings=["1"]), EVERY),
+    "OneHotEncoder of no numbers": (empty_categories("cats_int64s", onnx.AttributeProto.INTS), EVERY),
+    "OneHotEncoder of no words": (empty_categories("cats_strings", onnx.AttributeProto.STRINGS), EVERY),
+    "OneHotEncoder of numbers among strings": (learn("OneHotEncoder", cats_strings=["1"], zeros=0), EVERY),
+    "OneHotEncoder of nothing": (learn("OneHotEncoder", [0], cats_strings=["1"], zeros=0), None),
+    "ArrayFeatureExtractor of no index": (learn("ArrayFeatureExtractor", [1, 4], (INT64, [0])), EVERY),
+    "TreeEnsembleClassifier": (classify_by_tree(), None),
+    "TreeEnsembleClassifier of a list": (classify_by_tree(sizes=[2]), None),
+    "TreeEnsembleClassifier of a scalar": (classify_by_tree(sizes=[]), EVERY),
+    "TreeEnsembleClassifier of three dimensions": (classify_by_tree(sizes=[1, 3, 4]), EVERY),
+    "TreeEnsembleClassifier with a hit rate": (rates(3), None),
+    "TreeEnsembleClassifier with a scalar hit rate": (rates(), ("1.20.1", "1.20.1")),
+    "TreeEnsembleClassifier without hit rates": (rates(0), ("1.20.1", "1.20.1")),
+    "TreeEnsembleClassifier with a matrix of hit rates": (rates(1, 3), ("1.20.1", "1.20.1")),
+    "TreeEnsembleClassifier with more weights": (weights(3), ("1.31.1", "1.32.0")),
+    "TreeEnsembleClassifier with one track": (classify_by_tree(nodes_missing_value_tracks_true=[1]), None),
+    "TreeEnsembleClassifier with three base values": (classify_by_tree(base_values=[1.0] * 3), ("1.31.1", "1.32.0")),
+    "TreeEnsembleClassifier with more trees": (classify_by_tree(class_treeids=[0, 0, 7]), {"1.20.1", "1.31.1", "1.32.0"}),
+    "TreeEnsembleClassifier with fewer trees": (classify_by_tree(class_treeids=[0]), EVERY),
+    "TreeEnsembleClassifier with more modes": (classify_by_tree(nodes_modes=["BRANCH_LEQ", *["LEAF"] * 3]), {"1.20.1", "1.31.1", "1.32.0"}),
+    "TreeEnsembleClassifier with one child": (classify_by_tree(nodes_truenodeids=[1]), {"1.20.1", "1.31.1", "1.32.0"}),
+    "TreeEnsembleClassifier without children": (without(classify_by_tree(), "nodes_truenodeids"), EVERY),
+    "TreeEnsembleClassifier with a child twice": (classify_by_tree(nodes_truenodeids=[2, 0, 0]), ("1.20.1", "1.20.1")),
+    "TreeEnsembleRegressor with a child twice": (tree(branches=[1, 0, 0]), ("1.20.1", "1.20.1")),
+    "SVMClassifier of vectors of two lengths": (
+        learn(
+            "SVMClassifier", output=[INT64, FLOAT], outputs=2, classlabels_ints=[0, 1], coefficients=[1.0, -1.0],
+            kernel_params=[0.5, 0.0, 3.0], rho=[0.25], support_vectors=[2.0, 3.0, 4.0], vectors_per_class=[1, 1],
+        ),
+        ("1.31.1", "1.32.0"),
+    ),
+    "TreeEnsemble": (trees(), ("1.20.1", "1.20.1")),
+    "TreeEnsemble with a matrix of members": (trees(members=(1, 3)), ("1.20.1", "1.20.1")),
+    "TreeEnsemble without members": (trees(members=(0,)), EVERY),
+    "TreeEnsemble with a column of weights": (trees(leaves=(3, 1)), {"1.20.1", "1.32.0"}),
+    "TreeEnsemble with a row of weights": (trees(leaves=(1, 3)), EVERY),
+    "Constant of a complex number and a number": (constant(COMPLEX.data_type, value=COMPLEX, value_int=3), EVERY),
+    "Constant of a number and a complex number": (constant(INT64, value_int=3, value=COMPLEX), None),
     "Pad of a scalar": (node("Pad", [], (INT64, [0], [])), EVERY),
     "PRelu with other slopes": (node("PRelu", [2, 3], [2]), EVERY),
     "PRelu with more slopes": (node("PRelu", [2, 3], [2, 2, 3]), None),
@@ -457,6 +574,56 @@ MODELS = {
     ),
     "PRelu with more slopes that do not fit": (node("PRelu", [2, 3], [4, 3, 3]), EVERY),
     "Split of 7 into 3": (node("Split", [7], opset=18, outputs=3, num_outputs=3), None),
+    "Split of 4 into 3": (node("Split", [4], opset=18, outputs=3, num_outputs=3), ("1.20.1", "1.31.1")),
+    "Split of 5 into 4": (node("Split", [5], opset=18, outputs=4, num_outputs=4), EVERY),
+    "Split of 1 into 2": (node("Split", [1], opset=18, outputs=2, num_outputs=2), ("1.20.1", "1.31.1")),
+    "Split of 1 into 3": (node("Split", [1], opset=18, outputs=3, num_outputs=3), EVERY),
+    "AffineGrid of FLOAT16 with one batch": (half_grid([1, 2, 3], 1, 3, 5, 6), EVERY),
+    "AffineGrid of FLOAT16 with two batches": (half_grid([2, 2, 3], 2, 3, 5, 6), None),
+    "AffineGrid of FLOAT16 with more batches": (half_grid([1, 2, 3], 2, 3, 5, 6), EVERY),
+    "AffineGrid of FLOAT16 with fewer batches": (half_grid([3, 2, 3], 2, 3, 5, 6), None),
+    "AffineGrid of FLOAT16 with larger matrices": (half_grid([2, 3, 4], 2, 3, 5, 6), None),
+    "AffineGrid of FLOAT16 with a width of 0": (half_grid([2, 2, 3], 2, 3, 5, 0), EVERY),
+    "AffineGrid of FLOAT16 with a depth of 0": (half_grid([2, 3, 4], 2, 3, 0, 5, 6), None),
+    "AffineGrid of FLOAT16 with other batches of 3-D": (half_grid([2, 3, 4], 1, 3, 4, 5, 6), EVERY),
+    "AffineGrid of a matrix of sizes": (node("AffineGrid", [2, 3, 4], (INT64, [1, 5]), opset=20), EVERY),
+    "ReduceLogSumExp of FLOAT16 without axes": (
+        node("ReduceLogSumExp", (FLOAT16, [2, 3, 4]), opset=18, output=FLOAT16, noop_with_empty_axes=1), None,
+    ),
+    "ReduceSum with axes without a name": (node("ReduceSum", [2, 3, 4], None, noop_with_empty_axes=1), None),
+    "LSTM with the weights of two directions": (lstm(2, "reverse"), ("1.31.1", "1.32.0")),
+    "LSTM with the weights and biases of two directions": (lstm(2, "reverse", [2, 32]), EVERY),
+    "LSTM with the weights of two directions and the bias of one": (lstm(2, "reverse", [1, 32]), ("1.31.1", "1.32.0")),
+    "LSTM with the weights of one of two directions": (lstm(1, "bidirectional"), ("1.31.1", "1.32.0")),
+    "QuantizeLinear with three scales at opset 10": (node("QuantizeLinear", [2, 3], [3], opset=10, output=UINT8), None),
+    "QuantizeLinear with two scales at opset 10": (node("QuantizeLinear", [2, 3], [2], opset=10, output=UINT8), EVERY),
+    "DequantizeLinear with three scales at opset 10": (
+        node("DequantizeLinear", (INT8, [2, 3]), [3], (INT8, [3]), opset=10), None,
+    ),
+    "DequantizeLinear with three scales and one zero point at opset 10": (
+        node("DequantizeLinear", (INT8, [2, 3]), [3], (INT8, [1]), opset=10), EVERY,
+    ),
+    "QuantizeLinear of a list with three scales": (node("QuantizeLinear", [3], [3], output=UINT8), EVERY),
+    "QuantizeLinear of a list along axis 0": (node("QuantizeLinear", [3], [3], output=UINT8, axis=0), None),
+    "DequantizeLinear of a list with three scales": (node("DequantizeLinear", (INT8, [3]), [3]), EVERY),
+    "Resize with a matrix of four scales": (node("Resize", [1, 1, 2, 2], None, [2, 2]), None),
+    "Resize with a matrix of six scales": (node("Resize", [1, 1, 2, 2], None, [2, 3]), EVERY),
+    "Resize with a matrix of six scales for two axes": (
+        node("Resize", [1, 1, 2, 2], None, [2, 3], opset=18, axes=[2, 3]), EVERY,
+    ),
+    "Upsample with a matrix of four scales": (node("Upsample", [1, 1, 2, 2], [2, 2], opset=9), None),
+    "Upsample with a matrix of six scales": (node("Upsample", [1, 1, 2, 2], [2, 3], opset=9), EVERY),
+    "ReduceMin of no truth to an untyped output": (untyped(node("ReduceMin", (BOOL, [0, 3]), opset=20)), EVERY),
+    "SoftmaxCrossEntropyLoss with one batch of labels": (
+        node("SoftmaxCrossEntropyLoss", [2, 3, 4], (INT32, [1, 4])), ("1.24.4", "1.32.0"),
+    ),
+    "SoftmaxCrossEntropyLoss with more batches of labels": (
+        node("SoftmaxCrossEntropyLoss", [2, 3, 4], (INT32, [3, 4])), EVERY,
+    ),
+    "Range of INT16 from a list": (counted(onnx.TensorProto.INT16), None),
+    "Range of FLOAT from a list": (counted(FLOAT), EVERY),
+    "Grouped attention with lengths beyond the total": (in_buffer(5, 5), None),
+    "Grouped attention with lengths beyond the past": (in_buffer(9, 5), ("1.31.1", "1.32.0")),
     **{
         f"{operator} of empty rows of FLOAT16": (
             node(operator, (FLOAT16, [2, 0]), opset=13, output=FLOAT16, axis=1), ("1.20.1", "1.20.1"),
@@ -503,6 +670,8 @@ MODELS = {
 def failing(releases):
     if releases is None:
         return set()
+    if isinstance(releases, set):
+        return releases
     return set(RELEASES[RELEASES.index(releases[0]) : RELEASES.index(releases[1]) + 1])
 
 
@@ -533,6 +702,11 @@ def test_a_letter_of_the_output_alone_is_inferred_from_1_32_on():
         ("BatchNormalization with four of five outputs", True),
         ("MultiHeadAttention without heads", False),
         ("Transpose by a place beyond perm", False),
+        ("ArrayFeatureExtractor of no index", True),
+        ("OneHotEncoder without categories", False),
+        ("OneHotEncoder of no numbers", False),
+        ("TreeEnsembleClassifier of three dimensions", True),
+        ("OneHotEncoder of numbers among strings", True),
     ],
 )
 def test_a_session_is_created_before_late_failures_only(name, late):
@@ -541,7 +715,20 @@ def test_a_session_is_created_before_late_failures_only(name, late):
         assert any(each.at_run for each in nodes) == late, release
 
 
-@pytest.mark.parametrize("operator", ["Max", "Mean", "Min"])
+def test_a_branch_that_may_not_run_fails_no_session():
+    split = helper.make_node("Split", ["x"], ["a", "b", "c"], num_outputs=3)
+    branches = {
+        "then_branch": graph([split], [], [info("a", None)]),
+        "else_branch": graph([helper.make_node("Identity", ["x"], ["d"])], [], [info("d", None)]),
+    }
+    choice = helper.make_node("If", ["choice"], ["y"], **branches)
+    onnx_model = model(
+        graph([choice], [info("choice", [], BOOL), info("x", [1])], [info("y", None)]), opsets=[("", 18)]
+    )
+    assert specgate.place(onnx_model, "onnxruntime:1.24.4").usable
+
+
+@pytest.mark.parametrize("operator", ["Max", "Mean", "Min", "Sum"])
 def test_a_stated_output_breaks_no_rule(operator):
     def usable(*sizes):
         infos = [info(f"x{at}", each) for at, each in enumerate(sizes)]

@@ -145,6 +145,7 @@ class Check(NamedTuple):
 
     cpu: only the CPU kernel makes it. releases: releases that make it, None for all. at_run: it is made by every run,
     not at session creation. stated_output: it applies only if the model states a shape, known or not, of this output.
+    inputs: it applies only to nodes that list at most so many inputs, named or not.
     """
 
     name: str
@@ -156,6 +157,7 @@ class Check(NamedTuple):
     releases: str | None = None
     at_run: bool = False
     stated_output: int | None = None
+    inputs: int | None = None
 
 
 def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
@@ -171,6 +173,7 @@ def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
         entry.get("releases"),
         at_run,
         entry.get("stated_output"),
+        entry.get("inputs"),
     )
 
 
