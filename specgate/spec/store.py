@@ -162,20 +162,22 @@ def _line(content: object) -> str:
 
 
 def stamp(folder: Place) -> list[list[Any]]:
-    """Return name, size and modification time of every YAML file.
+    """Return name, size and modification time of the tables' sources.
 
-    A compiled file is stale when its stamp differs.
+    These are the YAML files and the modules that compile them. A compiled file is stale when its stamp differs.
     """
     items: list[list[Any]] = []
     _look(os.fspath(folder), "", items)
+    for room in ("spec", "rules"):
+        _look(os.path.join(PACKAGE, room), f"../{room}{os.sep}", items, ".py")
     with suppress(OSError):
         state = os.stat(layout_file(folder))
         items.append(["../abi", state.st_size, state.st_mtime_ns])
     return [["tool", _TOOL_VERSION, 0], *sorted(items)]
 
 
-def _look(folder: str, under: str, items: list[list[Any]]) -> None:
-    """Add the YAML files of a folder and its subfolders.
+def _look(folder: str, under: str, items: list[list[Any]], suffix: str = ".yaml") -> None:
+    """Add the files with a suffix in a folder and its subfolders.
 
     under: the path relative to the first folder.
     """
@@ -183,8 +185,8 @@ def _look(folder: str, under: str, items: list[list[Any]]) -> None:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    _look(entry.path, f"{under}{entry.name}{os.sep}", items)
-                elif entry.name.endswith(".yaml"):
+                    _look(entry.path, f"{under}{entry.name}{os.sep}", items, suffix)
+                elif entry.name.endswith(suffix):
                     with suppress(OSError):  # just deleted, or an editor's dangling lock: the build skips it too
                         state = entry.stat()
                         items.append([under + entry.name, state.st_size, state.st_mtime_ns])

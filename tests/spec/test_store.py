@@ -137,6 +137,18 @@ def test_tables_of_an_older_tool_are_built_again(checkout, builds, monkeypatch) 
     assert len(builds) == 2
 
 
+def test_changed_code_builds_tables_again(checkout, builds, monkeypatch, tmp_path) -> None:
+    module = tmp_path / "package" / "spec" / "assemble.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("", encoding="utf-8")
+    monkeypatch.setattr(store, "PACKAGE", str(tmp_path / "package"))
+    for content in ("", "", "RULE = 1\n"):
+        module.write_text(content, encoding="utf-8")
+        os.utime(module, ns=(1, 1))
+        store.compiled_tables("scratch")
+    assert len(builds) == 2
+
+
 def test_a_wrong_file_leaves_the_compiled_table_alone(checkout) -> None:
     store.compiled_tables("scratch")
     before = compile_path(checkout).read_bytes()
