@@ -420,7 +420,8 @@ class Mutator:
         sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         if sizes and tensor.strides and len(tensor.strides) == len(sizes) and self.pick(0, 1):
             axis = self.pick(0, len(sizes) - 1)
-            return (*tensor.strides[:axis], self.nearby_number(tensor.strides[axis]), *tensor.strides[axis + 1 :])
+            stride = min(self.nearby_number(tensor.strides[axis]), 2**32 - 1)  # the largest that can be written
+            return (*tensor.strides[:axis], stride, *tensor.strides[axis + 1 :])
         order = list(range(len(sizes)))
         if self.pick(0, 1):
             for last in range(len(sizes) - 1, 0, -1):

@@ -25,7 +25,7 @@ from specgate.spec.tables import dialect as tables
 from specgate.verdict import expect_basis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
@@ -285,9 +285,9 @@ def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
 def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:
     """Return a strategy for a descriptor with sizes or shapes unknown.
 
-    Sizes may become unknown or symbolic. Only equal sizes get the same name, because a name that two sizes share states
-    that they are equal. At least one tensor changes, if there is one with a dimension. If the shape of a constant is
-    unknown, so are its elements.
+    Sizes may become unknown or symbolic. Two sizes with one name are stated to be equal, so only equal sizes get the
+    same name, and names in the descriptor are not given again. At least one tensor changes, if there is one with a
+    dimension. If the shape of a constant is unknown, so are its elements.
     """
     names = [n for n, value in descriptor.fields.items() if isinstance(value, TensorDesc)]
 
@@ -295,14 +295,15 @@ def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:
     def vague(draw: st.DrawFn) -> Descriptor:
         chosen = draw(st.lists(st.sampled_from(names), min_size=1, unique=True)) if names else []
         fields = dict(descriptor.fields)
+        used = {size for name in names for size in fields[name].sizes or () if isinstance(size, Symbol)}
         for name in chosen:
-            fields[name] = draw(_vague(fields[name]))
+            fields[name] = draw(_vague(fields[name], used))
         return replace(descriptor, fields=fields, plain=False)
 
     return vague()
 
 
-def _vague(tensor: TensorDesc) -> st.SearchStrategy[TensorDesc]:
+def _vague(tensor: TensorDesc, used: Collection[Symbol]) -> st.SearchStrategy[TensorDesc]:
     if tensor.sizes is None:
         return st.just(tensor)
     bare = tensor._replace(value=None)
@@ -314,13 +315,16 @@ def _vague(tensor: TensorDesc) -> st.SearchStrategy[TensorDesc]:
     @st.composite
     def draw_tensor(draw: st.DrawFn) -> TensorDesc:
         hidden = draw(positions)
-        sizes = tuple(draw(_less_known(size)) if d in hidden else size for d, size in enumerate(tensor.sizes or ()))
+        sizes = tuple(
+            draw(_less_known(size, used)) if d in hidden else size for d, size in enumerate(tensor.sizes or ())
+        )
         return bare._replace(sizes=sizes)
 
     return draw_tensor() | draw_tensor() | whole
 
 
-def _less_known(size: int | Symbol | None) -> st.SearchStrategy[Symbol | None]:
+def _less_known(size: int | Symbol | None, used: Collection[Symbol]) -> st.SearchStrategy[Symbol | None]:
     if size is None or isinstance(size, Symbol):
         return st.sampled_from([size, None])
-    return st.none() | st.sampled_from(_SYMBOLS).map(lambda name: Symbol(f"{name}{size}"))
+    symbols = [Symbol(f"{name}{size}") for name in _SYMBOLS]
+    return st.sampled_from([None, *[symbol for symbol in symbols if symbol not in used]])

@@ -6,6 +6,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, GraphDesc, tensor
 from specgate.generate.moves import (
+    Mutator,
     add_dimensions,
     change_depth,
     change_fields,
@@ -107,3 +108,9 @@ def test_a_type_changes_within_graphs_too() -> None:
     assert [each.type for each in descriptor.fields["body"].inputs] == ["INT64", "BOOL", "DOUBLE"]
     assert [each.type for each in descriptor.fields["body"].outputs] == ["BOOL", "DOUBLE"]
     assert descriptor.fields["M"] == number
+
+
+def test_changed_strides_fit_into_32_bits() -> None:
+    mutator = Mutator(POOLING, lambda least, most: most, [2**32], [])
+    desc = tensor("FLOAT32", (1, 2, 5, 6))._replace(strides=(2**32 - 1,) * 4)
+    assert mutator._strides(desc) == (2**32 - 1,) * 4

@@ -82,3 +82,14 @@ def test_sizes_share_a_name_only_if_equal(data: st.DataObject) -> None:
             if isinstance(unknown, Symbol):
                 sizes.setdefault(unknown, set()).add(size)
     assert all(len(each) == 1 for each in sizes.values())
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_new_names_differ_from_those_before(data: st.DataObject) -> None:
+    vague = data.draw(with_unknown_sizes(read_dict(ADD, "openvino")))
+    vaguer = data.draw(with_unknown_sizes(vague))
+    before = {size for name in ("a", "b") for size in vague.fields[name].sizes or ()}
+    for name in ("a", "b"):
+        pairs = zip(vague.fields[name].sizes or (), vaguer.fields[name].sizes or (), strict=False)
+        assert not [new for old, new in pairs if isinstance(old, int) and isinstance(new, Symbol) and new in before]

@@ -71,6 +71,7 @@ def _words(spec: OperatorSpec) -> dict[str, dict[str, str]]:
 _INTEGER: Final = re.compile(r"\s*(-?[0-9]{1,19})(?![0-9])", re.ASCII)
 _FLOAT: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
 _MAX_TEXT: Final = 10_000
+_MAX_BITS: Final = 1024  # more than any float holds; Python does not print integers of more than 4,300 digits
 
 
 def builds_read(kind: str, raw: Any) -> Any:
@@ -105,6 +106,8 @@ def _text(raw: Any) -> str | None:
     """Return a value as IR text, None if it has no text form."""
     if isinstance(raw, bool):
         return "true" if raw else "false"
+    if isinstance(raw, int) and raw.bit_length() > _MAX_BITS:
+        return None
     if isinstance(raw, int | float):
         return repr(raw)
     if isinstance(raw, str):

@@ -376,3 +376,10 @@ def test_a_name_that_only_the_page_has(kind: str, page: str, name: str) -> None:
     outcome = read_dict(ours, "openvino")
     assert write(outcome)["data"][page] == value
     assert name not in write(outcome)["data"]
+
+
+@pytest.mark.parametrize("epsilon", [10**5000, -(10**5000), [10**5000]], ids=["large", "negative", "list"])
+def test_numbers_that_python_does_not_print(epsilon: Any) -> None:
+    ports = [{"element_type": "f32", "shape": shape} for shape in ([1, 3, 4], [3], [3], [3], [3])]
+    layer = {"type": "BatchNormInference", "version": "opset5", "inputs": ports, "data": {"epsilon": epsilon}}
+    assert specgate.check(layer, "openvino:opset13").accepted is False
