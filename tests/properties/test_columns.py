@@ -67,7 +67,7 @@ def change(descriptor: Descriptor, random: Random) -> Descriptor:
             elif isinstance(item, int | float):
                 item = number(random, item, low)
             fields[name] = [*value[:place], item, *value[place + 1 :]]
-        elif isinstance(value, int | float):
+        elif isinstance(value, int | float) and not info.type.startswith("enum:"):  # a number of a word is read as it
             fields[name] = number(random, value, low)
     return replace(descriptor, fields=fields, plain=False)
 
