@@ -100,13 +100,13 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
     several: dict[int, list[PlacedNode]] = {}
     fusing = Fusing(placement.providers[0])
     for assigned in whole.nodes:
-        node, equal_nodes = assigned.node, assigned.node.alike
+        node, shared = assigned.node, assigned.node.alike
         call = whole.origin.get(id(node.proto)) if whole.origin else None
         added = whole.added.get(id(node.proto)) if whole.added else None
         placeds_by_node[node] = placed = PlacedNode(
             node.path,
-            equal_nodes.operator,
-            None if equal_nodes.schema is None else equal_nodes.schema.since,
+            shared.operator,
+            None if shared.schema is None else shared.schema.since,
             assigned.provider,
             assigned.reason,
             assigned.why,
@@ -114,7 +114,7 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
             has_kernel=assigned.has_kernel,
             function=None if call is None else call[0],
             open=assigned.lookup.open,
-            descriptor=equal_nodes.descriptor,
+            descriptor=shared.descriptor,
         )
         creator.create(assigned, placed)
         placed.fuses = fusing.of(assigned, placed.creation)

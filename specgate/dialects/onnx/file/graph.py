@@ -300,11 +300,10 @@ def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxVal
 
 def _shared_type(reader: Source, data: bytes, end: int, depth: int) -> OnnxType:
     """Return the type in the bytes before `end`, cached unless nesting is deep."""
-    type_ = reader.known_type(data) if depth < _SHALLOW else None
-    if type_ is None:
-        read = partial(_type, reader, [(end - len(data), end)], depth + 2)
-        type_ = reader.type(data, read) if depth < _SHALLOW else read()
-    return type_
+    span = end - len(data), end
+    if depth >= _SHALLOW:
+        return _type(reader, [span], depth + 2)
+    return reader.known_type(data) or reader.type(data, partial(_type, reader, [span], depth + 2))
 
 
 def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:

@@ -271,14 +271,16 @@ class Inferred:
 
 def is_onnx_installed() -> bool:
     """Return True if the onnx package is installed, without importing it."""
+    if getattr(sys, "frozen", False):
+        return False
     if "onnx" in sys.modules:
-        return getattr(sys.modules["onnx"], "__spec__", None) is not None and not getattr(sys, "frozen", False)
+        return getattr(sys.modules["onnx"], "__spec__", None) is not None
     return _is_onnx_on_path()
 
 
 @cache
 def _is_onnx_on_path() -> bool:
-    return find_spec("onnx") is not None and not getattr(sys, "frozen", False)
+    return find_spec("onnx") is not None
 
 
 def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> Callable[[], Inferred]:
