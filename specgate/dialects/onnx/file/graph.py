@@ -99,7 +99,7 @@ def _graph_fields(reader: Source, spans: list[Span], graph: OnnxGraph, runs: Run
 
 
 def _read_block(reader: Source, graph: OnnxGraph, runs: Runs, span: Span, depth: int) -> int:
-    """Read ordinary nodes and value infos; return the offset of another field."""
+    """Read nodes and value infos in a block; return the next field's offset."""
     buffer, base = reader.block(span[0])
     i, last = span[0] - base, min(span[1] - base, len(buffer))
     nodes, infos = graph.nodes, graph.value_infos
@@ -115,13 +115,14 @@ def _read_block(reader: Source, graph: OnnxGraph, runs: Runs, span: Span, depth:
         if key == _NODE:
             plain = plain_node(reader, buffer, begin, end, base)
             if plain is None:
-                break
-            node, pairs, bare, end_bytes = plain
-            if pairs or end_bytes is not None:
-                bare = _add_attributes(reader, plain, depth)
-            if bare:
-                runs.add(len(nodes), base + begin, base + end)
-            nodes.append(node)
+                nodes.append(_any_node(reader, base + begin, base + end, depth))
+            else:
+                node, pairs, bare, end_bytes = plain
+                if pairs or end_bytes is not None:
+                    bare = _add_attributes(reader, plain, depth)
+                if bare:
+                    runs.add(len(nodes), base + begin, base + end)
+                nodes.append(node)
         elif key == _VALUE_INFO:
             pair = plain_info(reader, buffer, begin, end)
             if pair is None:

@@ -111,6 +111,16 @@ def test_what_is_odd_is_reported_of_every_file_that_has_it() -> None:
     assert second.oddities == first.oddities
 
 
+def test_a_node_that_is_not_ordinary_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    spans = []
+    ordinary = onnx_graph.plain_node
+    monkeypatch.setattr(onnx_graph, "plain_node", lambda *span: spans.append(span[2:4]) or ordinary(*span))
+    node = add_size(1, add_size(2, b"y") + add_size(4, b"Op") + add_size(7, b"ai.onnx"))
+    model = read_model_bytes(b"\x08\x08" + add_size(7, node * 3 + add_size(2, b"g")) + add_size(8, b"\x10\x11"))
+    assert [(each.op_type, each.domain) for each in model.graph.nodes] == [("Op", "")] * 3
+    assert len(spans) == 3
+
+
 def test_equal_attributes_of_two_models_are_one_object() -> None:
     node, other = (read_model_bytes(model_of(12)).graph.nodes[3] for _ in range(2))
     assert node.attributes["axis"] is other.attributes["axis"]
