@@ -238,8 +238,7 @@ def assemble(
     for name, source in list(sources.items()):
         _write_names_out(tables["operators"][name], tables)
         _order_cells(tables["operators"][name])
-        _add_scalar_rule(tables["operators"][name], tables)
-        pairs = plain_operator(tables["operators"][name], names)
+        pairs = _add_scalar_rule(tables["operators"][name], tables) or plain_operator(tables["operators"][name], names)
         problems += [source.locate_problem(path, text) for path, text in pairs if source.stands(path) not in result]
         result |= {source.stands(path) for path, _ in pairs}
         if pairs:  # otherwise unresolved names would be reported twice
@@ -287,11 +286,11 @@ def _order_cells(operator: Mapping[str, Any]) -> None:
 _SCALAR_RULE: Final = "value-fits"
 
 
-def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> None:
+def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> list[tuple[Keys, str]]:
     """Add the rule that scalars are values of the integer type in `type_from`.
 
-    It is a guard, because kernels do not read a scalar in every mode. Elements of less than a byte are not types of a
-    scalar.
+    Return the problem of a written rule with its name. The rule is a guard, because kernels do not read a scalar in
+    every mode. Elements of less than a byte are not types of a scalar.
     """
     fields = operator.get("fields", {})
     names: dict[str, list[str]] = {}
@@ -314,8 +313,11 @@ def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
                         "because": f"{' and '.join(scalars)} must be {whole} in the range of {kind}",
                     }
                 )
+    if forms and _SCALAR_RULE in operator.get("rules", {}):
+        return [(("rules", _SCALAR_RULE), "expected another name: this rule is derived from the scalar fields")]
     if forms:
         operator["rules"] = {**operator.get("rules", {}), _SCALAR_RULE: forms}
+    return []
 
 
 def _limits(tables: Mapping[str, Any]) -> set[str]:

@@ -169,6 +169,14 @@ def test_what_belongs_to_which_type(problems, old: str, new: str, message: str) 
     assert line.split(": ", 1)[1] == message
 
 
+def test_a_rule_cannot_have_the_name_of_the_derived_one(problems) -> None:
+    (line,) = problems(operators__FUSE_yaml=FUSING + "rules:\n  value-fits: Value < 3\n")
+    assert (
+        line
+        == "operators/FUSE.yaml:15: rules.value-fits: expected another name: this rule is derived from the scalar fields"
+    )
+
+
 RECIPE = "execute: {kernel: one_hot, arrays: {indices: Input}, arguments: {a: Activation}, output_type: {b: Input}, outputs: []}\n"
 
 
