@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import MutableMapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects import package
@@ -39,7 +40,7 @@ else:
 __all__ = ["build_with_digest", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
 _SHIPPED: Final = os.path.join(PACKAGE, "_specs")
-_TOOL_VERSION: Final = 9  # increment when the format of build.py's output changes
+_TOOL_VERSION: Final = 10  # increment when the format of build.py's output changes
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
 
 
 def compiled_folder(name: str, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
-    """Return the compiled tables of a folder next to the dialects.
+    """Return the compiled tables of a folder below specs/ that is not a dialect.
 
     `build` rebuilds them if a YAML file is newer. Raises InputError for a missing folder, and the errors of `build` for
     an invalid file.
@@ -71,7 +72,7 @@ def compiled_folder(name: str, build: Callable[[Path], dict[str, Any]]) -> dict[
 
 
 def _kept_at(name: str) -> str:
-    return os.path.join(_SHIPPED, f"{name}.jsonl")
+    return os.path.join(_SHIPPED, f"{name.replace('/', '-')}.jsonl")
 
 
 def _dialect_built(folder: Path) -> dict[str, Any]:
@@ -166,14 +167,21 @@ def stamp(folder: Place) -> list[list[Any]]:
 
     These are the YAML files and the modules that compile them. A compiled file is stale when its stamp differs.
     """
-    items: list[list[Any]] = []
+    items: list[list[Any]] = [*_stamp_compiler(PACKAGE)]
     _look(os.fspath(folder), "", items)
-    for room in ("spec", "rules"):
-        _look(os.path.join(PACKAGE, room), f"../{room}{os.sep}", items, ".py")
     with suppress(OSError):
         state = os.stat(layout_file(folder))
         items.append(["../abi", state.st_size, state.st_mtime_ns])
     return [["tool", _TOOL_VERSION, 0], *sorted(items)]
+
+
+@cache
+def _stamp_compiler(package: str) -> list[list[Any]]:
+    """Return the stamp of the modules that compile tables, read once."""
+    items: list[list[Any]] = []
+    for room in ("spec", "rules"):
+        _look(os.path.join(package, room), f"../{room}{os.sep}", items, ".py")
+    return items
 
 
 def _look(folder: str, under: str, items: list[list[Any]], suffix: str = ".yaml") -> None:

@@ -145,8 +145,24 @@ def test_changed_code_builds_tables_again(checkout, builds, monkeypatch, tmp_pat
     for content in ("", "", "RULE = 1\n"):
         module.write_text(content, encoding="utf-8")
         os.utime(module, ns=(1, 1))
+        store._stamp_compiler.cache_clear()  # as in a new process
         store.compiled_tables("scratch")
     assert len(builds) == 2
+
+
+def test_code_is_looked_at_once_per_process(checkout, monkeypatch) -> None:
+    suffixes = []
+    look = store._look
+    monkeypatch.setattr(store, "_look", lambda *place: suffixes.append(place[3:]) or look(*place))
+    store._stamp_compiler.cache_clear()
+    for _ in range(3):
+        store.stamp(checkout)
+    assert suffixes.count((".py",)) >= 2
+    for room in ("spec", "rules"):
+        assert sum(item[0].startswith(f"../{room}") for item in store.stamp(checkout)) > 5
+    seen = len(suffixes)
+    store.stamp(checkout)
+    assert (".py",) not in suffixes[seen:]
 
 
 def test_a_wrong_file_leaves_the_compiled_table_alone(checkout) -> None:

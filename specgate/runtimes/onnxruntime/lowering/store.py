@@ -1,29 +1,22 @@
-"""Source of the compiled lowering tables.
-
-They are shipped in the wheel, or built from newer YAML files.
-"""
+"""Compiled lowering tables: shipped in the wheel, or rebuilt from YAML."""
 
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.lowering.table import make_table
-from specgate.spec.folders import CHECKOUT, PACKAGE, edited_at
-from specgate.spec.store import build_with_digest, kept_tables, stamp, write_tables
+from specgate.runtimes.onnxruntime.registrations import RUNTIME
+from specgate.spec.store import compiled_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from specgate.runtimes.onnxruntime.lowering.schema import Schema
     from specgate.runtimes.onnxruntime.lowering.table import Table
 
-__all__ = ["FILE", "FOLDER", "lowering_of", "lowering_tables", "schema_of"]
-
-FOLDER: Final = Path(CHECKOUT, "onnxruntime", "lowering")
-FILE: Final = Path(PACKAGE, "_specs", "onnxruntime-lowering.jsonl")
-_FORMAT: Final = 3  # increment when the compiled form changes
+__all__ = ["lowering_of", "lowering_tables", "schema_of"]
 
 
 @cache
@@ -32,20 +25,13 @@ def lowering_tables() -> dict[str, Any]:
 
     The keys are ``general`` and ``operators``, the latter by name.
     """
-    in_checkout = edited_at(CHECKOUT) and FOLDER.is_dir()
-    current = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
-    try:
-        kept = kept_tables(FILE)
-        if current is None or kept["stamp"] == current:
-            return kept["tables"]  # type: ignore[no-any-return]
-    except (OSError, ValueError, KeyError, TypeError):
-        if current is None:
-            raise InputError("the lowering tables of ONNX Runtime are not installed", file=str(FILE)) from None
+    return compiled_folder(f"{RUNTIME}/lowering", _build)
+
+
+def _build(folder: Path) -> dict[str, Any]:
     from specgate.runtimes.onnxruntime.lowering.build import build_lowering  # pydantic and yaml: only if stale
 
-    tables = build_with_digest(build_lowering, FOLDER)
-    write_tables(FILE, current, tables)
-    return tables
+    return build_lowering(folder)
 
 
 @cache

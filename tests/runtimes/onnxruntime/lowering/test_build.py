@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from specgate.runtimes.onnxruntime.lowering.build import build_lowering
-from specgate.runtimes.onnxruntime.lowering.store import FOLDER
 from specgate.spec.build import SpecErrors
+from tests.paths import SPECS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+FOLDER = SPECS / "onnxruntime" / "lowering"
 SOURCE = "source: [{repository: a/b, path: c, commit: d}]\n"
 GOOD = f"""summary: s
 {SOURCE}operators: {{Relu: {{dml: ACTIVATION_RELU}}}}
