@@ -159,11 +159,6 @@ class Dialect:
         return list(self.tables.about.get("domains", ()))
 
     @property
-    def foreign(self) -> dict[str, str]:
-        """Display names of the domains that another project defines."""
-        return dict(self.tables.about.get("foreign", {}))
-
-    @property
     def stands_for(self) -> dict[str, str]:
         """Operators of other domains by the table that implements each."""
         return {table: name for name, table in self.tables.about.get("stand_ins", {}).items()}

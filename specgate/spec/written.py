@@ -196,31 +196,47 @@ class UnstatedEntry(TypedDict):
     releases: dict[str, str]
 
 
-class _Rules:
-    """The common members of operator files and the tensor file."""
+class _Entry:
+    """A property for the value at a path of keys.
 
+    A missing key has the default if there is one.
+    """
+
+    def __init__(self, path: str, *default: Any) -> None:
+        *self.above, self.key = path.split(".")
+        self.default = default
+
+    def __get__(self, table: Any, _owner: type[Any]) -> Any:
+        if table is None:
+            return self
+        entries = table.entries
+        for key in self.above:
+            entries = entries.get(key, {}) if self.default else entries[key]
+        return entries.get(self.key, *self.default) if self.default else entries[self.key]
+
+
+def _entry(path: str, *default: Any) -> Any:
+    return _Entry(path, *default)
+
+
+class _Table:
     __slots__ = ("entries",)
 
     def __init__(self, entries: dict[str, Any]) -> None:
         self.entries = entries
 
-    @property
-    def rules(self) -> Mapping[str, Any]:
-        """The rules by name: an expression, an entry or several entries."""
-        rules: Mapping[str, Any] = self.entries.get("rules", {})
-        return rules
 
-    @property
-    def counterexamples(self) -> Mapping[str, Counterexample]:
-        """Counterexamples by the name of the only rule that each violates."""
-        entries_by_name: Mapping[str, Counterexample] = self.entries.get("counterexamples", {})
-        return entries_by_name
+class _Rules(_Table):
+    """The common members of operator files and the tensor file."""
 
-    @property
-    def observed(self) -> list[ObservedEntry]:
-        """Observed differences from the page, in file order."""
-        entries: list[ObservedEntry] = self.entries.get("observed", [])
-        return entries
+    __slots__ = ()
+
+    #: The rules by name: an expression, an entry or several entries.
+    rules: Mapping[str, Any] = _entry("rules", {})
+    #: Counterexamples by the name of the only rule that each violates.
+    counterexamples: Mapping[str, Counterexample] = _entry("counterexamples", {})
+    #: Observed differences from the page, in file order.
+    observed: list[ObservedEntry] = _entry("observed", [])
 
 
 class TensorTable(_Rules):
@@ -228,10 +244,7 @@ class TensorTable(_Rules):
 
     __slots__ = ()
 
-    @property
-    def sources(self) -> list[SourceEntry]:
-        entries: list[SourceEntry] = self.entries.get("sources", [])
-        return entries
+    sources: list[SourceEntry] = _entry("sources", [])
 
 
 class OperatorTable(_Rules):
@@ -239,36 +252,32 @@ class OperatorTable(_Rules):
 
     __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        return str(self.entries["operator"])
-
-    @property
-    def family(self) -> str | None:
-        name: str | None = self.entries.get("family")
-        return name
-
-    @property
-    def summary(self) -> str:
-        """The operator's description, empty for tables generated from a package."""
-        return str(self.entries.get("summary", ""))
-
-    @property
-    def sources(self) -> list[SourceEntry]:
-        entries: list[SourceEntry] = self.entries["source"]
-        return entries
-
-    @property
-    def unknowns(self) -> list[str]:
-        """Facts that could not be found."""
-        texts: list[str] = self.entries.get("unknowns", [])
-        return texts
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        """The fields by name: an entry, or one entry per range of levels."""
-        entries: Mapping[str, Any] = self.entries["fields"]
-        return entries
+    name: str = _entry("operator")
+    family: str | None = _entry("family", None)
+    #: The operator's description, empty for tables generated from a package.
+    summary: str = _entry("summary", "")
+    sources: list[SourceEntry] = _entry("source")
+    #: Facts that could not be found.
+    unknowns: list[str] = _entry("unknowns", [])
+    #: The fields by name: an entry, or one entry per range of levels.
+    fields: Mapping[str, Any] = _entry("fields")
+    #: The rows of withdrawn versions.
+    deprecated: list[str] = _entry("deprecated", [])
+    #: The first level without the operator, None if all later levels have it.
+    removed: str | None = _entry("removed", None)
+    #: The operator that replaces this one after its removal.
+    replaced_by: ReplacedByEntry | None = _entry("replaced_by", None)
+    #: True if unlisted attributes are accepted.
+    unchecked_attributes: bool = _entry("unchecked_attributes", False)
+    #: Named expressions, each of which may use earlier ones.
+    defines: Mapping[str, str] = _entry("define", {})
+    #: The operator's kernel entry, None without a kernel.
+    recipe: Recipe | None = _entry("execute", None)
+    #: The kernel's constants by the first level at which they apply.
+    behaviour: Mapping[str, dict[str, Any]] = _entry("execute", {})
+    #: The tolerance of results, as an expression.
+    tolerance: str = _entry("tolerance", "0")
+    examples: Mapping[str, Example] = _entry("examples", {})
 
     @property
     def cases(self) -> tuple[tuple[str | None, dict[str, dict[str, Any]]], ...]:
@@ -283,139 +292,54 @@ class OperatorTable(_Rules):
         ((_, rows),) = self.cases
         return rows
 
-    @property
-    def deprecated(self) -> list[str]:
-        """The rows of withdrawn versions."""
-        texts: list[str] = self.entries.get("deprecated", [])
-        return texts
 
-    @property
-    def removed(self) -> str | None:
-        """The first level without the operator, None if all later levels have it."""
-        level: str | None = self.entries.get("removed")
-        return level
-
-    @property
-    def replaced_by(self) -> ReplacedByEntry | None:
-        """The operator that replaces this one after its removal."""
-        entry: ReplacedByEntry | None = self.entries.get("replaced_by")
-        return entry
-
-    @property
-    def unchecked_attributes(self) -> bool:
-        """True if unlisted attributes are accepted."""
-        return bool(self.entries.get("unchecked_attributes"))
-
-    @property
-    def defines(self) -> Mapping[str, str]:
-        """Named expressions, each of which may use earlier ones."""
-        texts_by_name: Mapping[str, str] = self.entries.get("define", {})
-        return texts_by_name
-
-    @property
-    def recipe(self) -> Recipe | None:
-        """The operator's kernel entry, None without a kernel."""
-        entry: Recipe | None = self.entries.get("execute")
-        return entry
-
-    @property
-    def behaviour(self) -> Mapping[str, dict[str, Any]]:
-        """The kernel's constants by the first level at which they apply."""
-        entries: Mapping[str, dict[str, Any]] = self.entries.get("execute", {})
-        return entries
-
-    @property
-    def tolerance(self) -> str:
-        """The tolerance of results, as an expression."""
-        return str(self.entries.get("tolerance", "0"))
-
-    @property
-    def examples(self) -> Mapping[str, Example]:
-        entries_by_name: Mapping[str, Example] = self.entries.get("examples", {})
-        return entries_by_name
-
-
-class DialectTables:
+class DialectTables(_Table):
     """All files of one dialect."""
 
-    __slots__ = ("entries",)
+    __slots__ = ()
 
-    def __init__(self, entries: dict[str, Any]) -> None:
-        self.entries = entries
-
-    @property
-    def about(self) -> DialectEntry:
-        """The properties of the dialect."""
-        entry: DialectEntry = self.entries["dialect"]
-        return entry
-
-    @property
-    def digest(self) -> str | None:
-        """The digest, None where the build did not compute it."""
-        text: str | None = self.entries.get("digest")
-        return text
-
-    @property
-    def counted(self) -> Mapping[str, list[str]]:
-        """Precomputed outputs that are kept without a type, by operator."""
-        texts_by_name: Mapping[str, list[str]] = self.entries.get("counted", {})
-        return texts_by_name
-
-    @property
-    def foreign(self) -> Mapping[str, str]:
-        """Display names of the domains that another project defines."""
-        return self.about.get("foreign", {})
-
-    @property
-    def title(self) -> str:
-        """The vendor's name of the dialect."""
-        return self.about["title"]
-
-    @property
-    def levels(self) -> Mapping[str, LevelEntry]:
-        """The levels in order."""
-        entries_by_name: Mapping[str, LevelEntry] = self.entries["levels"]["levels"]
-        return entries_by_name
-
-    @property
-    def ir_versions(self) -> Mapping[str, str]:
-        """IR versions, each with the first release that supports it."""
-        texts_by_name: Mapping[str, str] = self.entries["levels"].get("ir_versions", {})
-        return texts_by_name
-
-    @property
-    def types(self) -> dict[str, TypeEntry]:
-        """The element types."""
-        entries_by_name: dict[str, TypeEntry] = self.entries["types"]["types"]
-        return entries_by_name
-
-    @property
-    def containers(self) -> Mapping[str, int]:
-        """Type constructors with their number of parameters."""
-        numbers_by_name: Mapping[str, int] = self.entries["types"].get("containers", {})
-        return numbers_by_name
-
-    @property
-    def flags(self) -> Mapping[str, int]:
-        """The numbers of tensor flags."""
-        numbers_by_name: Mapping[str, int] = self.entries["types"].get("flags", {})
-        return numbers_by_name
+    #: The properties of the dialect.
+    about: DialectEntry = _entry("dialect")
+    #: The vendor's name of the dialect.
+    title: str = _entry("dialect.title")
+    #: Display names of the domains that another project defines.
+    foreign: Mapping[str, str] = _entry("dialect.foreign", {})
+    #: The digest, None where the build did not compute it.
+    digest: str | None = _entry("digest", None)
+    #: Precomputed outputs that are kept without a type, by operator.
+    counted: Mapping[str, list[str]] = _entry("counted", {})
+    #: The levels in order.
+    levels: Mapping[str, LevelEntry] = _entry("levels.levels")
+    #: IR versions, each with the first release that supports it.
+    ir_versions: Mapping[str, str] = _entry("levels.ir_versions", {})
+    #: The element types.
+    types: dict[str, TypeEntry] = _entry("types.types")
+    #: Type constructors with their number of parameters.
+    containers: Mapping[str, int] = _entry("types.containers", {})
+    #: The numbers of tensor flags.
+    flags: Mapping[str, int] = _entry("types.flags", {})
+    #: The named releases.
+    environments: list[EnvironmentEntry] = _entry("environments.environments", [])
+    #: Releases without a documented level.
+    unstated: UnstatedEntry | None = _entry("environments.unstated", None)
+    #: Error codes by their hexadecimal spelling.
+    codes: Mapping[str, dict[str, Any]] = _entry("codes.codes", {})
+    #: The numbers of enum words.
+    enums: Mapping[str, dict[str, int]] = _entry("numbers.enums", {})
+    operator_numbers: Mapping[str, int] = _entry("numbers.operators", {})
+    #: The entries of all operators by name; see `OperatorTable`.
+    operators: dict[str, dict[str, Any]] = _entry("operators")
+    families: Mapping[str, dict[str, Any]] = _entry("families", {})
+    #: Named sets by kind.
+    sets: Mapping[str, dict[str, list[str]]] = _entry("sets", {})
+    #: The file of each operator in the dialect's folder.
+    files: Mapping[str, str] = _entry("files", {})
+    #: The dialect's folder, if it differs from that of the tables in use.
+    folder: str | None = _entry("folder", None)
 
     @property
     def tensor(self) -> TensorTable:
         return TensorTable(self.entries.get("tensor", {}))
-
-    @property
-    def environments(self) -> list[EnvironmentEntry]:
-        """The named releases."""
-        entries: list[EnvironmentEntry] = self.entries.get("environments", {}).get("environments", [])
-        return entries
-
-    @property
-    def unstated(self) -> UnstatedEntry | None:
-        """Releases without a documented level."""
-        entry: UnstatedEntry | None = self.entries.get("environments", {}).get("unstated")
-        return entry
 
     def domains_of(self, kind: str) -> Mapping[str, str]:
         """Return the extra domains of a kind of release, with their sources."""
@@ -426,49 +350,3 @@ class DialectTables:
     def sources_of_targets(self) -> list[SourceEntry]:
         """The sources of levels and releases."""
         return [*self.entries["levels"]["sources"], *self.entries.get("environments", {}).get("sources", [])]
-
-    @property
-    def codes(self) -> Mapping[str, dict[str, Any]]:
-        """Error codes by their hexadecimal spelling."""
-        entries: Mapping[str, dict[str, Any]] = self.entries.get("codes", {}).get("codes", {})
-        return entries
-
-    @property
-    def enums(self) -> Mapping[str, dict[str, int]]:
-        """The numbers of enum words."""
-        entries: Mapping[str, dict[str, int]] = self.entries.get("numbers", {}).get("enums", {})
-        return entries
-
-    @property
-    def operator_numbers(self) -> Mapping[str, int]:
-        numbers_by_name: Mapping[str, int] = self.entries.get("numbers", {}).get("operators", {})
-        return numbers_by_name
-
-    @property
-    def operators(self) -> dict[str, dict[str, Any]]:
-        """The entries of all operators by name; see `OperatorTable`."""
-        entries: dict[str, dict[str, Any]] = self.entries["operators"]
-        return entries
-
-    @property
-    def families(self) -> Mapping[str, dict[str, Any]]:
-        entries: Mapping[str, dict[str, Any]] = self.entries.get("families", {})
-        return entries
-
-    @property
-    def sets(self) -> Mapping[str, dict[str, list[str]]]:
-        """Named sets by kind."""
-        entries: Mapping[str, dict[str, list[str]]] = self.entries.get("sets", {})
-        return entries
-
-    @property
-    def files(self) -> Mapping[str, str]:
-        """The file of each operator in the dialect's folder."""
-        texts_by_name: Mapping[str, str] = self.entries.get("files", {})
-        return texts_by_name
-
-    @property
-    def folder(self) -> str | None:
-        """The dialect's folder, if it differs from that of the tables in use."""
-        text: str | None = self.entries.get("folder")
-        return text

@@ -379,7 +379,7 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
     own = loading.failing_check(descriptor, on_cpu=on_cpu)
     if own is not None:
         yield own
-    if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
+    if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).tables.foreign:
         yield from own_refusals(descriptor, loading, release, on_cpu=on_cpu)
         return
     if _only_in_the_runtime(descriptor, release):

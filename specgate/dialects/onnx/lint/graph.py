@@ -344,7 +344,7 @@ class _Walker:
 
         Returns its unit.
         """
-        owner, real = dialect("onnx").foreign[node.domain], dialect("onnx").stands_for[operator]
+        owner, real = dialect("onnx").tables.foreign[node.domain], dialect("onnx").stands_for[operator]
         reason = f"{owner} defines {real} in the domain {domain_name('')}, not in {node.domain}"
         place, fix = _place(at()), f"remove the domain {node.domain} from the node"
         self.findings.append(finding("operator-unknown", "error", reason, place, fix=fix))
