@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.graph import Body
     from specgate.runtimes.onnxruntime.lowering.expressions import Check
     from specgate.runtimes.onnxruntime.lowering.schema import Schema
-    from specgate.runtimes.onnxruntime.schemas import OwnSchema
+    from specgate.runtimes.onnxruntime.schemas import Param
+    from specgate.runtimes.onnxruntime.schemas import Schema as OwnSchema
 
 __all__ = [
     "FileRule", "Loading", "condition_of", "is_of", "loading_of", "own_refusals", "refusal", "refusals",
@@ -79,8 +80,12 @@ def _changed_fields(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -
         field.name
         for older, later, fields in ends
         for old, new, field in zip(older, later, fields, strict=False)
-        if (old.limited, old.optional, old.several) != (new.limited, new.optional, new.several)
+        if _constraint(old) != _constraint(new)
     }
+
+
+def _constraint(param: Param) -> tuple[str, bool, bool]:
+    return param.only or param.limited, param.optional, param.several
 
 
 def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:
@@ -95,15 +100,12 @@ def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:
         last = max((at for at, tensor in enumerate(tensors, 1) if tensor is not None), default=0)
         if last > len(places) and not (places and places[-1].several):
             return f"{end} {last - 1}, which is {fields[last - 1].vendor_name}"
-    later = sorted((newest.attributes.keys() - own.attributes.keys()) & descriptor.fields.keys())
+    before, after = ({info.vendor_name: info.default for info in schema.attributes} for schema in (own, newest))
+    later = sorted((after.keys() - before.keys()) & descriptor.fields.keys())
     if later:
         return f"attribute {later[0]}"
-    defaults = (
-        name
-        for name, (_, default) in newest.attributes.items()
-        if default is not None and own.attributes.get(name, (None, default))[1] is None
-    )
-    missing = sorted(set(defaults) - descriptor.fields.keys())
+    defaults = {name for name, default in after.items() if default is not None and before.get(name, default) is None}
+    missing = sorted(defaults - descriptor.fields.keys())
     return f"default of {missing[0]}" if missing else ""
 
 

@@ -5,7 +5,7 @@ They are operators of its additional domains, and experimental operators of earl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,77 +19,15 @@ from specgate.spec.tables import dialect, on_change
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["OwnSchema", "Param", "Parameter", "Schema", "opset_meant", "own_schema", "schema_of", "word"]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """An input or output.
-
-    limited: the type variable, or the only type such as ``INT64``. optional: it may be omitted. several: it is
-    variadic, and the last.
-    """
-
-    name: str
-    limited: str
-    optional: bool = False
-    several: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OwnSchema:
-    """A version of an operator.
-
-    attributes: type and default by name; the default is None if missing.
-    """
-
-    domain: str
-    operator: str
-    since: int
-    deprecated: bool
-    inputs: tuple[Parameter, ...]
-    outputs: tuple[Parameter, ...]
-    attributes: Mapping[str, tuple[str, Any]] = field(hash=False)
-
-
-def own_schema(domain: str, operator: str, opset: int, release: str | None = None) -> OwnSchema | None:
-    """Return the runtime's own schema for an imported version of a domain.
-
-    None means that the runtime does not define one. For an operator of ai.onnx, a newer version in the dialect's table
-    takes precedence. domain: "" is ai.onnx. release: "1.24" or "1.24.4", None for the newest; raises InputError for an
-    unknown one.
-    """
-    at = release_position(release)
-    rows = runtime_tables()["schemas"].get(domain or MAIN_DOMAIN, {}).get(operator, ())
-    items = [row for row in rows if row["first"] <= at <= row["last"] and row["version"] <= opset]
-    if not items:
-        return None
-    row = max(items, key=lambda each: int(each["version"]))
-    result = row.get("attributes", {})
-    return OwnSchema(
-        domain or MAIN_DOMAIN,
-        operator,
-        row["version"],
-        row.get("deprecated", False),
-        _parameters(row.get("inputs", {})),
-        _parameters(row.get("outputs", {})),
-        {name: (e, None) if isinstance(e, str) else (e["type"], e.get("default")) for name, e in result.items()},
-    )
-
-
-def _parameters(written: Mapping[str, str]) -> tuple[Parameter, ...]:
-    return tuple(
-        Parameter(name, text.rstrip("?*"), optional=text.endswith("?"), several=text.endswith("*"))
-        for name, text in written.items()
-    )
+__all__ = ["Param", "Schema", "opset_meant", "own_schema", "schema_of", "word"]
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
     """An input or output.
 
-    field: its name in tables. limited: the name of its type constraint. several: it is variadic. mixed: its tensors may
-    have different types. only: its type if it has exactly one.
+    field: its name in tables. limited: the name of its type constraint. several: it is variadic, and the last. mixed:
+    its tensors may have different types. only: its type if it has exactly one. optional: it may be omitted.
     """
 
     name: str
@@ -98,6 +36,7 @@ class Param:
     several: bool = False
     only: str | None = None
     mixed: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +115,7 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
     name = operator_name(op_type, domain)
     # The types of the runtime's own operators differ between releases, which the dialect's tables do not record.
     if name not in table.tables.operators or domain in table.tables.foreign:
-        return _own(domain, op_type, opset, release) if release else None
+        return own_schema(domain, op_type, opset, release) if release else None
     try:
         spec = table.operator(name)
     except NoTable:
@@ -187,7 +126,7 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
         text = spec.row_held(level)
         row = text if text in spec.table.deprecated else None
     if row is None:  # the runtime implements some ONNX operators before ONNX does
-        return _own(domain, op_type, opset, release) if release else None
+        return own_schema(domain, op_type, opset, release) if release else None
     cells = spec.table.only_rows[row]
     layout = spec.layout(level)
     return Schema.of(
@@ -222,34 +161,30 @@ def _param(info: FieldInfo, cell: Mapping[str, Any]) -> Param:
     return Param(info.vendor_name, info.name, limited, info.type == "tensor[]", only, info.heterogeneous)
 
 
-def _own(domain: str, op_type: str, opset: int, release: str) -> Schema | None:
-    """Return the schema of one of the runtime's own operators.
+def own_schema(domain: str, op_type: str, opset: int, release: str | None = None) -> Schema | None:
+    """Return the runtime's own schema for an imported version of a domain.
 
-    It is the newest version that the import allows.
+    It is the newest version that the import allows; None means that the runtime does not define one. For an operator of
+    ai.onnx, a newer version in the dialect's table takes precedence. domain: "" is ai.onnx. release: "1.24" or
+    "1.24.4", None for the newest; raises InputError for an unknown one.
     """
-    tables = runtime_tables()
-    at = list(tables["releases"]).index(".".join(release.split(".")[:2]))
-    rows = tables["schemas"].get(domain or "ai.onnx", {}).get(op_type, ())
+    at = release_position(release)
+    rows = runtime_tables()["schemas"].get(domain or MAIN_DOMAIN, {}).get(op_type, ())
     items = [row for row in rows if row["version"] <= opset and row["first"] <= at <= row["last"]]
     if not items:
         return None
     row = max(items, key=lambda each: int(each["version"]))
-    inputs, outputs = ({name: str(text) for name, text in row.get(end, {}).items()} for end in ("inputs", "outputs"))
-    used_items = {*inputs, *outputs}
+    inputs, outputs = ([_own_param(*pair) for pair in row.get(end, {}).items()] for end in ("inputs", "outputs"))
+    names = {param.name for param in (*inputs, *outputs)}
     attributes = []
     for name, entry in row.get("attributes", {}).items():
         info = entry if isinstance(entry, dict) else {"type": entry}
-        field = f"{name}_attribute" if name in used_items else name
+        field = f"{name}_attribute" if name in names else name
         attributes.append(FieldInfo(field, "attribute", info["type"], default=info.get("default"), vendor_name=name))
-    return Schema.of(
-        row["version"],
-        [_own_param(name, text) for name, text in inputs.items()],
-        [_own_param(name, text) for name, text in outputs.items()],
-        attributes,
-    )
+    return Schema.of(row["version"], inputs, outputs, attributes)
 
 
 def _own_param(name: str, text: str) -> Param:
     bare = text.rstrip("?*")
     only = bare if is_type(bare) else None
-    return Param(name, name, name if only else bare, "*" in text, only)
+    return Param(name, name, name if only else bare, text.endswith("*"), only, optional=text.endswith("?"))
