@@ -1,4 +1,4 @@
-"""Conversion between onnx's NodeProto objects and descriptors.
+"""Descriptors of onnx's NodeProto objects.
 
 Reading only accesses the objects and does not import onnx.
 """
@@ -8,18 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, Symbol, TensorDesc
-from specgate.descriptors.positional import attributes_of, build, positional
+from specgate.descriptors.positional import build
 from specgate.dialects.onnx.reader import attribute_value, container, operator_name
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import ModuleType
 
-    from specgate.spec.fields import FieldInfo
 
-__all__ = ["constant_protos", "from_node_proto", "to_node_proto"]
+__all__ = ["from_node_proto"]
 
 # Field with the value by AttributeProto.AttributeType (onnx/onnx.proto of onnx 1.23.2).
 _FIELDS: Final = {
@@ -43,7 +41,6 @@ _WORDS: Final = {
     9: "tensor-proto[]", 10: "graph[]", 11: "sparse-tensor-proto", 12: "sparse-tensor-proto[]", 13: "type-proto",
     14: "type-proto[]",
 }  # fmt: skip
-_KINDS: Final = {word: number for number, word in _WORDS.items()}
 MAX_DEPTH: Final = 8
 
 
@@ -162,115 +159,3 @@ def _values(tensor: Any) -> tuple[Any, ...] | None:
     except (ValueError, TypeError, OSError) as error:
         raise InputError(f"the tensor cannot be read: {error!s:.120}", place=tensor.name[:60] or None) from None
     return tuple(array.reshape(-1).tolist())
-
-
-def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
-    """Return a NodeProto, and a ValueInfoProto for each value by name.
-
-    Values are named after the table's fields (``indices``; ``inputs_0``, ``inputs_1`` … for a variadic field).
-    Constants are in `constant_protos`. Raises InputError without the onnx package, for a descriptor of another dialect,
-    and for an attribute that no AttributeProto can express.
-    """
-    onnx = _onnx(descriptor)
-    spec = dialect("onnx").operator(descriptor.operator)
-    domain, _, op_type = descriptor.operator.rpartition(".")
-    layout = spec.layout(descriptor.layout or descriptor.version)
-    attributes = {name: value for name, value in attributes_of(descriptor, spec).items() if value is not UNKNOWN}
-    inputs, outputs = _name_tensors(descriptor, "input"), _name_tensors(descriptor, "output")
-    outputs = outputs or [(info.name, None) for info in layout.outputs[:1]]  # its type is inferred
-    kinds = {name: _KINDS.get(info.type) for name, info in layout.attributes.items()}
-    odd_places = {oddity.where for oddity in descriptor.oddities}
-    try:
-        node = onnx.helper.make_node(
-            op_type, [name for name, _ in inputs], [name for name, _ in outputs], name=descriptor.name, domain=domain
-        )
-        for name, value in attributes.items():
-            info = layout.attributes.get(name)
-            fitting = None if info is None or info.name in odd_places else kinds.get(name)
-            node.attribute.append(onnx.helper.make_attribute(name, _proto(onnx, info, value), attr_type=fitting))
-        stated = [(name, tensor) for name, tensor in [*inputs, *outputs] if tensor is not UNSTATED]
-        tensors = {name: tensor for name, tensor in stated if tensor is not None}
-        return node, {name: _value_info(onnx, name, tensor) for name, tensor in tensors.items()}
-    except (ValueError, TypeError) as error:
-        raise InputError(f"cannot store this descriptor in a NodeProto: {error!s:.120}") from None
-
-
-def _proto(onnx: ModuleType, info: FieldInfo | None, value: Any) -> Any:
-    """Return the proto of a tensor, type or graph; other values as is."""
-    if isinstance(value, list) and any(isinstance(item, TensorDesc | GraphDesc) for item in value):
-        return [_proto(onnx, info, item) for item in value]
-    if isinstance(value, GraphDesc):
-        ends = [
-            [_value_info(onnx, f"{word}_{i}", tensor) for i, tensor in enumerate(part)]
-            for word, part in (("input", value.inputs), ("output", value.outputs))
-        ]
-        return onnx.helper.make_graph([], "graph", *ends)
-    if not isinstance(value, TensorDesc):
-        return value
-    kind = info.type.removesuffix("[]") if info is not None else "tensor-proto"
-    if kind == "type-proto":
-        return _value_info(onnx, "", value).type
-    if kind != "tensor-proto" or value.value is None or value.type is None or value.sizes is None:
-        raise InputError("the values of a tensor in an attribute must be known", place=info.name if info else None)
-    return onnx.helper.make_tensor("", dialect("onnx").types[value.type]["value"], value.sizes, list(value.value))
-
-
-def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
-    """Return an ``onnx.TensorProto`` for each constant of a descriptor.
-
-    The names are those of `to_node_proto`.
-    """
-    onnx = _onnx(descriptor)
-    types = dialect("onnx").types
-    entries = {}
-    for name, tensor in _name_tensors(descriptor, "input"):
-        if tensor is None or tensor.value is None or tensor.type is None:
-            continue
-        if not all(isinstance(size, int) for size in tensor.sizes or ()):
-            raise InputError("a constant needs known sizes", place=name)
-        number = types[tensor.type]["value"]
-        try:
-            entries[name] = onnx.helper.make_tensor(name, number, tensor.sizes or (), list(tensor.value))
-        except (ValueError, TypeError, OverflowError) as error:
-            raise InputError(f"cannot store this constant in a TensorProto: {error!s:.120}", place=name) from None
-    return entries
-
-
-def _onnx(descriptor: Descriptor) -> ModuleType:
-    if descriptor.dialect != "onnx":
-        raise InputError(f"expected a descriptor of onnx, found one of {descriptor.dialect}")
-    try:
-        import onnx
-        import onnx.helper
-    except ImportError:
-        raise InputError("creating a NodeProto requires the onnx package: pip install 'specgate-ml[onnx]'") from None
-    module: ModuleType = onnx
-    return module
-
-
-def _name_tensors(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDesc | None]]:
-    """Return names and tensors of inputs or outputs in order.
-
-    The name of an omitted tensor is empty.
-    """
-    layout = dialect("onnx").operator(descriptor.operator).layout(descriptor.layout or descriptor.version)
-    infos = layout.inputs if kind == "input" else layout.outputs
-    names = []
-    for info in infos:
-        value = descriptor.fields.get(info.name)
-        if isinstance(value, list):
-            names += [f"{info.name}_{i}" for i in range(len(value))]
-        else:
-            names.append(info.name)
-    tensors = positional(descriptor.fields, infos)
-    return [("" if tensor is None else name, tensor) for name, tensor in zip(names, tensors, strict=False)]
-
-
-def _value_info(onnx: ModuleType, name: str, tensor: TensorDesc) -> Any:
-    if tensor.type is None and tensor.sizes is None:
-        return onnx.ValueInfoProto(name=name)
-    if tensor.type is not None and tensor.type not in dialect("onnx").types:
-        raise InputError(f"no ValueInfoProto exists for {tensor.type!r:.60}", place=name)
-    number = 0 if tensor.type is None else dialect("onnx").types[tensor.type]["value"]
-    shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
-    return onnx.helper.make_tensor_value_info(name, number, shape)
