@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.spec.written import EnvironmentEntry
 
-__all__ = ["Differing", "Ours", "Verdicts", "compare_outputs", "kind_of", "our_verdict", "same_values", "sides_taken"]
+__all__ = ["Differing", "Ours", "Verdicts", "compare_outputs", "kind_of", "our_verdict", "sides_taken"]
 
 
 class Differing(NamedTuple):
@@ -94,17 +94,12 @@ def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
     return None if any(each is None for each in items) else items
 
 
-def same_values(mine: Any, other: Any, tolerance: float = 0.0) -> str:
-    """Return how two outputs differ, "" if they are equal.
+def _compare(name: str, mine: Any, other: Any, tolerance: float, tensor: TensorDesc | None) -> Differing | str | None:
+    """Return why two outputs cannot be compared, or how they differ.
 
     Without a tolerance they must be bitwise equal, except that all nan are equal. Masked elements of ours may have any
     value. Masked elements of theirs were not written, and ours must be masked there too.
     """
-    result = _compare("", mine, other, tolerance, None)
-    return "" if result is None else str(result)
-
-
-def _compare(name: str, mine: Any, other: Any, tolerance: float, tensor: TensorDesc | None) -> Differing | str | None:
     theirs = np.ma.getdata(other)
     own = np.ma.getdata(mine)
     if own.shape != theirs.shape or own.dtype != theirs.dtype:

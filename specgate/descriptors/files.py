@@ -28,7 +28,6 @@ __all__ = [
     "iterate_placed",
     "load_document",
     "one_of",
-    "read_descriptors",
     "read_one",
     "read_placed",
     "size_in_folder",
@@ -124,24 +123,14 @@ def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
     return entry
 
 
-def read_descriptors(
-    path: str | os.PathLike[str], dialect: str | None = None
-) -> list[tuple[str, Descriptor | NoTableEntry]]:
-    """Return the descriptors of a file with their places; raise InputError.
-
-    A place is "" for a file that is one descriptor, ``[2]`` in a list or in a file with one per line,
-    ``descriptors/NAME`` in a mapping of that key and ``dispatchables/NAME`` in a DxDispatch model.
-    """
-    return [(place, entry) for place, _, entry in read_placed(path, dialect)]
-
-
 def read_placed(
     path: str | os.PathLike[str], dialect: str | None = None, findings: list[Finding] | None = None
 ) -> Iterator[Placed]:
     """Yield the descriptors of a file with their places and lines.
 
-    Only files with one descriptor per line have lines. findings: receives remarks on the document as a whole. Raises
-    InputError.
+    A place is "" for a file that is one descriptor, ``[2]`` in a list or in a file with one per line,
+    ``descriptors/NAME`` in a mapping of that key and ``dispatchables/NAME`` in a DxDispatch model. Only files with one
+    descriptor per line have lines. findings: receives remarks on the document as a whole. Raises InputError.
     """
     name = os.fspath(path)
     return iterate_placed(read_text_file(name), name, dialect, findings)

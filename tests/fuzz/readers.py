@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.files import read_descriptors
+from specgate.descriptors.files import read_placed
 from specgate.descriptors.text import load_relaxed
 from specgate.dialects.directml.dxdispatch.read import entries as read_entries
 from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
@@ -181,7 +181,7 @@ def _descriptor_seeds() -> list[Any]:
 def _descriptors_hold(data: bytes, folder: Path) -> str:
     path = folder / ("d.json" if data[:1] in b"{[" else "d.yaml")
     path.write_bytes(data)
-    return "taken" if refusal(lambda: read_descriptors(path)) is None else "refused"
+    return "taken" if refusal(lambda: list(read_placed(path))) is None else "refused"
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from specgate.cli import main
-from specgate.descriptors.files import NoTableEntry, read_descriptors
+from specgate.descriptors.files import NoTableEntry, read_placed
 from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.pointer import graph_from_pointer
@@ -29,7 +29,7 @@ def make() -> dict[str, Any]:
 def test_what_was_read_of_a_program_is_checked(tmp_path, capsys):
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(make()))
-    (name, hot), (place, unseen) = read_descriptors(path)
+    (name, _, hot), (place, _, unseen) = read_placed(path)
     assert (name, place) == ("dispatchables/node_0", "dispatchables/graph.Nodes[2]")
     assert isinstance(unseen, NoTableEntry)
     assert "does not contain the description of this operator" in unseen.message
