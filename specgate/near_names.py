@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["expand_abbreviation", "near_operators", "near_versions"]
+__all__ = ["expand_abbreviation", "fold_name", "near_operators", "near_versions"]
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VERSION: Final = re.compile(r"[A-Za-z]*(\d{1,9}(?:\.\d{1,9})*)")
@@ -27,11 +27,11 @@ def near_operators(text: str, names: Collection[str], least: float = 0.6) -> lis
     least: the minimum similarity of other names, from 0 to 1.
     """
     text = text[:_LONGEST]
-    folded = {_fold_name(name): name for name in names}
-    for spelt in (_fold_name(text), _fold_name(text).rstrip("0123456789")):
+    folded = {fold_name(name): name for name in names}
+    for spelt in (fold_name(text), fold_name(text).rstrip("0123456789")):
         if spelt in folded:
             return [folded[spelt]]
-    if almost := get_close_matches(_fold_name(text), folded, 1, _ALMOST):
+    if almost := get_close_matches(fold_name(text), folded, 1, _ALMOST):
         return [folded[almost[0]]]
     words = {name: _words(name) for name in names}
     words_ = {word for each in words.values() for word in each}
@@ -48,10 +48,11 @@ def near_operators(text: str, names: Collection[str], least: float = 0.6) -> lis
                 key=lambda name: (len(words[name]), words[name][-len(expected_texts) :] != expected_texts, name),
             )
         ]
-    return [folded[near] for near in get_close_matches(_fold_name(text), folded, 1, least)]
+    return [folded[near] for near in get_close_matches(fold_name(text), folded, 1, least)]
 
 
-def _fold_name(name: str) -> str:
+def fold_name(name: str) -> str:
+    """Return a name without case and underscores, for comparison."""
     return name.replace("_", "").lower()
 
 

@@ -27,7 +27,7 @@ from specgate.execution.engine import execute_at
 from specgate.execution.observed import tolerance_of
 from specgate.execution.types import numpy_type
 from specgate.generate.cases import reproduce
-from specgate.rules.evaluate import Context, Undefined, evaluate
+from specgate.rules.evaluate import Context, certainly_holds
 from specgate.rules.functions import extent, overlapping
 from specgate.spec.tables import dialect as tables
 from specgate.validate.check import accepts
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from specgate.conform.result import Kind
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Values
-    from specgate.rules.language import Rule
     from specgate.spec.forms import OtherValues, Overlay
     from specgate.spec.operator_spec import OperatorSpec
 
@@ -116,15 +115,8 @@ def _entries(
     for overlays, context in both:
         for overlay in overlays:
             for values in overlay.values if overlay.holds(level, implementation) else ():
-                if values.when is None or _holds(values.when, context):
+                if values.when is None or certainly_holds(values.when, context):
                     yield _Entry(values, overlay.bug, context)
-
-
-def _holds(rule: Rule, context: Context) -> bool:
-    try:
-        return not any(map(context.absent, rule.needs)) and evaluate(rule, context) is True
-    except Undefined:
-        return False
 
 
 def _is_single_value(value: Any) -> bool:
@@ -155,7 +147,7 @@ def _matching_elements(entry: _Entry, output: Differing, arrays: Mapping[str, An
     hit = np.zeros(output.wrong.shape, np.bool_)
     for place in zip(*np.nonzero(output.wrong & output.written), strict=True) if hit.ndim else [()]:
         values = {name: array[place].item() for name, array in read.items()}
-        hit[place] = _holds(rule, Context({**fields, **values}, entry.context.numbers))
+        hit[place] = certainly_holds(rule, Context({**fields, **values}, entry.context.numbers))
     return hit
 
 

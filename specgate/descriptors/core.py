@@ -27,6 +27,7 @@ __all__ = [
     "format_value",
     "integer_limits",
     "is_record",
+    "placed_items",
     "register_record",
     "tensor",
     "whole_numbers",
@@ -136,6 +137,14 @@ def register_record(name: str, record: type[Any]) -> None:
 def is_record(value: object) -> bool:
     """Return whether a value is a registered record."""
     return value.__class__ in RECORDS.values()
+
+
+def placed_items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a field's value, or the elements of an array, with places."""
+    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) and not is_record(value):
+        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
+    else:
+        yield name, value
 
 
 def whole_numbers(record: type[Any]) -> bool:

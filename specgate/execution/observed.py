@@ -10,7 +10,7 @@ import numpy as np
 from specgate.descriptors.core import Descriptor, TensorDesc, is_record
 from specgate.errors import InputError
 from specgate.execution.arguments import recipe_of
-from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, certainly_holds, evaluate
 from specgate.rules.parse import parse
 from specgate.slotted import replace as replace_slots
 from specgate.spec.tables import dialect
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.execution.plan import Settled
-    from specgate.rules.language import Rule
     from specgate.spec.forms import OtherValues
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
@@ -170,7 +169,7 @@ def other_types(
     reads = {path for values in entries if values.when is not None for path in values.when.needs}
     elements = {name: array for name, array in arrays.items() if f"{name}.value" in reads}
     context = _context(descriptor, elements, spec, texts[0])
-    holding = [values for values in entries if values.when is None or _holds(values.when, context)]
+    holding = [values for values in entries if values.when is None or certainly_holds(values.when, context)]
     if not holding:
         return None
     values, resolved = holding[-1], spec.resolve(texts[0])
@@ -226,7 +225,7 @@ def recorded_values(
     fields, arguments = dict(descriptor.fields), dict[str, Any]()
     kernel, notes, by_elements, undefined = recorded.kernel, [], [], False
     for values in entries:
-        if values.when is not None and not _holds(values.when, context):
+        if values.when is not None and not certainly_holds(values.when, context):
             continue
         if not values.computed:
             by_elements += [values] if values.elements is not None else []
@@ -239,7 +238,7 @@ def recorded_values(
         if basis == "both":
             notes.append(f"{spec.name}: follows all builds instead of the documentation: {values.what}")
     for values in others:
-        if values.when is None or _holds(values.when, context):
+        if values.when is None or certainly_holds(values.when, context):
             notes += [_note(spec, values)] if values.elements is None else []
             by_elements += [values] if values.elements is not None else []
     if fields != descriptor.fields:
@@ -318,13 +317,6 @@ def _rewrite_attributes(values: OtherValues, context: Context) -> dict[str, Any]
         if value is not UNKNOWN:
             entries[name] = list(value) if isinstance(value, tuple) and type(value) is tuple else value
     return entries
-
-
-def _holds(rule: Rule, context: Context) -> bool:
-    try:
-        return not any(map(context.absent, rule.needs)) and evaluate(rule, context) is True
-    except Undefined:
-        return False
 
 
 def _may_hold(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, quote_text, relative_name
+from specgate.near_names import fold_name
 from specgate.rulebook import rule_of
 from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names
 from specgate.spec.tables import dialect
@@ -83,8 +84,7 @@ def _matching(pattern: str, names: Iterable[str]) -> list[str]:
 
 
 def _fold_names(part: str, names: Iterable[str]) -> list[str]:
-    plain = part.replace("_", "").lower()
-    return [name for name in sorted(names) if name.replace("_", "").lower() == plain]
+    return [name for name in sorted(names) if fold_name(name) == fold_name(part)]
 
 
 def _near_group(pattern: str, parts: list[str]) -> str:

@@ -38,6 +38,7 @@ __all__ = [
     "Context",
     "Evaluator",
     "Undefined",
+    "certainly_holds",
     "count_turns",
     "decide",
     "equal",
@@ -524,6 +525,14 @@ def evaluate(rule: Rule, context: Context) -> Any:
     Raises Undefined where it has no value.
     """
     return Evaluator(context).value(rule.tree, {})
+
+
+def certainly_holds(rule: Rule, context: Context) -> bool:
+    """Return whether a rule applies and holds."""
+    try:
+        return not any(map(context.absent, rule.needs)) and evaluate(rule, context) is True
+    except Undefined:
+        return False
 
 
 class Evaluator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Descriptor, TensorDesc, is_record
+from specgate.descriptors.core import Descriptor, TensorDesc, is_record, placed_items
 from specgate.errors import InputError
 from specgate.rules.language import UNKNOWN
 from specgate.spec.forms import cells_of
@@ -61,7 +61,7 @@ class SupportUnion:
             if len(self._fitting) < _REMEMBERED:
                 self._fitting.add(signature)
         for name in self._attributes:
-            for where, item in _items(name, descriptor.fields.get(name)):
+            for where, item in placed_items(name, descriptor.fields.get(name)):
                 if not self.takes_value(name, item):
                     word = item.operator if isinstance(item, Descriptor) else repr(item)
                     message = f"is {word:.60}, which no version of {self.spec.name} supports{self._list_values(name)}"
@@ -127,7 +127,7 @@ class SupportUnion:
 
     def _hold_cells(self, descriptor: Descriptor) -> None:
         for name, value in descriptor.fields.items():
-            for where, tensor in _items(name, value):
+            for where, tensor in placed_items(name, value):
                 if not isinstance(tensor, TensorDesc):
                     continue
                 if tensor.type is not None and not self.takes_type(name, tensor.type):
@@ -224,10 +224,3 @@ def _tensors(value: Any) -> Iterable[TensorDesc]:
 def _types(value: Any) -> frozenset[str]:
     tensors = (value,) if isinstance(value, TensorDesc) else _tensors(value)
     return frozenset(tensor.type for tensor in tensors if tensor.type is not None)
-
-
-def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) and not is_record(value):
-        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
-    else:
-        yield name, value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import NoTable
 from specgate.levels import LevelSet
-from specgate.near_names import near_operators
+from specgate.near_names import fold_name, near_operators
 from specgate.spec.changes import distinct, more_from, steps
 from specgate.spec.fields import Cell
 from specgate.spec.tables import dialect
@@ -42,8 +42,8 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
     plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
     tables = [dialect(d) for d in (dialect_names() if within is None else (within,))]
     exact = [table.operator(plain) for table in tables if plain in table.tables.operators]
-    result = _fold_name(plain)
-    loose = [t.operator(op) for t in tables for op in t.operators if _fold_name(op) == result]
+    result = fold_name(plain)
+    loose = [t.operator(op) for t in tables for op in t.operators if fold_name(op) == result]
     return exact if exact and (plain != plain.lower() or within is not None) else loose
 
 
@@ -69,10 +69,6 @@ def no_operator(name: str) -> NoTable:
         near += [f"{each}/{match}" for match in near_operators(name, list(dialect(each).tables.operators), 0.8)]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return NoTable(f"no dialect has a table for {name!r:.80}{hint}")
-
-
-def _fold_name(text: str) -> str:
-    return text.replace("_", "").lower()
 
 
 def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:

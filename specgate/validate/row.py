@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, format_value, is_record
+from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, format_value, is_record, placed_items
 from specgate.rules.evaluate import UNKNOWN
 from specgate.rules.explain import decisive, explain
 from specgate.rules.walk import walk
@@ -185,7 +185,7 @@ def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) ->
     Where another row of the table supports them, a kernel may still compute the result.
     """
     name = info.name
-    for where, item in _items(name, value) if value is not None else ():
+    for where, item in placed_items(name, value) if value is not None else ():
         if isinstance(item, TensorDesc):
             for failure in _tensor_cell(name, where, cell, item) if cell is not None and item is not UNSTATED else ():
                 yield replace(
@@ -198,14 +198,6 @@ def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) ->
             yield from _value_cell(where, info, cell, item, spec)
 
 
-def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a field's value, or the elements of an array, with places."""
-    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) and not is_record(value):
-        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
-    else:
-        yield name, value
-
-
 def _fused_failures(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
     """Yield the problems of fused operators, nothing for absent ones."""
     if value is None:
@@ -214,7 +206,7 @@ def _fused_failures(name: str, cell: Cell | None, value: Any, resolved: Resolved
 
     allowed = cell.operators if cell is not None else None
     fusible = Fusible(resolved.spec.dialect, resolved.level, allowed)
-    for where, item in _items(name, value):
+    for where, item in placed_items(name, value):
         for flaw in fusible.flaws(item):
             place = f"{where}.{flaw.field}" if flaw.field else where
             yield Failure(

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.schemas import Schema as OwnSchema
 
 __all__ = [
-    "FileRule", "Loading", "condition_of", "is_of", "loading_of", "own_refusals", "refusal", "refusals",
-    "refused_graph", "refused_models", "refusing_findings", "refusing_rules", "rule_holds", "unloadable",
+    "FileRule", "Loading", "Ruled", "condition_of", "is_of", "loading_of", "node_state", "own_refusals", "refusal",
+    "refusals", "refused_graph", "refused_models", "refusing_findings", "refusing_rules", "rule_holds", "unloadable",
 ]  # fmt: skip
 
 #: Rule groups that a schema states.
@@ -112,13 +112,15 @@ def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:
 class Ruled(NamedTuple):
     """A rule of the dialect with its range of operator versions.
 
-    The range includes its first version and excludes its end. cpu: only the CPU kernel enforces the rule.
+    The range includes its first version and excludes its end. cpu: only the CPU kernel enforces the rule. when: only
+    for nodes for which this holds.
     """
 
     name: str
     since: int
     until: int | None
     cpu: bool = False
+    when: Rule | None = None
 
 
 class Loading(NamedTuple):
@@ -159,14 +161,18 @@ class Loading(NamedTuple):
         if not self.checks or self.schema is None or descriptor.version is None:
             return None
         version = int(descriptor.version)
-        values = self.schema.values(descriptor, version)
-        state = State(values, {}, {}, lowering_tables()["general"], descriptor.operator)
+        state = node_state(self.schema, descriptor, version)
         for check in self.checks:
             result = holds_at(check.since, check.until, version) and check.at_run == at_run
             result = result and (check.inputs is None or inputs <= check.inputs)
             if result and (on_cpu or not check.cpu) and rule_holds(state, check.when):
                 return Finding(f"onnxruntime/{descriptor.operator}/{check.name}", "error", check.because)
         return None
+
+
+def node_state(schema: Schema, descriptor: Descriptor, version: int) -> State:
+    """Return the values of a node for conditions of tables."""
+    return State(schema.values(descriptor, version), {}, {}, lowering_tables()["general"], schema.operator)
 
 
 def rule_holds(state: State, rule: Rule) -> bool:
@@ -187,12 +193,7 @@ def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor
     if condition is None:
         return lambda _: False
     schema, rule = condition
-
-    def holds(descriptor: Descriptor) -> bool:
-        values = schema.values(descriptor, version)
-        return rule_holds(State(values, {}, {}, lowering_tables()["general"], operator), rule)
-
-    return holds
+    return lambda descriptor: rule_holds(node_state(schema, descriptor, version), rule)
 
 
 @cache

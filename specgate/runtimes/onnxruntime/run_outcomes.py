@@ -10,11 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.runtimes.onnxruntime.load_checks import is_of, loading_of, refusals, rule_holds
+from specgate.runtimes.onnxruntime.load_checks import Ruled, is_of, loading_of, node_state, refusals, rule_holds
 from specgate.runtimes.onnxruntime.lowering.expressions import holds_at, rule_of, scope_of, versions_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
-from specgate.runtimes.onnxruntime.lowering.state import State
-from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
@@ -23,7 +21,6 @@ from specgate.validate.check import accepts, check_at
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.rules.language import Rule
     from specgate.runtimes.onnxruntime.lowering.schema import Schema
     from specgate.verdict import Finding
 
@@ -35,37 +32,27 @@ _SCHEMA: Final = ("structure", "type")
 Outcome = Literal["refused", "fails", "runs", "unknown"]
 
 
-class _Entry(NamedTuple):
-    rule: str
-    since: int
-    until: int | None
-    when: Rule | None
-
-
 class _Runs(NamedTuple):
     """The entries of one operator in one release.
 
     schema: None if no entry has a condition.
     """
 
-    runs: tuple[_Entry, ...]
-    fails: tuple[_Entry, ...]
+    runs: tuple[Ruled, ...]
+    fails: tuple[Ruled, ...]
     schema: Schema | None
 
-    def matching_rules(self, entries: tuple[_Entry, ...], descriptor: Descriptor, version: int) -> set[str]:
+    def matching_rules(self, entries: tuple[Ruled, ...], descriptor: Descriptor, version: int) -> set[str]:
         """Return the rules of the entries that apply to a descriptor."""
         return {
-            entry.rule
+            entry.name
             for entry in entries
             if holds_at(entry.since, entry.until, version)
-            and (entry.when is None or self._holds(entry.when, descriptor, version))
+            and (
+                entry.when is None
+                or (self.schema and rule_holds(node_state(self.schema, descriptor, version), entry.when))
+            )
         }
-
-    def _holds(self, rule: Rule, descriptor: Descriptor, version: int) -> bool:
-        if self.schema is None:
-            return False
-        values = self.schema.values(descriptor, version)
-        return rule_holds(State(values, {}, {}, lowering_tables()["general"], descriptor.operator), rule)
 
 
 def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
@@ -137,8 +124,8 @@ def _runs_of(operator: str, release: str) -> _Runs:
     conditional = any("when" in entry for entries in listed.values() for entry in entries)
     schema = schema_from(operator, None) if conditional else None
 
-    def entry(raw: dict[str, str]) -> _Entry:
+    def entry(raw: dict[str, str]) -> Ruled:
         when = rule_of(raw["when"], scope_of(raw, schema.scope), "truth") if schema and "when" in raw else None
-        return _Entry(raw["rule"], *versions_of(raw), when)
+        return Ruled(raw["rule"], *versions_of(raw), when=when)
 
     return _Runs(tuple(map(entry, listed["runs"])), tuple(map(entry, listed["fails"])), schema)
