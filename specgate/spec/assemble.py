@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from specgate.descriptors.core import integer_limits
 from specgate.spec.forms import rule_forms
 from specgate.spec.short_forms import named_sets, plain_content, plain_operator, whole_rows
+from specgate.spec.written import cases_of, support_of
 from specgate.spec.yamlio import format_problem
 
 if TYPE_CHECKING:
@@ -331,11 +332,8 @@ def _family_path(name: str) -> Path:
 
 def support_rows(support: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
     """Yield every support row of all cases with its path."""
-    if not isinstance(support, list):
-        yield from ((("support", level), row) for level, row in support.items())
-        return
-    for index, case in enumerate(support):
-        yield from ((("support", index, level), row) for level, row in case.items() if level != "when")
+    for path, _, rows in cases_of(support):
+        yield from (((*path, level), row) for level, row in rows.items())
 
 
 def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> None:
@@ -365,13 +363,9 @@ def normalise(content: dict[str, Any]) -> dict[str, Any]:
     withdrawn = [path[-1] for path, row in support_rows(content.get("support", {})) if row.pop("deprecated", False)]
     if withdrawn:
         content["deprecated"] = withdrawn
-    if isinstance(content.get("support"), list):
-        content["support"] = [
-            {"when": " ".join(case["when"].split()), **_rows({k: v for k, v in case.items() if k != "when"})}
-            for case in content["support"]
-        ]
-    elif "support" in content:
-        content["support"] = _rows(content["support"])
+    if "support" in content:
+        cases = cases_of(content["support"])
+        content["support"] = support_of([(when and " ".join(when.split()), _rows(rows)) for _, when, rows in cases])
     if "rules" in content:
         content["rules"] = {rule: rule_forms(entry) for rule, entry in content["rules"].items()}
     for overlay in content.get("observed", []):

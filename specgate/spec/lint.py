@@ -19,6 +19,7 @@ from specgate.spec.folders import examples_file, written_tables
 from specgate.spec.forms import rule_forms
 from specgate.spec.short_forms import KINDS, MARK, by_name, may_be_absent, named_sets, whole_rows
 from specgate.spec.tables import in_use
+from specgate.spec.written import cases_of
 from specgate.spec.yamlio import load_yaml
 from specgate.validate.check import check_at
 from specgate.validate.facts import Facts
@@ -205,19 +206,16 @@ def _check_key_order(keys: list[str]) -> Iterator[str]:
         yield f"expected the keys in the order {', '.join(texts)}"
 
 
-def _written_cases(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _cases(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of every case, with the prefix of its messages."""
-    support = content.get("support", {})
-    cases = support if isinstance(support, list) else [support]
-    for index, case in enumerate(cases):
-        rows = {level: row for level, row in case.items() if level != "when"}
-        yield f"support.{index}." if isinstance(support, list) else "support.", rows
+    for path, _, rows in cases_of(content.get("support", {})):
+        yield ".".join([*map(str, path), ""]), rows
 
 
 def _canonical_order(file: Written) -> Iterator[str]:
     """Report keys that are not in canonical order."""
     yield from _check_key_order(list(file.content))
-    for place, rows in _written_cases(file.content):
+    for place, rows in _cases(file.content):
         for level, row in rows.items():
             named = [name for name in row if name in file.fields]
             if named != [name for name in file.fields if name in row]:
@@ -226,7 +224,7 @@ def _canonical_order(file: Written) -> Iterator[str]:
 
 def _repeated_cell(file: Written) -> Iterator[str]:
     """Report cells that repeat the row before, which hides real changes."""
-    for place, rows in _written_cases(file.content):
+    for place, rows in _cases(file.content):
         whole, _ = whole_rows(rows)
         for (before, old), (level, _) in pairwise(whole.items()):
             for name, cell in rows[level].items():
@@ -247,7 +245,7 @@ def _unnamed_set(file: Written) -> Iterator[str]:
 
 
 def _lists(content: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    rows = [(f"{place}{level}", row) for place, rows in _written_cases(content) for level, row in rows.items()]
+    rows = [(f"{place}{level}", row) for place, rows in _cases(content) for level, row in rows.items()]
     rows += [
         (f"observed.{i}.support", o["support"]) for i, o in enumerate(content.get("observed", ())) if "support" in o
     ]
@@ -356,12 +354,6 @@ def _family_problems(dialect: Dialect) -> Iterator[str]:
             yield f"{file}: unused-family: no operator uses it"
 
 
-def _cases(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of every case, with the prefix of its messages."""
-    for index, (when, rows) in enumerate(spec.support):
-        yield "support." if when is None else f"support.{index}.", rows
-
-
 def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
     """Report rows equal to the row before, which hide real changes.
 
@@ -369,7 +361,7 @@ def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
     """
     if spec.dialect.tables.about.get("rows_are_versions"):
         return
-    for place, rows in _cases(spec):
+    for place, rows in _cases(spec.table.entries):
         for (before, old), (level, new) in pairwise(rows.items()):
             fields = any(level in {f.since, f.until} for info in spec.fields.values() for f in info.forms or (info,))
             rules = any(level in {form.since, form.until} for form in spec.rule_forms)
@@ -423,7 +415,7 @@ def _unplaced_constraint(spec: OperatorSpec) -> Iterator[str]:
             continue
         places = {
             f"{place}{level}".removeprefix("support."): row
-            for place, rows in _cases(spec)
+            for place, rows in _cases(spec.table.entries)
             for level, row in rows.items()
             if spec.field_at(field.name, level) is not None
         }

@@ -15,6 +15,7 @@ from specgate.spec.forms import rule_forms
 from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.short_forms import named_sets
 from specgate.spec.variables import SAME_TYPE
+from specgate.spec.written import cases_of
 from specgate.spec.yamlio import format_problem
 
 if TYPE_CHECKING:
@@ -98,21 +99,18 @@ def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -
 
 
 def support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    support = raw["support"]
-    cases = list(enumerate(support)) if isinstance(support, list) else [(None, support)]
+    cases = cases_of(raw["support"])
     seen: dict[str, int] = {}
-    for index, case in cases:
-        path: Keys = ("support",) if index is None else ("support", index)
-        levels = [level for level in case if index is None or level != "when"]
-        rows = [dialect.position[level] for level in levels if level in dialect.position]
-        if not levels or rows != sorted(rows):
+    for index, (path, when, stated) in enumerate(cases):
+        rows = [dialect.position[level] for level in stated if level in dialect.position]
+        if not stated or rows != sorted(rows):
             yield path, "expected at least one row, rows in the order of the levels"
-        if index is not None and seen.setdefault(case["when"], index) != index:
-            yield (*path, "when"), f"support.{seen[case['when']]} has the same condition"
+        if when is not None and seen.setdefault(when, index) != index:
+            yield (*path, "when"), f"support.{seen[when]} has the same condition"
     if not cases:
         yield ("support",), "expected at least one case"
     before: dict[Keys, dict[str, Any]] = {}
-    for path, row in support_rows(support):
+    for path, row in support_rows(raw["support"]):
         kept = before.get(path[:-1], {})
         for name, cell in row.items():
             if kept.get(name) != cell:  # otherwise reported for the row before
@@ -141,7 +139,7 @@ def cell_problems(
 
 
 def _conditions(raw: dict[str, Any]) -> list[str]:
-    return [case["when"] for case in raw["support"]] if isinstance(raw["support"], list) else []
+    return [when for _, when, _ in cases_of(raw["support"]) if when is not None]
 
 
 def forms_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.shorthand import RESERVED, Shorthand, ShorthandError, formula_of
 from specgate.spec.forms import rule_forms
+from specgate.spec.written import cases_of, support_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -142,16 +143,11 @@ def written_out(
 
 def _places(content: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], str, str]]:
     """Yield the places that may name sets: path, container, key, kind of set."""
-    support = content.get("support", {})
-    cases = enumerate(support) if isinstance(support, list) else [(None, support)]
-    for index, rows in cases:
-        above: Keys = ("support",) if index is None else ("support", index)
+    for path, _, rows in cases_of(content.get("support", {})):
         for level, row in rows.items():
-            if level == "when":
-                continue
             for variable in row.get("type_sets") or {}:
-                yield (*above, level, "type_sets", variable), row["type_sets"], variable, "types"
-            yield from _cells((*above, level), row)
+                yield (*path, level, "type_sets", variable), row["type_sets"], variable, "types"
+            yield from _cells((*path, level), row)
     for index, overlay in enumerate(content.get("observed", [])):
         yield from _cells(("observed", index, "support"), overlay.get("support", {}))
     lacks = content.get("execute", {}).get("unsupported_types", {})
@@ -275,17 +271,13 @@ def plain_content(
     Also returns the problems.
     """
     content, problems = written_out(content, sets)
-    support = content.get("support")
-    if isinstance(support, list):
+    if "support" in content:
         cases = []
-        for index, case in enumerate(support):
-            rows, pairs = whole_rows({level: row for level, row in case.items() if level != "when"})
-            problems += [(("support", index, *path), text) for path, text in pairs]
-            cases.append({"when": case["when"], **rows})
-        content["support"] = cases
-    elif support is not None:
-        content["support"], pairs = whole_rows(support)
-        problems += [(("support", *path), text) for path, text in pairs]
+        for path, when, rows in cases_of(content["support"]):
+            whole, pairs = whole_rows(rows)
+            problems += [((*path, *rest), text) for rest, text in pairs]
+            cases.append((when, whole))
+        content["support"] = support_of(cases)
     problems += _twice(content.get("define", {}))
     return content, problems
 
@@ -386,9 +378,7 @@ class _Writer:
         return tables_by_name
 
     def support(self, support: Any) -> Any:
-        if not isinstance(support, list):
-            return support
-        return [{**case, "when": self.text(("support", i, "when"), case["when"])} for i, case in enumerate(support)]
+        return support_of([(when and self.text((*path, "when"), when), rows) for path, when, rows in cases_of(support)])
 
     def observed(self, overlays: list[dict[str, Any]]) -> list[dict[str, Any]]:
         tables = []

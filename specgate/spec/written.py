@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "Counterexample", "DialectEntry", "DialectTables", "EnvironmentEntry", "Example", "ImplementationEntry",
     "LevelEntry", "ObservedEntry", "OperatorTable", "Recipe", "ReplacedByEntry", "SourceEntry", "TensorTable",
-    "TypeEntry", "UnstatedEntry", "ValuesEntry",
+    "TypeEntry", "UnstatedEntry", "ValuesEntry", "cases_of", "support_of",
 ]  # fmt: skip
 
 
@@ -196,6 +196,24 @@ class UnstatedEntry(TypedDict):
     releases: dict[str, str]
 
 
+def cases_of(support: Any) -> list[tuple[tuple[str | int, ...], str | None, dict[str, Any]]]:
+    """Return the path, the condition and the rows by level of each case.
+
+    Rows without cases are one case without a condition.
+    """
+    if not isinstance(support, list):
+        return [(("support",), None, support)]
+    rows = [{level: row for level, row in case.items() if level != "when"} for case in support]
+    return [(("support", index), case["when"], rows[index]) for index, case in enumerate(support)]
+
+
+def support_of(cases: Sequence[tuple[str | None, dict[str, Any]]]) -> Any:
+    """Return the support rows of cases, the inverse of `cases_of`."""
+    if [when for when, _ in cases] == [None]:
+        return cases[0][1]
+    return [{"when": when, **rows} for when, rows in cases]
+
+
 class _Entry:
     """A property for the value at a path of keys.
 
@@ -282,9 +300,7 @@ class OperatorTable(_Rules):
     @property
     def cases(self) -> tuple[tuple[str | None, dict[str, dict[str, Any]]], ...]:
         """The rows by level: once without a condition, or one mapping per case."""
-        result = self.entries["support"]
-        cases = [result] if isinstance(result, dict) else result
-        return tuple((case.get("when"), {at: row for at, row in case.items() if at != "when"}) for case in cases)
+        return tuple((when, rows) for _, when, rows in cases_of(self.entries["support"]))
 
     @property
     def only_rows(self) -> dict[str, dict[str, Any]]:
