@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from docs.rule_ids import operator_rules, other_rules, tensor_rule_names, written_rules
 from docs.support import taken_words
 from specgate.dialects import SHIPPED
-from specgate.rulebook import rule_of
 from specgate.spec.changes import in_case
+from specgate.spec.rulebook import rule_of
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

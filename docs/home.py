@@ -10,8 +10,8 @@ from docs.runtime import best_opset
 from specgate.dialects import SHIPPED
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page, rule_page
-from specgate.rulebook import rule_of
 from specgate.spec.changes import steps
+from specgate.spec.rulebook import rule_of
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

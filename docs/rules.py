@@ -13,7 +13,7 @@ from specgate.errors import Error
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page, rule_page
 from specgate.report.tables.html import source_link
-from specgate.rulebook import Rule, rule_of
+from specgate.spec.rulebook import Rule, rule_of
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate import codes, preloading, rulebook
+    from specgate import codes, preloading
     from specgate.codes import Explanation
     from specgate.descriptors import files
     from specgate.dialects.protocols import Reader
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from specgate.lowest import model as lowest_model
     from specgate.lowest.descriptor import Minimum
     from specgate.lowest.text import ModelMinimum
-    from specgate.rulebook import Rule
     from specgate.runtimes.onnxruntime import minimum as onnxruntime_minimum
     from specgate.runtimes.onnxruntime import place as onnxruntime_place
     from specgate.runtimes.onnxruntime.minimum import LevelMinimum
     from specgate.runtimes.onnxruntime.placement import Placement
-    from specgate.spec import changes, view
+    from specgate.spec import changes, rulebook, view
     from specgate.spec.changes import Difference
+    from specgate.spec.rulebook import Rule
     from specgate.spec.view import OperatorSupport
     from specgate.validate import many
     from specgate.verdict import Basis, Report, Verdict
@@ -61,7 +61,7 @@ else:
     lowest_descriptor = lazy("specgate.lowest.descriptor")
     lowest_model = lazy("specgate.lowest.model")
     preloading = lazy("specgate.preloading")
-    rulebook = lazy("specgate.rulebook")
+    rulebook = lazy("specgate.spec.rulebook")
     onnxruntime_minimum = lazy("specgate.runtimes.onnxruntime.minimum")
     onnxruntime_place = lazy("specgate.runtimes.onnxruntime.place")
     changes = lazy("specgate.spec.changes")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from specgate import codes, rulebook
+    from specgate import codes
     from specgate.cli import place
     from specgate.descriptors import files
     from specgate.export import compare as export_compare
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from specgate.report.tables import html
     from specgate.report.tables import text as tables_text
     from specgate.spec import changes as spec_changes
-    from specgate.spec import view
+    from specgate.spec import rulebook, view
     from specgate.targets import Target
 else:
     place = lazy("specgate.cli.place")
@@ -51,8 +51,8 @@ else:
     tables_changes = lazy("specgate.report.tables.changes")
     html = lazy("specgate.report.tables.html")
     tables_text = lazy("specgate.report.tables.text")
-    rulebook = lazy("specgate.rulebook")
     spec_changes = lazy("specgate.spec.changes")
+    rulebook = lazy("specgate.spec.rulebook")
     view = lazy("specgate.spec.view")
 
 __all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]

@@ -12,8 +12,7 @@ from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, quote_text, relative_name
 from specgate.near_names import fold_name
-from specgate.rulebook import rule_of
-from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names
+from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names, rule_of
 from specgate.spec.tables import dialect
 from specgate.targets import at_level, expand_query, parse_target
 from specgate.verdict import Finding, Location

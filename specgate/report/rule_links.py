@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.report.tables import words
     from specgate.spec import rulebook
+    from specgate.spec.rulebook import Rule
 else:
     words = lazy("specgate.report.tables.words")
     rulebook = lazy("specgate.spec.rulebook")
@@ -98,32 +99,27 @@ def describe_rule(rule: str) -> About:
         return About(text)
 
     try:
-        return _from(rule, rulebook.rule_reference(rule))
+        return _from(rulebook.rule_reference(rule))
     except Error:
         return About(f"a check of specgate, {rule}")
 
 
-def _from(rule: str, reference: Mapping[str, Any]) -> About:
-    holds = [level_text(entry) for entry in reference["holds"]]
-    sources = reference.get("source") or []
+def _from(rule: Rule) -> About:
+    holds = [level_text(entry) for entry in rule.holds]
     lines = [*holds]
-    if reference.get("fix"):
-        lines.append(f"fix: {reference['fix']}")
-    lines += [f"source: {_source(source)}" for source in sources]
-    if "rejected" in reference:
-        lines.append(f"specgate rule {rule} prints a passing and a failing example")
+    if rule.fix:
+        lines.append(f"fix: {rule.fix}")
+    lines += [f"source: {words.source_words(source)}" for source in rule.source]
+    if rule.rejected is not None:
+        lines.append(f"specgate rule {rule.id} prints a passing and a failing example")
     first = holds[0].partition(": ")[2] if holds else ""
-    says = reference.get("says") or first or f"a check of specgate, {rule}"
-    return About(says, tuple(lines), next((url for url in map(_url, sources) if url), None))
+    says = rule.says or first or f"a check of specgate, {rule.id}"
+    return About(says, tuple(lines), next((url for url in map(_url, rule.source) if url), None))
 
 
 def level_text(entry: Mapping[str, Any]) -> str:
     by = f" ({entry['by']} only)" if "by" in entry else " (builds, not the documentation)" if entry.get("basis") else ""
     return f"{entry['levels']}{by}: {entry['text']}"
-
-
-def _source(source: Mapping[str, Any]) -> str:
-    return words.source_words(source)
 
 
 def _url(source: Mapping[str, Any]) -> str | None:

@@ -1,8 +1,9 @@
-"""Texts of rules without tables, such as ``DIALECT/model/RULE``."""
+"""Reference entries of rules by id, for rules in tables and in code."""
 
 from __future__ import annotations
 
 import difflib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.dialects import is_dialect, package
@@ -26,11 +27,42 @@ if TYPE_CHECKING:
     Rules = Mapping[str, tuple[str, str, dict[str, str]]]
 
 __all__ = [
-    "NODE_RULES", "OWN_RULES", "file_rule", "model_rule_reference", "model_rules", "other_groups", "rule_names",
+    "NODE_RULES", "OWN_RULES", "Rule", "file_rule", "model_rules", "other_groups", "rule_names", "rule_of",
     "rule_reference", "rules_of_group",
 ]  # fmt: skip
 
 _MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The reference entry of one rule.
+
+    id: as in findings. says: one sentence; None if the rule is only an expression. holds: for each form of the rule its
+    ``levels`` and ``text``, and ``basis`` and ``by`` if builds enforce it. fix: how to correct a violation. source:
+    where the rule is documented. accepted, rejected: an accepted descriptor, and a descriptor that only this rule
+    rejects, with its level and the change; None if the table has no such pair.
+    """
+
+    id: str
+    says: str | None
+    holds: tuple[Mapping[str, str], ...] = ()
+    fix: str | None = None
+    source: tuple[Mapping[str, Any], ...] = ()
+    accepted: Mapping[str, Any] | None = None
+    rejected: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as ``specgate rule --format json`` prints it."""
+        entries = {
+            "id": self.id,
+            "says": self.says,
+            "holds": [dict(form) for form in self.holds],
+            "fix": self.fix,
+            "source": [dict(source) for source in self.source],
+        }
+        pair = {} if self.accepted is None else {"accepted": self.accepted, "rejected": self.rejected}
+        return entries | pair
 
 
 def model_rules(dialect: str) -> Rules:
@@ -55,22 +87,6 @@ def rules_of_group(group: str) -> Rules:
     if slash and kind == _MODEL and is_dialect(dialect):
         return model_rules(dialect)
     return other_groups().get(group, {}) if slash and not is_dialect(dialect) else {}
-
-
-def model_rule_reference(rule_id: str) -> dict[str, Any] | None:
-    """Return the text of `specgate rule` for such an id, else None."""
-    group, _, name = rule_id.rpartition("/")
-    rule = rules_of_group(group).get(name)
-    if rule is None:
-        return None
-    severity, says, source = rule
-    return {
-        "id": rule_id,
-        "says": f"{says} ({severity})",
-        "holds": [],
-        "fix": None,
-        "source": [source] if source else [],
-    }
 
 
 OWN_RULES: Final = {
@@ -103,11 +119,22 @@ def file_rule(rule: str) -> str | None:
     return NODE_RULES.get(name) if "/" in group else None
 
 
-def rule_reference(rule_id: str) -> dict[str, Any]:
-    """Return all facts about a rule by its id.
+def rule_of(rule_id: str) -> Rule:
+    """Return a rule by its id, such as ``directml/ONE_HOT/axis-range``.
 
-    An id is spelled ``directml/ONE_HOT/axis-range``. Raises InputError for an unknown id.
+    Raises InputError or NoTable for an unknown id.
     """
+    group, _, name = rule_id.rpartition("/")
+    rule = rules_of_group(group).get(name)
+    if rule is not None:
+        severity, says, source = rule
+        return Rule(rule_id, f"{says} ({severity})", (), None, (source,) if source else ())
+    text = file_rule(rule_id)
+    return rule_reference(rule_id) if text is None else Rule(rule_id, text)
+
+
+def rule_reference(rule_id: str) -> Rule:
+    """Return a rule of a table by its id; raise InputError for an unknown id."""
     parts = rule_id.split("/")
     if len(parts) == 2 and is_dialect(parts[0]) and parts[1] in dialect(parts[0]).tables.operators:
         forms = dialect(parts[0]).operator(parts[1]).rule_forms
@@ -125,7 +152,7 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
     if dot and aspect != SAME_TYPE and field in spec.fields:
         return _cell_reference(rule_id, spec, field, aspect)
     if parts[2] in _GENERAL:
-        return {"id": rule_id, "says": _GENERAL[parts[2]], "holds": [], "source": spec.table.sources}
+        return Rule(rule_id, _GENERAL[parts[2]], source=tuple(spec.table.sources))
     stated = [*_documented_rules(spec.rule_forms, spec.levels), *_observed_rules(spec.overlays)]
     return _reference(rule_id, table, stated, parts[2], spec.table)
 
@@ -199,31 +226,33 @@ def _level_data(stated: _Stated, table: Dialect) -> dict[str, Any]:
 
 def _reference(
     rule_id: str, table: Dialect, every: list[_Stated], name: str, written: OperatorTable | TensorTable
-) -> dict[str, Any]:
+) -> Rule:
     mine = [stated.form for stated in every if stated.form.name == name]
     if not mine:
         names = list(dict.fromkeys(stated.form.name for stated in every))
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {rule_id.rpartition('/')[0]}/{near[0]}? " if near else ""
         raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(names) or 'none'}")
-    tables = [_level_data(stated, table) for stated in every if stated.form.name == name]
+    reference = Rule(
+        rule_id,
+        next((form.because for form in mine if form.because), None),
+        tuple(_level_data(stated, table) for stated in every if stated.form.name == name),
+        next((form.fix for form in mine if form.fix), None),
+        tuple(written.sources),
+    )
     entry = written.counterexamples.get(name)
-    reference: dict[str, Any] = {
-        "id": rule_id,
-        "says": next((form.because for form in mine if form.because), None),
-        "holds": tables,
-        "fix": next((form.fix for form in mine if form.fix), None),
-        "source": written.sources,
-    }
-    if entry is not None:
-        spec = table.operator(entry.get("operator") or rule_id.split("/")[1])
-        failing, level = counterexample(spec, entry)
-        reference["accepted"] = spec.table.examples[entry["of"]]["descriptor"]
-        reference["rejected"] = {"at": level, "change": entry["set"], "descriptor": failing}
-    return reference
+    if entry is None:
+        return reference
+    spec = table.operator(entry.get("operator") or rule_id.split("/")[1])
+    failing, level = counterexample(spec, entry)
+    return replace(
+        reference,
+        accepted=spec.table.examples[entry["of"]]["descriptor"],
+        rejected={"at": level, "change": entry["set"], "descriptor": failing},
+    )
 
 
-def _cell_reference(rule_id: str, spec: OperatorSpec, field: str, aspect: str) -> dict[str, Any]:
+def _cell_reference(rule_id: str, spec: OperatorSpec, field: str, aspect: str) -> Rule:
     if aspect not in _ASPECTS:
         raise InputError(f"unknown rule {rule_id!r:.100}; known aspects of a field: {', '.join(_ASPECTS)}")
     taken_at: dict[str, LevelSet] = {}
@@ -236,5 +265,5 @@ def _cell_reference(rule_id: str, spec: OperatorSpec, field: str, aspect: str) -
             text = ", ".join(map(str, result)) if isinstance(result, list) else str(result)
             text += f" where {when}" if when else ""
             taken_at[text] = taken_at[text] | at if text in taken_at else at
-    holds = [{"levels": str(at), "text": text} for text, at in taken_at.items()]
-    return {"id": rule_id, "says": _ASPECTS[aspect], "holds": holds, "source": spec.table.sources}
+    holds = tuple({"levels": str(at), "text": text} for text, at in taken_at.items())
+    return Rule(rule_id, _ASPECTS[aspect], holds, source=tuple(spec.table.sources))

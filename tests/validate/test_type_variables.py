@@ -83,8 +83,8 @@ def test_a_variable_that_is_another_one_in_later_versions():
 
 def test_its_reference():
     reference = rule_reference("onnx/BatchNormalization/T2.same-type")
-    assert reference["says"] == "input_mean and input_var must have the same type (T2)"
-    assert {value["levels"] for value in reference["holds"]} == {"15..28"}
+    assert reference.says == "input_mean and input_var must have the same type (T2)"
+    assert {value["levels"] for value in reference.holds} == {"15..28"}
 
 
 def test_an_overlay_may_waive_it(scratch):

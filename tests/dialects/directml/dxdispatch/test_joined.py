@@ -9,7 +9,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.rulebook import rule_of
+from specgate.spec.rulebook import rule_of
 
 if TYPE_CHECKING:
     from pathlib import Path
