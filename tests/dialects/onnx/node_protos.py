@@ -15,6 +15,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
 
+helper: Any = onnx.helper
 KINDS: Final = {word: number for number, word in _WORDS.items()}
 
 
@@ -33,11 +34,11 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
     kinds = {name: KINDS.get(info.type) for name, info in layout.attributes.items()}
     odd_places = {oddity.where for oddity in descriptor.oddities}
     names, results = ([name for name, _ in pairs] for pairs in (inputs, outputs))
-    node = onnx.helper.make_node(op_type, names, results, name=descriptor.name, domain=domain)
+    node = helper.make_node(op_type, names, results, name=descriptor.name, domain=domain)
     for name, value in attributes.items():
         info = layout.attributes.get(name)
         fitting = None if info is None or info.name in odd_places else kinds.get(name)
-        node.attribute.append(onnx.helper.make_attribute(name, _proto(info, value), attr_type=fitting))
+        node.attribute.append(helper.make_attribute(name, _proto(info, value), attr_type=fitting))
     stated = [(name, tensor) for name, tensor in [*inputs, *outputs] if tensor is not UNSTATED]
     return node, {name: _value_info(name, tensor) for name, tensor in stated if tensor is not None}
 
@@ -51,16 +52,14 @@ def _proto(info: FieldInfo | None, value: Any) -> Any:
             [_value_info(f"{word}_{i}", tensor) for i, tensor in enumerate(part)]
             for word, part in (("input", value.inputs), ("output", value.outputs))
         ]
-        return onnx.helper.make_graph([], "graph", *ends)
+        return helper.make_graph([], "graph", *ends)
     if not isinstance(value, TensorDesc):
         return value
     kind = info.type.removesuffix("[]") if info is not None else "tensor-proto"
     if kind == "type-proto":
         return _value_info("", value).type
     assert kind == "tensor-proto"
-    return onnx.helper.make_tensor(
-        "", dialect("onnx").types[str(value.type)]["value"], value.sizes, list(value.value or ())
-    )
+    return helper.make_tensor("", _number(value.type), value.sizes, list(value.value or ()))
 
 
 def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
@@ -68,9 +67,8 @@ def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
 
     The names are those of `to_node_proto`.
     """
-    types = dialect("onnx").types
     return {
-        name: onnx.helper.make_tensor(name, types[tensor.type]["value"], tensor.sizes or (), list(tensor.value))
+        name: helper.make_tensor(name, _number(tensor.type), tensor.sizes or (), list(tensor.value))
         for name, tensor in _name_tensors(descriptor, "input")
         if tensor is not None and tensor.value is not None and tensor.type is not None
     }
@@ -94,9 +92,12 @@ def _name_tensors(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDe
     return [("" if tensor is None else name, tensor) for name, tensor in zip(names, tensors, strict=False)]
 
 
+def _number(word: str | None) -> int | None:
+    return 0 if word is None else dialect("onnx").types[word]["value"]
+
+
 def _value_info(name: str, tensor: TensorDesc) -> Any:
     if tensor.type is None and tensor.sizes is None:
         return onnx.ValueInfoProto(name=name)
-    number = 0 if tensor.type is None else dialect("onnx").types[tensor.type]["value"]
     shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
-    return onnx.helper.make_tensor_value_info(name, number, shape)
+    return helper.make_tensor_value_info(name, _number(tensor.type), shape)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.dialects.onnx.file import graph as onnx_graph
+from specgate.dialects.onnx.file.fast_paths import plain_node
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.errors import InputError
 
@@ -112,9 +113,13 @@ def test_what_is_odd_is_reported_of_every_file_that_has_it() -> None:
 
 
 def test_a_node_that_is_not_ordinary_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    spans = []
-    ordinary = onnx_graph.plain_node
-    monkeypatch.setattr(onnx_graph, "plain_node", lambda *span: spans.append(span[2:4]) or ordinary(*span))
+    spans: list[tuple[int, int]] = []
+
+    def count_span(source: Any, data: bytes, begin: int, end: int, base: int) -> Any:
+        spans.append((begin, end))
+        return plain_node(source, data, begin, end, base)
+
+    monkeypatch.setattr(onnx_graph, "plain_node", count_span)
     node = add_size(1, add_size(2, b"y") + add_size(4, b"Op") + add_size(7, b"ai.onnx"))
     model = read_model_bytes(b"\x08\x08" + add_size(7, node * 3 + add_size(2, b"g")) + add_size(8, b"\x10\x11"))
     assert [(each.op_type, each.domain) for each in model.graph.nodes] == [("Op", "")] * 3
