@@ -163,7 +163,7 @@ def test_code_is_looked_at_once_per_process(checkout, monkeypatch) -> None:
     stamps = [store.stamp(checkout) for _ in range(3)]
     assert stamps[0] == stamps[1] == stamps[2]
     for room in ("spec", "rules"):
-        assert folders.count(os.path.join(store.PACKAGE, room)) == 1
+        assert folders.count(str(Path(store.PACKAGE) / room)) == 1
         assert sum(item[0].startswith(f"../{room}") for item in stamps[0]) > 5
 
 
