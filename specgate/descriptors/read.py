@@ -22,7 +22,6 @@ __all__ = ["load_document", "read_dict", "read_text_file", "source_code", "write
 MAX_FILE: Final = 64 * 2**20
 #: Byte order marks of UTF-16, which PowerShell 5 writes when output is redirected.
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-MAX_DEPTH: Final = 200
 _CPP: Final = "C or C++ source: `specgate export cpp` writes a header that checks descriptors inside the program"
 #: Descriptions of source files by suffix.
 _SOURCES: Final = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
 
 __all__ = [
-    "Change", "Detail", "Difference", "Side", "Step", "cell_changes", "changes", "difference", "differences",
+    "Change", "Detail", "Difference", "Side", "Step", "cell_changes", "changes", "difference",
     "distinct", "field_changes", "in_case", "join_expressions", "more_from", "rule_changes", "rule_texts", "steps",
 ]  # fmt: skip
 
@@ -179,11 +179,6 @@ def difference(before: Target, after: Target) -> Difference:
         raise InputError(f"expected two targets of one dialect, found {before} and {after}")
     matching_changes = changes(dialect(before.dialect), before.level, after.level)
     return Difference(before, after, tuple(matching_changes))
-
-
-def differences(table: Dialect, before: str, after: str) -> list[dict[str, Any]]:
-    """Return the changes per operator between two levels as plain data."""
-    return [change.to_dict() for change in changes(table, before, after)]
 
 
 def changes(table: Dialect, before: str, after: str) -> list[Change]:

@@ -8,7 +8,6 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.dialects.onnx.lint.references import PREFIX
 from specgate.dialects.onnx.lint.references import RULES as MODEL_RULES
 from specgate.dialects.openvino.references import PREFIX as IR_PREFIX
 from specgate.dialects.openvino.references import RULES as IR_RULES
@@ -16,6 +15,7 @@ from tests.dialects.onnx.lint import test_names as test_onnx_names
 from tests.dialects.onnx.lint import test_versions as test_onnx_versions
 from tests.paths import ROOT
 
+PREFIX = "onnx/model/"
 CALL = re.compile(r'finding\(\s*"([a-z-]+)"|/model/([a-z-]+)"')
 
 

@@ -147,9 +147,6 @@ def divide_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float3
     return result
 
 
-_INT64 = range(-(2**63), 2**63)
-
-
 def _looked_up(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int = -1) -> NDArray[np.intp]:
     """Return the index of each element: -1 if missing, `of_nan` for nan."""
     flat = inputs.reshape(-1)

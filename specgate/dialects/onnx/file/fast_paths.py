@@ -190,7 +190,7 @@ _ELEMENTS: Final = {"FLOATS": "float", "INTS": "int", "STRINGS": "string"}
 _MOST_HEADER = 6  # bytes of a field's key and length; a larger gap contains skipped fields
 _NODE_COST, _INFO_COST = 400, 60  # as in `schema.PROTO`
 
-# Keys of NodeProto and ValueInfoProto (field number << 3 | 2); `schema.SKIPPED` lists the fields that are skipped.
+# Keys of NodeProto and ValueInfoProto (field number << 3 | 2).
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
 _INFO_NAME, _INFO_TYPE = 10, 18
 

@@ -24,7 +24,6 @@ __all__ = [
     "PLAIN_KINDS",
     "PROTO",
     "SCALARS",
-    "SKIPPED",
     "STORED",
     "VARINT",
     "WIRES",
@@ -215,8 +214,9 @@ ATTRIBUTE_FIELDS = {
     "TYPE_PROTOS": "type_protos",
 }
 
-# Messages as read: memory cost (see Message), then number, label and type, and name of each field.
-
+# Messages as read: memory cost (see Message), then number, label and type, and name of each field. Other fields are
+# skipped, because no verdict depends on them: documentation, metadata, denotations, devices, and where training writes
+# its results. Messages in them are still checked, because protobuf rejects a file with a malformed one.
 PROTO = messages("""
 ModelProto 700: 1 int64 ir_version; 2 string producer_name; 3 string producer_version; 4 string domain;
     5 int64 model_version; 7 GraphProto graph; 8 repeated OperatorSetIdProto opset_import;
@@ -268,28 +268,6 @@ IntIntListEntryProto 0: 2 repeated int64 value
 ShardedDimProto 0: 2 skipped SimpleShardedDimProto simple_sharding
 SimpleShardedDimProto 0:
 """)
-# Fields that are skipped, because no verdict depends on them: documentation, metadata, denotations, devices, and where
-# training writes its results. Messages in them are still checked, because protobuf rejects a file with a malformed one.
-SKIPPED = {
-    "ModelProto": "doc_string metadata_props configuration",
-    "TrainingInfoProto": "initialization_binding update_binding",
-    "FunctionProto": "doc_string metadata_props",
-    "GraphProto": "doc_string metadata_props",
-    "NodeProto": "doc_string metadata_props device_configurations",
-    "AttributeProto": "doc_string",
-    "ValueInfoProto": "doc_string metadata_props",
-    "TypeProto": "denotation",
-    "TypeProto.Opaque": "domain name",
-    "TensorShapeProto.Dimension": "denotation",
-    "TensorProto": "doc_string metadata_props",
-    "TensorProto.Segment": "begin end",
-    "DeviceConfigurationProto": "name num_devices device",
-    "NodeDeviceConfigurationProto": "configuration_id sharding_spec pipeline_stage",
-    "ShardingSpecProto": "tensor_name index_to_device_group_map sharded_dim",
-    "IntIntListEntryProto": "key",
-    "ShardedDimProto": "axis simple_sharding",
-    "SimpleShardedDimProto": "dim_value dim_param num_shards",
-}
 KINDS = {name: dict(message.fields.values()) for name, message in PROTO.items()}
 
 # Field that holds a tensor's elements if raw_data does not.
