@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from specgate.dialects import package
 from specgate.errors import InputError
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["dialect", "in_use", "on_change", "use_specs"]
+__all__ = ["dialect", "in_use", "on_change", "until_change", "use_specs"]
+
+AnyFunction = TypeVar("AnyFunction", bound="Callable[..., Any]")
 
 _dialects: dict[str, Dialect] = {}
 _extra: list[Path] = []
@@ -73,6 +76,13 @@ def on_change(forget: Callable[[], None]) -> Callable[[], None]:
     """
     _forgetting.append(forget)
     return forget
+
+
+def until_change(function: AnyFunction) -> AnyFunction:
+    """Return the function with its results cached until the tables change."""
+    cached: Any = cache(function)
+    on_change(cached.cache_clear)
+    return cached  # type: ignore[no-any-return]
 
 
 def _forget() -> None:

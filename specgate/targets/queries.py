@@ -10,12 +10,11 @@ from __future__ import annotations
 import difflib
 import operator
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError
-from specgate.spec.tables import dialect, on_change
+from specgate.spec.tables import dialect, until_change
 from specgate.targets.listing import known_targets
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ def _ends(plain: str) -> str:
     return f"known are {' and '.join(texts)}"
 
 
-@cache
+@until_change
 def _families() -> dict[str, _Family]:
     """Return the families of queries by name.
 
@@ -233,9 +232,3 @@ def _own_packages(releases: dict[str, list[_Named]]) -> None:
 
 def _word(name: str) -> str:
     return dialect(name).level_word if name in dialect_names() else ""
-
-
-@on_change
-def forget() -> None:
-    """Clear the cached families after the tables changed."""
-    _families.cache_clear()

@@ -10,7 +10,7 @@ from specgate.dialects import packages
 from specgate.errors import InputError
 from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
-from specgate.spec.tables import on_change
+from specgate.spec.tables import until_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,30 +30,21 @@ __all__ = [
 #: The name of the finding on a type that a device does not support.
 DEVICE_RULE: Final = "device-capability"
 _WORDS: Final = {"all", "none"}
-_capabilities: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
 
 
-@on_change
-def _forget() -> None:
-    """Clear facts of replaced tables."""
-    _capabilities.clear()
-
-
+@until_change
 def required_capabilities(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
     """Return the capabilities that each optional type requires at a level.
 
     A device needs one of the listed capabilities to support the type.
     """
-    texts_by_name = _capabilities.get((dialect, level))
-    if texts_by_name is None:
-        table = tables(dialect)
-        texts_by_name = _capabilities[dialect, level] = {
-            name: tuple(gate["any"])
-            for name, info in table.types.items()
-            for gate in info.get("capability") or ()
-            if table.holds(level, gate.get("since"), gate.get("until"))
-        }
-    return texts_by_name
+    table = tables(dialect)
+    return {
+        name: tuple(gate["any"])
+        for name, info in table.types.items()
+        for gate in info.get("capability") or ()
+        if table.holds(level, gate.get("since"), gate.get("until"))
+    }
 
 
 def capabilities(dialect: str) -> list[str]:

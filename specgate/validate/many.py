@@ -14,7 +14,7 @@ from specgate.errors import InputError
 from specgate.rules.column_values import Words, both, either, negation
 from specgate.rules.columns import compile_columns
 from specgate.spec.tables import dialect as tables
-from specgate.spec.tables import on_change
+from specgate.spec.tables import until_change
 from specgate.validate.check import accepts, required_rows
 from specgate.validate.conditional_rows import list_rows
 from specgate.validate.device import required_capabilities
@@ -36,13 +36,6 @@ __all__ = ["accepted_rows"]
 
 #: Rows per block: small enough for intermediate results to stay in the processor's cache.
 BLOCK: Final = 2**16
-
-_checks: dict[tuple[str, str, str, Basis, str | None], list[Check] | None] = {}
-
-
-@on_change
-def _forget() -> None:
-    _checks.clear()
 
 
 def accepted_rows(
@@ -68,16 +61,14 @@ def accepted_rows(
     return result
 
 
+@until_change
 def _compile_columns(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> list[Check] | None:
     """Return the column checks, one per support row.
 
     None where the level does not define the operator.
     """
-    key = (dialect, operator, level, basis, by)
-    if key not in _checks:
-        resolved = required_rows(*key)
-        _checks[key] = None if resolved is None else [compile_columns(row) for row in list_rows(resolved)]
-    return _checks[key]
+    resolved = required_rows(dialect, operator, level, basis, by)
+    return None if resolved is None else [compile_columns(row) for row in list_rows(resolved)]
 
 
 class _Judge:

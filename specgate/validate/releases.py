@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
-from specgate.spec.tables import on_change
+from specgate.spec.tables import until_change
 from specgate.validate.message import rule_id
 from specgate.verdict import Finding
 
@@ -21,13 +21,6 @@ __all__ = ["RELEASE_RULE", "newer_than", "newer_types", "places_of", "with_relea
 
 #: The name of the finding on a type that a release does not support.
 RELEASE_RULE: Final = "type-release"
-_releases: dict[tuple[str, str], dict[str, str]] = {}
-
-
-@on_change
-def _forget() -> None:
-    """Clear facts of replaced tables."""
-    _releases.clear()
 
 
 def newer_types(target: Target) -> Mapping[str, str]:
@@ -40,17 +33,14 @@ def newer_types(target: Target) -> Mapping[str, str]:
     return newer_than(target.dialect, target.environment)
 
 
+@until_change
 def newer_than(dialect: str, release: str) -> Mapping[str, str]:
     """Return types newer than a release's title, with their first release."""
-    texts_by_name = _releases.get((dialect, release))
-    if texts_by_name is None:
-        table = tables(dialect)
-        places = {str(entry["name"]): at for at, entry in enumerate(table.environments)}
-        own = next(at for at, entry in enumerate(table.environments) if entry["title"] == release)
-        firsts = {name: info["release"] for name, info in table.types.items() if info.get("release")}
-        newer = {name: str(first) for name, first in firsts.items() if places[str(first)] > own}
-        texts_by_name = _releases[dialect, release] = newer
-    return texts_by_name
+    table = tables(dialect)
+    places = {str(entry["name"]): at for at, entry in enumerate(table.environments)}
+    own = next(at for at, entry in enumerate(table.environments) if entry["title"] == release)
+    firsts = {name: str(info["release"]) for name, info in table.types.items() if info.get("release")}
+    return {name: first for name, first in firsts.items() if places[first] > own}
 
 
 def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Target) -> Verdict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.lint.units import bodies
@@ -11,7 +10,7 @@ from specgate.errors import Error
 from specgate.runtimes.onnxruntime.graph import body_of
 from specgate.runtimes.onnxruntime.registrations import registrations
 from specgate.slotted import replace
-from specgate.spec.tables import dialect, on_change
+from specgate.spec.tables import dialect, until_change
 from specgate.validate.fixes import cast_fix
 from specgate.validate.message import later_fix
 from specgate.validate.verdict_cache import Memo, key_of
@@ -163,12 +162,12 @@ def _newest(registry: Registry, name: str) -> int:
     return max((row.until or row.version for row in registry.of("", name)), default=0)
 
 
-@lru_cache(maxsize=1024)
+@until_change
 def _versions(operator: str) -> tuple[int, ...]:
     return tuple(int(row) for row in dialect("onnx").operator(operator).rows)
 
 
-@lru_cache(maxsize=4096)
+@until_change
 def _since(operator: str, opset: int) -> int:
     """Return an ONNX operator's version at an opset, or 0 if undefined."""
     return max((version for version in _versions(operator) if version <= opset), default=0)
@@ -208,17 +207,9 @@ def _is_rejected(descriptor: Descriptor, level: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@until_change
 def _has_same_rules(operator: str, version: str, opset: str) -> bool:
     """Return whether an ONNX operator has the same rules at two opsets."""
     spec = dialect("onnx").operator(operator)
     first, second = (list(spec.sides_at(level).values()) for level in (version, opset))
     return [resolved.content for resolved in first] == [resolved.content for resolved in second]
-
-
-@on_change
-def _forget() -> None:
-    """Clear the caches of unused tables."""
-    _versions.cache_clear()
-    _since.cache_clear()
-    _has_same_rules.cache_clear()

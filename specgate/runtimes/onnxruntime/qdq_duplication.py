@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import count
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,7 +19,7 @@ from specgate.runtimes.onnxruntime.functions import with_new_graphs
 from specgate.runtimes.onnxruntime.graph import depth_first_order, reads
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN
-from specgate.spec.tables import on_change
+from specgate.spec.tables import until_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,7 +60,7 @@ class Added(NamedTuple):
     reader: str
 
 
-@cache
+@until_change
 def duplicating(release: str) -> Duplicating | None:
     """Return the duplication of a release, None if it does not duplicate."""
     at = release_position(release)
@@ -74,12 +73,6 @@ def duplicating(release: str) -> Duplicating | None:
             operators = {name: frozenset(names) for name, names in names_by_name.items()}
             return Duplicating(operators, entry["attributes"], entry["inlined"], entry["setting"])
     return None
-
-
-@on_change
-def _forget() -> None:
-    """Clear the cache of unused tables."""
-    duplicating.cache_clear()
 
 
 def duplicate_nodes(source: Source, how: Duplicating, calls: Whole | None = None) -> tuple[Source, Mapping[int, Added]]:

@@ -16,7 +16,7 @@ from specgate.rules.parse import parse
 from specgate.runtimes.onnxruntime.release_ranges import bounds
 from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN, operator_scope
 from specgate.spec.store import compiled_folder
-from specgate.spec.tables import on_change
+from specgate.spec.tables import until_change
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -247,7 +247,7 @@ def contains_release(releases: str | None, release: str | None) -> bool:
     return releases is None or _contains_release(releases, release)
 
 
-@cache
+@until_change
 def _contains_release(releases: str, release: str | None) -> bool:
     first, last = bounds(releases, list(runtime_tables()["releases"]))
     return first <= release_position(release) <= last
@@ -272,7 +272,7 @@ def _build(folder: Path) -> dict[str, Any]:
     return build_runtime(folder)
 
 
-@cache
+@until_change
 def _registry(provider: str, minor: str) -> Registry:
     return Registry(provider, minor, runtime_tables())
 
@@ -307,13 +307,6 @@ def _known_releases() -> tuple[KnownRelease, ...]:
 def _has_registrations(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
     first, last = tables["known"][provider]
     return bool(first <= list(tables["releases"]).index(minor) <= last)
-
-
-@on_change
-def _forget() -> None:
-    """Clear the caches of unused tables."""
-    _registry.cache_clear()
-    _contains_release.cache_clear()
 
 
 def function_bodies(release: str) -> str:
