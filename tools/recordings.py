@@ -16,12 +16,12 @@ import numpy as np
 
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
-from specgate.dialects.directml.oracle.cases import draw_cases
 from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.errors import InputError
 from specgate.execution.types import numpy_type
 from specgate.files import write_text
 from specgate.spec.tables import dialect
+from tools.recorded_cases import draw_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Problem = tuple[Keys, str]
 
 __all__ = [
-    "KINDS", "MARK", "by_name", "changes_of", "derive_echoes", "expand_sets", "may_be_absent", "named_sets",
+    "KINDS", "MARK", "by_name", "derive_echoes", "expand_sets", "may_be_absent", "named_sets",
     "plain_content", "plain_operator", "plain_tensor_rules", "whole_rows", "written_out",
 ]  # fmt: skip
 
@@ -205,7 +205,6 @@ def by_name(listed: list[str], sets: Mapping[str, list[str]]) -> str | list[str]
     return texts
 
 
-_SETS: Final = "type_sets"
 #: Keys that a row does not inherit.
 _OWN: Final = "deprecated"
 
@@ -237,27 +236,6 @@ def whole_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys
 
 
 _NOTHING: Final = "null removes a part of the previous row, which does not have it"
-
-
-def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Return rows reduced to their changes, the inverse of `whole_rows`."""
-    entries: dict[str, Any] = {}
-    before: Mapping[str, Any] = {}
-    for level, row in rows.items():
-        changed: dict[str, Any] = {_OWN: row[_OWN]} if _OWN in row else {}
-        used = {name: cell for name, cell in row.items() if name != _OWN}
-        for name in dict.fromkeys([*used, *before]):
-            if name not in used:
-                changed |= {} if name == _SETS else {name: None}
-                continue
-            old, new = before.get(name, {}), used[name]
-            parts = {part: value for part, value in new.items() if part not in old or old[part] != value}
-            parts |= {part: None for part in old if part not in new and name != _SETS}
-            if parts or name not in before:
-                changed[name] = parts
-        entries[level] = changed
-        before = {**used, _SETS: {**before.get(_SETS, {}), **used.get(_SETS, {})}}
-    return entries
 
 
 _EXPRESSIONS: Final = ("require", "when", "elements")

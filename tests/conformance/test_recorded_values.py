@@ -12,11 +12,12 @@ import pytest
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.dxdispatch.buffers import needed_bytes
-from specgate.dialects.directml.oracle.cases import draw_cases, lay_out
+from specgate.dialects.directml.oracle.cases import lay_out
 from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
 from specgate.dialects.directml.oracle.values_environment import VALUE_LEVELS, missing_values, values_command
 from specgate.execution.engine import execute_at
 from specgate.spec.tables import dialect
+from tools.recorded_cases import draw_cases
 from tools.recordings import read_recording
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("directml-*.json"))

@@ -8,8 +8,9 @@ import pytest
 
 from specgate.spec.build import build_dialect
 from specgate.spec.dialect_spec import Dialect
-from specgate.spec.short_forms import changes_of, whole_rows
+from specgate.spec.short_forms import whole_rows
 from tests.spec.conftest import FAMILY, MEMBER, OPERATOR
+from tools.import_onnx.update import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

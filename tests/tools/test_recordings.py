@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.descriptors.core import TensorDesc
-from specgate.dialects.directml.oracle.cases import draw_cases, features
 from specgate.errors import InputError
 from specgate.oracles.cases import boundary_arrays
 from specgate.oracles.protocol import Reply, Values
 from tools import recordings
 from tools.__main__ import main
+from tools.recorded_cases import draw_cases, features
 from tools.recordings import decode, encode, read_recording, record_values
 
 TYPES = {

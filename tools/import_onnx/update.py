@@ -8,14 +8,14 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.spec.short_forms import by_name, changes_of, whole_rows, written_out
+from specgate.spec.short_forms import by_name, whole_rows, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.spec.yamlio import Keys
 
-__all__ = ["REMARKS", "update_table"]
+__all__ = ["REMARKS", "changes_of", "update_table"]
 
 #: The order of the first keys of a table; others keep their order.
 _ORDER: Final = (
@@ -35,6 +35,27 @@ REMARKS: Final[Mapping[Keys, str]] = {
     ("fields",): "from the package, except for became, counts, doc, enum and words",
     ("support",): "from the package, except for ranks, ranges and values",
 }
+
+
+def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return rows reduced to their changes, the inverse of `whole_rows`."""
+    entries: dict[str, Any] = {}
+    before: Mapping[str, Any] = {}
+    for level, row in rows.items():
+        changed: dict[str, Any] = {"deprecated": row["deprecated"]} if "deprecated" in row else {}
+        used = {name: cell for name, cell in row.items() if name != "deprecated"}
+        for name in dict.fromkeys([*used, *before]):
+            if name not in used:
+                changed |= {} if name == "type_sets" else {name: None}
+                continue
+            old, new = before.get(name, {}), used[name]
+            parts = {part: value for part, value in new.items() if part not in old or old[part] != value}
+            parts |= {part: None for part in old if part not in new and name != "type_sets"}
+            if parts or name not in before:
+                changed[name] = parts
+        entries[level] = changed
+        before = {**used, "type_sets": {**before.get("type_sets", {}), **used.get("type_sets", {})}}
+    return entries
 
 
 def update_table(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.runtimes.onnxruntime.release_ranges import range_text, span
+from specgate.runtimes.onnxruntime.release_ranges import span
 from specgate.spec.short_forms import by_name, expand_sets
 from tools.import_onnxruntime.stated import in_order, merged_types
 
@@ -61,6 +61,19 @@ class Axis:
         whole = by_name(listed, self.sets)
         long = {name: types for name, types in self.sets.items() if len(types) >= _LONG}
         return whole if isinstance(whole, str) else by_name(listed, long)
+
+
+def range_text(first: int, last: int, order: Sequence[str], whole: tuple[int, int]) -> str | None:
+    """Return the text of a range, None for `whole`.
+
+    A start or end that equals that of `whole` is omitted.
+    """
+    if (first, last) == whole:
+        return None
+    if first == last:
+        return order[first]
+    begin = "" if first == whole[0] else order[first]
+    return f"{begin}..{'' if last == whole[1] else order[last]}"
 
 
 def by_release(versions: Mapping[str, Any], axis: Axis) -> Releases:

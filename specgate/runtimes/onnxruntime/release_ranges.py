@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["bounds", "range_text", "span"]
+__all__ = ["bounds", "span"]
 
 
 def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
@@ -39,16 +39,3 @@ def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tupl
     if numbers[0] > numbers[1]:
         raise ValueError(f"the registrations of all releases of {text!r:.40} are unknown")
     return numbers
-
-
-def range_text(first: int, last: int, order: Sequence[str], whole: tuple[int, int]) -> str | None:
-    """Return the text of a range, None for `whole`.
-
-    A start or end that equals that of `whole` is omitted.
-    """
-    if (first, last) == whole:
-        return None
-    if first == last:
-        return order[first]
-    begin = "" if first == whole[0] else order[first]
-    return f"{begin}..{'' if last == whole[1] else order[last]}"
