@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.conform.cases import draw_cases, pool_of, shrink, size_of
 from specgate.conform.compare import kind_of, our_verdict, sides_taken
-from specgate.conform.result import Difference, Result, RuleCount, Tally
+from specgate.conform.result import KIND_ORDER, Difference, Result, RuleCount, Tally
 from specgate.conform.values import compare_values
 from specgate.descriptors.read import write_dict
 from specgate.dialects import capability, package
@@ -253,7 +253,6 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
 _PIECE: Final = 5_000
 #: Shrinking may use a quarter of the time of the comparison, but at least this number of seconds.
 _SHRINK_SECONDS: Final = 60.0
-_KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +396,7 @@ def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, se
         for key, example in counts.classes.items():
             if key.kind == "unexplained" or (plan.shrink_known and key.kind != "not looked at"):
                 pairs_by_key.setdefault((operator, key), (level, example))
-    pairs = sorted(pairs_by_key.items(), key=lambda item: _KIND_ORDER.index(item[0][1].kind))
+    pairs = sorted(pairs_by_key.items(), key=lambda item: KIND_ORDER.index(item[0][1].kind))
     items = [(plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in pairs]
     for (_, operator, level, key, _, _), example in each(shrink_example, items):
         merged[operator, level].classes[key] = example
@@ -463,7 +462,7 @@ def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
             )
         )
     return sorted(
-        differences, key=lambda d: (_KIND_ORDER.index(d.kind), -d.count, d.operator, d.implementation, d.findings)
+        differences, key=lambda d: (KIND_ORDER.index(d.kind), -d.count, d.operator, d.implementation, d.findings)
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KINDS", "SCHEMA_VERSION", "Difference", "Kind", "Result", "RuleCount", "Tally", "ValueTally"]
+__all__ = ["KINDS", "KIND_ORDER", "SCHEMA_VERSION", "Difference", "Kind", "Result", "RuleCount", "Tally", "ValueTally"]
 
 SCHEMA_VERSION: Final = 1
 
@@ -20,6 +20,8 @@ KINDS: Final[dict[Kind, str]] = {
     "bug": "the implementation contradicts its own documentation, as an observed entry records",
     "not looked at": "the implementation does not check this",
 }
+#: Every kind, in display order.
+KIND_ORDER: Final[tuple[Kind, ...]] = ("unexplained", "bug", "recorded", "not looked at")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from specgate.conform.render import FORMATS
 from specgate.conform.render.shared import (
-    KIND_ORDER,
     headline,
     natural,
     one_line,
@@ -18,7 +17,7 @@ from specgate.conform.render.shared import (
     repeat_command,
     sort_tallies,
 )
-from specgate.conform.result import KINDS, Result, Tally
+from specgate.conform.result import KIND_ORDER, KINDS, Result, Tally
 from tests.conform.samples import EMPTY, sample
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.conform.result import KIND_ORDER
 from specgate.report.clean import well_formed
 from specgate.report.jsonreport import dumps, safe_values
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from specgate.conform.result import Difference, Kind, Result, RuleCount, Tally
 
 __all__ = [
-    "KIND_ORDER",
     "Lack",
     "Rule",
     "Sum",
@@ -198,9 +198,6 @@ def _explain_rule(rule: RuleCount) -> str:
 
 
 _VERDICTS: Final = ("accepted", "rejected")
-
-#: Every kind, in display order.
-KIND_ORDER: Final[tuple[Kind, ...]] = ("unexplained", "bug", "recorded", "not looked at")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

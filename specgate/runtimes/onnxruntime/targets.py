@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.runtimes.onnxruntime.registrations import RUNTIME, known_releases, release_named, runtime_tables
+from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN, MODELS
 from specgate.runtimes.release import Runtime
 from specgate.spec.tables import dialect
 from specgate.targets import Target
@@ -25,11 +26,6 @@ def hashes() -> dict[str, str]:
     """Return the hashes of the tables: registrations with lowering."""
     parts = f"{runtime_tables()['digest']} {lowering_tables()['digest']}"
     return {RUNTIME: hashlib.sha256(parts.encode()).hexdigest()}
-
-
-#: The dialect of the models that a runtime reads, and the domain of its operators.
-_MODELS = "onnx"
-_MAIN = "ai.onnx"
 
 
 def runtime_target(package: str, result: str) -> Target | None:
@@ -54,14 +50,14 @@ def runtime_target(package: str, result: str) -> Target | None:
     if at and not below:
         raise InputError(f"{package} does not contain another library, so {result!r:.60} is not allowed")
     text = _level(release, below, level, at=bool(at)) if below else ""
-    opsets = {"" if domain == _MAIN else domain: version for domain, version in release.opsets.items()}
-    models = dialect(_MODELS)
+    opsets = {"" if domain == MAIN_DOMAIN else domain: version for domain, version in release.opsets.items()}
+    models = dialect(MODELS)
     newest = str(opsets[""])
     title = f"{tables['title']} {release.release}"
     if below:
         title += f" with {dialect(below).tables.title} at {dialect(below).label(text)}"
     return Target(
-        _MODELS,
+        MODELS,
         newest if newest in models.position else models.levels[-1],
         f"{release.release}@{text}" if at else release.release,
         title,
@@ -120,7 +116,7 @@ def runtime_rows() -> Iterator[dict[str, Any]]:
             "name": release.release,
             "title": release.target,
             "kind": "runtime",
-            "level": str(release.opsets[_MAIN]),
+            "level": str(release.opsets[MAIN_DOMAIN]),
             "ir_version": release.ir_version,
             "via": f"{dialect(carried[0]).tables.title} {carried[1]}" if carried else "",
             "source": release.carries_source or "",
