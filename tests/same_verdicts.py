@@ -15,13 +15,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.dialects import dialect_names
 from specgate.errors import Error
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 from specgate.verdict import Basis
+from tests.drawing import shown_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

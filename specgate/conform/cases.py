@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["Drawn", "Pool", "draw_cases", "fill", "pool_of", "shown_descriptors", "shrink", "size_of"]
+__all__ = ["Drawn", "Pool", "draw_cases", "fill", "pool_of", "shrink", "size_of"]
 
 _ROUNDS: Final = 60
 _LAYOUT: Final = ("strides", "size_in_bytes", "alignment", "flags", "value")
@@ -225,21 +225,6 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     if key not in kept:
         kept[key] = _draw_pool(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # reproducible
     return kept[key]
-
-
-def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = "0") -> Iterator[Descriptor]:
-    """Yield examples, counterexamples and random changes of examples.
-
-    `changes` is the number of random changes. Does not search for valid descriptors.
-    """
-    examples = list(examples_at(spec, level))
-    yield from examples
-    yield from counterexamples_at(spec, level)
-    resolved = spec.resolve(level, "observed")
-    random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # reproducible
-    mover = Mutator(spec, random.randint, rule_numbers(resolved) if resolved else [0, 1, 2], examples)
-    for _ in range(changes if examples else 0):
-        yield mover.mutate_descriptor(random.choice(examples), 1 + random.randrange(3))
 
 
 def _draw_pool(spec: OperatorSpec, level: str, random: Random) -> Pool:

@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.conform.cases import shown_descriptors
 from specgate.dialects.directml.cpp.beside import Beside
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.dialects.directml.cpp.header import write_header
@@ -17,6 +16,7 @@ from specgate.dialects.directml.native.marshal import image
 from specgate.errors import Error, InputError
 from specgate.spec.tables import dialect
 from tests.benchmarks.timing import Contender, Group, ended_time
+from tests.drawing import shown_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

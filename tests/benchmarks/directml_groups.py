@@ -10,7 +10,6 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import specgate
-from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.core import TensorDesc
 from specgate.slotted import replace
 from specgate.spec.store import compiled_tables
@@ -18,6 +17,7 @@ from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 from tests.benchmarks.peers import fresh, onnx_check, openvino_construct, peer
 from tests.benchmarks.timing import Contender, Group
+from tests.drawing import shown_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import specgate
-from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 from tests.benchmarks.peers import directml_creates
 from tests.benchmarks.timing import Contender, Group
+from tests.drawing import shown_descriptors
 from tests.properties.to_columns import columns_of
 
 if TYPE_CHECKING:

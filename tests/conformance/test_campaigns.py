@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("hypothesis")
 
 from specgate.conform.campaign import Plan, run
-from specgate.conform.cases import shown_descriptors
 from specgate.conform.render import FORMATS
 from specgate.dialects import capability
 from specgate.dialects.directml.oracle.install import install_directml, status
@@ -22,6 +21,7 @@ from specgate.errors import InputError
 from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
+from tests.drawing import shown_descriptors
 
 #: Changed examples per operator, in addition to those in its file.
 CHANGES = 12

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.conform.cases import fill, shown_descriptors
+from specgate.conform.cases import fill
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error
 from specgate.execution.engine import execute_at
 from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
+from tests.drawing import shown_descriptors
 from tests.properties.campaign import execute_all
 
 if TYPE_CHECKING:

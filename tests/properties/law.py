@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.conform.cases import pool_of, shown_descriptors
+from specgate.conform.cases import pool_of
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
@@ -27,6 +27,7 @@ from specgate.generate.seeds import concrete, examples_at
 from specgate.generate.walk import valid_descriptors
 from specgate.validate.check import accepts
 from specgate.validate.row import explain_at
+from tests.drawing import shown_descriptors
 from tests.properties.support import MAX_BYTES, list_unclaimed
 from tests.properties.zero_sizes import dimensions_of, empty_out
 

@@ -11,7 +11,6 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import specgate
-from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
@@ -19,6 +18,7 @@ from specgate.testing import Case, descriptors, near_valid
 from specgate.validate import many
 from specgate.validate.check import accepts
 from specgate.verdict import Basis
+from tests.drawing import shown_descriptors
 from tests.properties.support import chosen_cases, spec_of
 from tests.properties.to_columns import columns_of
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.conform.cases import shown_descriptors
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict
 from specgate.spec.dialect_spec import Dialect
@@ -18,6 +17,7 @@ from specgate.spec.tables import dialect, in_use
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing
 from specgate.validate.check import accepts
 from specgate.validate.row import explain_at
+from tests.drawing import shown_descriptors
 from tests.properties.single_changes import changed_once
 from tests.properties.support import chosen_cases, chosen_operators, shown_operators, spec_of
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.conform.cases import shown_descriptors
 from specgate.rules import obeying
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
 from specgate.validate.facts import Changed, Facts
 from specgate.validate.quick_accept import passes
 from specgate.validate.row import explain_at, row_failures
+from tests.drawing import shown_descriptors
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
