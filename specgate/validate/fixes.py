@@ -14,7 +14,19 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.failures import Failure
 
-__all__ = ["bits_of", "cast_fix", "describe_loss", "exact_up_to", "family", "lossless", "nearest", "own_fix"]
+__all__ = [
+    "FAR",
+    "bits_of",
+    "cast_distance",
+    "cast_fix",
+    "describe_loss",
+    "exact_up_to",
+    "family",
+    "lossless",
+    "nearest",
+    "one_of",
+    "own_fix",
+]
 
 
 class _Float(NamedTuple):
@@ -43,7 +55,7 @@ _FLOATS: Final = {
 #: numpy's kind letters of the types that a cast converts between.
 _NUMBERS: Final = "biufc"
 _TO_FLOAT: Final = 2
-_FAR: Final = 3
+FAR: Final = 3
 
 
 def nearest(text: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
@@ -56,16 +68,18 @@ def nearest(text: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
     if text not in dialect.types or family(text, dialect) not in _NUMBERS or not choices:
         return None
 
-    def distance(name: str) -> tuple[bool, int, int, int]:
-        mine, other = family(text, dialect), family(name, dialect)
-        width = bits_of(name, dialect) - bits_of(text, dialect)
-        near = {mine, other} == {"i", "u"} or (mine == "b" and other in "iuf")
-        kind = 0 if mine == other else 1 if near else _TO_FLOAT if mine in "iu" and other == "f" else _FAR
-        exact = lossless(text, name, dialect)
-        return (not exact, kind, 0 if exact or (kind < _TO_FLOAT and width >= 0) else 1, abs(width))
+    best = min(choices, key=lambda name: cast_distance(text, name, dialect))
+    return best if cast_distance(text, best, dialect)[1] < FAR else None
 
-    best = min(choices, key=distance)
-    return best if distance(best)[1] < _FAR else None
+
+def cast_distance(text: str, other: str, dialect: Dialect) -> tuple[bool, int, int, int]:
+    """Return the distance of two types of numbers, smaller for a better cast."""
+    mine, theirs = family(text, dialect), family(other, dialect)
+    width = bits_of(other, dialect) - bits_of(text, dialect)
+    near = {mine, theirs} == {"i", "u"} or (mine == "b" and theirs in "iuf")
+    kind = 0 if mine == theirs else 1 if near else _TO_FLOAT if mine in "iu" and theirs == "f" else FAR
+    exact = lossless(text, other, dialect)
+    return (not exact, kind, 0 if exact or (kind < _TO_FLOAT and width >= 0) else 1, abs(width))
 
 
 def exact_up_to(text: str, other: str, dialect: Dialect) -> str | None:
@@ -181,7 +195,7 @@ def cast_fix(where: str, text: str, allowed: Sequence[str], spec: OperatorSpec) 
     """Return the allowed type to cast a tensor to, and the cast's loss."""
     near = nearest(text, allowed, spec.dialect)
     if near is None:
-        return f"give {where} {_one_of('the type', tuple(allowed), 'those types')}"
+        return f"give {where} {one_of('the type', tuple(allowed), 'those types')}"
     info = spec.fields.get(where.partition("[")[0])
     if info is not None and info.kind == "output":
         return f"give {where} the type {near}"
@@ -192,10 +206,11 @@ def cast_fix(where: str, text: str, allowed: Sequence[str], spec: OperatorSpec) 
 def _value(where: str, allowed: tuple[str, ...]) -> str:
     if len(allowed) == 1 and " to " in allowed[0]:
         return f"set {where} to a value from {allowed[0]}"
-    return f"set {where} {_one_of('to', allowed, 'those values')}"
+    return f"set {where} {one_of('to', allowed, 'those values')}"
 
 
-def _one_of(verb: str, allowed: tuple[str, ...], many: str) -> str:
+def one_of(verb: str, allowed: tuple[str, ...], many: str) -> str:
+    """Return the words that a fix may use; many: the name of a long list."""
     if len(allowed) > MAX_CHOICES:
         return f"{verb} one of {many}" if verb == "to" else f"one of {many}"
     return f"{verb} {_join_alternatives(allowed)}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "blocking", "builds_note", "field_elsewhere", "finding", "later_fix", "missing_domain", "missing_operator",
-    "rule_id", "unwritten_finding", "version_finding",
+    "list_words", "rule_id", "side_note", "unwritten_finding", "version_finding",
 ]  # fmt: skip
 
 
@@ -54,15 +54,10 @@ def finding(
     message = failure.message
     if failure.allowed:
         verb = "so support is undecided" if failure.unknown else f"which is not supported at {dialect.label(level)}"
-        message += f", {verb} (supported: {_list(failure.allowed)})"
+        message += f", {verb} (supported: {list_words(failure.allowed)})"
     message += _reach(failure, result, dialect, nowhere=nowhere)
     if alone and not failure.unknown:
-        kind = (
-            "documented rule that builds at this level do not enforce"
-            if side == "documented"
-            else "undocumented rule that builds enforce"
-        )
-        message += f" ({kind}{_neighbor_note(level, side, dialect)})"
+        message += side_note(level, side, dialect)
     if failure.aspect == "rule":
         message += "."
     return Finding(
@@ -87,7 +82,7 @@ def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> 
     """
     message = failure.message
     if failure.allowed:
-        message += f", and the documentation lists {_list(failure.allowed)}"
+        message += f", and the documentation lists {list_words(failure.allowed)}"
     page = _page(spec, row)
     message += (
         f" (required by the documentation{f' of {page}' if page else ''}; all builds accept it, and so does this "
@@ -115,15 +110,16 @@ def _page(spec: OperatorSpec, row: str) -> str | None:
     return next((page for page in pages if page.rpartition("-")[2] == number), pages[0] if pages else None)
 
 
-def _neighbor_note(level: str, side: SingleBasis, dialect: Dialect) -> str:
-    """Return a clause that names the builds of neighboring levels.
+def side_note(level: str, side: SingleBasis, dialect: Dialect) -> str:
+    """Return a note on a violation of one side of the tables only.
 
-    It is empty where the level has builds, or for the documented side.
+    It names the builds of neighboring levels where the level has no builds.
     """
+    if side == "documented":
+        return " (documented rule that builds at this level do not enforce)"
     others = dialect.neighbours(level)
-    if side == "documented" or others == (level,):
-        return ""
-    return f"; no build of {level} is known, but those of {' and '.join(others)} enforce it"
+    builds = f"; no build of {level} is known, but those of {' and '.join(others)} enforce it"
+    return f" (undocumented rule that builds enforce{'' if others == (level,) else builds})"
 
 
 def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
@@ -138,7 +134,8 @@ def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: boo
     return f"; no {dialect.level_word} supports it" if nowhere else ""
 
 
-def _list(words: tuple[str, ...]) -> str:
+def list_words(words: tuple[str, ...]) -> str:
+    """Return supported words as a list; a long one ends with a count."""
     shown = words if len(words) <= 12 else (*words[:11], f"{len(words) - 11} more")
     return ", ".join(shown)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.dialects.directml.cpp.beside import Beside
+from specgate.dialects.directml.cpp.comparison import Comparison
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.native.marshal import image
@@ -21,7 +21,7 @@ from tests.drawing import shown_descriptors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from specgate.dialects.directml.cpp.beside import Times
+    from specgate.dialects.directml.cpp.comparison import Times
     from specgate.dialects.directml.cpp.compilers import Compiler
     from specgate.dialects.directml.native.marshal import Image
 
@@ -57,7 +57,7 @@ class _Runs:
     """Times of the descriptions of every operator, measured again on every use."""
 
     def __init__(self, folder: Path) -> None:
-        self.beside = Beside(folder, LEVEL, operators=OPERATORS, flags=[ASKED])
+        self.comparison = Comparison(folder, LEVEL, operators=OPERATORS, flags=[ASKED])
         self.images: list[tuple[str, Image]] = list(_images())
         self.last: Mapping[str, list[Times]] = {}
         self.asked: set[str] = set()
@@ -72,7 +72,7 @@ class _Runs:
 
     def _run(self) -> Mapping[str, list[Times]]:
         times_by_name: dict[str, list[Times]] = defaultdict(list)
-        times = self.beside.times([result for _, result in self.images], _ROUNDS)
+        times = self.comparison.times([result for _, result in self.images], _ROUNDS)
         for (name, _), measured in zip(self.images, times, strict=True):
             times_by_name[name].append(measured)
         return {name: measured for name, measured in times_by_name.items() if _convert(measured, "creating")}

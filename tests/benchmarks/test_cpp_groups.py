@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.dialects.directml.cpp import beside
+from specgate.dialects.directml.cpp import comparison
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.errors import InputError
 from tests.benchmarks import cpp_groups
@@ -56,7 +56,7 @@ def test_ratios_are_of_one_process(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     if next(compilers(), None) is None:
         pytest.skip("NO C++ COMPILER is installed: nothing is measured")
     try:
-        beside._installed_build(cpp_groups.LEVEL)
+        comparison._installed_build(cpp_groups.LEVEL)
     except InputError as error:
         pytest.skip(f"NO DIRECTML BUILD IS TESTED: {error}")
     monkeypatch.setattr(cpp_groups, "_compile", lambda *_: None)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import Descriptor, tensor
-from specgate.dialects.directml.cpp.nodes import Nodes
+from specgate.dialects.directml.cpp.nodes import Names, Nodes
 from specgate.dialects.directml.cpp.translate import Translator
 from specgate.dialects.directml.cpp.values import Untranslatable, make_integer
 from specgate.dialects.directml.vocabulary import Size2D
@@ -63,4 +63,4 @@ def test_messages_and_cpp_name_it(resolved: Resolved) -> None:
 
 def test_no_header_is_written_that_cannot_explain_it(resolved: Resolved) -> None:
     with pytest.raises(Untranslatable, match=r"half\(Axis\)"):
-        Nodes().test(resolved.rules[0].require)
+        Nodes().test(resolved.rules[0].require, Names())

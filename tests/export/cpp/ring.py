@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.dialects.directml.cpp.beside import Beside
+from specgate.dialects.directml.cpp.comparison import Comparison
 from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.oracle.oracle import DirectMLOracle
@@ -87,14 +87,14 @@ class Ring:
     ) -> None:
         self.level = level
         self.oracle = DirectMLOracle(level)
-        self.beside = Beside(folder, level, operators=operators, build=self.oracle.build, flags=flags)
+        self.comparison = Comparison(folder, level, operators=operators, build=self.oracle.build, flags=flags)
         self.tally: Counter[tuple[str, str]] = Counter()
         self.wrong: list[str] = []
 
     def ask(self, asked: Sequence[Question]) -> None:
         """Ask the library in a subprocess, then both in one process."""
         words = [answer.word for answer in self.oracle.accepts_many([each.image for each in asked])]
-        createds = self.beside.create_operators([each.image for each in asked])
+        createds = self.comparison.create_operators([each.image for each in asked])
         for question, word, created in zip(asked, words, createds, strict=True):
             where = f"{question.operator}, {question.origin}: {word} by the library"
             if created is None:
@@ -127,7 +127,7 @@ def main() -> int:
     for text in ring.wrong[:40]:
         print(text)
     listed = ", ".join(f"{word} and {text} {count}" for (word, text), count in sorted(ring.tally.items()))
-    print(f"DirectML {ring.beside.build.title}: {listed}; {len(ring.wrong)} wrong")
+    print(f"DirectML {ring.comparison.build.title}: {listed}; {len(ring.wrong)} wrong")
     return 1 if ring.wrong else 0
 
 

@@ -76,7 +76,7 @@ def assert_all() -> Iterator[str]:
 def compile_path(compiler: Compiler, folder: Path) -> None:
     (folder / "specgate_dml.h").write_text(write_header(), encoding="utf-8")
     lines = [f'static_assert({text}, "{text}");' for text in assert_all()]
-    source = folder / "beside.cpp"
+    source = folder / "comparison.cpp"
     source.write_text("\n".join([INCLUDES, *lines, CALLS]), encoding="utf-8")
     stubs = [] if compiler.windows else ["-isystem", f"{HEADERS}/wsl/stubs"]
     missing = ["-D_Maybenull_="] if compiler.windows else []  # an annotation that mingw's sal.h does not have

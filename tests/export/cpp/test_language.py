@@ -11,7 +11,7 @@ import pytest
 from specgate.descriptors.core import format_value
 from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.cpp.levels import Levels
-from specgate.dialects.directml.cpp.nodes import Nodes
+from specgate.dialects.directml.cpp.nodes import Names, Nodes
 from specgate.spec.tables import dialect
 from tests.export.cpp.native import compiler
 
@@ -31,30 +31,16 @@ using namespace specgate::detail;
 }}  // namespace tested
 int main() {{
   using namespace specgate::detail;
-  for (const Node* node : {{{texts}}}) std::puts(Spelling::of(node).c_str());
+  for (const Node* node : {{{texts}}}) std::puts(std::string(node->text).c_str());
   for (const double number : {{{numbers}}}) std::puts(real_text(number).c_str());
-  const Value nothing;
-  for (const Node* node : {{{wholes}}}) {{
-    Arena arena;
-    Memory memory(arena);
-    Context context;
-    context.tensor = &nothing;
-    const Value value = Evaluator(memory, context).value(node);
-    std::puts(std::string(told(arena, value)).c_str());
-  }}
-  Arena arena;
-  std::vector<std::string_view> pieces;
-  for (int number = 0; number < {pieces}; ++number) {{
-    pieces.push_back(arena.number(number));
-    if (number % 1000 == 0) arena.text(std::string(100000, 'x'));
-    const double* aligned = arena.keep(0.5);
-    if (*aligned != 0.5 || reinterpret_cast<uintptr_t>(aligned) % alignof(double) != 0) return 1;
-  }}
-  std::puts(std::string(arena.text(pieces.data(), pieces.size())).c_str());
+  Pool pool;
+  const Layout nothing{{"", 0, 0, {{}}}};
+  const Context context(pool, nothing, nullptr, 0);
+  for (const Node* node : {{{wholes}}}) std::puts(to_text(Evaluator(context).value(node)).c_str());
+  const Node *loop = {loop}, *one = pool.subscript(loop->parts[1], 1);
+  std::puts(std::string(pool.substitute(loop->parts[0], loop->name, one)->text).c_str());
 }}
 """
-#: Larger than one block of an arena.
-PIECES = 5000
 NUMBERS = (
     0.0,
     -0.0,
@@ -71,6 +57,8 @@ NUMBERS = (
     -2.5,
     1e22,
 )
+#: A loop whose variable is also a part of other names.
+LOOP = "all(d < d_max or X.sizes[d] > 1 for d in Axes)"
 #: Lengths around 64 and 128 bits, with remainders of every sign.
 WHOLES = (
     "2 * 3 - 10", "9223372036854775807 + 1", "-9223372036854775807 - 2", "18446744073709551615 * 18446744073709551615",
@@ -99,14 +87,15 @@ def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Pat
     trees = {rule.text: rule.tree for rule in rules()}
     assert len(trees) > 500
     nodes = Nodes()
-    texts = [f"tested::{nodes.pointer(tree)}" for tree in trees.values()]
-    wholes = [f"tested::{nodes.pointer(ast.parse(text, mode='eval').body)}" for text in WHOLES]
+    texts = [f"tested::{nodes.pointer(tree, Names())}" for tree in trees.values()]
+    wholes = [f"tested::{nodes.pointer(ast.parse(text, mode='eval').body, Names())}" for text in WHOLES]
+    loop = nodes.pointer(ast.parse(LOOP, mode="eval").body.args[0], Names())  # type: ignore[attr-defined]
     program = PROGRAM.format(
         nodes="\n".join(nodes.lines()),
         texts=", ".join(texts),
         numbers=", ".join(map(repr, NUMBERS)),
         wholes=", ".join(wholes),
-        pieces=PIECES,
+        loop=f"tested::{loop}",
     )
     (tmp_path / "specgate_dml.h").write_text(write_header(["ONE_HOT"]), encoding="utf-8")
     (tmp_path / "program.cpp").write_text(program, encoding="utf-8")
@@ -120,7 +109,7 @@ def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Pat
     expected = [ast.unparse(tree) for tree in trees.values()] + [repr(number) for number in NUMBERS]
     assert printed[: len(expected)] == expected
     assert printed[len(expected) : -1] == [format_value(eval(text)) for text in WHOLES]  # noqa: S307  # texts of this file
-    assert printed[-1] == "".join(map(str, range(PIECES)))
+    assert printed[-1] == "Axes[1] < d_max or X.sizes[Axes[1]] > 1"
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")

@@ -171,10 +171,10 @@ class Calls:
         if name == "abs" and result.kind == "real":
             return real(f"magnitude({result.code})", tight=True)
         if name == "product" and result.kind == "wholes" and result.low >= 0:
-            return make_integer(f"product({result.code})", 0, SATURATED, tight=True)
+            return make_integer(f"product_of({result.code}, as_number)", 0, SATURATED, tight=True)
         if name in {"max", "min"} and result.items and result.kind == "wholes":
             typed = ", ".join(as_number(item) for item in result.items)
-            return make_integer(f"{name}imum({{{typed}}})", result.low, result.high, tight=True)
+            return make_integer(f"std::{name}<int64_t>({{{typed}}})", result.low, result.high, tight=True)
         written = _write_call(name, result)
         if written is None:
             raise Untranslatable(ast.unparse(node))
@@ -183,11 +183,11 @@ class Calls:
     def sequence(self, value: Value) -> str:
         """Return a sequence as an argument.
 
-        A literal list becomes a list of 64-bit integers or of doubles.
+        A literal list becomes an array of 64-bit integers or of doubles.
         """
         if value.items and value.code.startswith("{"):
             kind = "double" if value.kind == "reals" else "int64_t"
-            return f"List<{kind}>{value.code}"
+            return f"std::array<{kind}, {len(value.items)}>{value.code}"
         return value.code
 
     @contextmanager
@@ -217,16 +217,14 @@ class Calls:
     def _quantify_call(self, name: str, node: ast.GeneratorExp) -> Value:
         with self.turn(node) as (text, parameter, element, test):
             pass
-        if name == "all":
-            body = (
-                element.code
-                if test is None
-                else f"{negate_condition(truth(test)).code} || {format_operand(element, '||')}"
-            )
-        else:
-            body = element.code if test is None else f"{test} && {format_operand(element, '&&')}"
-        function = "every" if name == "all" else "some"
-        return truth(f"{function}({text}, [&]({parameter}) {{ return {body}; }})", tight=True)
+        decisive = element if name == "all" else negate_condition(element)
+        body = (
+            decisive.code
+            if test is None
+            else f"{negate_condition(truth(test)).code} || {format_operand(decisive, '||')}"
+        )
+        every = truth(f"every({text}, [&]({parameter}) {{ return {body}; }})", tight=True)
+        return every if name == "all" else negate_condition(every)
 
     def _fold_call(self, name: str, node: ast.GeneratorExp) -> Value:
         with self.turn(node) as (text, parameter, element, test):
@@ -241,7 +239,8 @@ class Calls:
         function = {"product": "product_of", "sum": "sum_of", "len": "sum_of"}.get(name)
         if function is None:
             raise Untranslatable(ast.unparse(node))
-        result = f"{function}(check, {text}, [&]({parameter}) {{ return {body}; }})"
+        checked = "check, " if function == "sum_of" else ""
+        result = f"{function}({checked}{text}, [&]({parameter}) {{ return {body}; }})"
         if name == "product":
             return make_integer(result, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
         low, high = (0, 1) if name == "len" else (min(0, element.low), max(0, element.high))

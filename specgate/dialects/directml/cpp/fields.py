@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.calls import UINT32
 from specgate.dialects.directml.cpp.levels import group_levels
+from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.dialects.directml.cpp.values import Untranslatable, Value, make_integer, real, truth
 from specgate.dialects.directml.native.abi import abi
+from specgate.validate.fixes import one_of
+from specgate.validate.message import list_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.dialects.directml.cpp.levels import Levels, Stretch
     from specgate.dialects.directml.cpp.structures import Words
@@ -62,12 +65,12 @@ def declare_field(operator: str, info: FieldInfo) -> str:
     counted = f"{at}, &desc->{member.count}"
     kind, text = {
         "tensor": ("Tensor", f"tensor({at})"),
-        "tensor[]": ("Tensors", f"tensors({counted})"),
+        "tensor[]": ("Array<abi::TensorDesc>", f"array({counted})"),
         "operator": ("Operator", f"fused({at})"),
-        "operator[]": ("Operators", f"operators({counted})"),
-        "uint[]": ("Numbers<uint32_t>", f"numbers({counted})"),
-        "int[]": ("Numbers<int32_t>", f"numbers({counted})"),
-        "float[]": ("Numbers<float>", f"numbers({counted})"),
+        "operator[]": ("Array<abi::OperatorDesc>", f"array({counted})"),
+        "uint[]": ("Array<uint32_t>", f"array({counted})"),
+        "int[]": ("Array<int32_t>", f"array({counted})"),
+        "float[]": ("Array<float>", f"array({counted})"),
         "uint": ("int64_t", f"load({at})"),
         "int": ("int64_t", f"load({at})"),
         "float": ("double", f"double(load({at}))"),
@@ -92,15 +95,26 @@ def presence_lines(info: FieldInfo) -> Iterator[str]:
 class Cells:
     """The support rows of a header's operators, as initializers of `Cell`."""
 
-    def __init__(self, levels: Levels, words: Words) -> None:
+    def __init__(self, levels: Levels, words: Words, *, text: bool) -> None:
         self.levels = levels
         self.words = words
-        self._lists: dict[tuple[int, ...], int] = {}
+        self.text = text
+        self._choices: dict[tuple[str, str | None, tuple[str, ...]], int] = {}
 
     def lines(self) -> Iterator[str]:
-        """Yield the definition of the array of words that rows support."""
-        numbers = [str(number) for sequence in self._lists for number in sequence]
-        yield f"inline constexpr uint16_t supported[] = {{{', '.join(numbers) or '0'}}};"
+        """Yield the arrays of the words that rows support."""
+        starts: dict[tuple[int, ...], int] = {}
+        rows = []
+        for enum, ranks, words in self._choices:
+            numbers = tuple(self.words.number(enum, word) for word in words)
+            start = starts.setdefault(numbers, sum(map(len, starts)))
+            verb, many = ("to", "those values") if ranks is None else ("the type", "those types")
+            texts = (list_words(words), one_of(verb, words, many)) if self.text and words else ("", "")
+            texts += (ranks or "" if self.text else "",)
+            rows.append(f"    {{supported + {start}, {len(words)}, {', '.join(map(quote_literal, texts))}}},")
+        numbers_of_all = [str(number) for numbers in starts for number in numbers]
+        yield f"inline constexpr uint16_t supported[] = {{{', '.join(numbers_of_all) or '0'}}};"
+        yield from ("inline constexpr Choices choices[] = {", *(rows or ["    {}"]), "};")
 
     def of(
         self,
@@ -133,20 +147,20 @@ class Cells:
                 raise Untranslatable(f"{info.name} takes any operator")
             return self._write_cell(0, _ANY, "OPERATOR_TYPE", operators)
         if info.type.removesuffix("[]") == "tensor":
-            return self._write_cell(_ranks(ranks), None, "TENSOR_DATA_TYPE", types)  # type: ignore[arg-type]
+            return self._write_cell(_ranks(ranks), None, "TENSOR_DATA_TYPE", types, shown_ranks=str(ranks))  # type: ignore[arg-type]
         if info.type.startswith("enum:") and values is not None:
             return self._write_cell(0, None, info.type.removeprefix("enum:"), values)
         if values is not None:
             raise Untranslatable(f"the values of {info.name}")
         return None
 
-    def _write_cell(self, ranks: int, bits: int | None, enum: str, words: object) -> str:
-        numbers = tuple(self.words.number(enum, word) for word in words or ())  # type: ignore[attr-defined]
+    def _write_cell(
+        self, ranks: int, bits: int | None, enum: str, words: Iterable[str] | None, shown_ranks: str | None = None
+    ) -> str:
         if bits is None:
-            bits = self.words.bits(enum, words) if words is not None else _ANY  # type: ignore[arg-type]
-        if numbers not in self._lists:
-            self._lists[numbers] = sum(map(len, self._lists))
-        return f"{ranks:#x}, {bits:#x}, supported + {self._lists[numbers]}, {len(numbers)}"
+            bits = self.words.bits(enum, words) if words is not None else _ANY
+        choices = self._choices.setdefault((enum, shown_ranks, tuple(words or ())), len(self._choices))
+        return f"{ranks:#x}, {bits:#x}, choices + {choices}"
 
 
 class OperatorCells(NamedTuple):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.directml.cpp.layout import enum_lines, fusible, layout_lines
 from specgate.dialects.directml.cpp.levels import Levels
-from specgate.dialects.directml.cpp.lines import fold_line, quote_literal
+from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.dialects.directml.cpp.operators import Functions, case_field
-from specgate.dialects.directml.cpp.sentences import limit_names, sentence_lines
+from specgate.dialects.directml.cpp.sentences import sentence_lines
 from specgate.dialects.directml.cpp.structures import Words, structure, structure_name
 from specgate.spec.tables import dialect
 from specgate.validate.device import capabilities, required_capabilities
+from specgate.validate.fixes import FAR, cast_distance, describe_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,13 +27,12 @@ _SUPPORT: Final = Path(__file__).parent / "support"
 #: The predefined macro of each system, by the name of the implementation that exists on one system only.
 _SYSTEMS: Final = {"linux": "__linux__", "windows": "_WIN32"}
 _INCLUDES: Final = (
-    "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "forward_list",
-    "initializer_list", "limits", "memory", "new", "string", "string_view", "type_traits", "utility", "vector",
+    "algorithm", "array", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "forward_list",
+    "initializer_list", "iterator", "limits", "memory", "optional", "string", "string_view", "tuple", "type_traits",
+    "utility", "vector",
 )  # fmt: skip
-#: The files that find out which rules are violated.
-_JUDGING: Final = ("numbers", "json", "fixes", "nodes", "values", "evaluator", "explain", "judge")
-#: The files that put violations into sentences and search for fixes.
-_TELLING: Final = ("words", "facts", "places", "proposals", "repair", "advice", "text")
+#: The files that explain a rejection.
+_EXPLAINING: Final = ("numbers", "values", "json", "evaluator", "explain", "repair", "validator", "api")
 
 
 def write_header(
@@ -50,7 +50,7 @@ def write_header(
     chosen = Levels(table, levels or table.levels)
     specs = [table.operator(name) for name in operators or sorted(table.operators)]
     lines = _Writer(chosen, specs, text=text).lines()
-    return _wrap_namespace("\n".join(part for line in lines for part in fold_line(line)) + "\n")
+    return _wrap_namespace("\n".join(lines) + "\n")
 
 
 def _wrap_namespace(text: str) -> str:
@@ -97,25 +97,25 @@ class _Writer:
             self.words.constant("TENSOR_DATA_TYPE", kind)
         entries = dict.fromkeys([*(spec.name for spec in self.specs), *fusible(self.specs, self.levels)])
         laid = [self.levels.dialect.operator(name) for name in entries]
-        layouts = list(layout_lines(laid, checked, self.words, self.levels, functions.nodes))
+        layouts = list(layout_lines(laid, checked, self.words, self.levels))
         yield from ("#pragma once", "")
         yield from (f"#include <{name}>" for name in _INCLUDES)
         yield ""
-        base, abi_end, rest = (_SUPPORT / "base.h").read_text(encoding="utf-8").partition("}  // namespace abi")
+        base, abi_end, rest = (_SUPPORT / "abi.h").read_text(encoding="utf-8").partition("}  // namespace abi")
         yield from base.splitlines()
         for name in dict.fromkeys(structure_name(name) for name in entries):
             yield from structure(name)
         yield abi_end
         yield from rest.splitlines()
-        yield from ("", *self.words.constants(), "", *self._types(), *self._names(), "", *self._levels())
+        yield from ("", *self.words.constants(), "", *self._types(), "", *self._levels())
         yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
-        yield from _fixed_lines("whole", "rules", "arena", "tables")
+        yield from _fixed_lines("rule_functions", "tables")
         yield from ("", *enum_lines(laid, self.levels), "", *self._devices(), "", *sentence_lines(self.levels))
-        yield from ("", *functions.limit_lines(), *limit_names(functions.limits))
+        yield from ("", *functions.limit_lines(), "", *self._casts())
         yield from ("", *functions.cells.lines(), *functions.nodes.lines(), "", *table)
-        yield from _fixed_lines("check")
+        yield from _fixed_lines("accept")
         yield from ("", *function, "", *layouts)
-        yield from _fixed_lines(*_JUDGING, "options", *(_TELLING if self.text else ("silent",)), "api")
+        yield from _fixed_lines(*_EXPLAINING)
 
     def _write_tables(self, spec: OperatorSpec, rows: Sequence[str]) -> str:
         """Return the operator's tables as the last members of its `Layout`."""
@@ -143,12 +143,23 @@ class _Writer:
         yield "constexpr uint32_t this_system = 0;"
         yield from ("#endif" for _ in systems)
 
-    def _names(self) -> Iterator[str]:
-        """Yield the names of the data types by their numbers."""
-        names = {self.words.number("TENSOR_DATA_TYPE", kind): f'"{kind}"' for kind in self.levels.dialect.types}
-        names[0] = '"UNKNOWN"'
-        listed = ", ".join(names.get(number, "nullptr") for number in range(max(names) + 1))
-        yield f"constexpr const char* names_of_types[] = {{{listed}}};"
+    def _casts(self) -> Iterator[str]:
+        """Yield the distance and the loss of each cast, by the numbers of both types."""
+        types = {self.words.number("TENSOR_DATA_TYPE", kind): kind for kind in self.levels.dialect.types}
+        count = max(types) + 1
+        yield f"inline constexpr Cast casts[{count}][{count}] = {{"
+        for number in range(count):
+            row = (self._cast(types.get(number), types.get(other)) for other in range(count))
+            yield f"    {{{', '.join(row)}}},"
+        yield "};"
+
+    def _cast(self, kind: str | None, other: str | None) -> str:
+        if kind is None or other is None:
+            return '{0xffff, ""}'
+        lossy, family, narrow, width = cast_distance(kind, other, self.levels.dialect)
+        distance = 0xFFFF if family == FAR else lossy << 12 | family << 9 | narrow << 8 | width
+        loss = describe_loss(kind, other, self.levels.dialect) if self.text else ""
+        return f"{{{distance:#x}, {quote_literal(loss)}}}"
 
     def _types(self) -> Iterator[str]:
         """Yield the bits per element of each data type, by its number."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.dialects.directml.cpp.levels import Levels
-    from specgate.dialects.directml.cpp.nodes import Nodes
     from specgate.dialects.directml.cpp.structures import Words
     from specgate.dialects.directml.native.abi import Member
     from specgate.spec.operator_spec import OperatorSpec
@@ -23,7 +22,8 @@ __all__ = ["enum_lines", "fusible", "layout_lines"]
 _SHAPES: Final = {
     "input": ("input", "inputs"), "output": ("output", "outputs"), "uint": ("number", "numbers"),
     "int": ("integer", "integers"), "float": ("real", "reals"), "bool": ("truth", ""), "enum": ("word", ""),
-    "scalar": ("scalar", ""), "scale-bias": ("scale_bias", ""), "size-2d": ("size", ""), "operator": ("held", "helds"),
+    "scalar": ("scalar", ""), "scale-bias": ("scale_bias", ""), "size-2d": ("size", ""),
+    "operator": ("fused", "all_fused"),
 }  # fmt: skip
 #: The enums that every tensor uses.
 _OF_TENSORS: Final = ("TENSOR_TYPE", "TENSOR_DATA_TYPE")
@@ -42,7 +42,7 @@ def fusible(specs: Sequence[OperatorSpec], levels: Levels) -> list[str]:
 
 
 def layout_lines(
-    specs: Sequence[OperatorSpec], checked: Mapping[str, str], words: Words, levels: Levels, nodes: Nodes
+    specs: Sequence[OperatorSpec], checked: Mapping[str, str], words: Words, levels: Levels
 ) -> Iterator[str]:
     """Yield the function that returns a structure's table by operator number.
 
@@ -53,7 +53,7 @@ def layout_lines(
     yield "  switch (type) {"
     for spec in specs:
         yield f"    case {words.constant('OPERATOR_TYPE', spec.name)}: {{"
-        yield from (f"      {line}" for line in _layout(spec, checked.get(spec.name, ""), levels, nodes))
+        yield from (f"      {line}" for line in _layout(spec, checked.get(spec.name, ""), levels))
         yield "    }"
     yield "    default: return nullptr;"
     yield "  }"
@@ -71,13 +71,13 @@ def enum_lines(specs: Sequence[OperatorSpec], levels: Levels) -> Iterator[str]:
 
 def _enum(name: str, words: Iterable[tuple[str, int]]) -> Iterator[str]:
     listed = [f"{{{number}, {quote_literal(word)}}}" for word, number in words]
-    yield f"inline constexpr Named words_of_{name}[] = {{"
+    yield f"inline constexpr Word words_of_{name}[] = {{"
     yield from (f"    {', '.join(listed[at : at + 4])}," for at in range(0, len(listed), 4))
     yield "};"
     yield f"inline constexpr Enum enum_{name} = {{words_of_{name}, {len(listed)}}};"
 
 
-def _layout(spec: OperatorSpec, checked: str, levels: Levels, nodes: Nodes) -> Iterator[str]:
+def _layout(spec: OperatorSpec, checked: str, levels: Levels) -> Iterator[str]:
     structure = structure_name(spec.name)
     laid = abi().structure(spec.name)
     yield f"using S = abi::{structure};"
@@ -87,16 +87,10 @@ def _layout(spec: OperatorSpec, checked: str, levels: Levels, nodes: Nodes) -> I
         of = f"Shape::{_shape(member)}, {optional}, offsetof(S, {member.name}), {_write_type_offset(member)}"
         yield f'    {{"{member.name}", {of}}},'
     yield "};"
-    defines = spec.scope.defines if checked else {}
-    if defines:
-        yield "static constexpr Define defines[] = {"
-        yield from (f"    {{{quote_literal(name)}, {nodes.pointer(define.tree)}}}," for name, define in defines.items())
-        yield "};"
     first = levels.number(spec.levels.first or levels.chosen[0])
-    named = f"{{defines, {len(defines)}}}" if defines else "{}"
     exists = levels.bits(level for level in levels.chosen if level in spec.levels)
     yield f'static constexpr Layout layout = {{"{spec.name}", {first:#06x}, {exists:#x},'
-    yield f"    {{members, {len(laid.members)}}}, {named}{checked}}};"
+    yield f"    {{members, {len(laid.members)}}}{checked}}};"
     yield "return &layout;"
 
 

@@ -3,33 +3,63 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.dialects.directml.cpp.values import Untranslatable
+from specgate.rules.functions import FUNCTIONS
+from specgate.rules.language import LAYOUT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.rules.language import Rule
 
-__all__ = ["Nodes"]
+__all__ = ["Names", "Nodes"]
 
 _LINKS: Final[Mapping[type[ast.AST], str]] = {
     ast.Eq: "equal", ast.NotEq: "differs", ast.Lt: "less", ast.LtE: "at_most", ast.Gt: "more", ast.GtE: "at_least",
     ast.In: "among", ast.NotIn: "not_among",
 }  # fmt: skip
-_OPERATORS: Final[Mapping[type[ast.AST], str]] = {
+_KINDS: Final[Mapping[type[ast.AST], str]] = {
     ast.Add: "sum", ast.Sub: "difference", ast.Mult: "product", ast.FloorDiv: "quotient", ast.Mod: "modulo",
-    ast.Not: "negation", ast.USub: "minus", ast.And: "all_of", ast.Or: "any_of",
+    ast.Not: "negation", ast.USub: "minus", ast.And: "all_of", ast.Or: "any_of", ast.Attribute: "attribute",
+    ast.Subscript: "subscript", ast.Tuple: "list", ast.List: "list", ast.Compare: "compare", ast.IfExp: "choice",
 }  # fmt: skip
 #: The functions that `evaluator.h` computes.
 _FUNCTIONS: Final = frozenset((
     "all", "any", "present", "operator", "len", "range", "abs", "int", "power_of_two", "sum", "product", "min", "max",
     "rank", "dims", "type", "elements", "extent", "bits", "minimum_size",
 ))  # fmt: skip
-#: Whole numbers above are known to the header by their digits alone.
+#: Larger whole numbers are read from their digits.
 _INT64: Final = 2**63
+#: The position of an attribute in a tensor or in a pair of numbers; see `values.h`.
+_PARTS: Final = {
+    "sizes": 1, "strides": 2, "TotalTensorSizeInBytes": 3, "GuaranteedBaseOffsetAlignment": 4, "Flags": 5,
+    "Width": 0, "Height": 1, "Scale": 0, "Bias": 1,
+}  # fmt: skip
+
+
+def _words_of(function: str) -> str:
+    """Return the words for the result of a function, with $0 for its tensor."""
+    if function in LAYOUT_FUNCTIONS:
+        words: str | None = LAYOUT_FUNCTIONS[function].phrases[0]
+    else:
+        words = FUNCTIONS[function].words if function in FUNCTIONS else None
+    return (words or "").replace("{}", "$0")
+
+
+class Names(NamedTuple):
+    """What the names in an expression refer to; other names are words.
+
+    variables: those of the enclosing loops.
+    """
+
+    fields: Sequence[str] = ()
+    limits: Sequence[str] = ()
+    defines: Mapping[str, Rule] = MappingProxyType({})
+    variables: frozenset[str] = frozenset()
 
 
 class Nodes:
@@ -43,17 +73,17 @@ class Nodes:
         self._starts: dict[tuple[str, ...], int] = {}
         self._links: dict[tuple[str, ...], int] = {}
 
-    def pointer(self, tree: ast.expr) -> str:
+    def pointer(self, tree: ast.expr, names: Names) -> str:
         """Return the C++ address of an expression."""
-        return f"nodes + {self._start([tree])}"
+        return f"nodes + {self._start([tree], names)}"
 
-    def test(self, rule: Rule | None) -> str:
+    def test(self, rule: Rule | None, names: Names) -> str:
         """Return an expression and the paths that it needs as `Test`."""
         if rule is None:
             return "{}"
         needs = [ast.parse(path, mode="eval").body for path in sorted(rule.needs)]
-        listed = f", {{nodes + {self._start(needs)}, {len(needs)}}}" if needs else ""
-        return f"{{{self.pointer(rule.tree)}{listed}}}"
+        listed = f", {{nodes + {self._start(needs, names)}, {len(needs)}}}" if needs else ""
+        return f"{{{self.pointer(rule.tree, names)}{listed}}}"
 
     def lines(self) -> Iterator[str]:
         """Yield the definitions of the arrays."""
@@ -63,60 +93,61 @@ class Nodes:
         yield from (f"    {row}," for row in self._rows)
         yield "};"
 
-    def _start(self, siblings: Sequence[ast.expr]) -> int:
-        rows = tuple(map(self._row, siblings))
+    def _start(self, siblings: Sequence[ast.expr], names: Names) -> int:
+        rows = tuple(self._row(node, names) for node in siblings)
         if rows not in self._starts:
             self._starts[rows] = len(self._rows)
             self._rows += rows
         return self._starts[rows]
 
-    def _row(self, node: ast.expr) -> str:
+    def _row(self, node: ast.expr, names: Names) -> str:
+        kind, name, words, number, real, links = _KINDS.get(type(getattr(node, "op", node))), "", "", "0", "0", "{}"
+        parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        inner = names
         match node:
-            case ast.Constant(value=bool()):
-                raise Untranslatable(ast.unparse(node))
-            case ast.Constant(value=int(number)):
-                return self._node("constant", str(number), more=str(number) if number < _INT64 else "0")
-            case ast.Constant(value=float(number)):
-                return self._node("real", repr(number), more=f"0, {number!r}")
-            case ast.Constant(value=str(text)):
-                return self._node("text", text)
-            case ast.Name():
-                return self._node("name", node.id)
-            case ast.Attribute():
-                return self._node("attribute", node.attr, [node.value])
-            case ast.Subscript():
-                return self._node("subscript", "", [node.value, node.slice])
+            case ast.Constant(value=int(value)) if not isinstance(value, bool):
+                kind = "constant"
+                name, number = ("", str(value)) if value < _INT64 else (str(value), "0")
+            case ast.Constant(value=float(value)):
+                kind, real = "real", repr(value)
+            case ast.Constant(value=str(name)):
+                kind = "text"
+            case ast.Name(id=name):
+                kind, number, parts = self._name(name, names)
+                inner = names._replace(variables=frozenset())
+            case ast.Attribute(attr=name):
+                number = str(_PARTS.get(name, 0))
             case ast.Call(func=ast.Name(id=name)) if name in _FUNCTIONS:
-                return self._node("call", name, node.args)
-            case ast.Tuple() | ast.List():
-                more = "0, 0, true" if isinstance(node, ast.List) else ""
-                return self._node("list", "", node.elts, more=more)
+                kind, words, parts = "call", _words_of(name), node.args
             case ast.GeneratorExp(generators=[ast.comprehension(target=ast.Name(id=name)) as loop]):
-                return self._node("loop", name, [node.elt, loop.iter, *loop.ifs])
-            case ast.BoolOp():
-                return self._node(_OPERATORS[type(node.op)], "", node.values)
-            case ast.UnaryOp():
-                return self._node(_OPERATORS[type(node.op)], "", [node.operand])
-            case ast.BinOp():
-                return self._node(_OPERATORS[type(node.op)], "", [node.left, node.right])
-            case ast.Compare():
-                return self._node("compare", "", [node.left, *node.comparators], [_LINKS[type(op)] for op in node.ops])
-            case ast.IfExp():
-                return self._node("choice", "", [node.test, node.body, node.orelse])
-        raise Untranslatable(ast.unparse(node))
-
-    def _node(
-        self, kind: str, text: str, parts: Sequence[ast.expr] = (), links: Sequence[str] = (), *, more: str = ""
-    ) -> str:
-        values = [f"Kind::{kind}", quote_literal(text)]
-        values.append(f"{{nodes + {self._start(parts)}, {len(parts)}}}" if parts else "{}")
-        values.append(f"{{links + {self._link(tuple(links))}, {len(links)}}}" if links else "{}")
-        values += [more] if more else []
-        while values[-1] in {"{}", '""'}:
+                if name in {*names.variables, *names.fields}:
+                    raise Untranslatable(f"the loop variable {name} has the name of another value")
+                kind, parts = "loop", [node.elt, loop.iter, *loop.ifs]
+                inner = names._replace(variables=names.variables | {name})
+            case ast.Compare(ops=ops):
+                links = self._link(tuple(_LINKS[type(op)] for op in ops))
+        if kind is None:
+            raise Untranslatable(ast.unparse(node))
+        listed = f"{{nodes + {self._start(parts, inner)}, {len(parts)}}}" if parts else "{}"
+        texts = [quote_literal(text) for text in (ast.unparse(node), name, words)]
+        values = [f"Kind::{kind}", texts[0], listed, texts[1], number, real, links, texts[2]]
+        while values[-1] in {"{}", '""', "0"}:
             values.pop()
         return f"{{{', '.join(values)}}}"
 
-    def _link(self, links: tuple[str, ...]) -> int:
+    @staticmethod
+    def _name(name: str, names: Names) -> tuple[str, str, list[ast.expr]]:
+        """Return the kind of a name, its position, and what it stands for."""
+        if name in names.variables:
+            return "variable", "0", []
+        if name in names.defines:
+            return "define", "0", [names.defines[name].tree]
+        for kind, known in (("field", names.fields), ("limit", names.limits)):
+            if name in known:
+                return kind, str(known.index(name)), []
+        return "word", "0", []
+
+    def _link(self, links: tuple[str, ...]) -> str:
         if links not in self._links:
             self._links[links] = sum(map(len, self._links))
-        return self._links[links]
+        return f"{{links + {self._links[links]}, {len(links)}}}"

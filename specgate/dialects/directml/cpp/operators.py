@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.directml.cpp.fields import Cells, declare_field, presence_lines, value_of
 from specgate.dialects.directml.cpp.lines import code_of, comment
-from specgate.dialects.directml.cpp.nodes import Nodes
+from specgate.dialects.directml.cpp.nodes import Names, Nodes
 from specgate.dialects.directml.cpp.rules import Rules
 from specgate.dialects.directml.cpp.structures import structure_name
 from specgate.dialects.directml.cpp.translate import Translator
 from specgate.dialects.directml.cpp.values import Value, make_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.dialects.directml.cpp.levels import Levels, Stretch
     from specgate.dialects.directml.cpp.structures import Words
@@ -35,7 +35,7 @@ class Functions:
         self.levels = levels
         self.words = words
         self.nodes = Nodes()
-        self.cells = Cells(levels, words)
+        self.cells = Cells(levels, words, text=text)
         self.limits: dict[str, Value] = {}
         for name in sorted(levels.dialect.limit_names):
             limits = [levels.dialect.limits(level)[name] for level in levels.chosen]
@@ -46,6 +46,11 @@ class Functions:
         for name in self.limits:
             numbers = (str(self.levels.dialect.limits(level)[name]) for level in self.levels.chosen)
             yield f"inline constexpr int64_t limit_{name}[] = {{{', '.join(numbers)}}};"
+        yield f"inline constexpr const int64_t* limits[] = {{{', '.join(f'limit_{name}' for name in self.limits)}}};"
+
+    def _names(self, fields: Iterable[str], spec: OperatorSpec | None = None) -> Names:
+        """Return what the names in the rules of an operator, or of all tensors, refer to."""
+        return Names(list(fields), list(self.limits), spec.scope.defines if spec is not None else {})
 
     def tensor_parts(self) -> tuple[list[str], list[str]]:
         """Return the table and the function with the rules of every tensor."""
@@ -55,7 +60,7 @@ class Functions:
         fields = {"tensor": Value("tensor", "tensor", tight=True)}
         translate = Translator(fields, self.limits, {}, self.words)
         rules = Rules("tensor", forms, self.levels, translate, text=self.text, of_tensors=True)
-        table = list(_array("Rule", "rules_of_tensors", list(rules.rows(self.nodes))))
+        table = list(_array("Rule", "rules_of_tensors", list(rules.rows(self.nodes, self._names(["tensor"])))))
         body = list(rules.tests())
         function = [
             "// The rules of every tensor, whatever the operator.",
@@ -102,7 +107,10 @@ class Functions:
         ]
         name = spec.name
         table = [*_array("Cell", f"cells_{name}", rows), *_array("Case", f"cases_{name}", case_rows)]
-        return [*table, *_array("Rule", f"rules_{name}", list(rules.rows(self.nodes)))], function
+        return [
+            *table,
+            *_array("Rule", f"rules_{name}", list(rules.rows(self.nodes, self._names(fields, spec)))),
+        ], function
 
     def _cases(
         self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved], translate: Translator, rows: list[str]
@@ -128,7 +136,9 @@ class Functions:
             rows += cells.rows()
             body.append(f"{before}if ({translate(when.tree).operand}{condition}) {{")
             body += [f"  {line}" for line in cells.tests()]
-            table.append(f"{{{mask:#x}, {self.nodes.test(when)}, {first}, {len(rows) - first}}},")
+            table.append(
+                f"{{{mask:#x}, {self.nodes.test(when, self._names(spec.fields, spec))}, {first}, {len(rows) - first}}},"
+            )
             before = "} else "
         return table, [*body, "} else {", "  return false;", "}"] if table else []
 

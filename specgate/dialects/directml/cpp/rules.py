@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.dialects.directml.cpp.levels import Levels, Stretch
-    from specgate.dialects.directml.cpp.nodes import Nodes
+    from specgate.dialects.directml.cpp.nodes import Names, Nodes
     from specgate.dialects.directml.cpp.translate import Translator
     from specgate.spec.forms import RuleForm
 
@@ -70,7 +70,7 @@ class Rules:
                 parts.append(format_operand(self.translate(form.when.tree), "&&"))
             yield from wrap_condition([*parts, negate_condition(result).code], "return false")
 
-    def rows(self, nodes: Nodes) -> Iterator[str]:
+    def rows(self, nodes: Nodes, names: Names) -> Iterator[str]:
         """Yield all rules as initializers of `Rule`, in table order."""
         for form in self.forms:
             sentence = (
@@ -83,8 +83,8 @@ class Rules:
                 str(self.names.index(form.name)),
                 f"Side::{form.on or 'all'}",
                 *("true" if flag else "false" for flag in ("ranks" in form.hides, form.crashes)),
-                nodes.test(form.require),
-                nodes.test(form.when),
+                nodes.test(form.require, names),
+                nodes.test(form.when, names),
             ]
             yield f'{{"{self.scope}/{form.name}", {quote_literal(sentence)},'
             yield f"    {fix}, {', '.join(values)}}},"

@@ -6,16 +6,18 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.words import unknown_word
+from specgate.dialects.directml.cpp.levels import SIDES
 from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.validate.failures import capital
+from specgate.validate.message import side_note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from specgate.dialects.directml.cpp.levels import Levels
     from specgate.spec.forms import RuleForm
 
-__all__ = ["capitalize_message", "limit_names", "sentence_lines"]
+__all__ = ["capitalize_message", "sentence_lines"]
 
 _STRANGE = 4242
 
@@ -29,22 +31,12 @@ def sentence_lines(levels: Levels) -> Iterator[str]:
     for name, unit in (("by_zero", 1), ("real_by_zero", 1.0)):
         errors = ", ".join(quote_literal(_error(compute, unit)) for compute in (operator.floordiv, operator.mod))
         yield f"inline constexpr const char* {name}[] = {{{errors}}};"
-    others = (levels.dialect.neighbours(level) for level in levels.chosen)
-    conditions = (
-        "nullptr" if names == (level,) else quote_literal(" and ".join(names))
-        for level, names in zip(levels.chosen, others, strict=True)
+    notes = (
+        f"{{{', '.join(quote_literal(side_note(level, side, levels.dialect)) for side in SIDES)}}}"
+        for level in levels.chosen
     )
-    yield "// The levels whose builds are used for a level without a build, by position."
-    yield f"inline constexpr const char* asked_instead[] = {{{', '.join(conditions)}}};"
-
-
-def limit_names(names: Iterable[str]) -> Iterator[str]:
-    """Yield the function that returns a level's number by its rule name."""
-    yield "inline bool limit_named(std::string_view name, uint32_t place, int64_t& number) {"
-    for name in names:
-        yield f'  if (name == "{name}") return number = limit_{name}[place], true;'
-    yield "  return (void)place, (void)number, (void)name, false;"
-    yield "}"
+    yield "// The notes on violations of one side of the tables only, by the position of the level."
+    yield f"inline constexpr const char* side_notes[][2] = {{{', '.join(notes)}}};"
 
 
 def capitalize_message(sentence: str, form: RuleForm, fields: Mapping[str, Any]) -> str:

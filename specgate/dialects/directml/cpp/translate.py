@@ -117,8 +117,9 @@ class Translator(Calls):
             return self._translate_division(node, left, right)
         low, high = _bounds(node.op, left, right)
         if low < -LIMIT or high > LIMIT:
-            pair = f"{as_number(left)}, {as_number(right)}"
-            return make_integer(f"{_CHECKED[type(node.op)]}(check, {pair})", low, high, tight=True)
+            other = f"-({as_number(right)})" if isinstance(node.op, ast.Sub) else as_number(right)
+            function = "times" if isinstance(node.op, ast.Mult) else "plus"
+            return make_integer(f"{function}(check, {as_number(left)}, {other})", low, high, tight=True)
         return make_integer(f"{as_number(left)} {_SIGNS[type(node.op)]} {as_number(right)}", low, high)
 
     def _translate_division(self, node: ast.BinOp, left: Value, right: Value) -> Value:
@@ -213,7 +214,6 @@ def _typed_number(value: Value) -> str:
 
 
 _SIGNS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_CHECKED: Final = {ast.Add: "plus", ast.Sub: "minus", ast.Mult: "times"}
 _FOLDED: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
     ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__,
     ast.FloorDiv: int.__floordiv__, ast.Mod: int.__mod__,

@@ -1,75 +1,137 @@
-// Evaluation of rules on known values.
+// Evaluation of rules on the values of a description, in three-valued logic: a part may be unknown, or without a value.
 
-inline Value linked(Link link, const Value& left, const Value& right) {
-  if (link == Link::among || link == Link::not_among) {
-    if (right.open()) return right;
-    bool open = false, found = false;
-    for (int64_t i = 0; i < right.length() && !found; ++i) {
-      const Value same = equal(left, right.item(i));
-      found = same.true_();
-      open = open || same.open();
+// A text with another one in place of a name.
+inline std::string replace_name(std::string_view text, std::string_view name, std::string_view other) {
+  const auto in_name = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  };
+  std::string result;
+  for (size_t at = 0, end; at < text.size(); at = end) {
+    for (end = at + 1; end < text.size() && in_name(text[at]) && in_name(text[end]);) ++end;
+    const std::string_view token = text.substr(at, end - at);
+    result += token == name ? other : token;
+  }
+  return result;
+}
+
+// Owns the expressions that an explanation derives from rules.
+class Pool {
+ public:
+  const Node* subscript(const Node* sequence, int64_t index) {
+    const Node* const at = number(index);
+    return keep(Node{Kind::subscript, keep(fill("$0[$1]", {sequence->text, at->text}))}, {*sequence, *at});
+  }
+  const Node* number(int64_t value) {
+    Node node{Kind::constant, keep(std::to_string(value))};
+    return node.number = value, keep(node, {});
+  }
+  // An expression with another one in place of a variable.
+  const Node* substitute(const Node* node, std::string_view variable, const Node* other) {
+    if (node->kind == Kind::variable) return node->name == variable ? other : node;
+    std::vector<Node> parts;
+    bool changed = false;
+    for (const Node& part : node->parts) {
+      const Node* const replaced = substitute(&part, variable, other);
+      changed = changed || replaced != &part;
+      parts.push_back(*replaced);
     }
-    return !found && open ? Value::unknown() : Value::truth(found == (link == Link::among));
+    if (!changed) return node;
+    Node result = *node;
+    result.text = keep(replace_name(node->text, variable, other->text));
+    return keep(result, std::move(parts));
   }
-  if (link == Link::equal || link == Link::differs) {
-    const Value same = equal(left, right);
-    return same.open() ? same : Value::truth(same.flag == (link == Link::equal));
+
+ private:
+  std::forward_list<std::vector<Node>> rows_ = {};
+  std::forward_list<std::string> texts_ = {};
+
+  std::string_view keep(std::string text) { return texts_.emplace_front(std::move(text)); }
+  const Node* keep(Node node, std::vector<Node> parts) {
+    node.parts.count = parts.size();
+    node.parts.data = rows_.emplace_front(std::move(parts)).data();
+    return rows_.emplace_front(1, node).data();
   }
-  if (!left.number() || !right.number()) return Value::unknown();
-  const int order = ordered(left, right);
-  if (order == 2) return Value::truth(false);
-  return Value::truth(link == Link::less      ? order < 0
-                      : link == Link::at_most ? order <= 0
-                      : link == Link::more    ? order > 0
-                                              : order >= 0);
+};
+
+// What rules read at a level: the members of an operator, or one tensor. place: the position of the level. tensor: the
+// name of that tensor, empty for an operator.
+struct Context {
+  Pool* pool;
+  const Layout* layout;
+  uint32_t place;
+  Span<Member> members;
+  Values fields;
+  std::string tensor = {};
+
+  Context(Pool& pool, const Layout& layout, const void* description, uint32_t place)
+      : pool(&pool), layout(&layout), place(place), members(layout.members) {
+    for (const Member& member : members) fields.push_back(member_value(description, member));
+  }
+  // The context of the rules for all tensors.
+  Context of_tensor(size_t field, int64_t item) const {
+    Context alone = *this;
+    alone.members = {&members[field], 1};
+    alone.fields = {item < 0 ? fields[field] : fields[field].item(item)};
+    return alone.tensor = name(field, item), alone;
+  }
+
+  std::string name(size_t field, int64_t item = -1) const {
+    const std::string name = tensor.empty() ? members[field].name : tensor;
+    return item < 0 ? name : fill("$0[$1]", {name, std::to_string(item)});
+  }
+};
+
+// The variables of the loops around a part.
+struct Scope {
+  std::string_view name;
+  const Value* value;
+  const Scope* outer;
+};
+
+inline Value compare(Link link, const Value& left, const Value& right) {
+  if (link == Link::equal || link == Link::differs || link == Link::among || link == Link::not_among) {
+    Joined same(true);
+    if (right.unknown() || link < Link::less) same.add(equal(left, right));
+    else
+      for (int64_t i = 0; i < right.length() && !same.add(equal(left, right.item(i)));) ++i;
+    return same.result.unknown() ? same.result
+                                 : Value::truth(same.result.is_true() == (link == Link::equal || link == Link::among));
+  }
+  if (!left.is_number() || !right.is_number()) return Value(Value::Is::unknown);
+  const int sign = order(left, right);
+  return Value::truth(link == Link::less      ? sign < 0
+                      : link == Link::at_most ? sign <= 0
+                                              : sign < 2 && sign >= (link == Link::more ? 1 : 0));
 }
 
-inline Whole count_of(const Tensor& tensor) {
-  Whole found(1);
-  for (int64_t d = 0; d < tensor.sizes.count; ++d) found = found * Whole(int64_t(load(tensor.sizes.data + d)));
-  return found;
-}
-inline Whole reach_of(const Tensor& tensor) {
-  if (!tensor.strides.given) return count_of(tensor);
-  Whole found(1);
-  for (int64_t d = 0; d < tensor.sizes.count; ++d) {
-    const int64_t size = load(tensor.sizes.data + d);
-    if (size == 0) return Whole(0);
-    found = found + Whole(size - 1) * Whole(int64_t(load(tensor.strides.data + d)));
-  }
-  return found;
-}
-
-inline bool power_of_two(Whole number) {
-  if (number.negative() || number.zero()) return false;
-  Whole rest;
-  while (compare(number, Whole(1)) > 0) {
-    number = divided(number, Whole(2), rest);
-    if (!rest.zero()) return false;
-  }
-  return true;
-}
-// Evaluates parts of rules. error: the message of the last part without a value.
+// error: the message of the last part without a value.
 class Evaluator {
  public:
-  Evaluator(Memory& memory, const Context& context) : memory_(memory), context_(context) {}
+  explicit Evaluator(const Context& context) : context_(context) {}
 
   std::string error;
 
   Value value(const Node* node, const Scope* scope = nullptr) {
     switch (node->kind) {
-      case Kind::constant: return Value::of(whole_of(node));
+      case Kind::constant: return node->name.empty() ? BigInt(node->number) : BigInt::parse(node->name);
       case Kind::real: return Value::of_real(node->real);
-      case Kind::text: return Value::of_word(node->text);
-      case Kind::name: return name(node, scope);
+      case Kind::text:
+      case Kind::word: return Value::of_word(node->name);
+      case Kind::variable:
+        while (scope->name != node->name) scope = scope->outer;
+        return *scope->value;
+      case Kind::field: {
+        const Value& field = context_.fields[size_t(node->number)];
+        return field.none() ? unknown() : field;
+      }
+      case Kind::limit: return Value(limits[node->number][context_.place]);
+      case Kind::define: return value(node->part(0));
       case Kind::attribute: return attribute(node, scope);
       case Kind::subscript: return subscript(node, scope);
       case Kind::call: return call(node, scope);
       case Kind::list: return list(node, scope);
       case Kind::any_of:
       case Kind::all_of: return joined(node, scope);
-      case Kind::negation:
-      case Kind::minus: return signed_(node, scope);
       case Kind::compare: return compared(node, scope);
       case Kind::choice: return choice(node, scope);
       case Kind::loop: return Value();
@@ -77,314 +139,270 @@ class Evaluator {
     }
   }
 
-  // Calls f(value of the variable, index, whether the iteration counts) per iteration of a loop until it returns false.
+  // Calls f(scope, index, whether the iteration counts) per iteration of a loop until it returns false; returns whether
+  // the loop has a value so far.
   template <class F>
-  bool turns(const Node* loop, const Value& sequence, const Scope* scope, F f) {
+  bool each_turn(const Node* loop, const Value& sequence, const Scope* scope, F f) {
     for (int64_t i = 0; i < sequence.length(); ++i) {
       if (++turns_ > most) return fail("its loops take more than " + std::to_string(most) + " turns"), false;
       const Value item = sequence.item(i);
-      const Scope inner{loop->text, &item, scope};
-      Value keep = Value::truth(true);
-      for (size_t test = 2; test < loop->parts.size() && !keep.false_(); ++test) {
-        const Value found = value(loop->parts[test], &inner);
-        if (found.none() && !keep.open()) return false;
-        keep = found.none() || found.open() ? Value::unknown() : keep.open() && found.true_() ? keep : found;
-        if (found.none()) break;
+      const Scope inner{loop->name, &item, scope};
+      Value counts = Value::truth(true);
+      for (size_t test = 2; test < loop->parts.size() && !counts.is_false(); ++test) {
+        const Value answer = value(loop->part(test), &inner);
+        if (answer.none() && !counts.unknown()) return false;
+        if (answer.none() || answer.unknown()) counts = unknown();
+        else if (!counts.unknown() || answer.is_false()) counts = answer;
+        if (answer.none()) break;
       }
-      if (!keep.false_() && !f(inner, i, keep)) return true;
+      if (!counts.is_false() && !f(inner, i, counts)) return true;
     }
     return true;
   }
-  Value turn(const Node* loop, const Scope* inner, const Value& keep, bool decisive) {
-    const Value found = value(loop->parts[0], inner);
-    if (keep.true_()) return found;
-    return found.is == Value::Is::truth && found.flag != decisive ? found : Value::unknown();
+  // The value of an iteration of any() or all(): decisive ends the loop.
+  Value turn(const Node* loop, const Scope* inner, const Value& counts, bool decisive) {
+    const Value answer = value(loop->part(0), inner);
+    return counts.is_true() || (answer.is == Value::Is::truth && answer.is_true() != decisive) ? answer : unknown();
   }
 
+  // Whether the field or attribute at a path is omitted.
   bool absent(const Node* path) const {
-    const Node* owner = path->kind == Kind::attribute ? path->parts[0] : path;
-    const Value* found = context_.field(owner->text);
-    if (found == nullptr || found->none()) return true;
-    return path->kind == Kind::attribute && !found->open() && member(*found, path->text).none();
+    const Node* owner = path->kind == Kind::attribute ? path->part(0) : path;
+    const Value& field = context_.fields[size_t(owner->number)];
+    return field.none() || (path->kind == Kind::attribute && !field.unknown() && member(field, path).none());
   }
-
   bool lacks(const Test& test) const {
-    for (const Node* path : test.needs)
-      if (absent(path)) return true;
-    return false;
+    return std::any_of(test.needs.begin(), test.needs.end(), [&](const Node& path) { return absent(&path); });
   }
-  // Whether a rule holds; true if it does not apply.
-  Value judged(const Rule& rule) {
-    if (lacks(rule.require) || lacks(rule.when)) return Value::truth(true);
-    const Value applies = rule.when.tree == nullptr ? Value::truth(true) : value(rule.when.tree);
-    if (applies.none()) return applies;
-    if (applies.false_()) return Value::truth(true);
-    const Value held = value(rule.require.tree);
-    return applies.true_() || held.true_() ? held : Value::unknown();
+  bool applies(const Rule& rule) const { return !lacks(rule.require) && !lacks(rule.when); }
+  // Whether a rule that is not lacking a field holds.
+  Value evaluate(const Rule& rule) {
+    const Value condition = rule.when.tree == nullptr ? Value::truth(true) : value(rule.when.tree);
+    if (condition.none()) return condition;
+    if (condition.is_false()) return Value::truth(true);
+    const Value answer = value(rule.require.tree);
+    return condition.is_true() || answer.is_true() ? answer : unknown();
   }
 
-  // The value of an attribute, none if it is omitted.
-  Value member(const Value& owner, std::string_view name) const {
-    if (owner.is == Value::Is::pair) return (*owner.parts)[name == "Width" || name == "Scale" ? 0 : 1];
-    if (owner.is == Value::Is::held) {
-      const Layout* layout = layout_of(owner.held.type);
-      for (uint32_t i = 0; layout != nullptr && owner.held.desc != nullptr && i < layout->members.count; ++i)
-        if (spells(layout->members[i].name, name)) return member_value(memory_, owner.held.desc, layout->members[i]);
-      return Value();
-    }
-    const Tensor& tensor = *owner.tensor;
-    if (!stated(tensor)) return Value();
-    if (name == "sizes") return Value::of_view(View::Of::whole, tensor.sizes.data, tensor.sizes.count);
-    if (name == "strides")
-      return tensor.strides.given ? Value::of_view(View::Of::whole, tensor.strides.data, tensor.strides.count)
-                                  : Value();
-    if (name == "TotalTensorSizeInBytes") return Value::of(Whole::of(tensor.total));
-    const uint32_t number = name == "Flags" ? tensor.flags : tensor.alignment;
-    return number == 0 ? Value() : Value::of(Whole(int64_t(number)));
-  }
-
-  std::string_view type_word(uint32_t type) const {
-    const char* word = word_of(enum_TENSOR_DATA_TYPE, type);
-    if (word != nullptr) return word;
-    return memory_.arena.number(type);
+  // The items of a loop, unknown if it is unknown which ones.
+  Value collect(const Node* loop, const Scope* scope = nullptr) {
+    const Value sequence = value(loop->part(1), scope);
+    if (sequence.none() || sequence.unknown()) return sequence;
+    Values items;
+    Value failure;
+    const bool complete = each_turn(loop, sequence, scope, [&](const Scope& inner, int64_t, const Value& counts) {
+      if (counts.unknown()) return failure = counts, false;
+      items.push_back(value(loop->part(0), &inner));
+      return !items.back().none();
+    });
+    const bool broken = !complete || (!items.empty() && items.back().none());
+    return broken || failure.unknown() ? failure : Value(Value::Is::list, std::move(items));
   }
 
  private:
   static constexpr int64_t most = 100000;
-  Memory& memory_;
   const Context& context_;
   int64_t turns_ = 0;
 
+  static Value unknown() { return Value(Value::Is::unknown); }
   Value fail(std::string why) { return error = std::move(why), Value(); }
-  static bool element(const Node* node, const Scope* scope) {
-    return node->kind == Kind::name ? variable(scope, node->text) != nullptr : node->kind == Kind::subscript;
-  }
-
-  Value name(const Node* node, const Scope* scope) {
-    if (const Value* found = variable(scope, node->text)) return *found;
-    if (const Node* meaning = context_.define(node->text)) return value(meaning);
-    if (const Value* found = context_.field(node->text)) return found->none() ? Value::unknown() : *found;
-    int64_t number = 0;
-    if (limit_named(node->text, context_.place, number)) return Value::of(Whole(number));
-    return Value::of_word(node->text);
+  static bool element(const Node* node) { return node->kind == Kind::variable || node->kind == Kind::subscript; }
+  // The value of an attribute, nothing if it is omitted.
+  static Value member(const Value& owner, const Node* attribute) {
+    if (owner.is != Value::Is::fused) return (*owner.parts)[size_t(attribute->number)];
+    const Member* member = fused_member({true, uint32_t(owner.integer.value()), owner.desc}, attribute->name);
+    return member == nullptr ? Value() : member_value(owner.desc, *member);
   }
 
   Value attribute(const Node* node, const Scope* scope) {
-    const Node* from = node->parts[0];
+    const Node* from = node->part(0);
     const Value owner = value(from, scope);
-    if (owner.none() || owner.open()) return owner;
-    if (owner.is != Value::Is::tensor && owner.is != Value::Is::held && owner.is != Value::Is::pair)
-      return fail(Spelling::of(from) + " is something else");
-    const Value found = member(owner, node->text);
-    if (!found.none()) return found;
-    if (node->text != "sizes" && element(from, scope)) return fail(Spelling::of(node) + " is left out");
-    return Value::unknown();
+    if (owner.none() || owner.unknown()) return owner;
+    if (owner.is < Value::Is::tensor) return fail(std::string(from->text) + " is something else");
+    const Value part = member(owner, node);
+    if (!part.none()) return part;
+    return element(from) ? fail(std::string(node->text) + " is left out") : unknown();
   }
 
   Value subscript(const Node* node, const Scope* scope) {
-    const Value sequence = value(node->parts[0], scope);
+    const Value sequence = value(node->part(0), scope);
     if (sequence.none()) return sequence;
-    const Value index = value(node->parts[1], scope);
+    const Value index = value(node->part(1), scope);
     if (index.none()) return index;
-    if (sequence.open() || !index.number()) return Value::unknown();
-    const Whole at = index.integer();
-    if (index.is != Value::Is::real && !at.negative() && compare(at, Whole(sequence.length())) < 0)
-      return sequence.item(at.value());
-    const std::string number = index.is == Value::Is::real ? real_text(index.real) : at.text();
-    return fail(Spelling::of(node) + ": index " + number + " of " + std::to_string(sequence.length()));
+    if (sequence.unknown() || !index.is_number()) return unknown();
+    if (index.is != Value::Is::real && compare(index.integer, BigInt(sequence.length())) < 0 &&
+        !index.integer.negative())
+      return sequence.item(index.integer.value());
+    const std::string number = index.is == Value::Is::real ? real_text(index.real) : index.integer.text();
+    return fail(std::string(node->text) + ": index " + number + " of " + std::to_string(sequence.length()));
   }
 
+  // The value of `and` or `or`.
   Value joined(const Node* node, const Scope* scope) {
-    const bool decisive = node->kind == Kind::any_of;
-    bool open = false;
-    for (const Node* part : node->parts) {
-      const Value found = value(part, scope);
-      if (found.none()) return open ? Value::unknown() : found;
-      if (found.open()) {
-        open = true;
-      } else if (found.is == Value::Is::truth && found.flag == decisive) {
-        return found;
-      }
-    }
-    return open ? Value::unknown() : Value::truth(!decisive);
-  }
-
-  Value signed_(const Node* node, const Scope* scope) {
-    Value found = value(node->parts[0], scope);
-    if (found.none()) return found;
-    if (!found.number()) return Value::unknown();
-    if (node->kind == Kind::negation)
-      return Value::truth(found.is == Value::Is::real ? found.real == 0 : found.integer().zero());
-    return found.is == Value::Is::real ? Value::of_real(-found.real) : Value::of(-found.integer());
+    Joined joined(node->kind == Kind::any_of);
+    for (const Node& part : node->parts)
+      if (joined.add(value(&part, scope))) break;
+    return joined.result;
   }
 
   Value computed(const Node* node, const Scope* scope) {
-    const Value left = value(node->parts[0], scope);
+    const Value left = value(node->part(0), scope);
     if (left.none()) return left;
-    const Value right = value(node->parts[1], scope);
+    if (node->kind == Kind::negation || node->kind == Kind::minus) {
+      if (!left.is_number()) return unknown();
+      const bool real = left.is == Value::Is::real;
+      if (node->kind == Kind::negation) return Value::truth(real ? left.real == 0 : left.integer.zero());
+      return real ? Value::of_real(-left.real) : Value(-left.integer);
+    }
+    const Value right = value(node->part(1), scope);
     if (right.none()) return right;
-    if (!left.number() || !right.number()) return Value::unknown();
-    if (left.is == Value::Is::real || right.is == Value::Is::real)
-      return of_reals(node, left.floating(), right.floating());
-    const Whole a = left.integer(), b = right.integer();
-    if (node->kind == Kind::sum) return Value::of(a + b);
-    if (node->kind == Kind::difference) return Value::of(a - b);
-    if (node->kind == Kind::product) return Value::of(a * b);
-    const bool modulo = node->kind == Kind::modulo;
-    if (b.zero()) return fail(Spelling::of(node) + ": " + by_zero[modulo ? 1 : 0]);
-    Whole rest;
-    Whole result = divided(a, b, rest);
-    return Value::of(modulo ? rest : result);
+    if (!left.is_number() || !right.is_number()) return unknown();
+    const bool real = left.is == Value::Is::real || right.is == Value::Is::real, modulo = node->kind == Kind::modulo;
+    if ((modulo || node->kind == Kind::quotient) && order(right, Value(BigInt(0))) == 0)
+      return fail(std::string(node->text) + ": " + (real ? real_by_zero : by_zero)[modulo ? 1 : 0]);
+    if (real) return Value::of_real(compute(node->kind, left.floating(), right.floating()));
+    const BigInt &a = left.integer, &b = right.integer;
+    BigInt rest;
+    switch (node->kind) {
+      case Kind::sum: return a + b;
+      case Kind::difference: return a - b;
+      case Kind::product: return a * b;
+      default: break;
+    }
+    const BigInt quotient = divide(a, b, rest);
+    return modulo ? rest : quotient;
   }
-
-  Value of_reals(const Node* node, double a, double b) {
-    if (node->kind == Kind::sum) return Value::of_real(a + b);
-    if (node->kind == Kind::difference) return Value::of_real(a - b);
-    if (node->kind == Kind::product) return Value::of_real(a * b);
-    const bool modulo = node->kind == Kind::modulo;
-    if (b == 0) return fail(Spelling::of(node) + ": " + real_by_zero[modulo ? 1 : 0]);
+  static double compute(Kind kind, double a, double b) {
+    if (kind == Kind::sum) return a + b;
+    if (kind == Kind::difference) return a - b;
+    if (kind == Kind::product) return a * b;
     double rest = std::fmod(a, b);
     if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
     if (rest == 0) rest = std::copysign(0.0, b);
-    return Value::of_real(modulo ? rest : std::round((a - rest) / b));
+    return kind == Kind::modulo ? rest : std::round((a - rest) / b);
   }
 
   Value compared(const Node* node, const Scope* scope) {
-    Value left = value(node->parts[0], scope);
+    Joined joined(false);
+    Value left = value(node->part(0), scope);
     if (left.none()) return left;
-    bool open = false;
     for (size_t i = 0; i < node->links.size(); ++i) {
-      Value right = value(node->parts[i + 1], scope);
-      if (right.none()) return open ? Value::unknown() : right;
-      const Value found = linked(node->links[i], left, right);
-      if (found.false_()) return found;
-      open = open || found.open();
+      Value right = value(node->part(i + 1), scope);
+      if (joined.add(right.none() ? right : compare(node->links[i], left, right))) break;
       left = std::move(right);
     }
-    return open ? Value::unknown() : Value::truth(true);
+    return joined.result;
   }
 
   Value choice(const Node* node, const Scope* scope) {
-    const Value test = value(node->parts[0], scope);
+    const Value test = value(node->part(0), scope);
     if (test.none()) return test;
-    if (!test.open()) return value(node->parts[test.true_() ? 1 : 2], scope);
-    const Value first = value(node->parts[1], scope), second = value(node->parts[2], scope);
-    return !first.none() && !second.none() && equal(first, second).true_() ? first : Value::unknown();
+    if (!test.unknown()) return value(node->part(test.is_true() ? 1 : 2), scope);
+    const Value first = value(node->part(1), scope), second = value(node->part(2), scope);
+    return !first.none() && !second.none() && equal(first, second).is_true() ? first : unknown();
   }
 
   Value list(const Node* node, const Scope* scope) {
-    std::vector<Value> parts;
-    for (const Node* part : node->parts) {
-      parts.push_back(value(part, scope));
-      if (parts.back().none()) return Value();
+    Values items;
+    for (const Node& part : node->parts) {
+      items.push_back(value(&part, scope));
+      if (items.back().none()) return Value();
     }
-    return Value::of_parts(Value::Is::list, std::move(parts));
+    return Value(Value::Is::list, std::move(items));
   }
 
+  // The value of any() or all().
   Value quantified(const Node* loop, const Scope* scope, bool decisive) {
-    const Value sequence = value(loop->parts[1], scope);
-    if (sequence.none() || sequence.open()) return sequence;
-    bool open = false, decided = false, broken = false;
-    const bool whole = turns(loop, sequence, scope, [&](const Scope& inner, int64_t, const Value& keep) {
-      const Value found = turn(loop, &inner, keep, decisive);
-      broken = found.none();
-      open = open || found.open();
-      decided = found.is == Value::Is::truth && found.flag == decisive;
-      return !broken && !decided;
+    const Value sequence = value(loop->part(1), scope);
+    if (sequence.none() || sequence.unknown()) return sequence;
+    Joined joined(decisive);
+    const bool complete = each_turn(loop, sequence, scope, [&](const Scope& inner, int64_t, const Value& counts) {
+      return !joined.add(turn(loop, &inner, counts, decisive));
     });
-    if (decided) return Value::truth(decisive);
-    if (open) return Value::unknown();
-    return broken || !whole ? Value() : Value::truth(!decisive);
+    if (!complete) joined.add(Value());
+    return joined.result;
   }
 
- public:
-  // The items of a loop, unknown if it is unknown which ones.
-  Value collected(const Node* loop, const Scope* scope) {
-    const Value sequence = value(loop->parts[1], scope);
-    if (sequence.none() || sequence.open()) return sequence;
-    std::vector<Value> parts;
-    bool open = false, broken = false;
-    const bool whole = turns(loop, sequence, scope, [&](const Scope& inner, int64_t, const Value& keep) {
-      if (keep.open()) return open = true, false;
-      parts.push_back(value(loop->parts[0], &inner));
-      return !(broken = parts.back().none());
-    });
-    if (open) return Value::unknown();
-    return broken || !whole ? Value() : Value::of_parts(Value::Is::list, std::move(parts));
-  }
-
- private:
   Value call(const Node* node, const Scope* scope) {
-    const std::string_view name = node->text;
-    const Node* argument = node->parts[0];
+    const std::string_view name = node->name;
+    const Node* argument = node->part(0);
     if (name == "all" || name == "any") return quantified(argument, scope, name == "any");
     if (name == "present") return present(argument, scope);
-    const Value found = is_loop(argument) ? collected(argument, scope) : value(argument, scope);
-    if (found.none() || found.open()) return found;
+    const Value input = argument->kind == Kind::loop ? collect(argument, scope) : value(argument, scope);
+    if (input.none() || input.unknown()) return input;
     if (name == "operator") {
-      const Layout* layout = layout_of(found.held.type);
-      return layout == nullptr ? Value::of(Whole(int64_t(found.held.type))) : Value::of_word(layout->name);
+      const Layout* layout = layout_of(uint32_t(input.integer.value()));
+      return layout == nullptr ? Value(input.integer) : Value::of_word(layout->name);
     }
-    if (found.is == Value::Is::tensor) return of_tensor(name, *found.tensor);
-    return of_numbers(name, node, found);
+    return input.is == Value::Is::tensor ? of_tensor(name, input) : of_numbers(name, node, input);
   }
 
   Value present(const Node* argument, const Scope* scope) {
-    if (argument->kind != Kind::attribute || !element(argument->parts[0], scope))
-      return Value::truth(!absent(argument));
-    const Value owner = value(argument->parts[0], scope);
-    if (owner.none() || owner.open()) return owner;
-    return Value::truth(!member(owner, argument->text).none());
+    if (argument->kind != Kind::attribute || !element(argument->part(0))) return Value::truth(!absent(argument));
+    const Value owner = value(argument->part(0), scope);
+    return owner.none() || owner.unknown() ? owner : Value::truth(!member(owner, argument).none());
   }
 
-  Value of_tensor(std::string_view name, const Tensor& tensor) {
-    if (!stated(tensor)) return Value::unknown();
-    if (name == "rank") return Value::of(Whole(tensor.sizes.count));
-    if (name == "dims") return Value::of_view(View::Of::count, nullptr, tensor.sizes.count);
-    if (name == "type") return tensor.type == no_type ? Value::unknown() : Value::of_word(type_word(tensor.type));
-    if (name == "elements") return Value::of(count_of(tensor));
-    if (name == "extent") return Value::of(reach_of(tensor));
-    const int64_t bits = known_bits(tensor.type);
-    if (bits == 0) return Value::unknown();
-    if (name == "bits") return Value::of(Whole(bits));
-    Whole rest;
-    return Value::of(divided(reach_of(tensor) * Whole(bits) + Whole(31), Whole(32), rest) * Whole(4));
-  }
-  Value of_numbers(std::string_view name, const Node* node, const Value& found) {
-    if (name == "len") return Value::of(Whole(found.length()));
-    const int64_t count = found.sequence() ? found.length() : 1;
-    for (int64_t i = 0; i < count; ++i)
-      if (!(found.sequence() ? found.item(i) : found).number()) return Value::unknown();
-    if (name == "range") {
-      const Whole stop = found.integer();
-      if (compare(stop, Whole(int64_t(most_turns))) > 0)
-        return fail(Spelling::of(node) + ": range(" + stop.text() + ") is longer than " + std::to_string(most_turns));
-      return Value::of_view(View::Of::count, nullptr, stop.negative() ? 0 : stop.value());
+  // The number of elements from the first to the last one, inclusive.
+  static BigInt extent(const Value& tensor) {
+    const Value sizes = tensor_part(tensor, sizes_part), strides = tensor_part(tensor, strides_part);
+    BigInt elements(1);
+    for (int64_t d = 0; d < sizes.length(); ++d) {
+      const BigInt size = sizes.item(d).integer;
+      if (size.zero()) return BigInt(0);
+      elements = strides.none() ? elements * size : elements + (size - BigInt(1)) * strides.item(d).integer;
     }
-    if (name == "abs" && found.is == Value::Is::real) return Value::of_real(std::fabs(found.real));
-    if (name == "abs") return Value::of(found.integer().negative() ? -found.integer() : found.integer());
-    if (name == "int")
-      return found.is == Value::Is::real ? Value::of(Whole(int64_t(found.real))) : Value::of(found.integer());
-    if (name == "power_of_two") return Value::truth(power_of_two(found.integer()));
-    return folded(name, node, found);
+    return elements;
+  }
+  static Value of_tensor(std::string_view name, const Value& tensor) {
+    const Value sizes = tensor_part(tensor, sizes_part), type = tensor_part(tensor, type_part);
+    if (sizes.unknown() || name == "type") return type;
+    if (name == "rank") return BigInt(sizes.length());
+    if (name == "dims") return Value(Value::Is::range, sizes.length());
+    if (name == "elements") return extent(tensor.with(strides_part, Value()));
+    if (name == "extent") return extent(tensor);
+    const BigInt bits = known_bits(uint32_t(type.integer.value()));
+    if (bits.zero()) return unknown();
+    BigInt rest;
+    return name == "bits" ? bits : divide(extent(tensor) * bits + BigInt(31), BigInt(32), rest) * BigInt(4);
+  }
+
+  Value of_numbers(std::string_view name, const Node* node, const Value& input) {
+    if (name == "len") return BigInt(input.length());
+    if (!input.is_sequence() && !input.is_number()) return unknown();
+    for (int64_t i = 0; i < input.length(); ++i)
+      if (!input.item(i).is_number()) return unknown();
+    const bool real = input.is == Value::Is::real;
+    if (name == "range") {
+      if (compare(input.integer, BigInt(int64_t(most_turns))) > 0)
+        return fail(std::string(node->text) + ": range(" + input.integer.text() + ") is longer than " +
+                    std::to_string(most_turns));
+      return Value(Value::Is::range, input.integer.negative() ? BigInt(0) : input.integer);
+    }
+    if (name == "abs")
+      return real ? Value::of_real(std::fabs(input.real))
+                  : Value(input.integer.negative() ? -input.integer : input.integer);
+    if (name == "int") return real ? Value(int64_t(input.real)) : Value(input.integer);
+    if (name != "power_of_two") return folded(name, node, input);
+    BigInt left = input.integer, rest;
+    while (compare(left, BigInt(1)) > 0 && rest.zero()) left = divide(left, BigInt(2), rest);
+    return Value::truth(rest.zero() && compare(left, BigInt(1)) == 0);
   }
   // The sum, product, minimum or maximum of several numbers.
-  Value folded(std::string_view name, const Node* node, const Value& found) {
+  Value folded(std::string_view name, const Node* node, const Value& input) {
     const bool adds = name == "sum", multiplies = name == "product";
-    Value made = Value::of(Whole(multiplies ? 1 : 0));
-    for (int64_t i = 0; i < found.length(); ++i) {
-      const Value item = found.item(i);
-      if (adds || multiplies) {
-        const bool real = made.is == Value::Is::real || item.is == Value::Is::real;
-        const double a = real ? made.floating() : 0, b = real ? item.floating() : 0;
-        if (real) made = Value::of_real(adds ? a + b : a * b);
-        else made = Value::of(adds ? made.integer() + item.integer() : made.integer() * item.integer());
-      } else if (i == 0 || ordered(item, made) == (name == "max" ? 1 : -1)) {
-        made = item;
+    Value result = Value(BigInt(multiplies ? 1 : 0));
+    for (int64_t i = 0; i < input.length(); ++i) {
+      const Value item = input.item(i);
+      if (!adds && !multiplies) {
+        if (i == 0 || order(item, result) == (name == "max" ? 1 : -1)) result = item;
+      } else if (result.is == Value::Is::real || item.is == Value::Is::real) {
+        result = Value::of_real(compute(adds ? Kind::sum : Kind::product, result.floating(), item.floating()));
+      } else {
+        result = adds ? result.integer + item.integer : result.integer * item.integer;
       }
     }
-    if (found.length() == 0 && !adds && !multiplies)
-      return fail(Spelling::of(node) + ": " + std::string(name) + "() of nothing");
-    return made;
+    if (input.length() > 0 || adds || multiplies) return result;
+    return fail(std::string(node->text) + ": " + std::string(name) + "() of nothing");
   }
 };

@@ -1,210 +1,373 @@
-// Why a rule has its value: the parts that decide it.
+// The reasons for a violation: the parts that decide a rule, and their values as prose.
 
-// A part without operands that decides a rule, with loop variables replaced by their values. wanted: the value that
-// would make the rule hold.
+// A part without operands that decides a rule, with loop variables replaced by their values. shown: as in the rule.
+// wanted: the value that would make the rule hold.
 struct Leaf {
-  const Node* node;
+  const Node *node, *shown;
   bool wanted;
 };
-
 using Leaves = std::vector<Leaf>;
 
-class Explainer {
- public:
-  Explainer(Memory& memory, const Context& context)
-      : memory_(memory), context_(context) {}
+inline Value value_of(const Node* node, const Context& context) { return Evaluator(context).value(node); }
 
-  // The deciding parts; for a loop those of its first deciding iteration.
+// The deciding parts of a rule; for a loop those of its first deciding iteration.
+struct Explainer {
+  const Context& context;
+  Leaves leaves = {};
+
   Leaves decisive(const Node* rule) {
-    leaves_.clear();
-    blame(rule, rule, nullptr, true);
-    return leaves_;
+    blame(rule, rule, true);
+    return std::move(leaves);
   }
-  // The values of those parts, by their texts in the rule.
-  std::vector<std::pair<std::string, Value>> values(const Node* rule) {
-    closing_ = false;
-    blame(rule, rule, nullptr, true);
-    closing_ = true;
-    return values_;
-  }
-
- private:
-  Memory& memory_;
-  const Context& context_;
-  bool closing_ = true;
-  Leaves leaves_;
-  std::vector<std::pair<std::string, Value>> values_ = {};
-
-  Value value(const Node* node, const Scope* scope) { return Evaluator(memory_, context_).value(node, scope); }
+  Value value(const Node* node) { return value_of(node, context); }
   static bool same(const Value& a, const Value& b) {
-    return a.is == b.is && (a.is == Value::Is::truth ? a.flag == b.flag : a.open() || a.none());
+    return a.is == b.is && (a.is == Value::Is::truth ? a.is_true() == b.is_true() : a.unknown() || a.none());
   }
 
-  // Walks two forms of a part together: the original, and the one with replaced variables.
-  void blame(const Node* node, const Node* closed, const Scope* scope, bool wanted) {
+  void blame(const Node* node, const Node* shown, bool wanted) {
     if (node->kind == Kind::any_of || node->kind == Kind::all_of) {
-      const Value whole = value(node, scope);
+      const Value whole = value(node);
       for (size_t i = 0; i < node->parts.size(); ++i)
-        if (same(value(node->parts[i], scope), whole)) blame(node->parts[i], closed->parts[i], scope, wanted);
+        if (same(value(node->part(i)), whole)) blame(node->part(i), shown->part(i), wanted);
     } else if (node->kind == Kind::negation) {
-      blame(node->parts[0], closed->parts[0], scope, !wanted);
-    } else if (node->kind == Kind::call && is_loop(node->parts[0])) {
-      loop(node, closed, scope, wanted);
+      blame(node->part(0), shown->part(0), !wanted);
+    } else if (node->kind == Kind::call && node->part(0)->kind == Kind::loop) {
+      loop(node, shown, wanted);
     } else if (node->kind == Kind::choice) {
-      const Value test = value(node->parts[0], scope);
-      const size_t way = test.open() ? 0 : test.true_() ? 1 : 2;
-      blame(node->parts[way], closed->parts[way], scope, wanted);
+      const Value test = value(node->part(0));
+      const size_t branch = test.unknown() ? 0 : test.is_true() ? 1 : 2;
+      blame(node->part(branch), shown->part(branch), wanted);
     } else {
-      leaf(node, closed, scope, wanted);
+      leaves.push_back(Leaf{node, shown, wanted});
     }
   }
 
-  void leaf(const Node* node, const Node* closed, const Scope* scope, bool wanted) {
-    if (closing_) {
-      leaves_.push_back(Leaf{closed, wanted});
-      return;
-    }
-    for (const Node* part : node->kind == Kind::compare ? node->parts : Nodes{node, 1}) {
-      if (!says_more(part, scope)) continue;
-      const Value found = value(part, scope);
-      if (found.none()) continue;
-      const std::string text = Spelling::of(part);
-      bool known = false;
-      for (auto& one : values_)
-        if (one.first == text) known = true, one.second = found;
-      if (!known) values_.emplace_back(text, found);
-    }
-  }
-
-  // A number or word repeats the text of the rule, so it is left out.
-  bool says_more(const Node* node, const Scope* scope) const { return node->kind != Kind::list && names(node, scope); }
-  bool names(const Node* node, const Scope* scope) const {
-    int64_t number = 0;
-    if (node->kind == Kind::name)
-      return variable(scope, node->text) != nullptr || context_.field(node->text) != nullptr ||
-             context_.define(node->text) != nullptr || limit_named(node->text, context_.place, number);
-    for (const Node* part : node->parts)
-      if (names(part, scope)) return true;
-    return false;
-  }
-
-  void loop(const Node* node, const Node* closed, const Scope* scope, bool wanted) {
-    const Node* loop = node->parts[0];
-    const Node* same_loop = closed->parts[0];
-    const bool decisive = node->text == "any";
-    Evaluator evaluator(memory_, context_);
-    const Value sequence = evaluator.value(loop->parts[1], scope);
-    if (sequence.none() || sequence.open()) {
-      blame_count(loop->parts[1], same_loop->parts[1], scope, wanted);
-      return;
-    }
-    const Value whole = value(node, scope);
-    evaluator.turns(loop, sequence, scope, [&](const Scope& inner, int64_t place, const Value& keep) {
-      const Value found = evaluator.turn(loop, &inner, keep, decisive);
-      if (found.none()) return false;
-      if (!same(found, whole)) return true;
-      blame_turn(loop, same_loop, inner, place, wanted);
+  void loop(const Node* node, const Node* shown, bool wanted) {
+    const Node *loop = node->part(0), *sequence = loop->part(1), *shown_loop = shown->part(0);
+    Evaluator evaluator(context);
+    const Value items = evaluator.value(sequence);
+    if (items.none() || items.unknown()) return blame_count(sequence, shown_loop->part(1), wanted);
+    const Value whole = value(node);
+    evaluator.each_turn(loop, items, nullptr, [&](const Scope& inner, int64_t at, const Value& counts) {
+      const Value answer = evaluator.turn(loop, &inner, counts, node->name == "any");
+      if (answer.none() || !same(answer, whole)) return !answer.none();
+      Pool& pool = *context.pool;
+      const Node* item = sequence->kind == Kind::list                        ? sequence->part(size_t(at))
+                       : sequence->calls("dims") || sequence->calls("range") ? pool.number(at)
+                                                                             : pool.subscript(sequence, at);
+      const Node* body = shown_loop->part(0);
+      if (inner.value->is == Value::Is::tensor)
+        body = pool.substitute(body, loop->name, pool.subscript(shown_loop->part(1), at));
+      blame(pool.substitute(loop->part(0), loop->name, item), body, wanted);
       return false;
     });
   }
 
-  void blame_turn(const Node* loop, const Node* closed, const Scope& inner, int64_t place, bool wanted) {
-    const Node* body = loop->parts[0];
-    if (inner.value->is == Value::Is::tensor && !closing_)
-      body = written(body, loop->text, memory_.subscript(loop->parts[1], memory_.number(place)));
-    const Node* closed_body =
-        closing_ ? written(closed->parts[0], loop->text, item(closed->parts[1], place)) : closed->parts[0];
-    blame(body, closed_body, &inner, wanted);
-  }
-
-  // The unknown numbers that leave a loop's range open.
-  void blame_count(const Node* node, const Node* closed, const Scope* scope, bool wanted) {
-    const bool several =
-        node->kind == Kind::list ||
-        (node->kind == Kind::call && (node->text == "max" || node->text == "min" || node->text == "range"));
-    if (!several) return blame(node, closed, scope, wanted);
+  // The unknown numbers that leave the range of a loop open.
+  void blame_count(const Node* node, const Node* shown, bool wanted) {
+    const bool combines = node->kind == Kind::list || node->calls("max") || node->calls("min") || node->calls("range");
+    if (!combines) return blame(node, shown, wanted);
     for (size_t i = 0; i < node->parts.size(); ++i)
-      if (node->parts[i]->kind == Kind::list || value(node->parts[i], scope).open())
-        blame_count(node->parts[i], closed->parts[i], scope, wanted);
-  }
-
-  // The loop variable in an iteration: a number for ranges, else a part of its field.
-  const Node* item(const Node* over, int64_t place) {
-    if (over->kind == Kind::list) return over->parts[size_t(place)];
-    if (is_call(over, "dims") || is_call(over, "range")) return memory_.number(place);
-    return memory_.subscript(over, memory_.number(place));
-  }
-
-  // A part with an expression in place of the loop variable.
-  const Node* written(const Node* node, std::string_view name, const Node* stands) {
-    if (node->kind == Kind::name) return node->text == name ? stands : node;
-    const bool hides = is_loop(node) && node->text == name;
-    std::vector<Node> parts;
-    bool changed = false;
-    for (size_t i = 0; i < node->parts.size(); ++i) {
-      const Node* part = hides && i != 1 ? node->parts[i] : written(node->parts[i], name, stands);
-      changed = changed || part != node->parts[i];
-      parts.push_back(*part);
-    }
-    return changed ? memory_.with(*node, parts.data(), parts.size()) : node;
+      if (node->part(i)->kind == Kind::list || value(node->part(i)).unknown())
+        blame_count(node->part(i), shown->part(i), wanted);
   }
 };
 
-// The conditional parts and names of rules, resolved for one description.
-class Resolving {
- public:
-  Resolving(Memory& memory, const Context& context) : memory(memory), context(context) {}
+inline bool is_literal(const Node* node) { return node->kind <= Kind::text; }
+inline bool computes(const Node* node) { return node->kind >= Kind::negation && node->kind <= Kind::modulo; }
+// The expression that a conditional or a name stands for.
+inline const Node* resolve(const Node* node, const Context& context) {
+  for (;;) {
+    if (node->kind == Kind::choice) {
+      const Value test = value_of(node->part(0), context);
+      if (test.is != Value::Is::truth) return node;
+      node = node->part(test.is_true() ? 1 : 2);
+    } else if (node->kind == Kind::define) {
+      const Node* inner = resolve(node->part(0), context);
+      const bool simple =
+          inner->calls("rank") || inner->calls("type") || inner->calls("elements") || inner->calls("len");
+      if (computes(inner) || inner->kind == Kind::choice || (inner->kind == Kind::call && !simple)) return node;
+      node = inner;
+    } else {
+      return node;
+    }
+  }
+}
 
-  Memory& memory;
+// Whether an index is computed from the rank of its tensor.
+inline bool reads_rank(const Node* node, std::string_view owner, const Context& context) {
+  if (node->calls("rank")) return node->part(0)->text == owner;
+  if (node->kind == Kind::choice) {
+    const Node* chosen = resolve(node, context);
+    return chosen != node && reads_rank(chosen, owner, context);
+  }
+  return std::any_of(node->parts.begin(), node->parts.end(),
+                     [&](const Node& part) { return part.kind != Kind::loop && reads_rank(&part, owner, context); });
+}
+// The dimension of an element of `sizes`, from the end if the rule counts so; empty if there is none.
+inline std::string dimension(const Node* sizes, const Node* index, const Context& context) {
+  const Node* owner = sizes->part(0);
+  const Value at = value_of(index, context), tensor = value_of(owner, context);
+  if (at.is != Value::Is::integer) return "";
+  const bool stated = tensor.is == Value::Is::tensor && !tensor_part(tensor, sizes_part).unknown();
+  const bool from_end = stated && reads_rank(index, owner->text, context);
+  return (from_end ? at.integer - BigInt(tensor_part(tensor, sizes_part).length()) : at.integer).text();
+}
+
+// A value. kind: its pattern in messages, with $0 for the names, $1 for the value, $2 for "s" if it is not 1, and $3
+// for "has" or "have"; of: the name of its owner; at: the dimension.
+struct Fact {
+  enum class Kind : uint8_t { is, present, rank, type, sizes, elements, count, tensors, size } kind;
+  std::string of, value, at = {};
+
+  bool operator==(const Fact& other) const {
+    return kind == other.kind && of == other.of && value == other.value && at == other.at;
+  }
+};
+using Facts = std::vector<Fact>;
+
+inline void add(Facts& facts, const Facts& more) {
+  for (const Fact& fact : more) add(facts, fact);
+}
+
+// Sentences that state facts; facts that differ in their owner only become one.
+inline Texts sentences(const Facts& facts) {
+  const auto groups =
+      group(facts, [](const Fact& a, const Fact& b) { return a.kind == b.kind && a.value == b.value && a.at == b.at; });
+  const auto names_of = [](const Facts& group) {
+    Texts names;
+    for (const Fact& fact : group) names.push_back(fact.of);
+    return join(names);
+  };
+  Texts texts;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Fact& fact = groups[i][0];
+    const std::string names = names_of(groups[i]);
+    const bool unknown = fact.value == "unknown", several = groups[i].size() > 1;
+    const char *has = several ? "have" : "has", *plural = fact.value == "1" ? "" : "s";
+    const auto sentence = [&](std::string_view pattern) {
+      texts.push_back(fill(pattern, {names, fact.value, plural, has, fact.at}));
+    };
+    switch (fact.kind) {
+      case Fact::Kind::size: {
+        const auto same = [&](const Facts& group) { return group[0].kind == fact.kind && group[0].at == fact.at; };
+        if (std::any_of(groups.begin(), groups.begin() + std::ptrdiff_t(i), same)) break;
+        Texts each;
+        for (const auto& group : groups)
+          if (same(group)) each.push_back(group[0].value + " in " + names_of(group));
+        if (each.size() == 1) sentence("dimension $4 of $0 is $1");
+        else texts.push_back(fill("dimension $0 is $1", {fact.at, join(each)}));
+        break;
+      }
+      case Fact::Kind::rank: sentence(unknown ? "the rank of $0 is unknown" : "$0 $3 rank $1"); break;
+      case Fact::Kind::sizes: sentence(unknown ? "the sizes of $0 are unknown" : "$0 $3 the sizes $1"); break;
+      case Fact::Kind::elements:
+        sentence(unknown ? "the number of elements of $0 is unknown" : "$0 $3 $1 element$2");
+        break;
+      case Fact::Kind::count: sentence("$0 $3 $1 value$2"); break;
+      case Fact::Kind::tensors: sentence("$0 $3 $1 tensor$2"); break;
+      default:
+        sentence(unknown && fact.kind == Fact::Kind::type ? "the type of $0 is unknown"
+                 : several                                ? "$0 are $1"
+                                                          : "$0 is $1");
+    }
+  }
+  return texts;
+}
+
+// The number of characters of a UTF-8 text.
+inline size_t count_characters(std::string_view text) {
+  return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+// Sentences as one text; those beyond 200 characters are only counted.
+inline std::string join_sentences(const Texts& parts) {
+  Texts distinct, shown;
+  for (const std::string& part : parts) add(distinct, part);
+  size_t length = 0;
+  for (const std::string& part : distinct) {
+    length += count_characters(part);
+    if (!shown.empty() && length > 200) break;
+    shown.push_back(part);
+  }
+  if (shown.size() < distinct.size()) shown.push_back(std::to_string(distinct.size() - shown.size()) + " more");
+  const bool expected = join(shown).find(", expected") != std::string::npos;
+  return expected ? join(shown, "; ", "; ") : join(shown);
+}
+
+// Describes the parts that decide a rule.
+struct Describer {
   const Context& context;
 
-  Value value_of(const Node* node) { return Evaluator(memory, context).value(node); }
+  std::string describe(const Leaves& leaves) {
+    Facts facts;
+    Texts equations;
+    for (const Leaf& leaf : leaves) {
+      const std::string equation = leaf.wanted ? expected(leaf.node) : "";
+      if (equation.empty()) add(facts, of_leaf(leaf.node));
+      else equations.push_back(equation);
+    }
+    Texts texts = sentences(facts);
+    texts.insert(texts.end(), equations.begin(), equations.end());
+    return join_sentences(texts);
+  }
+  Value value(const Node* node) { return value_of(node, context); }
+  const Node* resolve(const Node* node) { return detail::resolve(node, context); }
 
-  const Node* resolved(const Node* node) {
-    for (;;) {
-      if (node->kind == Kind::choice) {
-        const Value test = value_of(node->parts[0]);
-        if (test.is != Value::Is::truth) return node;
-        node = node->parts[test.flag ? 1 : 2];
-        continue;
+  // The operands of a comparison, left and right; names before computed numbers in an order.
+  Facts of_leaf(const Node* node) {
+    if (node->kind != Kind::compare) return facts(node);
+    const bool ordered = std::any_of(node->links.begin(), node->links.end(),
+                                     [](Link link) { return link >= Link::less && link <= Link::at_least; });
+    Facts result;
+    for (const bool first : {true, false})
+      for (const Node& part : node->parts) {
+        const Kind kind = resolve(&part)->kind;
+        const bool name = (kind >= Kind::word && kind <= Kind::define) || kind == Kind::subscript;
+        if ((!ordered || name) == first) add(result, facts(&part));
       }
-      const Node* meaning = node->kind == Kind::name ? context.define(node->text) : nullptr;
-      if (meaning == nullptr) return node;
-      const Node* inner = resolved(meaning);
-      const Kind kind = inner->kind;
-      const bool computed = (kind >= Kind::sum && kind <= Kind::modulo) || kind == Kind::minus ||
-                            kind == Kind::negation || kind == Kind::choice;
-      if (computed || (kind == Kind::call && !simple(inner->text))) return node;
-      node = inner;
-    }
+    return result;
   }
 
-  // The dimension of a size, from the end if the rule counts so; returns whether there is one.
-  bool dimension(const Node* node, int64_t& at) {
-    const Node* owner = node->parts[0]->parts[0];
-    const Value index = value_of(node->parts[1]), tensor = value_of(owner);
-    if (index.is != Value::Is::whole || !index.whole.is_small()) return false;
-    at = index.whole.value();
-    const bool known = tensor.is == Value::Is::tensor && stated(*tensor.tensor);
-    if (known && reads_rank(node->parts[1], Spelling::of(owner))) at -= tensor.tensor->sizes.count;
-    return true;
+  // For an equation with one computed side: the other side, and the computed value.
+  std::string expected(const Node* node) {
+    if (node->kind != Kind::compare || node->links.size() != 1 || node->links[0] != Link::equal) return "";
+    const bool left = composed(node->part(0));
+    if (left == composed(node->part(1))) return "";
+    const Node* computed = node->part(left ? 0 : 1);
+    const Value result = value(computed);
+    const Facts other = facts(node->part(left ? 1 : 0));
+    if (result.none() || result.unknown() || result.is == Value::Is::truth || other.size() != 1) return "";
+    std::string because = items(computed);
+    if (because.empty()) {
+      Facts distinct;
+      add(distinct, facts(computed));
+      because = join_sentences(sentences(distinct));
+    }
+    const std::string text = join_sentences(sentences(other)) + ", expected " + to_text(result);
+    constexpr size_t longest = 110;
+    return because.empty() || count_characters(because) > longest ? text : text + " (" + because + ")";
   }
 
- private:
-  static bool simple(std::string_view name) {
-    return name == "rank" || name == "type" || name == "elements" || name == "value" || name == "values" ||
-           name == "len";
+  // The operands of a sum or product of a loop.
+  std::string items(const Node* node) {
+    node = resolve(node);
+    if ((!node->calls("sum") && !node->calls("product")) || node->part(0)->kind != Kind::loop) return "";
+    const Value list = Evaluator(context).collect(node->part(0));
+    if (list.length() < 2 || list.length() > 16) return "";
+    Texts texts;
+    for (const Value& item : *list.parts) texts.push_back(to_text(item));
+    const char* const sign = node->name == "sum" ? " + " : " * ";
+    return join(texts, sign, sign);
   }
-  bool reads_rank(const Node* node, const std::string& owner) {
-    if (is_call(node, "rank")) return Spelling::of(node->parts[0]) == owner;
-    if (node->kind == Kind::choice) {
-      const Node* chosen = resolved(node);
-      return chosen != node && reads_rank(chosen, owner);
+
+  static bool names_something(const Node* node) {
+    if ((node->kind >= Kind::word && node->kind <= Kind::define) || node->kind == Kind::call ||
+        node->kind == Kind::loop)
+      return true;
+    return std::any_of(node->parts.begin(), node->parts.end(), [](const Node& part) { return names_something(&part); });
+  }
+  // Whether a part is computed from several others.
+  bool composed(const Node* node) {
+    node = resolve(node);
+    if (computes(node) || node->kind == Kind::choice) return names_something(node);
+    if (node->kind == Kind::list)
+      return !std::all_of(node->parts.begin(), node->parts.end(), [](const Node& part) { return is_literal(&part); });
+    if (node->calls("len")) return node->part(0)->kind == Kind::loop;
+    if (node->kind == Kind::call) return groups(node) || node->name == "abs" || node->name == "int";
+    return node->kind == Kind::define || (node->kind == Kind::subscript && node->part(0)->kind == Kind::list);
+  }
+  // Whether a call computes one number from several.
+  static bool groups(const Node* call) {
+    return !call->words.empty() && call->words.find('$') == std::string_view::npos;
+  }
+
+  // The values of the operands of a part, except missing ones.
+  Facts facts(const Node* node) {
+    if (node->kind == Kind::choice && node->part(0)->calls("present") && is_literal(node->part(1)) &&
+        is_literal(node->part(2)))
+      node = node->part(0);
+    node = resolve(node);
+    Facts result;
+    switch (node->kind) {
+      case Kind::constant:
+      case Kind::real:
+      case Kind::text:
+      case Kind::word: return {};
+      case Kind::attribute: return of_attribute(node);
+      case Kind::subscript: return node->part(0)->kind == Kind::list ? facts(node->part(1)) : of_element(node);
+      case Kind::call: return of_call(node);
+      default: break;
     }
-    const Node* meaning = node->kind == Kind::name ? context.define(node->text) : nullptr;
-    if (meaning != nullptr) return reads_rank(meaning, owner);
-    for (const Node* part : node->parts)
-      if (!is_loop(part) && reads_rank(part, owner)) return true;
-    return false;
+    if (!computes(node) && node->kind != Kind::list) return fact(name_of(node), node);
+    for (const Node& part : node->parts)
+      for (const Fact& fact : facts(&part)) result.push_back(fact);
+    return result;
+  }
+  Facts fact(std::string of, const Node* node, Fact::Kind kind = Fact::Kind::is, std::string at = "") {
+    const Value result = value(node);
+    if (result.none()) return {};
+    return {Fact{kind, std::move(of), to_text(result), std::move(at)}};
+  }
+
+  // The name of a field, of a part of one, or of another expression.
+  std::string name_of(const Node* node) {
+    node = resolve(node);
+    if (node->kind == Kind::subscript) return fill("$0[$1]", {name_of(node->part(0)), to_text(value(node->part(1)))});
+    if (node->kind == Kind::attribute) return fill("$0.$1", {name_of(node->part(0)), node->name});
+    return context.tensor.empty() ? std::string(node->text) : replace_name(node->text, "tensor", context.tensor);
+  }
+
+  Facts of_attribute(const Node* node) {
+    const std::string owner = name_of(node->part(0));
+    if (value(node->part(0)).is != Value::Is::tensor) return fact(fill("$0.$1", {owner, node->name}), node);
+    if (node->name == "sizes") return fact(owner, node, Fact::Kind::sizes);
+    return fact(fill("$1 of $0", {owner, node->name}), node);
+  }
+
+  Facts of_element(const Node* node) {
+    const Node *sequence = resolve(node->part(0)), *index = node->part(1);
+    if (sequence->kind != Kind::attribute) return fact(name_of(node), node);
+    const std::string owner = name_of(sequence->part(0));
+    if (sequence->name == "sizes") return fact(owner, node, Fact::Kind::size, dimension(sequence, index, context));
+    if (sequence->name == "strides") return fact(fill("stride $1 of $0", {owner, to_text(value(index))}), node);
+    return fact(name_of(node), node);
+  }
+
+  Facts of_call(const Node* node) {
+    const std::string_view name = node->name;
+    const Node* argument = node->part(0);
+    if (name == "abs" || name == "int" || name == "power_of_two") return facts(argument);
+    if (groups(node) && argument->kind == Kind::list) return facts(argument);
+    if (groups(node)) return of_group(node, argument);
+    if (argument->kind == Kind::loop) return fact(name_of(node), node);
+    const std::string owner = name_of(argument);
+    if (name == "present") return {Fact{Fact::Kind::present, owner, value(node).is_true() ? "given" : "missing"}};
+    if (name == "operator") return fact(owner, node);
+    if (name == "rank") return fact(owner, node, Fact::Kind::rank);
+    if (name == "type") return fact(owner, node, Fact::Kind::type);
+    if (name == "elements") return fact(owner, node, Fact::Kind::elements);
+    if (!node->words.empty()) return fact(fill(node->words, {owner}), node);
+    return fact(name_of(node), node);
+  }
+
+  // The result of a function of several numbers.
+  Facts of_group(const Node* node, const Node* argument) {
+    const bool loop = argument->kind == Kind::loop;
+    if (loop || node->name != "len") {
+      const Node *item = loop ? argument->part(0) : argument, *sequence = loop ? argument->part(1) : argument;
+      return fact(fill("$0 $1", {node->words, name_of_numbers(item, sequence)}), node);
+    }
+    const Value list = value(argument);
+    if (list.is == Value::Is::list && list.length() == 0)
+      return {Fact{Fact::Kind::present, name_of(argument), "empty"}};
+    const bool tensors = list.length() > 0 && list.item(0).is == Value::Is::tensor;
+    return fact(name_of(argument), node, tensors ? Fact::Kind::tensors : Fact::Kind::count);
+  }
+  std::string name_of_numbers(const Node* item, const Node* sequence) {
+    const Node* list = resolve(sequence);
+    if (list->kind == Kind::attribute && list->name == "sizes") return "the sizes of " + name_of(list->part(0));
+    if (list->kind != Kind::field && list->kind != Kind::define) return name_of(item);
+    const bool sizes = item->kind == Kind::subscript && item->text.find(".sizes") != std::string::npos;
+    return (sizes ? "these sizes of " : "") + name_of(sequence);
   }
 };

@@ -2,175 +2,75 @@
 //
 // Numbers with names are written as words; omitted members are not written. An unreadable part (an absurd count, or
 // operators nested without end) becomes null: the text is always valid JSON.
-
-inline const Layout* layout_of(uint32_t type);
-
 class Json {
  public:
-  std::string text;
-
-  void operator_desc(uint32_t type, const void* description, int depth) {
-    const Layout* layout = layout_of(type);
-    text += "{\"type\": ";
-    if (layout == nullptr) {
-      text += std::to_string(type);
-    } else {
-      text += std::string("\"DML_OPERATOR_") + layout->name + "\"";
-    }
-    text += ", \"desc\": {";
-    if (layout != nullptr && description != nullptr) {
-      bool first = true;
-      for (uint32_t i = 0; i < layout->members.count; ++i) {
-        const Member& one = layout->members[i];
-        const size_t before = text.size();
-        if (!first) text += ", ";
-        text += std::string("\"") + one.name + "\": ";
-        if (member(description, one, depth)) {
-          first = false;
-        } else {
-          text.resize(before);
-        }
-      }
-    }
-    text += "}}";
-  }
+  static std::string of(uint32_t type, const void* description) { return Json().operator_desc(type, description, 0); }
 
  private:
   // Remaining number of array elements; ends descriptions that contain themselves.
   int64_t left_ = 1 << 20;
   static constexpr int most_nested = 2;
 
-  // Whether there is anything to write.
-  bool member(const void* description, const Member& member, int depth) {
-    switch (member.shape) {
-      case Shape::input:
-      case Shape::output: return tensor(load(member_at<const abi::TensorDesc*>(description, member.offset)));
-      case Shape::inputs:
-      case Shape::outputs:
-        return listed(tensors_of(description, member), [&](const abi::TensorDesc& one) {
-          if (!tensor(&one)) text += "null";
-        });
-      case Shape::numbers:
-        return listed(numbers_of<uint32_t>(description, member), [&](uint32_t one) { text += std::to_string(one); });
-      case Shape::integers:
-        return listed(numbers_of<int32_t>(description, member), [&](int32_t one) { text += std::to_string(one); });
-      case Shape::reals: return listed(numbers_of<float>(description, member), [&](float one) { real(one); });
-      case Shape::held: return held(load(member_at<const abi::OperatorDesc*>(description, member.offset)), depth);
-      case Shape::helds:
-        return listed(
-            operators(member_at<const abi::OperatorDesc*>(description, member.offset),
-                      member_at<uint32_t>(description, member.by)),
-            [&](const abi::OperatorDesc& one) { held(&one, depth); }, most_operators);
-      case Shape::scale_bias: return pair(load(member_at<const abi::ScaleAndBias*>(description, member.offset)));
-      default: return plain(description, member), true;
+  std::string operator_desc(uint32_t type, const void* description, int depth) {
+    const Layout* layout = layout_of(type);
+    Texts members;
+    for (size_t i = 0; layout != nullptr && description != nullptr && i < layout->members.count; ++i) {
+      const Value value = member_value(description, layout->members[i]);
+      if (!value.none() || value.problem != nullptr) add(members, layout->members[i].name, any(value, depth));
     }
+    const std::string name = layout == nullptr ? std::to_string(type) : fill("\"DML_OPERATOR_$0\"", {layout->name});
+    return fill("{\"type\": $0, \"desc\": {$1}}", {name, join(members, ", ", ", ")});
   }
 
-  void plain(const void* description, const Member& member) {
-    const uint32_t number = number_of(description, member);
-    if (member.shape == Shape::number) {
-      text += std::to_string(number);
-    } else if (member.shape == Shape::integer) {
-      text += std::to_string(load(member_at<int32_t>(description, member.offset)));
-    } else if (member.shape == Shape::real) {
-      real(load(member_at<float>(description, member.offset)));
-    } else if (member.shape == Shape::truth) {
-      text += number == 0 ? "false" : number == 1 ? "true" : std::to_string(number);
-    } else if (member.shape == Shape::word) {
-      word(*member.words, number);
-    } else if (member.shape == Shape::size) {
-      const abi::Size2D size = load(member_at<abi::Size2D>(description, member.offset));
-      text += "{\"Width\": " + std::to_string(size.Width) + ", \"Height\": " + std::to_string(size.Height) + "}";
-    } else {
-      const Scalar value = scalar_of(description, member);
-      if (value.floating) {
-        real(value.real);
-      } else {
-        text += value.whole.text();
+  static void add(Texts& members, const char* name, const std::string& value) {
+    members.push_back(fill("\"$0\": $1", {name, value}));
+  }
+  std::string any(const Value& value, int depth) {
+    switch (value.is) {
+      case Value::Is::truth:
+        return value.problem != nullptr ? value.integer.text() : value.is_true() ? "true" : "false";
+      case Value::Is::integer: return value.integer.text();
+      case Value::Is::real:
+        return value.real - value.real == 0 ? real_text(value.real) : fill("\"$0\"", {real_text(value.real)});
+      case Value::Is::word: return fill("\"$0\"", {value.word});
+      case Value::Is::list: return list(value, depth);
+      case Value::Is::tensor: return tensor(value, depth);
+      case Value::Is::pair: {
+        Texts members;
+        for (int64_t at : {0, 1})
+          add(members, std::string(name_in_pair(value, at)).c_str(), any((*value.parts)[size_t(at)], depth));
+        return "{" + join(members, ", ", ", ") + "}";
       }
+      case Value::Is::fused:
+        if (depth >= most_nested || left_-- <= 0) return "null";
+        return operator_desc(uint32_t(value.integer.value()), value.desc, depth + 1);
+      default: return "null";
     }
   }
-
-  void real(double number) {
-    const bool finite = number - number == 0;
-    text += finite ? real_text(number) : "\"" + real_text(number) + "\"";
+  std::string list(const Value& value, int depth) {
+    if (value.length() > left_) return "null";
+    left_ -= value.length();
+    Texts items;
+    for (int64_t i = 0; i < value.length(); ++i) items.push_back(any(value.item(i), depth));
+    return "[" + join(items, ", ", ", ") + "]";
   }
-
-  void word(const Enum& words, uint32_t number) {
-    const char* found = word_of(words, number);
-    text += found == nullptr ? std::to_string(number) : std::string("\"") + found + "\"";
-  }
-
-  template <class T, class F>
-  bool listed(const T& several, F f, int64_t most = most_elements) {
-    if (!several.given) return false;
-    if (several.count > most || several.count > left_) return text += "null", true;
-    left_ -= several.count;
-    text += "[";
-    for (int64_t i = 0; i < several.count; ++i) {
-      if (i != 0) text += ", ";
-      f(load(several.data + i));
-    }
-    return text += "]", true;
-  }
-
-  bool held(const abi::OperatorDesc* at, int depth) {
-    if (at == nullptr) return false;
-    if (depth >= most_nested || left_-- <= 0) return text += "null", true;
-    operator_desc(load(&at->Type), load(&at->Desc), depth + 1);
-    return true;
-  }
-
-  bool pair(const abi::ScaleAndBias* at) {
-    if (at == nullptr) return false;
-    text += "{\"Scale\": ";
-    real(load(&at->Scale));
-    text += ", \"Bias\": ";
-    real(load(&at->Bias));
-    return text += "}", true;
-  }
-
   // A tensor of no kind was probably left at 0: its members are read all the same.
-  bool tensor(const abi::TensorDesc* at) {
-    if (at == nullptr || load(&at->Desc) == nullptr) return false;
-    const uint32_t kind = load(&at->Type);
-    text += "{";
-    if (kind != buffer_tensor) {
-      text += "\"Type\": ";
-      word(enum_TENSOR_TYPE, kind);
-      if (kind != 0) return text += ", \"Desc\": null}", true;
-      text += ", ";
-    }
-    buffer(static_cast<const abi::BufferTensorDesc*>(load(&at->Desc)));
-    return text += "}", true;
-  }
-
-  void buffer(const abi::BufferTensorDesc* at) {
-    text += "\"DataType\": ";
-    word(enum_TENSOR_DATA_TYPE, load(&at->DataType));
-    text += ", \"Sizes\": ";
-    const auto number = [&](uint32_t one) { text += std::to_string(one); };
-    const Sizes sizes = dimensions(at, load(&at->Sizes)), strides = dimensions(at, load(&at->Strides));
-    if (sizes.count > int64_t(most_dimensions)) {
-      text += "null";
-      return;
-    }
-    if (!listed(sizes, number)) text += "[]";
-    if (strides.given) text += ", \"Strides\": ";
-    listed(strides, number);
-    text += ", \"TotalTensorSizeInBytes\": " + std::to_string(load(&at->TotalTensorSizeInBytes));
-    const uint32_t alignment = load(&at->GuaranteedBaseOffsetAlignment), flags = load(&at->Flags);
-    if (alignment != 0) text += ", \"GuaranteedBaseOffsetAlignment\": " + std::to_string(alignment);
-    if (flags == 0) return;
-    text += ", \"Flags\": ";
-    word(enum_TENSOR_FLAGS, flags);
-  }
-
-  static Sizes dimensions(const abi::BufferTensorDesc* at, const uint32_t* data) {
-    Sizes found;
-    found.data = data;
-    found.given = data != nullptr || load(&at->DimensionCount) > most_dimensions;
-    found.count = load(&at->DimensionCount);
-    return found;
+  std::string tensor(const Value& value, int depth) {
+    static constexpr const char* names[] = {
+        "DataType", "Sizes", "Strides", "TotalTensorSizeInBytes", "GuaranteedBaseOffsetAlignment", "Flags"};
+    const auto word = [&](const Enum& words, Part part) {
+      return word_value(words, uint32_t(tensor_part(value, part).integer.value()));
+    };
+    const Value kind = word(enum_TENSOR_TYPE, kind_part);
+    Texts members;
+    if (compare(kind.integer, BigInt(int64_t(buffer_tensor))) != 0) add(members, "Type", any(kind, depth));
+    if (compare(kind.integer, BigInt(int64_t(buffer_tensor))) > 0) add(members, "Desc", "null");
+    else
+      for (const Part part : {type_part, sizes_part, strides_part, total_part, alignment_part, flags_part}) {
+        if (part > sizes_part && tensor_part(value, sizes_part).none()) break;  // too many to read
+        const Value member = part == flags_part ? word(enum_TENSOR_FLAGS, part) : tensor_part(value, part);
+        if (!tensor_part(value, part).none() || part == sizes_part) add(members, names[part], any(member, depth));
+      }
+    return "{" + join(members, ", ", ", ") + "}";
   }
 };

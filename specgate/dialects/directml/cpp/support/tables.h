@@ -2,53 +2,15 @@
 
 // Kinds of members. An array is a pointer, and another member has its count.
 enum class Shape : uint8_t {
-  input,
-  output,
-  inputs,
-  outputs,
-  number,
-  numbers,
-  integer,
-  integers,
-  real,
-  reals,
-  truth,
-  word,
-  scalar,
-  scale_bias,
-  size,
-  held,
-  helds
+  input, output, inputs, outputs, fused, all_fused, numbers, integers, reals, scale_bias, number, integer, real,
+  truth, word, scalar, size
 };
-
-struct Named {
-  uint32_t number;
-  const char* word;
-};
-
-inline bool spells(const char* word, std::string_view name) {
-  return std::strncmp(word, name.data(), name.size()) == 0 && word[name.size()] == 0;
+constexpr bool is_tensor(Shape shape) { return shape <= Shape::outputs; }
+constexpr bool is_output(Shape shape) { return shape == Shape::output || shape == Shape::outputs; }
+constexpr bool is_pointer(Shape shape) { return shape <= Shape::scale_bias; }
+constexpr bool is_array(Shape shape) {
+  return shape == Shape::inputs || shape == Shape::outputs || (shape >= Shape::all_fused && shape <= Shape::reals);
 }
-
-// The words of an enum.
-struct Enum {
-  const Named* words;
-  uint32_t count;
-};
-inline const char* word_of(const Enum& words, uint32_t number) {
-  for (uint32_t i = 0; i < words.count; ++i)
-    if (words.words[i].number == number) return words.words[i].word;
-  return nullptr;
-}
-
-// by: the offset of an array's count, or of a scalar's data type.
-struct Member {
-  const char* name;
-  Shape shape;
-  bool optional;
-  size_t offset, by;
-  const Enum* words;
-};
 
 // A range of items that are stored elsewhere.
 template <class T>
@@ -64,69 +26,71 @@ struct Span {
 template <class T, size_t count>
 constexpr Span<T> of(const T (&array)[count]) { return Span<T>{array, count}; }
 
-// Expressions of rules: the nodes of Python's syntax tree.
+// The words of an enum.
+struct Word {
+  uint32_t number;
+  const char* word;
+};
+using Enum = Span<Word>;
+inline const char* word_of(const Enum& words, uint32_t number) {
+  for (const Word& word : words)
+    if (word.number == number) return word.word;
+  return nullptr;
+}
+
+template <class T>
+inline const T* member_at(const void* description, size_t offset) {
+  return reinterpret_cast<const T*>(static_cast<const char*>(description) + offset);
+}
+// by: the offset of an array's count, or of a scalar's data type.
+struct Member {
+  const char* name;
+  Shape shape;
+  bool optional;
+  size_t offset, by;
+  const Enum* words;
+
+  template <class T>
+  const T* at(const void* description) const { return member_at<T>(description, offset); }
+  template <class T>
+  T get(const void* description) const { return load(at<T>(description)); }
+  template <class T>
+  Array<T> array(const void* description) const {
+    return detail::array(at<const T*>(description), member_at<uint32_t>(description, by));
+  }
+};
+
+// Expressions of rules: the nodes of Python's syntax tree. A name is a field, a number of the level, a part with a
+// name, the variable of a loop, or a word.
 enum class Kind : uint8_t {
-  constant,
-  real,
-  text,
-  name,
-  attribute,
-  subscript,
-  call,
-  list,
-  loop,
-  all_of,
-  any_of,
-  negation,
-  minus,
-  sum,
-  difference,
-  product,
-  quotient,
-  modulo,
-  compare,
-  choice
+  constant, real, text, word, variable, field, limit, define, attribute, subscript, call, list, loop, all_of, any_of,
+  negation, minus, sum, difference, product, quotient, modulo, compare, choice
 };
 enum class Link : uint8_t { equal, differs, less, at_most, more, at_least, among, not_among };
 
-// Consecutive parts of an expression.
-struct Node;
-struct Nodes {
-  struct Iterator {
-    const Node* at;
-    const Node* operator*() const { return at; }
-    Iterator& operator++();
-    bool operator!=(const Iterator& other) const { return at != other.at; }
-  };
-  const Node* data = nullptr;
-  size_t count = 0;
-
-  size_t size() const { return count; }
-  const Node* operator[](size_t at) const;
-  Iterator begin() const { return Iterator{data}; }
-  Iterator end() const;
-};
-
-// text: a name, a word, the digits of a number, or the name of an attribute. parts: for an attribute its owner, for an
-// element the sequence and the index, for a loop its body, the sequence and its conditions, for a conditional the
-// condition and both branches.
+// text: the expression as in the rule. parts: for an attribute its owner, for an element the sequence and the index,
+// for a loop its body, the sequence and its conditions, for a conditional the condition and both branches. name: of a
+// function, attribute or loop variable, or a word. number: a constant, or the position of a field, limit or attribute.
+// words: for the result of a function, with $0 for its tensor; without $0 for a function of several numbers.
 struct Node {
   Kind kind = Kind::constant;
   std::string_view text = {};
-  Nodes parts = {};
-  Span<Link> links = {};
+  Span<Node> parts = {};
+  std::string_view name = {};
   int64_t number = 0;
   double real = 0;
-  bool bracketed = false;  // a list in square brackets
-};
-inline Nodes::Iterator& Nodes::Iterator::operator++() { return ++at, *this; }
-inline const Node* Nodes::operator[](size_t index) const { return data + index; }
-inline Nodes::Iterator Nodes::end() const { return Iterator{data + count}; }
+  Span<Link> links = {};
+  std::string_view words = {};
 
-// A name for a part of a rule.
-struct Define {
-  const char* name;
-  const Node* meaning;
+  const Node* part(size_t at) const { return &parts[at]; }
+  bool calls(std::string_view function) const { return kind == Kind::call && name == function; }
+};
+
+// Supported words in table order, also as prose: `listed` in messages, `any` in fixes; and ranks as prose.
+struct Choices {
+  const uint16_t* numbers;
+  uint32_t count;
+  const char *listed, *any, *ranks;
 };
 
 // A row's support of a field: ranks as bits, and words as bits and in table order. where: the levels and sides to which
@@ -136,14 +100,17 @@ struct Cell {
   uint32_t field;
   uint64_t ranks;
   uint32_t bits;
-  const uint16_t* words;
-  uint32_t count;
+  const Choices* choices;
+
+  bool names(uint32_t number) const {
+    return std::find(choices->numbers, choices->numbers + choices->count, number) != choices->numbers + choices->count;
+  }
 };
 
 // A condition, and the optional parts without which it does not apply.
 struct Test {
   const Node* tree = nullptr;
-  Nodes needs = {};
+  Span<Node> needs = {};
 };
 
 // A row of an operator with several: the descriptions to which it applies, and its own cells.
@@ -181,7 +148,6 @@ struct Layout {
   const char* name;
   uint32_t since, levels;
   Span<Member> members;
-  Span<Define> defines = {};
   Span<Cell> cells = {};
   Span<Case> cases = {};
   Span<Rule> rules = {};
@@ -190,56 +156,11 @@ struct Layout {
 };
 inline const Layout* layout_of(uint32_t type);
 
-constexpr bool is_tensor(Shape shape) { return shape <= Shape::outputs; }
-constexpr bool is_array(Shape shape) {
-  return shape == Shape::inputs || shape == Shape::outputs || shape == Shape::numbers || shape == Shape::integers ||
-         shape == Shape::reals || shape == Shape::helds;
-}
-// Whether the type points to something other than a tensor.
-constexpr bool is_pointer(Shape shape) {
-  return (is_array(shape) && !is_tensor(shape)) || shape == Shape::scale_bias || shape == Shape::held;
-}
-constexpr bool is_output(Shape shape) { return shape == Shape::output || shape == Shape::outputs; }
+// A cast between two types. distance: smaller for a better one. loss: what gets lost, empty if nothing.
+struct Cast {
+  uint16_t distance;
+  const char* loss;
 
-template <class T>
-inline const T* member_at(const void* description, size_t offset) {
-  return reinterpret_cast<const T*>(static_cast<const char*>(description) + offset);
-}
-inline Tensor tensor_of(const void* description, const Member& member) {
-  return tensor(member_at<const abi::TensorDesc*>(description, member.offset));
-}
-inline Tensors tensors_of(const void* description, const Member& member) {
-  return tensors(member_at<const abi::TensorDesc*>(description, member.offset),
-                 member_at<uint32_t>(description, member.by));
-}
-template <class T>
-inline Numbers<T> numbers_of(const void* description, const Member& member) {
-  return numbers(member_at<const T*>(description, member.offset), member_at<uint32_t>(description, member.by));
-}
-inline uint32_t number_of(const void* description, const Member& member) {
-  return load(member_at<uint32_t>(description, member.offset));
-}
-
-// The number in a scalar union: an integer or a floating-point number.
-struct Scalar {
-  bool floating;
-  Whole whole;
-  double real;
+  bool possible() const { return distance != UINT16_MAX; }
+  bool exact() const { return distance < 1 << 12; }
 };
-inline double half(uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const double sign = (bits & 0x8000) != 0 ? -1 : 1, fraction = bits & 1023;
-  if (exponent == 31) return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * HUGE_VAL;
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
-}
-inline Scalar scalar_of(const void* description, const Member& member) {
-  const auto* at = member_at<abi::ScalarUnion>(description, member.offset);
-  const uint32_t type = load(member_at<uint32_t>(description, member.by));
-  const auto as = [&](auto number) { return load(reinterpret_cast<const decltype(number)*>(at)); };
-  switch (type) {
-    case f32: return {true, {}, double(as(float()))};
-    case f16: return {true, {}, half(as(uint16_t()))};
-    case f64: return {true, {}, as(double())};
-    default: return {false, scalar(at, type, [](auto number) { return Whole::of(number); }), 0};
-  }
-}

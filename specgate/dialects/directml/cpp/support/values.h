@@ -1,247 +1,248 @@
-// Values of parts of rules on one description, in the three-valued logic of the explaining path: a part may be
-// unknown, or undefined.
-
-// Numbers, tensors or operators in memory, or the numbers from 0 up.
-struct View {
-  enum class Of : uint8_t { whole, integer, real, count, tensor, held } of = Of::count;
-  const void* data = nullptr;
-  int64_t count = 0;
-};
+// Values of the members of a description and of the parts of its rules.
 
 struct Value;
+using Values = std::vector<Value>;
+using Texts = std::vector<std::string>;
 
+// integer: also the number of a word, the type of a fused operator, and the count of a range. word: also the names of a
+// pair's members. parts: the items of a list, or the members of a tensor or pair. problem: why a member is unreadable.
+// hollow: a null pointer where the description states data.
 struct Value {
-  enum class Is : uint8_t { nothing, unknown, truth, whole, real, word, tensor, view, list, held, pair };
+  enum class Is : uint8_t { nothing, unknown, truth, integer, real, word, list, range, tensor, pair, fused };
   Is is = Is::nothing;
-  bool flag = false;
-  Whole whole = {};
-  union {
-    View view;
-    std::string_view word;
-    double real;
-    const Tensor* tensor;
-    Operator held;
-  };
-  std::shared_ptr<const std::vector<Value>> parts = {};  // of a list or pair
+  bool hollow = false;
+  BigInt integer = {};
+  double real = 0;
+  std::string_view word = {};
+  std::shared_ptr<const Values> parts = {};
+  const void* desc = nullptr;
+  const char* problem = nullptr;
 
-  Value() : view() {}
-  static Value unknown() { return kind(Is::unknown); }
-  static Value truth(bool value) {
-    Value made = kind(Is::truth);
-    return made.flag = value, made;
+  Value(Is is = Is::nothing, BigInt integer = {}) : is(is), integer(std::move(integer)) {}
+  Value(BigInt integer) : Value(Is::integer, std::move(integer)) {}
+  Value(Is is, Values items) : is(is), parts(std::make_shared<const Values>(std::move(items))) {}
+  static Value truth(bool value) { return Value(Is::truth, value ? 1 : 0); }
+  static Value of_real(double number) {
+    Value value(Is::real);
+    return value.real = number, value;
   }
-  static Value of(Whole value) {
-    Value made = kind(Is::whole);
-    return made.whole = std::move(value), made;
-  }
-  static Value of_real(double value) {
-    Value made = kind(Is::real);
-    return made.real = value, made;
-  }
-  static Value of_word(std::string_view text) {
-    Value made = kind(Is::word);
-    return made.word = text, made;
-  }
-  static Value of_tensor(const Tensor* at) {
-    Value made = kind(Is::tensor);
-    return made.tensor = at, made;
-  }
-  static Value of_view(View::Of of, const void* data, int64_t count) {
-    Value made = kind(Is::view);
-    return made.view = View{of, data, count}, made;
-  }
-  static Value of_parts(Is is, std::vector<Value> parts) {
-    Value made = kind(is);
-    return made.parts = std::make_shared<const std::vector<Value>>(std::move(parts)), made;
-  }
-  static Value kind(Is is) {
-    Value made;
-    return made.is = is, made;
+  static Value of_word(std::string_view text, uint32_t number = 0) {
+    Value value(Is::word, int64_t(number));
+    return value.word = text, value;
   }
 
   bool none() const { return is == Is::nothing; }
-  bool open() const { return is == Is::unknown; }
-  bool true_() const { return is == Is::truth && flag; }
-  bool false_() const { return is == Is::truth && !flag; }
-  bool number() const { return is == Is::truth || is == Is::whole || is == Is::real; }
-  bool sequence() const { return is == Is::view || is == Is::list; }
-  Whole integer() const { return is == Is::truth ? Whole(flag ? 1 : 0) : whole; }
-  double floating() const { return is == Is::real ? real : integer().approximate(); }
-  int64_t length() const { return is == Is::view ? view.count : is == Is::list ? int64_t(parts->size()) : 0; }
-
-  Value item(int64_t at) const {
-    if (is == Is::list) return (*parts)[size_t(at)];
-    switch (view.of) {
-      case View::Of::whole: return of(Whole(int64_t(load(static_cast<const uint32_t*>(view.data) + at))));
-      case View::Of::integer: return of(Whole(int64_t(load(static_cast<const int32_t*>(view.data) + at))));
-      case View::Of::real: return of_real(load(static_cast<const float*>(view.data) + at));
-      case View::Of::tensor: return of_tensor(static_cast<const Tensor*>(view.data) + at);
-      case View::Of::count: return of(Whole(at));
-      default: break;
-    }
-    Value made = kind(Is::held);
-    made.held = static_cast<const Operator*>(view.data)[at];
-    return made;
+  bool unknown() const { return is == Is::unknown; }
+  bool is_true() const { return is == Is::truth && !integer.zero(); }
+  bool is_false() const { return is == Is::truth && integer.zero(); }
+  bool is_number() const { return is == Is::truth || is == Is::integer || is == Is::real; }
+  bool is_index() const { return is == Is::integer && integer.is_small() && !integer.negative(); }
+  bool is_sequence() const { return is == Is::list || is == Is::range; }
+  double floating() const { return is == Is::real ? real : integer.approximate(); }
+  int64_t length() const { return is == Is::range ? integer.value() : is == Is::list ? int64_t(parts->size()) : 0; }
+  Value item(int64_t at) const { return is == Is::range ? Value(BigInt(at)) : (*parts)[size_t(at)]; }
+  // The same with another item or member.
+  Value with(int64_t at, Value part) const {
+    Value value = *this;
+    Values items = *parts;
+    items[size_t(at)] = std::move(part);
+    return value.parts = std::make_shared<const Values>(std::move(items)), value;
   }
 };
 
-// Compares two values: their order, 2 if they cannot be ordered.
-inline int ordered(const Value& a, const Value& b) {
-  if (a.is != Value::Is::real && b.is != Value::Is::real) return compare(a.integer(), b.integer());
-  const double one = a.floating(), other = b.floating();
-  return one < other ? -1 : one > other ? 1 : one == other ? 0 : 2;
-}
-inline Value equal(const Value& a, const Value& b) {
-  if (a.open() || b.open()) return Value::unknown();
-  if (a.sequence() && b.sequence()) {
-    if (a.length() != b.length()) return Value::truth(false);
-    bool open = false;
-    for (int64_t i = 0; i < a.length(); ++i) {
-      const Value same = equal(a.item(i), b.item(i));
-      if (same.false_()) return same;
-      open = open || same.open();
-    }
-    return open ? Value::unknown() : Value::truth(true);
-  }
-  if ((a.is == Value::Is::word) != (b.is == Value::Is::word)) return Value::unknown();
-  if (a.is == Value::Is::word) return Value::truth(a.word == b.word);
-  return Value::truth(a.number() && b.number() && ordered(a, b) == 0);
-}
-
-// A fully unknown tensor has no number of sizes.
-inline bool stated(const Tensor& tensor) { return tensor.sizes.count >= 0; }
-constexpr uint32_t no_type = ~uint32_t(0);
-
-// Owns values and derived expressions while a description is explained.
-struct Memory {
-  explicit Memory(Arena& arena) : arena(arena) {}
-
-  Arena& arena;
-  std::forward_list<Value> values = {};
-
-  // A part of a rule with replaced operands.
-  const Node* with(Node node, const Node* parts, size_t count) {
-    node.parts = Nodes{arena.keep(parts, count), count};
-    return arena.keep(node);
-  }
-  const Node* subscript(const Node* sequence, const Node* index) {
-    const Node parts[] = {*sequence, *index};
-    return with(Node{Kind::subscript}, parts, 2);
-  }
-  const Node* number(int64_t value) {
-    Node made;
-    made.number = value;
-    return arena.keep(made);
-  }
-};
-
-inline Value member_value(Memory& memory, const void* description, const Member& member);
-
-// The input of rules: the fields of an operator, or one tensor.
-struct Context {
-  const Layout* layout = nullptr;
-  uint32_t place = 0;  // of the level
-  std::vector<Value> fields = {};
-  const Value* tensor = nullptr;
-  const Member* judged = nullptr;  // for a tensor: its field
-
-  const Value* field(std::string_view name) const {
-    if (tensor != nullptr) return name == "tensor" ? tensor : nullptr;
-    const Member* const found = member(name);
-    return found == nullptr ? nullptr : &fields[size_t(found - layout->members.data)];
-  }
-  const Member* member(std::string_view name) const { return tensor != nullptr ? judged : named(layout->members, name); }
-  const Node* define(std::string_view name) const {
-    const Define* const found = named(layout->defines, name);
-    return found == nullptr ? nullptr : found->meaning;
-  }
-
- private:
-  // Rules for all tensors do not name fields of operators.
-  template <class T>
-  const T* named(const Span<T>& several, std::string_view name) const {
-    for (size_t i = 0; tensor == nullptr && i < several.count; ++i)
-      if (spells(several[i].name, name)) return &several[i];
-    return nullptr;
-  }
-};
-
-inline Context context_of(Memory& memory, const Layout* layout, const void* description, uint32_t place) {
-  Context made{layout, place};
-  made.fields.reserve(layout->members.count);
-  for (uint32_t i = 0; i < layout->members.count; ++i)
-    made.fields.push_back(member_value(memory, description, layout->members[i]));
-  return made;
+// The members of a tensor, in the order of its parts.
+enum Part : int64_t { type_part, sizes_part, strides_part, total_part, alignment_part, flags_part, kind_part };
+inline Value tensor_part(const Value& tensor, Part part) { return (*tensor.parts)[part]; }
+// A tensor of which nothing is known.
+inline Value unknown_tensor() {
+  return Value(Value::Is::tensor, {Value(Value::Is::unknown), Value(Value::Is::unknown), {}, {}, {}, {}, {}});
 }
 
 inline Value word_value(const Enum& words, uint32_t number) {
   const char* word = word_of(words, number);
-  return word == nullptr ? Value::of(Whole(int64_t(number))) : Value::of_word(word);
+  return word == nullptr ? Value(int64_t(number)) : Value::of_word(word, number);
+}
+inline Value value_of(uint32_t number) { return Value(int64_t(number)); }
+inline Value value_of(int32_t number) { return Value(int64_t(number)); }
+inline Value value_of(int64_t number) { return BigInt(number); }
+inline Value value_of(uint64_t number) { return BigInt::of(number); }
+inline Value value_of(double number) { return Value::of_real(number); }
+inline Value value_of(const abi::OperatorDesc& desc) {
+  Value value(Value::Is::fused, int64_t(desc.Type));
+  return value.desc = desc.Desc, value;
+}
+inline Value value_of(const abi::TensorDesc& desc);
+template <class T>
+inline Value value_of(const Array<T>& array, const char* problem) {
+  Value value;
+  value.hollow = array.hollow;
+  if (!array.given) return value;
+  if (array.count > int64_t(most_of<T>)) return value.problem = problem, value;
+  Values items;
+  for (int64_t i = 0; i < array.count; ++i) items.push_back(value_of(load(array.data + i)));
+  return Value(Value::Is::list, std::move(items));
+}
+inline Value value_of(const Tensor& tensor) {
+  Value value;
+  if (tensor.given) {
+    const Value strides = tensor.strides.given ? value_of(tensor.strides, "") : Value();
+    const auto stated = [](uint32_t number) { return number == 0 ? Value() : Value(int64_t(number)); };
+    Value sizes = tensor.sizes.given ? value_of(tensor.sizes, "") : Value(Value::Is::list, Values());
+    if (tensor.sizes.count < 0) sizes = Value();
+    value = Value(Value::Is::tensor,
+                  {word_value(enum_TENSOR_DATA_TYPE, tensor.type), sizes, strides, BigInt::of(tensor.total),
+                   stated(tensor.alignment), stated(tensor.flags), Value(int64_t(tensor.kind))});
+    if (!tensor.readable) value.problem = "is no buffer tensor of at most 64 dimensions";
+  }
+  return value.hollow = tensor.hollow, value;
+}
+inline Value value_of(const abi::TensorDesc& desc) { return value_of(read(&desc, false)); }
+
+inline Value pair_value(std::string_view names, Value first, Value second) {
+  Value value(Value::Is::pair, {std::move(first), std::move(second)});
+  return value.word = names, value;
 }
 
-inline Value member_value(Memory& memory, const void* description, const Member& member) {
-  const auto array = [](View::Of of, const auto& several) {
-    return several.given && several.count <= int64_t(most_elements) ? Value::of_view(of, several.data, several.count)
-                                                                    : Value();
-  };
+// The value of a member of an operator, nothing if it is omitted.
+inline Value member_value(const void* description, const Member& member) {
   switch (member.shape) {
     case Shape::input:
-    case Shape::output: {
-      const Tensor tensor = tensor_of(description, member);
-      return tensor.given ? Value::of_tensor(memory.arena.keep(tensor)) : Value();
-    }
+    case Shape::output: return value_of(tensor(member.at<const abi::TensorDesc*>(description)));
     case Shape::inputs:
-    case Shape::outputs: {
-      const Tensors several = tensors_of(description, member);
-      if (!several.given || several.count > int64_t(most_elements)) return Value();
-      Tensor* const made = memory.arena.array<Tensor>(size_t(several.count));
-      for (int64_t i = 0; i < several.count; ++i) new (made + i) Tensor(detail::read(several.data + i, true));
-      return Value::of_view(View::Of::tensor, made, several.count);
-    }
-    case Shape::held: {
-      const Operator held = fused(member_at<const abi::OperatorDesc*>(description, member.offset));
-      Value made = Value::kind(held.given ? Value::Is::held : Value::Is::nothing);
-      return made.held = held, made;
-    }
-    case Shape::helds: {
-      const Operators several = operators(member_at<const abi::OperatorDesc*>(description, member.offset),
-                                          member_at<uint32_t>(description, member.by));
-      if (!several.given || several.count > int64_t(most_operators)) return Value();
-      Operator* const made = memory.arena.array<Operator>(size_t(several.count));
-      for (int64_t i = 0; i < several.count; ++i) new (made + i) Operator(operator_at(several.data + i));
-      return Value::of_view(View::Of::held, made, several.count);
-    }
-    case Shape::numbers: return array(View::Of::whole, numbers_of<uint32_t>(description, member));
-    case Shape::integers: return array(View::Of::integer, numbers_of<int32_t>(description, member));
-    case Shape::reals: return array(View::Of::real, numbers_of<float>(description, member));
-    case Shape::number: return Value::of(Whole(int64_t(number_of(description, member))));
-    case Shape::integer: return Value::of(Whole(int64_t(load(member_at<int32_t>(description, member.offset)))));
-    case Shape::real: return Value::of_real(load(member_at<float>(description, member.offset)));
-    case Shape::truth: return Value::truth(number_of(description, member) != 0);
-    case Shape::word: return word_value(*member.words, number_of(description, member));
+    case Shape::outputs: return value_of(member.array<abi::TensorDesc>(description), "has too many tensors");
+    case Shape::all_fused: return value_of(member.array<abi::OperatorDesc>(description), "has too many operators");
+    case Shape::numbers: return value_of(member.array<uint32_t>(description), "has too many elements");
+    case Shape::integers: return value_of(member.array<int32_t>(description), "has too many elements");
+    case Shape::reals: return value_of(member.array<float>(description), "has too many elements");
+    case Shape::number: return value_of(member.get<uint32_t>(description));
+    case Shape::integer: return value_of(member.get<int32_t>(description));
+    case Shape::real: return value_of(member.get<float>(description));
+    case Shape::word: return word_value(*member.words, member.get<uint32_t>(description));
     case Shape::scalar: {
-      const Scalar scalar = scalar_of(description, member);
-      return scalar.floating ? Value::of_real(scalar.real) : Value::of(scalar.whole);
+      const uint32_t type = load(member_at<uint32_t>(description, member.by));
+      return scalar(member.at<abi::ScalarUnion>(description), type, [](auto number) { return value_of(number); });
     }
     case Shape::size: {
-      const abi::Size2D size = load(member_at<abi::Size2D>(description, member.offset));
-      Value made = Value::of_parts(Value::Is::pair, {Value::of(Whole(int64_t(size.Width))), Value::of(Whole(int64_t(size.Height)))});
-      return made.flag = true, made;
+      const auto size = member.get<abi::Size2D>(description);
+      return pair_value("Width Height", value_of(size.Width), value_of(size.Height));
     }
-    case Shape::scale_bias: break;
+    case Shape::scale_bias: {
+      const ScaleAndBias pair = scale_bias(member.at<const abi::ScaleAndBias*>(description));
+      return pair.given ? pair_value("Scale Bias", value_of(pair.Scale), value_of(pair.Bias)) : Value();
+    }
+    case Shape::fused: {
+      const auto* desc = member.get<const abi::OperatorDesc*>(description);
+      return desc == nullptr ? Value() : value_of(load(desc));
+    }
+    case Shape::truth: break;
   }
-  const ScaleAndBias pair = scale_bias(member_at<const abi::ScaleAndBias*>(description, member.offset));
-  return Value::of_parts(pair.given ? Value::Is::pair : Value::Is::nothing, {Value::of_real(pair.Scale), Value::of_real(pair.Bias)});
+  Value value(Value::Is::truth, int64_t(member.get<uint32_t>(description)));
+  if (compare(value.integer, BigInt(1)) > 0) value.problem = "is neither 0 nor 1";
+  return value;
 }
 
-// The variables of the loops around a part.
-struct Scope {
-  std::string_view name;
-  const Value* value;
-  const Scope* outer;
+// The order of two values, 2 if they cannot be ordered.
+inline int order(const Value& a, const Value& b) {
+  if (a.is != Value::Is::real && b.is != Value::Is::real) return compare(a.integer, b.integer);
+  const double one = a.floating(), other = b.floating();
+  return one < other ? -1 : one > other ? 1 : one == other ? 0 : 2;
+}
+// The value of several conditions. decisive: the answer that decides it: true for any of them, false for all.
+struct Joined {
+  explicit Joined(bool decisive) : decisive(decisive), result(Value::truth(!decisive)) {}
+
+  bool decisive;
+  Value result;
+
+  // Adds the next answer; returns whether the result is final.
+  bool add(const Value& answer) {
+    const bool decides = answer.is == Value::Is::truth && answer.is_true() == decisive;
+    if (decides || answer.unknown() || (answer.none() && !result.unknown())) result = answer;
+    return decides || answer.none();
+  }
 };
-inline const Value* variable(const Scope* scope, std::string_view name) {
-  for (; scope != nullptr; scope = scope->outer)
-    if (scope->name == name) return scope->value;
-  return nullptr;
+inline Value equal(const Value& a, const Value& b) {
+  if (a.unknown() || b.unknown()) return Value(Value::Is::unknown);
+  if (a.is_sequence() && b.is_sequence()) {
+    Joined joined(false);
+    bool done = joined.add(Value::truth(a.length() == b.length()));
+    for (int64_t i = 0; i < a.length() && !done; ++i) done = joined.add(equal(a.item(i), b.item(i)));
+    return joined.result;
+  }
+  if ((a.is == Value::Is::word) != (b.is == Value::Is::word)) return Value(Value::Is::unknown);
+  if (a.is == Value::Is::word) return Value::truth(a.word == b.word);
+  return Value::truth(a.is_number() && b.is_number() && order(a, b) == 0);
+}
+inline bool operator==(const Value& a, const Value& b) {
+  if (a.none() || b.none() || a.unknown() || b.unknown()) return a.is == b.is;
+  return equal(a, b).is_true();
+}
+
+// Adds an item that is not there yet.
+template <class T>
+inline void add(std::vector<T>& items, const T& item) {
+  if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(item);
+}
+// Items in groups of those that are alike, in the order of their first ones.
+template <class T, class F>
+inline std::vector<std::vector<T>> group(const std::vector<T>& items, F alike) {
+  std::vector<std::vector<T>> groups;
+  for (const T& item : items) {
+    auto known = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return alike(group[0], item); });
+    if (known == groups.end()) known = groups.emplace(known);
+    known->push_back(item);
+  }
+  return groups;
+}
+// Texts as one, with separators: "a, b and c".
+inline std::string join(const Texts& parts, const char* between = ", ", const char* last = " and ") {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : i + 1 == parts.size() ? last : between) + parts[i];
+  return text;
+}
+// A pattern with texts in place of $0, $1 and so on.
+inline std::string fill(std::string_view pattern, std::initializer_list<std::string_view> texts) {
+  std::string text;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '$') text += texts.begin()[pattern[++i] - '0'];
+    else text += pattern[i];
+  }
+  return text;
+}
+// The name of a member of a pair.
+inline std::string_view name_in_pair(const Value& pair, int64_t at) {
+  const size_t space = pair.word.find(' ');
+  return at == 0 ? pair.word.substr(0, space) : pair.word.substr(space + 1);
+}
+
+// A value as in messages. quoted: with quotes around words.
+inline std::string to_text(const Value& value, bool quoted = false) {
+  switch (value.is) {
+    case Value::Is::truth: return value.is_true() ? "True" : "False";
+    case Value::Is::real: return real_text(value.real);
+    case Value::Is::word: return quoted ? fill("'$0'", {value.word}) : std::string(value.word);
+    case Value::Is::integer: {
+      const std::string text = value.integer.text();
+      const size_t digits = text.size() - (value.integer.negative() ? 1 : 0);
+      return digits <= 40 ? text : fill("an integer of $0 bits", {std::to_string(value.integer.bits())});
+    }
+    case Value::Is::pair: {
+      const std::string first = to_text((*value.parts)[0]), second = to_text((*value.parts)[1]);
+      const std::string text =
+          fill("{'$0': $1, '$2': $3}", {name_in_pair(value, 0), first, name_in_pair(value, 1), second});
+      return text.size() <= 60 ? text : text.substr(0, 59) + "\xE2\x80\xA6";
+    }
+    case Value::Is::fused: {
+      const Layout* layout = layout_of(uint32_t(value.integer.value()));
+      return layout == nullptr ? value.integer.text() : layout->name;
+    }
+    case Value::Is::list:
+    case Value::Is::range: {
+      constexpr int64_t most_items = 16;
+      Texts items;
+      for (int64_t i = 0; i < value.length() && i < most_items; ++i) items.push_back(to_text(value.item(i)));
+      return "[" + join(items, ", ", ", ") + (value.length() > most_items ? ", \xE2\x80\xA6]" : "]");
+    }
+    default: return "unknown";
+  }
 }

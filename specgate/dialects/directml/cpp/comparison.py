@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.marshal import Image
     from specgate.dialects.directml.oracle.builds import Build
 
-__all__ = ["Beside", "Created", "Times"]
+__all__ = ["Comparison", "Created", "Times"]
 
 _PROGRAMS: Final = Path(__file__).parent / "programs"
 #: A rejected descriptor may corrupt the library's heap silently, so a process answers at most this many questions.
@@ -58,7 +58,7 @@ class Times(NamedTuple):
     proposing: float
 
 
-class Beside:
+class Comparison:
     """A program that includes the header and calls a build of DirectML.
 
     Raises InputError if the level's build is not installed, or if no compiler targets its system.
@@ -78,7 +78,7 @@ class Beside:
         self.build = build or _installed_build(level)
         self.compiler = _compiler(self.build)
         (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
-        sources = [_PROGRAMS / "beside.cpp", _PROGRAMS / "library.c"]
+        sources = [_PROGRAMS / "comparison.cpp", _PROGRAMS / "library.c"]
         self.program = self.compiler.program(folder, sources, [directml_builds.source("host.c").parent], flags)
         self._command, self._environment = self._start_command()
 

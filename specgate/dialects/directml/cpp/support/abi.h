@@ -43,7 +43,8 @@ namespace detail {
 constexpr uint32_t no_tensor = 0, buffer_tensor = 1;
 
 // Above the maximum of every level; longer arrays are rejected unread, so that a wrong count does no harm.
-constexpr uint32_t most_dimensions = 64, most_elements = 10000, most_turns = 10000, most_nested_turns = 300, most_operators = 64;
+constexpr uint32_t most_dimensions = 64, most_elements = 10000, most_turns = 10000, most_nested_turns = 300,
+                   most_operators = 64;
 // Upper limit of integers in the quick check: no level supports tensors with so many elements.
 constexpr int64_t saturated = int64_t(1) << 62;
 
@@ -54,35 +55,49 @@ inline T load(const T* from) {
   return value;
 }
 
-// An array of numbers. given: whether there is one. hollow: its count is not 0 but its pointer is null, so that a
-// library may read invalid memory.
-template <class T>
-struct Numbers {
-  const T* data = nullptr;
-  int64_t count = 0;
-  bool given = false, hollow = false;
-
-  auto operator[](int64_t at) const { return std::conditional_t<std::is_integral_v<T>, int64_t, double>(load(data + at)); }
-};
-using Sizes = Numbers<uint32_t>;
-
 // The numbers from 0 to `count` - 1.
 struct Range {
   int64_t count = 0;
 
+  int64_t size() const { return count; }
   int64_t operator[](int64_t at) const { return at; }
 };
 
+// Elements of arrays as rules read them.
+struct Tensor;
+struct Operator;
+inline int64_t as_element(uint32_t number) { return number; }
+inline int64_t as_element(int32_t number) { return number; }
+inline double as_element(float number) { return number; }
+inline Tensor as_element(const abi::TensorDesc& desc);
+inline Operator as_element(const abi::OperatorDesc& desc);
+
+// An array with its count. given: whether it is present. hollow: its count is not 0 but its pointer is null, so that a
+// library may read invalid memory.
 template <class T>
-using List = std::initializer_list<T>;
+struct Array {
+  const T* data = nullptr;
+  int64_t count = 0;
+  bool given = false, hollow = false;
+
+  int64_t size() const { return count; }
+  auto operator[](int64_t at) const { return as_element(load(data + at)); }
+};
+using Sizes = Array<uint32_t>;
+template <class T>
+inline Array<T> array(const T* const* at, const uint32_t* count) {
+  const T* data = load(at);
+  const uint32_t stated = load(count);
+  return {data, data == nullptr ? 0 : int64_t(stated), data != nullptr, data == nullptr && stated != 0};
+}
 
 // A tensor with the product of its sizes, which many rules use. hollow: it claims to have an array, but does not.
 struct Tensor {
   bool given = false, readable = true, hollow = false;
-  uint32_t type = 0, flags = 0, alignment = 0;
+  uint32_t kind = 0, type = 0, flags = 0, alignment = 0;
   uint64_t total = 0;
   int64_t elements = 1;  // number of elements, or -1
-  Sizes sizes, strides;
+  Sizes sizes, strides;  // -1 sizes if there are too many
 };
 
 // A factor of 0 may follow after the product has overflowed.
@@ -94,24 +109,10 @@ inline int64_t multiplied(int64_t product, int64_t by) {
   return sign * (one > saturated / other ? saturated : one * other);
 }
 
-struct Tensors {
-  const abi::TensorDesc* data = nullptr;
-  int64_t count = 0;
-  bool given = false, hollow = false;
-
-  Tensor operator[](int64_t at) const;
-};
-
 struct Operator {
   bool given = false;
   uint32_t type = 0;
   const void* desc = nullptr;
-};
-
-struct Operators {
-  const abi::OperatorDesc* data = nullptr;
-  int64_t count = 0;
-  bool given = false, hollow = false;
 };
 
 struct ScaleAndBias {
@@ -124,72 +125,38 @@ inline Tensor read(const abi::TensorDesc* at, bool counting) {
   Tensor tensor;
   if (at == nullptr) return tensor;
   const auto* buffer = static_cast<const abi::BufferTensorDesc*>(load(&at->Desc));
-  tensor.hollow = buffer == nullptr && load(&at->Type) != no_tensor;
+  tensor.kind = load(&at->Type);
+  tensor.hollow = buffer == nullptr && tensor.kind != no_tensor;
   if (buffer == nullptr) return tensor;  // programs also omit a tensor in this way
   tensor.given = true;
   const uint32_t rank = load(&buffer->DimensionCount);
-  tensor.readable = load(&at->Type) == buffer_tensor && rank <= most_dimensions;
-  if (!tensor.readable) return tensor;
+  tensor.readable = tensor.kind == buffer_tensor && rank <= most_dimensions;
+  if (tensor.kind > buffer_tensor) return tensor;
   tensor.type = load(&buffer->DataType);
   tensor.flags = load(&buffer->Flags);
   tensor.alignment = load(&buffer->GuaranteedBaseOffsetAlignment);
   tensor.total = load(&buffer->TotalTensorSizeInBytes);
-  tensor.sizes.data = load(&buffer->Sizes);
-  tensor.sizes.given = true;
-  tensor.sizes.count = tensor.sizes.data == nullptr ? 0 : rank;
-  tensor.hollow = tensor.sizes.data == nullptr && rank != 0;
+  if (rank > most_dimensions) return tensor.sizes.count = -1, tensor;
+  tensor.sizes = array(&buffer->Sizes, &buffer->DimensionCount);
+  tensor.strides = array(&buffer->Strides, &buffer->DimensionCount);
+  tensor.hollow = tensor.sizes.hollow;
   if (!counting) tensor.elements = -1;
   for (int64_t d = 0; counting && d < tensor.sizes.count; ++d)
     tensor.elements = multiplied(tensor.elements, load(tensor.sizes.data + d));
-  tensor.strides.data = load(&buffer->Strides);
-  tensor.strides.given = tensor.strides.data != nullptr;
-  tensor.strides.count = tensor.strides.given ? rank : 0;
   return tensor;
 }
 inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at), true); }
-inline Tensor Tensors::operator[](int64_t at) const { return read(data + at, false); }
+inline Tensor as_element(const abi::TensorDesc& desc) { return read(&desc, false); }
 
-// An array of structures with its count.
-template <class Found, class T>
-inline Found pointed_to(const T* const* at, const uint32_t* count) {
-  Found found;
-  found.data = load(at);
-  found.given = found.data != nullptr;
-  found.count = load(count);
-  found.hollow = !found.given && found.count != 0;
-  if (!found.given) found.count = 0;
-  return found;
-}
-
-template <class T>
-inline Numbers<T> numbers(const T* const* at, const uint32_t* count) {
-  return pointed_to<Numbers<T>>(at, count);
-}
-
-inline Tensors tensors(const abi::TensorDesc* const* at, const uint32_t* count) {
-  return pointed_to<Tensors>(at, count);
-}
-
-inline Operator operator_at(const abi::OperatorDesc* at) {
-  Operator found;
-  if (at == nullptr) return found;
-  found.given = true;
-  found.type = load(&at->Type);
-  found.desc = load(&at->Desc);
-  return found;
-}
-inline Operator fused(const abi::OperatorDesc* const* at) { return operator_at(load(at)); }
-
-inline Operators operators(const abi::OperatorDesc* const* at, const uint32_t* count) {
-  return pointed_to<Operators>(at, count);
+inline Operator as_element(const abi::OperatorDesc& desc) { return {true, desc.Type, desc.Desc}; }
+inline Operator fused(const abi::OperatorDesc* const* at) {
+  const abi::OperatorDesc* desc = load(at);
+  return desc == nullptr ? Operator() : as_element(load(desc));
 }
 
 inline ScaleAndBias scale_bias(const abi::ScaleAndBias* const* at) {
-  ScaleAndBias found;
   const abi::ScaleAndBias* pair = load(at);
-  if (pair == nullptr) return found;
-  found.Scale = load(&pair->Scale);
-  found.Bias = load(&pair->Bias);
-  found.given = true;
-  return found;
+  if (pair == nullptr) return ScaleAndBias();
+  const abi::ScaleAndBias numbers = load(pair);
+  return {numbers.Scale, numbers.Bias, true};
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.dialects.directml.cpp.beside import Beside
+from specgate.dialects.directml.cpp.comparison import Comparison
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.oracle.install import install_command, status
@@ -55,7 +55,7 @@ def test_what_the_library_answers_and_nothing_that_crashes_it(level: str, tmp_pa
 def test_times_are_of_one_process(level: str, tmp_path: Path) -> None:
     spec = dialect("directml").operator("ONE_HOT")
     (descriptor, *_) = map(concrete, examples_at(spec, level))
-    neighbour = Beside(tmp_path, level, operators=["ONE_HOT"], flags=["-O0"])
+    neighbour = Comparison(tmp_path, level, operators=["ONE_HOT"], flags=["-O0"])
     (times,) = neighbour.times([image(descriptor)], 1)
     assert min(times.accepting, times.checking, times.creating) > 0
     assert times.telling == 0

@@ -1,6 +1,6 @@
 // The header and a DirectML library in one process.
 //
-//     beside LIBRARY QUESTIONS [ROUNDS]
+//     comparison LIBRARY QUESTIONS [ROUNDS]
 //
 // QUESTIONS contains images of descriptions: size, number of pointers, offset of the DML_OPERATOR_DESC, level (32 bits
 // each), the offsets of the pointers, and the bytes; level 0 is that of the device. The output has a line per image:
