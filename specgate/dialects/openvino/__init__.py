@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.protocols import LowestLevel, Packaged, Runnable
 from specgate.loading import lazy
+from specgate.rules.language import NUMBERS, Attribute, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -54,6 +55,10 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
     max_bytes = 2**30  # without weights, which are in another file
     implementations = ("openvino",)
     tensor_words: ClassVar[Mapping[str, str]] = {"element_type": "type", "shape": "sizes", "value": "value"}
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary({"value": Attribute(NUMBERS, "value")})
 
     def table_word(self, word: Any, enum: str | None) -> Any:
         return reader.type_word(word)

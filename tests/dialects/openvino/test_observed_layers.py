@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import specgate
+from specgate.validate.check import check_at
 
 
 def layer(kind: str, version: str, inputs: list[tuple[Any, ...]], **data: Any) -> dict[str, Any]:
@@ -27,11 +28,23 @@ def steps(step: float, output_type: str) -> dict[str, Any]:
     return layer("Range", "opset4", inputs, output_type=output_type)
 
 
-def patches(stride: int, columns: int) -> dict[str, Any]:
-    settings = {"sizes": [4, 4], "strides": [8, stride], "rates": [1, 1], "auto_pad": "valid"}
+def patches(stride: int, columns: int, sizes: tuple[int, int] = (4, 4)) -> dict[str, Any]:
+    settings = {"sizes": list(sizes), "strides": [8, stride], "rates": [1, 1], "auto_pad": "valid"}
+    depth = sizes[0] * sizes[1]
     return stated(
-        layer("ExtractImagePatches", "opset3", [("f32", [1, 1, 10, 10])], **settings), "f32", 1, 16, 1, columns
+        layer("ExtractImagePatches", "opset3", [("f32", [1, 1, 10, 10])], **settings), "f32", 1, depth, 1, columns
     )
+
+
+def resized(output: list[int], **lists: list[Any]) -> dict[str, Any]:
+    ((mode, values),) = lists.items()
+    inputs = [("f32", [5, 7]), ("i64" if mode == "sizes" else "f32", [2], values), ("i64", [2], [1, 1])]
+    return stated(layer("Interpolate", "opset11", inputs, mode="nearest", shape_calculation_mode=mode), "f32", *output)
+
+
+def local(shape: list[int], count: int, *axes: list[int]) -> dict[str, Any]:
+    data = {"alpha": 1.0, "beta": 1.0, "bias": 1.0, "size": 1}
+    return layer("LRN", "opset1", [("f32", shape), ("i64", [count], *axes)], **data)
 
 
 def stated(case: dict[str, Any], element_type: str, *shape: int) -> dict[str, Any]:
@@ -93,6 +106,15 @@ def pad(mode: str, size: int, begin: Any, end: Any, *value: Any) -> dict[str, An
     return layer("Pad", "opset12", [("f32", [size]), ("i64", [1], *begin), ("i64", [1], *end), *value], pad_mode=mode)
 
 
+def strided(shape: list[int], output: list[int], *lists: Any, **masks: list[int]) -> dict[str, Any]:
+    inputs = [
+        ("f32", shape),
+        *(("i64", [len(each)], each) if isinstance(each, list) else ("i64", [each]) for each in lists),
+    ]
+    begin_mask = [0] * len(masks.get("ellipsis_mask", []))
+    return stated(layer("StridedSlice", "opset1", inputs, begin_mask=begin_mask, **masks), "f32", *output)
+
+
 REGION = layer("ROIAlign", "opset3", [("f32", [1, 1, 2, 2]), ("f32", [1, 4]), ("i32", [1])], pooled_h=2, mode="avg")
 STEP = [("i64", [1], [0]), ("i64", [1], [2])]
 EMPTY: tuple[Any, ...] = ("string", [0], [])
@@ -105,6 +127,10 @@ EMPTY: tuple[Any, ...] = ("string", [0], [])
         (pool("AvgPool", "opset1", 3, kernel=[5], strides=[1], pads_begin=[2], exclude_pad=False), True),
         (pool("AvgPool", "opset1", 3, kernel=[2], strides=[1], pads_begin=[2], pads_end=[0]), False),
         (pool("MaxPool", "opset1", 3, kernel=[5], strides=[1]), False),
+        (pool("AvgPool", "opset1", 2, kernel=[1], strides=[-2], auto_pad="same_lower"), False),
+        (pool("AvgPool", "opset1", 2, kernel=[2], strides=[-2], auto_pad="same_lower"), True),
+        (pool("AvgPool", "opset1", 2, kernel=[1], strides=[-2], auto_pad="same_lower", exclude_pad=False), True),
+        (stated(pool("AvgPool", "opset1", 5, kernel=[1], strides=[-2], auto_pad="same_upper"), "f32", 1, 1, 2), False),
         (convolution("Convolution", 0, 1), False),
         (convolution("GroupConvolution", 3, 3, pads_begin=[1]), True),
         (stated(convolution("GroupConvolution", 3, 3, pads_begin=[1]), "f32", 1, 1, 1), False),
@@ -133,6 +159,43 @@ EMPTY: tuple[Any, ...] = ("string", [0], [])
 def test_defaults_of_builds(case: dict[str, Any], accepted: bool) -> None:
     case = {**case, "data": {{"exclude_pad": "exclude-pad"}.get(name, name): v for name, v in case["data"].items()}}
     assert specgate.check(case, target="openvino:opset16", basis="observed").accepted is accepted
+
+
+@pytest.mark.parametrize(
+    ("case", "accepted"),
+    [
+        (strided([0], [0], 1, 1, ellipsis_mask=[0, 1, 0]), True),
+        (strided([0], [1], 1, 1, ellipsis_mask=[0, 1, 0]), False),
+        (strided([], [], 1, 1, new_axis_mask=[1, 0], ellipsis_mask=[0, 1]), False),
+        (strided([3, 4, 5], [3, 4, 6], 2, 2, ellipsis_mask=[1, 0]), False),
+        (strided([3, 4, 5], [3, 4, 2], [0, 1], [0, 4], [1, 2], ellipsis_mask=[1, 0]), True),
+        (strided([3, 4, 5], [3, 4, 3], [0, 1], [0, 4], [1, 2], ellipsis_mask=[1, 0]), False),
+        (strided([3, 4], [3, 1, 4], 2, 2, ellipsis_mask=[1, 0], new_axis_mask=[0, 1]), True),
+        (strided([3, 4], [3, 4], 2, 2, ellipsis_mask=[1, 0], new_axis_mask=[0, 1]), False),
+        (strided([1], [1], [-2], [-7], [-1]), True),
+        (strided([1], [0], [-2], [-7], [-1]), False),
+        (strided([], [], 2, 2, ellipsis_mask=[1, 0], shrink_axis_mask=[0, 1]), True),
+        (stated(layer("Squeeze", "opset1", [("f32", [0, 1]), ("i64", [])]), "f32"), False),
+        (stated(layer("Squeeze", "opset1", [("f32", [0, 1]), ("i64", [])]), "f32", 5), True),
+        (stated(layer("Squeeze", "opset1", [("f32", [1, 2]), ("i64", [])]), "f32", 1, 2), False),
+        (stated(layer("Squeeze", "opset1", [("f32", [1, 2]), ("i64", [], [1])]), "f32", 1, 2), True),
+        (resized([5, 4], sizes=[3, 4]), True),
+        (resized([5, 3], sizes=[3, 4]), False),
+        (resized([5, 25], scales=[1.5, 2.5]), True),
+        (resized([5, 17], scales=[1.5, 2.5]), False),
+        (local([3], 1), False),
+        (local([3], 1, [0]), True),
+        (local([3, 2], 1), True),
+        (patches(-1, 3, sizes=(4, 0)), False),
+        (patches(-2, 1, sizes=(4, 0)), False),
+        (patches(-10, 1, sizes=(4, 0)), True),
+        (patches(8, 3, sizes=(4, 0)), False),
+    ],
+    ids=str,
+)
+def test_inferred_sizes(case: dict[str, Any], accepted: bool) -> None:
+    verdict = check_at(specgate.descriptor(case, "openvino"), "opset17", "observed", "factory")
+    assert verdict.accepted is accepted
 
 
 @pytest.mark.parametrize(
