@@ -278,6 +278,41 @@ def counted(kind):
     return node("Range", (kind, [1], [10]), (kind, [], [3]), (kind, [], [-2]), opset=11, output=kind)
 
 
+def blocked(operator, scales, sizes=(2, 3, 4), **attributes):
+    kind, output = (FLOAT, UINT8) if operator == "QuantizeLinear" else (UINT8, FLOAT)
+    return node(operator, (kind, list(sizes)), scales, opset=21, output=output, **attributes)
+
+
+def classify_by_vectors(coefficients, counts=None, **labels):
+    labels = labels or {"classlabels_ints": [0, 1]}
+    attributes = {"coefficients": [1.0] * coefficients, "rho": [0.5], "kernel_params": [1.0, 0.0, 2.0], **labels}
+    if counts:
+        attributes |= {"vectors_per_class": counts, "support_vectors": [1.0] * (2 * sum(counts))}
+    return learn("SVMClassifier", output=[INT64, FLOAT], outputs=2, **attributes)
+
+
+def padded(mode, *pads, sizes=(2, 2)):
+    return node("Pad", list(sizes), (INT64, [len(pads)], list(pads)), mode=mode)
+
+
+def train(*outputs, mode=1):
+    onnx_model = node("BatchNormalization", [1, 2, 4], [2], [2], [2], [2], opset=15, training_mode=mode)
+    onnx_model.graph.node[0].output[:] = ["y0", *outputs]
+    return onnx_model
+
+
+def stretch(*sizes):
+    return node("ConvTranspose", [1, 1, 3, 3], [1, 3, 3, 3], opset=11, output_shape=list(sizes))
+
+
+def square(noop):
+    return node("ReduceSumSquare", (FLOAT16, [2, 0]), opset=18, output=FLOAT16, noop_with_empty_axes=noop)
+
+
+def reverse(batch, time):
+    return node("ReverseSequence", [3, 3], (INT64, [3], [1, 1, 1]), opset=10, batch_axis=batch, time_axis=time)
+
+
 def in_buffer(length, total):
     past: Any = [1, 2, 9, 8]
     numbers: Any = (INT32, [1], [length]), (INT32, [], [total])
@@ -613,6 +648,83 @@ MODELS = {
     ),
     "Upsample with a matrix of four scales": (node("Upsample", [1, 1, 2, 2], [2, 2], opset=9), None),
     "Upsample with a matrix of six scales": (node("Upsample", [1, 1, 2, 2], [2, 3], opset=9), EVERY),
+    **{
+        f"{operator} {name}": (onnx_model, releases)
+        for operator in ("QuantizeLinear", "DequantizeLinear")
+        for name, onnx_model, releases in (
+            ("in blocks", blocked(operator, [2, 3, 2], axis=2, block_size=2), None),
+            ("in blocks by a scalar", blocked(operator, [], block_size=2), EVERY),
+            ("in blocks by a list", blocked(operator, [4], axis=2, block_size=2), EVERY),
+            ("in blocks along no axis", blocked(operator, [2, 3, 4], axis=3, block_size=1), EVERY),
+            ("of a list by two scales", blocked(operator, [2], (4,), axis=0), EVERY),
+            ("of a list in two blocks", blocked(operator, [2], (4,), axis=0, block_size=2), None),
+        )
+    },
+    "SVMClassifier of one class": (classify_by_vectors(2, classlabels_ints=[0]), None),
+    "SVMClassifier with few coefficients": (classify_by_vectors(1), ("1.31.1", "1.32.0")),
+    "SVMClassifier of words with few coefficients": (
+        untyped(classify_by_vectors(1, classlabels_strings=["a", "b"])), ("1.31.1", "1.32.0"),
+    ),
+    "SVMClassifier of vectors with few coefficients": (classify_by_vectors(1, [1, 1]), EVERY),
+    "CumSum along a listed axis that is not there": (node("CumSum", [2, 3], (INT32, [1], [3]), opset=14), EVERY),
+    "CumSum along a listed axis": (node("CumSum", [2, 3], (INT32, [1], [-2]), opset=14), None),
+    "CumSum of a scalar": (node("CumSum", [], (INT32, [], [0]), opset=14), EVERY),
+    "PRelu of one column": (node("PRelu", [2, 1], [2], opset=16), None),
+    "PRelu of three columns": (node("PRelu", [2, 3], [2], opset=16), EVERY),
+    "Scaler by the second of three dimensions": (
+        learn("Scaler", [2, 3, 2], scale=[1.0] * 3, offset=[1.0] * 3), None,
+    ),
+    "Pad that reflects what is cut": (padded("reflect", 0, 1, 0, -1), ("1.24.4", "1.32.0")),
+    "Pad that reflects too much": (padded("reflect", 0, 2, 0, 0), ("1.31.1", "1.32.0")),
+    "Pad that leaves nothing": (padded("edge", 0, -2, 0, 0), ("1.24.4", "1.32.0")),
+    "Pad that leaves nothing to repeat": (padded("edge", 0, -3, 0, 1), EVERY),
+    "Pad that leaves nothing but constants": (padded("constant", 0, -3, 0, 1), ("1.20.1", "1.20.1")),
+    "Pad of nothing": (padded("edge", 1, 0, 0, 0, sizes=(0, 2)), EVERY),
+    "Pad of a row that is reflected": (padded("reflect", 2, 0, 0, 0, sizes=(1, 4)), ("1.31.1", "1.32.0")),
+    "GatherND with more indices than dimensions": (node("GatherND", [2, 3], (INT64, [2, 2]), batch_dims=1), EVERY),
+    "DFT along a listed axis": (node("DFT", [1, 6, 1], None, (INT64, [1], [1]), opset=20), EVERY),
+    "BatchNormalization without a mean": (untyped(train("", "y2")), EVERY),
+    "BatchNormalization without a mean in mode 2": (untyped(train("", "y2", mode=2)), None),
+    "GroupNormalization with one scale": (node("GroupNormalization", [3, 4, 2], [1], [1], opset=21, num_groups=2), None),
+    "GroupNormalization with five scales": (node("GroupNormalization", [3, 4, 2], [5], [5], opset=21, num_groups=2), EVERY),
+    "ConvTranspose to a negative size": (stretch(1, -8), EVERY),
+    "ConvTranspose to sizes of -1": (stretch(-1, -1), ("1.31.1", "1.32.0")),
+    "ConvTranspose to a size out of reach": (stretch(5, 8), ("1.31.1", "1.32.0")),
+    "MatMulBnb4 of blocks of -2": (four_bits([24], block_size=-2), EVERY),
+    "MatMulBnb4 with a matrix of scales": (
+        node("MatMulBnb4", [2, 3, 8], (UINT8, [24]), [1, 3], domain=OWN, K=8, N=6, block_size=16, quant_type=1), None,
+    ),
+    "ReduceSumSquare of no FLOAT16": (square(0), ("1.20.1", "1.24.4")),
+    "ReduceSumSquare of no FLOAT16 with a 2": (square(2), EVERY),
+    "STFT of four parts": (
+        node("STFT", [2, 32, 4], (INT64, [], [4]), None, (INT64, [], [8]), opset=17, onesided=0), EVERY,
+    ),
+    "ReverseSequence along negative axes": (reverse(-1, -2), None),
+    "ReverseSequence along equal axes": (reverse(-1, -1), EVERY),
+    "ReverseSequence along axis 2": (reverse(0, 2), EVERY),
+    "MelWeightMatrix of a list of bins": (
+        node("MelWeightMatrix", (INT64, [1], [8]), (INT64, [], [16]), (INT64, [], [8192]), (FLOAT, [], [0.0]),
+             (FLOAT, [], [4096.0]), opset=17), EVERY,
+    ),
+    "MelWeightMatrix of a list of rates": (
+        node("MelWeightMatrix", (INT64, [], [8]), (INT64, [], [16]), (INT64, [1], [8192]), (FLOAT, [], [0.0]),
+             (FLOAT, [], [4096.0]), opset=17), None,
+    ),
+    "ConstantOfShape of BFLOAT16": (
+        node("ConstantOfShape", (INT64, [1], [2]), opset=9, output=BFLOAT16,
+             value=helper.make_tensor("v", BFLOAT16, [1], [1.0])), None,
+    ),
+    "HannWindow of truth": (node("HannWindow", (INT64, [], [5]), opset=17, output=BOOL, output_datatype=BOOL), None),
+    "HannWindow of four bits": (
+        node("HannWindow", (INT64, [], [5]), opset=17, output=UINT4, output_datatype=UINT4), ("1.20.1", "1.20.1"),
+    ),
+    "Bernoulli of four bits": (node("Bernoulli", [2], opset=15, output=UINT4, dtype=UINT4), ("1.20.1", "1.20.1")),
+    **{
+        f"{operator} of nothing with SAME_UPPER": (
+            node(operator, [1, 2, 7, 0], [3, 2, 3, 2], auto_pad="SAME_UPPER", domain=domain), EVERY,
+        )
+        for operator, domain in (("Conv", ""), ("FusedConv", OWN))
+    },
     "ReduceMin of no truth to an untyped output": (untyped(node("ReduceMin", (BOOL, [0, 3]), opset=20)), EVERY),
     "SoftmaxCrossEntropyLoss with one batch of labels": (
         node("SoftmaxCrossEntropyLoss", [2, 3, 4], (INT32, [1, 4])), ("1.24.4", "1.32.0"),
