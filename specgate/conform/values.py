@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Values
     from specgate.spec.forms import OtherValues, Overlay
     from specgate.spec.operator_spec import OperatorSpec
+    from specgate.verdict import Basis
 
 __all__ = ["classify", "classify_whole", "compare_values"]
 
@@ -298,6 +299,8 @@ def _compare(
             continue
         count.cases += 1
         kind, what, problem = _classify_difference(spec, level, name, descriptor, arrays, ours, answer.arrays)
+        if problem and kind == "unexplained":
+            kind, what = _explain_by_execution(spec, level, name, descriptor, arrays, answer.arrays) or (kind, what)
         if not problem:
             count.equal += 1
             continue
@@ -316,16 +319,19 @@ def _classify_difference(
     arrays: Mapping[str, Any],
     ours: Mapping[str, Any] | str,
     theirs: Mapping[str, Any],
+    basis: Basis = "documented",
 ) -> tuple[Kind, str, str]:
     """Return a difference's kind, explanation and position.
 
-    All are "" without a difference.
+    All are "" without a difference. basis: of `ours`.
     """
     if isinstance(ours, str):
         return "unexplained", "", ours
     stated = _declare_outputs(descriptor, spec, ours)
     level = descriptor.version or level
-    problem, differings = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
+    problem, differings = compare_outputs(
+        ours, theirs, descriptor, tolerance_of(stated, level, basis=basis, by=implementation, arrays=arrays)
+    )
     if problem or differings:  # observed entries may depend on elements
         stated = _add_constants(stated, arrays, _read_by_entries(spec))
     if problem:
@@ -336,6 +342,34 @@ def _classify_difference(
     kind, what, left = classify(spec, level, implementation, stated, arrays, differings)
     shown = f"{(left or differings)[0].name}: {(left or differings)[0]}"
     return kind, what, f"{what}; {shown}" if what else shown
+
+
+def _explain_by_execution(
+    spec: OperatorSpec,
+    level: str,
+    implementation: str,
+    descriptor: Descriptor,
+    arrays: Mapping[str, Any],
+    theirs: Mapping[str, Any],
+) -> tuple[Kind, str] | None:
+    """Return the kind and the entries whose computed values explain a difference.
+
+    None if they differ from the other side's values too, and no further entry explains that.
+    """
+    entries = [e for e in _entries(spec, level, implementation, descriptor, None) if e.difference.computed]
+    if not entries:
+        return None
+    try:
+        ours = execute_at(descriptor, arrays, level, basis="observed", by=implementation)
+    except Error:
+        return None
+    kind, what, problem = _classify_difference(
+        spec, level, implementation, descriptor, arrays, ours, theirs, "observed"
+    )
+    if problem and kind == "unexplained":
+        return None
+    names = [entry.difference.what for entry in entries]
+    return ("bug" if any(entry.bug for entry in entries) else "recorded"), "; ".join([*names, *filter(None, [what])])
 
 
 def _declare_outputs(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:

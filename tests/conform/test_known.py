@@ -174,3 +174,25 @@ def test_an_entry_reads_what_a_record_names():
     scaled = {"arrays": {"InputTensor": x}, "kind": "FLOAT32", "ScaleBias": {"Scale": -1.0, "Bias": 2.0}}
     assert evaluate("ELEMENT_WISE_COS", [0.5, 1], [1, 1], **scaled)[0] == "recorded"
     assert evaluate("ELEMENT_WISE_COS", [1, 0.5], [1, 1], **scaled)[0] == "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "theirs", "kind"),
+    [
+        (1.4e-45, 0.0, np.nan, "recorded"),
+        (0.0, -1.4e-45, np.nan, "recorded"),
+        (1.4e-45, 1e-40, np.inf, "recorded"),
+        (0.0, 3e-39, np.nan, "unexplained"),
+        (1.0, 1e-40, np.nan, "unexplained"),
+        (0.0, 1e-40, 1.0, "unexplained"),
+    ],
+)
+def test_reciprocals_of_the_software_device_are_infinite_below_their_range(a, b, theirs, kind):
+    arrays = {name: np.array([value], np.float32) for name, value in (("ATensor", a), ("BTensor", b))}
+    tensor = {"DataType": "FLOAT32", "Sizes": [1]}
+    desc = dict.fromkeys((*arrays, "OutputTensor"), tensor)
+    descriptor = read_dict({"type": "DML_OPERATOR_ELEMENT_WISE_ATAN_YX", "desc": desc}, dialect="directml")
+    ours, theirs = np.arctan2(arrays["ATensor"], arrays["BTensor"]), np.array([theirs], np.float32)
+    _, differings = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 1e-4)
+    spec = dialect("directml").operator("ELEMENT_WISE_ATAN_YX")
+    assert classify(spec, "6.4", "values", descriptor, arrays, differings)[0] == kind

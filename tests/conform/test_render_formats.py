@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -93,6 +94,15 @@ def test_implementations_keep_the_order_of_the_versions():
 def test_the_headline_begins_with_what_is_unexplained():
     assert headline(sample()).startswith("11 cases UNEXPLAINED (2 of them values); 600,000 descriptors")
     assert "95.62 % documented, 99.99 % observed" in headline(sample())
+    assert "98.00 % of 100 values equal, 98.00 % explained" in headline(sample())
+
+
+def test_the_headline_counts_values_that_an_entry_explains():
+    first, second = sample().values
+    recorded = replace(second, differing=tuple(replace(each, kind="recorded") for each in second.differing))
+    result = replace(sample(), values=(first, recorded))
+    assert headline(result).startswith("9 cases UNEXPLAINED; ")
+    assert "98.00 % of 100 values equal, 100.00 % explained" in headline(result)
 
 
 def test_nothing_compared_is_not_called_explained():

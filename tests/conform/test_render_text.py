@@ -67,8 +67,8 @@ def test_an_empty_campaign_is_short():
 def test_two_operators_that_differ_in_the_middle_of_a_long_name_keep_begin_and_end():
     name = "BEGIN_" + "X" * 60 + "_END"
     tally = Tally(name, "1.0", "DirectML", 1, 1, 1, 1, {})
-    row = render(replace(sample(), tallies=(tally,))).splitlines()[5]
-    assert row.startswith("BEGIN_X")
+    lines = render(replace(sample(), tallies=(tally,))).splitlines()
+    row = next(line for line in lines if line.startswith("BEGIN_X"))
     assert "X_END  1.0" in row
     assert columns(row) <= 100
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from specgate.conform import values
 from specgate.conform.cases import fill
@@ -15,8 +15,7 @@ from specgate.execution.engine import execute_at
 from specgate.oracles.protocol import Reply, Values
 from tests.conform.fakes import backend
 
-if TYPE_CHECKING:
-    import pytest
+LRN_GRAD = "LOCAL_RESPONSE_NORMALIZATION_GRAD"
 
 
 class Fake:
@@ -146,3 +145,25 @@ def test_strings_are_filled_with_strings():
     node = {"op_type": "Identity", "inputs": [{"elem_type": "STRING", "shape": [9]}], "outputs": []}
     result = fill(read_dict(node, "onnx"), "21", Random(1), tame=True)["input"]
     assert {type(each) for each in result} == {str}
+
+
+@pytest.mark.parametrize(("place", "kind"), [(None, "recorded"), (3, "unexplained")])
+def test_values_that_an_entry_computes_explain_every_element(monkeypatch: pytest.MonkeyPatch, place, kind):
+    """The difference of these large terms exceeds the entry's own condition."""
+    x, g = (np.array([[[row]]], np.float16) for row in ([-0.1, 0.2, -0.8, -1, -0.1], [4, -3, 1, -4, 13]))
+    arrays = {"InputTensor": x, "InputGradientTensor": g}
+    tensor = {"DataType": "FLOAT16", "Sizes": [1, 1, 1, 5]}
+    desc = {**dict.fromkeys([*arrays, "OutputGradientTensor"], tensor), "CrossChannel": False, "LocalSize": 3}
+    desc |= {"Alpha": 0.0001, "Beta": 0.75, "Bias": 0.0}
+    descriptor = read_dict({"type": f"DML_OPERATOR_{LRN_GRAD}", "desc": desc}, "directml")
+    built = dict(execute_at(descriptor, arrays, "6.4", basis="observed", by="values"))
+    if place is not None:
+        built["OutputGradientTensor"][0, 0, 0, place] /= 2
+    answers = [{"values": Values(built, Reply("accepted"))}] * 4
+    monkeypatch.setattr(Fixed, "values_many", lambda *_: answers)
+    monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Fixed()))
+    monkeypatch.setattr(values, "_executable", lambda *_: iter([descriptor]))
+    monkeypatch.setattr(values, "fill", lambda *_, **__: arrays)
+    tallies, _ = values.compare_values("directml", LRN_GRAD, "6.4", 4, 1, float("inf"))
+    (tally,) = (tally for tally in tallies if tally.implementation == "values")
+    assert [each.kind for each in tally.differing] == [kind]

@@ -33,6 +33,15 @@ ATAN2 = {"ATensor": row(NAN, NAN, 2, NAN, 1), "BTensor": row(2, -2, NAN, NAN, -I
 LOW = 2**31
 PAIR = {"ATensor": row(1, LOW, LOW, of=np.int64), "BTensor": row(LOW, 1, 2**32, of=np.int64)}
 POINT = {"CrossChannel": False, "LocalSize": 3, "Alpha": 1.0, "Beta": 1.0, "Bias": 1.0}
+CLIP = {"ClipThreshold": 1.0, "UseClipThreshold": True, "CoupleInputForget": False}
+
+
+def steps(*activations: str, direction: str) -> dict[str, Any]:
+    """Return the attributes of a recurrent layer."""
+    records = [{"type": f"DML_OPERATOR_ACTIVATION_{name}", "desc": {}} for name in activations]
+    return {"ActivationDescCount": len(records), "ActivationDescs": records, "Direction": direction}
+
+
 CASES: list[Any] = [
     (
         "ELEMENT_WISE_ADD1",
@@ -49,6 +58,22 @@ CASES: list[Any] = [
         {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 0.0, **RELU},
         [[0, 0, 2]],
         [[NAN, NAN, 2]],
+    ),
+    (
+        "GEMM",
+        {"ATensor": row(NAN, -INF, 2).reshape(1, 1, 3, 1), "BTensor": row(1)},
+        {"OutputTensor": tensor(1, 1, 3, 1)},
+        {"TransA": "NONE", "TransB": "NONE", "Alpha": 2.0, "Beta": 0.0, **RELU},
+        [[0, 0, 4]],
+        [[0, 0, 4]],
+    ),
+    (
+        "GEMM",
+        {"ATensor": row(NAN, 2).reshape(2, 1, 1, 1), "BTensor": row(1, 1).reshape(2, 1, 1, 1)},
+        {"OutputTensor": tensor(2, 1, 1, 1)},
+        {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 0.0, **RELU},
+        [[0, 2]],
+        [[0, 2]],
     ),
     (
         "ELEMENT_WISE_ATAN",
@@ -242,26 +267,40 @@ CASES: list[Any] = [
         [[0, 0]],
         [[0, 5]],
     ),
-    (
-        "LSTM",
-        {
-            "InputTensor": row(1, of=np.float16),
-            "WeightTensor": row(1, 1, 1, 1, of=np.float16).reshape(1, 1, 4, 1),
-            "RecurrenceTensor": row(INF, 1, 1, 1, of=np.float16).reshape(1, 1, 4, 1),
-        },
-        {"OutputSingleTensor": tensor(1, 1, 1, 1, of="FLOAT16")},
-        {
-            "ActivationDescCount": 3,
-            "ActivationDescs": [
-                {"type": f"DML_OPERATOR_ACTIVATION_{name}", "desc": {}} for name in ("SIGMOID", "TANH", "TANH")
-            ],
-            "Direction": "FORWARD",
-            "ClipThreshold": 1.0,
-            "UseClipThreshold": False,
-            "CoupleInputForget": False,
-        },
-        [[NAN]],
-        [[0.3696]],
+    *(
+        (
+            "LSTM",
+            {
+                "InputTensor": row(1, of=np.float16),
+                "WeightTensor": row(1, 1, 1, weight, of=np.float16).reshape(1, 1, 4, 1),
+                "RecurrenceTensor": row(first, 1, 1, 1, of=np.float16).reshape(1, 1, 4, 1),
+            },
+            {"OutputSingleTensor": tensor(1, 1, 1, 1, of="FLOAT16")},
+            {**steps("SIGMOID", "TANH", "TANH", direction="FORWARD"), **CLIP, "UseClipThreshold": False},
+            [[page]],
+            [[builds]],
+        )
+        for weight, first, page, builds in ((NAN, 1, NAN, -0.4560), (1, INF, 0.3696, 0.3696))
+    ),
+    *(
+        (
+            operator,
+            {
+                "InputTensor": row(1, 1, 1, 1).reshape(1, 2, 2, 1),
+                "WeightTensor": np.ones((1, 1, gates, 1), np.float32),
+                "RecurrenceTensor": row(INF, *[1] * (gates - 1)).reshape(1, 1, gates, 1),
+                "SequenceLengthsTensor": row(2, 1, of=np.uint32),
+            },
+            {"OutputSequenceTensor": tensor(2, 1, 2, 1)},
+            {**steps(*activations, direction="BACKWARD"), **attributes},
+            [page],
+            [builds],
+        )
+        for operator, gates, activations, attributes, page, builds in (
+            ("RNN", 1, ["TANH"], {}, [1, NAN, 0.7616, 0], [1, -1, 0.7616, 0]),
+            ("GRU", 3, ["SIGMOID", "TANH"], {"LinearBeforeReset": False}, *[[0.2048, NAN, 0.2048, 0]] * 2),
+            ("LSTM", 4, ["SIGMOID", "TANH", "TANH"], CLIP, *[[0.5453, 0.1477, 0.3696, 0]] * 2),
+        )
     ),
     (
         "RESAMPLE1",

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import specgate
+from specgate.descriptors.read import read_dict
 from specgate.spec.tables import dialect
+from tests.properties.law import ask
 
 
 def layer(
@@ -200,3 +202,18 @@ def test_optimizers_keep_the_type_of_each_tensor(operator, count):
     assert rejected.accepted is False
     node["outputs"] = [*node["outputs"][1:], tensors[-1]]
     assert specgate.check(node, target="onnx:17").accepted
+
+
+def test_a_region_with_too_many_sampling_points_is_too_large():
+    sizes = {"InputTensor": [1, 1, 4, 4], "ROITensor": [1, 4], "OutputTensor": [1, 1, 1, 3]}
+    tensors: dict[str, Any] = {name: {"DataType": "FLOAT32", "Sizes": shape} for name, shape in sizes.items()}
+    attributes: dict[str, Any] = {"ReductionFunction": "AVERAGE", "InterpolationMode": "NEAREST_NEIGHBOR"}
+    attributes |= {"SpatialScaleX": 1.0, "SpatialScaleY": 1.0, "OutOfBoundsInputValue": 0.0}
+    attributes |= {"MinimumSamplesPerOutput": 1, "MaximumSamplesPerOutput": 2**31}
+    desc = {**tensors, "BatchIndicesTensor": {"DataType": "UINT32", "Sizes": [1]}, **attributes}
+    descriptor = {"type": "DML_OPERATOR_ROI_ALIGN", "desc": desc}
+    arrays = {name: np.zeros(sizes[name], np.float32) for name in ("InputTensor", "ROITensor")}
+    arrays = {**arrays, "BatchIndicesTensor": np.zeros(1, np.uint32)}
+    arrays["ROITensor"][0, 2] = 1e30
+    answer = ask(dialect("directml").operator("ROI_ALIGN"), read_dict(descriptor, "directml"), arrays, "6.4")
+    assert answer.kind == "skipped"

@@ -336,10 +336,11 @@ def headline(result: Result) -> str:
     """Return a one-sentence summary, unexplained differences first."""
     total = Sum.of(result.tallies)
     values = [sum(column) for column in zip(*((v.cases, v.equal) for v in result.values), strict=True)] or [0, 0]
+    open_values = sum(d.count for v in result.values for d in v.differing if d.kind == "unexplained")
     if not total.cases and not values[0]:
         texts = ["nothing was compared"]
     elif result.unexplained:
-        of_values = f" ({values[0] - values[1]:,} of them values)" if values[0] > values[1] else ""
+        of_values = f" ({open_values:,} of them values)" if open_values else ""
         texts = [f"{count(result.unexplained, 'case')} UNEXPLAINED{of_values}"]
     else:
         texts = ["nothing unexplained"]
@@ -347,7 +348,8 @@ def headline(result: Result) -> str:
     if total.cases:
         texts.append(f"agreement {total.percents[1]} % documented, {total.percents[2]} % observed")
     if values[0]:
-        texts.append(f"{percent(values[1], values[0])} % of {count(values[0], 'value')} equal")
+        explained = percent(values[0] - open_values, values[0])
+        texts.append(f"{percent(values[1], values[0])} % of {count(values[0], 'value')} equal, {explained} % explained")
     if result.capped:
         texts.append("STOPPED BY THE TIME LIMIT")
     return "; ".join(texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -77,6 +78,8 @@ def divide_by_near_gradient(
     by_logarithm: bool = False,
     mirrored: bool = True,
     own_together: bool = False,
+    stepwise: bool = False,
+    toward_zero: bool = False,
 ) -> NDArray[Any]:
     """Return the gradient of `divide_by_near` with respect to its inputs.
 
@@ -84,7 +87,8 @@ def divide_by_near_gradient(
     contains this one, else over its own window. by_logarithm: powers are 2 ** (exponent * log2(abs(base))), with the
     sign of the base for odd exponents; nan for a negative base and a fractional exponent. own_together: the
     contribution of an infinite gradient at its own position is one infinite term, not the difference of two, unless
-    another infinite gradient is in the window.
+    another infinite gradient is in the window. stepwise: squares, their sums and the means are rounded to the type of
+    `inputs`, toward_zero or to nearest.
     """
     along = _hold_window(inputs, axes, size)
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)
@@ -92,7 +96,8 @@ def divide_by_near_gradient(
         raise InputError(f"normalization: expected a gradient of type {inputs.dtype}, found {gradient.dtype}")
     with memory.quiet():
         wide, incoming = to_float64(inputs), to_float64(gradient)
-        base = _base(wide, along, size, alpha, bias)
+        rounding = partial(_round_step, dtype=inputs.dtype, toward_zero=toward_zero) if stepwise else None
+        base = _base(wide, along, size, alpha, bias, rounding)
         power = np.float64(np.float32(beta))
         factor = 2 * power * np.float64(np.float32(alpha)) / size
         before, behind = (size - 1) // 2, size // 2
@@ -132,9 +137,25 @@ def _hold_window(inputs: NDArray[Any], axes: Sequence[int], size: int) -> tuple[
     return check_axes(axes, inputs.ndim, "normalization")
 
 
-def _base(wide: NDArray[Any], axes: tuple[int, ...], size: int, alpha: float, bias: float) -> NDArray[Any]:
-    squares = _sum_axes(np.square(wide), axes, ((size - 1) // 2, size // 2))
-    return np.asarray(np.float64(np.float32(bias)) + np.float64(np.float32(alpha)) / size * squares)
+def _base(
+    wide: NDArray[Any],
+    axes: tuple[int, ...],
+    size: int,
+    alpha: float,
+    bias: float,
+    rounding: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+) -> NDArray[Any]:
+    """Return bias + alpha * mean square; rounding: of squares, sums and means."""
+    step = rounding or np.asarray
+    squares = step(_sum_axes(step(np.square(wide)), axes, ((size - 1) // 2, size // 2)))
+    return np.asarray(np.float64(np.float32(bias)) + step(np.float64(np.float32(alpha)) / size * squares))
+
+
+def _round_step(values: NDArray[Any], dtype: np.dtype[Any], *, toward_zero: bool) -> NDArray[Any]:
+    rounded = round_to(values, dtype)
+    if toward_zero:
+        rounded = np.where(np.abs(rounded) > np.abs(values), np.nextafter(rounded, dtype.type(0)), rounded)
+    return to_float64(rounded)
 
 
 def normalize_mean_variance(

@@ -259,14 +259,22 @@ def _run_direction(
     sequence: NDArray[Any],
     reverse: bool,
 ) -> list[NDArray[Any]]:
-    """Fill `sequence` with one direction's outputs; return its last states."""
+    """Fill `sequence` with one direction's outputs; return its last states.
+
+    Absent initial states are skipped, except for sequences that start after the first step of all: their zeros are
+    multiplied, so infinite weights give nan. The documentation leaves this open; builds compute this.
+    """
     sequence[...] = 0
     rows = np.arange(len(ends))
+    late = (ends < len(inputs)) & reverse
     for time in memory.in_time(range(len(inputs))):
         at = np.where(time < ends, ends - 1 - time if reverse else time, 0)
         running = time < ends
         following = cell.step(inputs[at, rows], states)
         before = [np.zeros_like(new) if old is None else old for new, old in zip(following, states, strict=True)]
+        if late.any() and states[0] is None:
+            multiplied = cell.step(inputs[at, rows], before)
+            following = [np.where(late[:, np.newaxis], a, b) for a, b in zip(multiplied, following, strict=True)]
         arrays = [np.where(running[:, np.newaxis], new, old) for new, old in zip(following, before, strict=True)]
         sequence[at[running], rows[running]] = arrays[0][running]
         states = arrays
@@ -279,19 +287,8 @@ class _ClippedLstm(Lstm):
     def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
         return self.functions[which](values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip))
 
-
-class _Begun:
-    """Weights that skip absent initial states.
-
-    Infinite weights times absent states therefore do not give nan.
-    """
-
-    def __init__(self, numbers: NDArray[Any]) -> None:
-        self.weights, self.begun = Plain(numbers), False
-
-    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
-        begun, self.begun = self.begun, True
-        return self.weights.times(values, rows) if begun else np.zeros((len(values), rows.stop - rows.start))
+    def returning(self, state: NDArray[Any] | None, first: int, last: int) -> NDArray[Any]:
+        return self.state_bias if state is None else super().returning(state, first, last)
 
 
 class _Cell(NamedTuple):
@@ -320,7 +317,6 @@ def lstm(
     activations: Sequence[Callable[[NDArray[Any]], NDArray[Any]]],
     clip: float = 0.0,
     clipped: bool = False,
-    first_met: bool = True,
     coupled: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return hidden states, the last one and the last cell of an LSTM.
@@ -332,8 +328,7 @@ def lstm(
     peephole: [1, 1, directions, 3 * hidden size], for input, output and forget. Defaults are 0, and the whole time.
     direction: FORWARD, BACKWARD or BIDIRECTIONAL.
     activations: three per direction, functions of float32: of the gates, the cell input, and the cell output. clip: the
-    bound of the arguments of the first two, if clipped. first_met: absent initial states are multiplied as zeros, which
-    gives nan for infinite weights; otherwise they are skipped. coupled: the forget gate is 1 - the input gate. The last
+    bound of the arguments of the first two, if clipped. coupled: the forget gate is 1 - the input gate. The last
     two results are [1, directions, batch, hidden size], masked for lengths outside of [1, time].
     """
     layer = layer_of(
@@ -341,18 +336,17 @@ def lstm(
         activations=activations,
     )  # fmt: skip
     count, batch, width = len(layer.backwards), inputs.shape[2], recurrence.shape[3]
-    layer.states = [np.zeros((count, batch, width)) if state is None else state for state in layer.states]
+    layer.states[1] = np.zeros((count, batch, width)) if cell is None else layer.states[1]
     if peephole is not None:
         kind = f"peephole weights of type {inputs.dtype}"
         require_shape("lstm", kind, peephole.shape if peephole.dtype == inputs.dtype else (), (1, 1, count, 3 * width))
     bound = float(np.float32(clip)) if clipped else None
-    begun = _Begun if hidden is None and not first_met else Plain
     cells = []
     for index in range(count):
         functions = [partial(apply_float32, each) for each in layer.activations[index]]
         own, state_bias = layer.bias[index]
         seen = None if peephole is None else to_float64(peephole[0, 0, index])
-        network = _ClippedLstm(begun(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
+        network = _ClippedLstm(Plain(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
         cells.append(_Cell(layer.weights[index], own, network))
     every, last, last_cell = layer.run(cells)
     return every, last, last_cell

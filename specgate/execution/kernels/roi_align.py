@@ -464,7 +464,9 @@ def _along_crop(
     result = ceil(share) if np.isfinite(share) else _FEW_CROPS
     count = min(max(result, cropping.least), cropping.most)
     if parts * count >= _FEW_CROPS:
-        raise InputError(f"crop_regions: {count} sampling points per dimension in {parts} bins exceed the limit")
+        raise InputError(
+            f"crop_regions: {count} sampling points in each of {parts} bins are more than the limit of {_FEW_CROPS}"
+        )
     total = parts * count
     memory.hold((total,), np.dtype(to_type))
     steps = max(1, total - 1 if cropping.to_corners else total)
