@@ -48,21 +48,25 @@ def _add_foldable(body: Body, outer: frozenset[str], about: Mapping[str, Any], c
     """
     new_names: set[str] = set()
     stated_names = outer - body.makers.keys() - body.inputs if outer else outer
+    by_sizes, constants = about["by_sizes"], body.constants
     for node in body.nodes:  # in topological order: inputs come before their consumers
-        for inside in node.bodies:
-            _add_foldable(inside, stated_names | new_names, about, cpu, nodes)
-        if node.bodies or not _may(node, about):
+        if node.bodies:
+            for inside in node.bodies:
+                _add_foldable(inside, stated_names | new_names, about, cpu, nodes)
             continue
-        names = node.proto.inputs
-        by_sizes = node.proto.op_type in about["by_sizes"] and not node.proto.domain
-        if by_sizes:
-            holds = bool(node.inputs) and node.inputs[0] is not None and _has_known_sizes(node.inputs[0].sizes)
+        proto = node.proto
+        if proto.op_type in by_sizes and not proto.domain:
+            foldable = bool(node.inputs) and node.inputs[0] is not None and _has_known_sizes(node.inputs[0].sizes)
         else:
-            holds = all(body.constants.get(name) or name in new_names or name in stated_names for name in names)
-            holds = holds and cpu.of(node).accepted
-        if holds:
+            foldable = True
+            for name in proto.inputs:  # a loop, because most nodes end at their first input
+                if not (constants.get(name) or name in new_names or name in stated_names):
+                    foldable = False
+                    break
+            foldable = foldable and cpu.of(node).accepted
+        if foldable and _may(node, about):
             nodes.add(node)
-            new_names.update(name for name in node.proto.outputs if name)
+            new_names.update(name for name in proto.outputs if name)
 
 
 def _may(node: Node, about: Mapping[str, Any]) -> bool:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from specgate.runtimes.release import Runtime
 
     CreationResult = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
+    Failures = tuple[Finding | None, tuple[Finding, bool] | None]  # at load time, and at the first run
     Outlined = tuple[str, tuple[Descriptor, ...], tuple[Finding, ...]]
 
 __all__ = ["Creator"]
@@ -44,6 +45,7 @@ _OUTLINED: Final[Memo[Outlined]] = Memo()
 _MOST_ELEMENTS: Final = 4096
 _REFUSALS: Final[Memo[Finding | None]] = Memo()
 _FAILURES: Final[Memo[tuple[Finding, bool] | None]] = Memo()
+_NO_FAILURES: Final[Failures] = (None, None)
 
 
 class Creator:
@@ -72,8 +74,8 @@ class Creator:
         self._first = runtime.providers[0] if runtime.below else None
         self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
-        # By node, whether it is on the CPU and whether it has a kernel: the refusal at load time and the failing run.
-        self._failures: dict[tuple[Alike, bool, bool], tuple[Finding | None, tuple[Finding, bool] | None]] = {}
+        # By node, whether it is on the CPU, and whether it has a kernel.
+        self._failures: dict[tuple[Alike, bool, bool], Failures] = {}
 
     def create(self, assigned: Assigned, node: PlacedNode) -> None:
         """Set the creation of a node; nodes come in model order."""
@@ -87,18 +89,8 @@ class Creator:
         if failures is None:
             descriptor = alike.descriptor
             failures = self._load_refusal(descriptor, on_cpu=key[1]), self._late_failure(assigned, descriptor)
-            self._failures[key] = failures
-        refused = failures[0] or (self.stated.get(node.node) if self.stated else None)
-        if refused is not None:
-            node.refused, node.findings = True, (refused,)
-            node.creation, node.created_by = "fails", f"the runtime rejects the node: {refused.message}"
-            return
-        late = failures[1]
-        if late is None and self.computed and (computed := self.computed.get(id(assigned.node.proto))) is not None:
-            late = self._late_failure(assigned, computed)
-        if late is not None and assigned.body.place == "graph":  # a branch of an If may never run
-            node.refused, node.at_run, node.findings = late[1], True, (late[0],)
-            node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
+            self._failures[key] = failures = failures if any(failures) else _NO_FAILURES
+        if (failures is not _NO_FAILURES or self.stated or self.computed) and self._fail(assigned, node, failures):
             return
         if assigned.provider is None or assigned.row is None or assigned.provider != self._first:
             return
@@ -109,6 +101,21 @@ class Creator:
                 node.creation, node.created_by = "unknown", unseen
         if node.creation == "deferred":
             node.run_fails, node.outline, node.findings = self._outline_node(assigned.node)
+
+    def _fail(self, assigned: Assigned, node: PlacedNode, failures: Failures) -> bool:
+        """Mark a node that fails at load time or at the first run; return whether it does."""
+        refused, late = failures[0] or self.stated.get(node.node), failures[1]
+        if refused is not None:
+            node.refused, node.findings = True, (refused,)
+            node.creation, node.created_by = "fails", f"the runtime rejects the node: {refused.message}"
+            return True
+        if late is None and (computed := self.computed.get(id(assigned.node.proto))) is not None:
+            late = self._late_failure(assigned, computed)
+        if late is None or assigned.body.place != "graph":  # a branch of an If may never run
+            return False
+        node.refused, node.at_run, node.findings = late[1], True, (late[0],)
+        node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
+        return True
 
     def _load_refusal(self, descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
         release = self.runtime.release

@@ -52,7 +52,7 @@ def format_list(items: Sequence[object], most: int = _MOST) -> str:
 Creation = Literal["created", "deferred", "fails", "unknown"]
 
 
-@dataclass(slots=True)
+@dataclass
 class PlacedNode:
     """The placement of one node.
 
@@ -84,23 +84,24 @@ class PlacedNode:
     why: str = ""
     casts: bool = False
     has_kernel: bool = True
-    creation: Creation = "created"
-    created_by: str = ""
-    run_fails: str = ""
-    outline: tuple[Descriptor, ...] = ()
-    lowered: tuple[Descriptor, ...] | None = None
     function: str | None = None
-    partition: int | None = None
     open: str = ""
-    refused: bool = False
-    at_run: bool = False
-    folds: bool = False
-    removed: bool = False
-    fuses: bool = False
-    findings: tuple[Finding, ...] = ()
-    duplicates: tuple[PlacedNode, ...] = ()
-    reader: str = ""
     descriptor: Descriptor | None = field(default=None, repr=False, compare=False)
+    # The following are set later, most of them for few nodes: defaults of the class cost nothing per node.
+    creation: Creation = field(default="created", init=False)
+    created_by: str = field(default="", init=False)
+    run_fails: str = field(default="", init=False)
+    outline: tuple[Descriptor, ...] = field(default=(), init=False)
+    lowered: tuple[Descriptor, ...] | None = field(default=None, init=False)
+    partition: int | None = field(default=None, init=False)
+    refused: bool = field(default=False, init=False)
+    at_run: bool = field(default=False, init=False)
+    folds: bool = field(default=False, init=False)
+    removed: bool = field(default=False, init=False)
+    fuses: bool = field(default=False, init=False)
+    findings: tuple[Finding, ...] = field(default=(), init=False)
+    duplicates: tuple[PlacedNode, ...] = field(default=(), init=False)
+    reader: str = field(default="", init=False)
 
     @property
     def gone(self) -> bool:

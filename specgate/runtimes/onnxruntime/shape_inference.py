@@ -53,9 +53,14 @@ def computed_descriptors(source: Source) -> dict[int, Descriptor]:
     """
     graph = source.model.graph
     types = (source.types or {}).get(id(graph), {})
+    infos, type_of = (*graph.value_infos, *graph.outputs), types.get
+    # Most values share their types, so pairs of a stated and an inferred type are few.
+    pairs = {(id(info.type), id(kind := type_of(info.name))): (info.type, kind) for info in infos}
+    differing = {key for key, pair in pairs.items() if source.constants.settle_type(*pair)[1]}
+    if not differing:
+        return {}
     read = {name for node in graph.nodes for name in node.inputs}
-    infos = (info for info in chain(graph.value_infos, graph.outputs) if info.name in read)
-    if not any(source.constants.settle_type(info.type, types.get(info.name))[1] for info in infos):
+    if not any((id(info.type), id(type_of(info.name))) in differing for info in infos if info.name in read):
         return {}
     units = reread(source, source.types).units
     return {id(node): unit.descriptor for node in graph.nodes if (unit := units.get(id(node))) and unit.descriptor}

@@ -73,25 +73,28 @@ class Teller:
         A merged type keeps the common part. It is stored only for values that nodes read, because a value's producer
         uses its computed type.
         """
-        read = {name for node in self.graph.nodes for name in node.inputs}
-        merged: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
+        main_type, stated = self.main.get, self.stated
+        wrong: list[tuple[str, OnnxType, OnnxType]] = []
+        merged: dict[tuple[int, int], tuple[OnnxType, bool, bool, OnnxType | None] | None] = {}  # by ids of types
         for info in chain(self.graph.value_infos, self.graph.outputs):
-            kind, type_ = info.type, self.main.get(info.name, info.type)  # some values lack an inferred type
-            if kind is None or kind.kind != "tensor" or kind.shape is None or type_ is None or type_.kind != "tensor":
-                continue
-            key = id(kind), id(type_)
+            name, kind = info.name, info.type
+            type_ = main_type(name, kind)  # some values lack an inferred type
+            key = id(kind), id(type_)  # equal types are mostly one object
             if key not in merged:
-                wrong = any(contradictions("", kind, type_, _AT))
-                merged[key] = (True, False, None) if wrong else (False, *_merge_sizes(kind, type_))
-            wrong, more, named = merged[key]
+                merged[key] = _merge_stated(kind, type_)
+            if (facts := merged[key]) is None:
+                continue
+            known, contradictory, more, named = facts
             if more:
-                self.better.add(info.name)
+                self.better.add(name)
             elif named is not None:
-                self.named[info.name] = named
-            if not wrong:
-                self.stated[info.name] = kind
-            elif kind.elem_type == type_.elem_type and info.name in read:
-                self.fixed[info.name] = _common_type(kind, type_)
+                self.named[name] = named
+            if not contradictory:
+                stated[name] = known
+            elif type_ is not None and known.elem_type == type_.elem_type:
+                wrong.append((name, known, type_))
+        read = {name for node in self.graph.nodes for name in node.inputs} if wrong else set()
+        self.fixed.update((name, _common_type(kind, type_)) for name, kind, type_ in wrong if name in read)
 
     def may_differ(self) -> bool:
         """Return whether the runtime may know more or less than lint."""
@@ -212,6 +215,19 @@ def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
         return kind
     assert kind.elem_type in STORED  # noqa: S101  # holds for all of _COUNTING
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
+
+
+def _merge_stated(kind: OnnxType | None, type_: OnnxType | None) -> tuple[OnnxType, bool, bool, OnnxType | None] | None:
+    """Return a stated tensor type with a shape, and how lint's type differs.
+
+    The flags say whether they contradict, and whether the stated one has more sizes; the type has its symbols. None if
+    the stated type has no shape, or either is not a tensor type.
+    """
+    if kind is None or kind.kind != "tensor" or kind.shape is None or type_ is None or type_.kind != "tensor":
+        return None
+    if any(contradictions("", kind, type_, _AT)):
+        return kind, True, False, None
+    return (kind, False, *_merge_sizes(kind, type_))
 
 
 def _merge_sizes(stated: OnnxType, type_: OnnxType) -> tuple[bool, OnnxType | None]:

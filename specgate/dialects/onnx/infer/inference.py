@@ -523,7 +523,7 @@ class _Kinds:
 
     def group_nodes(self) -> bool:
         """Group all nodes; return True if the stated types are sufficient."""
-        tensors, types = self.values, self.types
+        tensors, types, numbers, firsts = self.values, self.types, self.numbers, self.firsts
         if not self.begin():
             return False
         kinds: dict[tuple[object, ...], int] = {}
@@ -533,16 +533,16 @@ class _Kinds:
             except KeyError:  # defined later or never, or without a stated type
                 return False
             key = node.op_type, node.domain, node.overload, id(node.attributes), len(node.inputs), ends
-            number = kinds.setdefault(key, len(kinds))
-            self.numbers.append(number)
-            if number == len(self.firsts) and not self.first(node):
+            number = kinds.setdefault(key, len(firsts))
+            numbers.append(number)
+            if number == len(firsts) and not self.first(node):
                 return False
-            constant = node.op_type == "Constant" and not node.domain
             for name in node.outputs:
                 if name in tensors:
                     return False
-                tensors[name] = node.attributes if constant else types[name]
-            if constant:
+                tensors[name] = types[name]
+            if node.op_type == "Constant" and not node.domain:
+                tensors.update(dict.fromkeys(node.outputs, node.attributes))
                 self.constants.update(dict.fromkeys(node.outputs, node))
         return True
 

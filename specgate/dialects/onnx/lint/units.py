@@ -53,6 +53,7 @@ __all__ = [
 STANDARD_DOMAINS: Final = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
 _TENSORS: Final = ("TENSOR", "TENSORS")
 _OPERATOR: Final = attrgetter("domain", "op_type", "overload")  # same parts as `function_key`
+_ATTRIBUTES: Final = attrgetter("attributes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: O
 
 def holders_of(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
     """Return indices and nodes whose attributes are not all plain."""
-    differing = {id(node.attributes): node for node in nodes}  # most nodes share attributes
+    differing = dict(zip(map(id, map(_ATTRIBUTES, nodes)), nodes, strict=True))  # most nodes share attributes
     holding = {key for key, node in differing.items() if not node.plain}
     return [(index, node) for index, node in enumerate(nodes) if id(node.attributes) in holding] if holding else []
 
@@ -283,8 +284,9 @@ class NodeUnits(Units):
         self.rows: Final = list(rows)
 
     def kinds(self) -> list[tuple[Unit, int]]:
-        counted = Counter(map(id, chain.from_iterable(row.kinds for row in self.rows)))
-        firsts = {id(kind): kind for row in self.rows for kind in row.kinds}
+        kinds = list(chain.from_iterable(row.kinds for row in self.rows))
+        ids = list(map(id, kinds))
+        counted, firsts = Counter(ids), dict(zip(ids, kinds, strict=True))
         return [(kind, counted[key]) for key, kind in firsts.items() if kind is not None]
 
     def units_of(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
