@@ -239,6 +239,7 @@ def assemble(
     for name, source in list(sources.items()):
         _write_names_out(tables["operators"][name], tables)
         _order_cells(tables["operators"][name])
+        _complete_sources(tables["operators"][name], tables.get("dialect", {}).get("pages"))
         pairs = _add_scalar_rule(tables["operators"][name], tables) or plain_operator(tables["operators"][name], names)
         problems += [source.locate_problem(path, text) for path, text in pairs if source.stands(path) not in result]
         result |= {source.stands(path) for path, _ in pairs}
@@ -281,6 +282,24 @@ def _order_cells(operator: Mapping[str, Any]) -> None:
         ordered = sorted(row.items(), key=lambda item: place.get(item[0], len(place)))
         row.clear()
         row.update(ordered)
+
+
+def _complete_sources(operator: dict[str, Any], pages: Mapping[str, str] | None) -> None:
+    """Add the repository and the whole path to sources in the dialect's own pages.
+
+    pages: the repository of the vendor's pages and their folder, None if the dialect has none.
+    """
+    if pages is None:
+        return
+    entries = []
+    for entry in operator.get("source", ()):
+        if isinstance(entry, dict) and "page" in entry and "commit" in entry and "repository" not in entry:
+            path = entry.get("path") or f"{entry['page']}.md"
+            own = {"page": entry["page"], "repository": pages["repository"], "path": f"{pages['folder']}/{path}"}
+            entries.append({**own, **{key: value for key, value in entry.items() if key not in own}})
+        else:
+            entries.append(entry)
+    operator["source"] = entries
 
 
 #: The rule derived from the fields of type scalar.

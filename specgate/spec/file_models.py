@@ -213,7 +213,10 @@ class Source(_File):
     page: str | None = Field(default=None, description="the page's name, e.g. ns-directml-dml_one_hot_operator_desc")
     name: str | None = None
     repository: str | None = Field(default=None, description="owner/name on GitHub")
-    path: str | None = None
+    path: str | None = Field(
+        default=None,
+        description="the file in that repository; without a repository, in the folder of the dialect's pages",
+    )
     commit: str | None = Field(default=None, description="the commit whose text was read")
     package: str | None = Field(default=None, description="a PyPI package that contains the fact")
     version: str | None = None
@@ -545,6 +548,13 @@ class ImplementationInfo(_File):
         return self
 
 
+class Pages(_File):
+    """The repository and folder of a dialect's pages."""
+
+    repository: str = Field(description="owner/name on GitHub, of sources that name only a page and a commit")
+    folder: str = Field(description="their folder; a page without a path is PAGE.md in it")
+
+
 class DialectFile(_File):
     """The properties of a dialect as a whole."""
 
@@ -554,6 +564,7 @@ class DialectFile(_File):
     level_name: str | None = Field(default=None, description="prefix of a level in a header: DML_FEATURE_LEVEL_")
     unstated_outputs: bool = Field(description="a descriptor may omit the types and shapes of its outputs")
     sources: list[Source] = []
+    pages: Pages | None = Field(default=None, description="where the vendor's pages of operators are")
     implementations: dict[Implementation, ImplementationInfo] = {}
     type_variables: bool = Field(
         default=False,

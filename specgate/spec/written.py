@@ -130,6 +130,7 @@ class DialectEntry(TypedDict):
     level_name: NotRequired[str]
     unstated_outputs: bool
     sources: NotRequired[list[SourceEntry]]
+    pages: NotRequired[dict[str, str]]
     implementations: NotRequired[dict[str, ImplementationEntry]]
     type_variables: NotRequired[bool]
     builds_ignore_attributes: NotRequired[bool]

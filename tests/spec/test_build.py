@@ -27,6 +27,24 @@ def test_sound_files(folder) -> None:
     assert tables["files"] == {"COPY": "operators/COPY.yaml"}
 
 
+PAGES = "pages: {repository: someone/pages, folder: docs}\n"
+SOURCES = {
+    "page": ("{page: copy, commit: 0a}", "docs/copy.md"),
+    "path": ("{page: Copy-1, path: move/copy.rst, commit: 0a}", "docs/move/copy.rst"),
+    "repository": ("{page: Copy-1, repository: another/pages, path: copy.md, commit: 0a}", "copy.md"),
+    "no commit": ("{page: copy}", None),
+}
+
+
+@pytest.mark.parametrize(("written", "path"), SOURCES.values(), ids=SOURCES.keys())
+def test_sources_are_in_the_folder_of_pages(folder, written: str, path: str | None) -> None:
+    text = OPERATOR.replace("  - page: own", f"  - {written}")
+    root = folder(operators__COPY_yaml=text, dialect_yaml=BASE["dialect.yaml"] + PAGES)
+    (entry,) = build_dialect(root)["operators"]["COPY"]["source"]
+    assert entry.get("path") == path
+    assert entry.get("repository") == (path and ("another" if "another" in written else "someone") + "/pages")
+
+
 def test_keys_keep_the_order_of_the_file(folder) -> None:
     text = OPERATOR.replace("summary: Copies.\n", "") + "summary: Copies.\n"
     assert list(build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"])[-1] == "summary"
