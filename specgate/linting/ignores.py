@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, quote_text, relative_name
 from specgate.near_names import fold_name
+from specgate.report.selection import glob_matches, matches
 from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names, rule_of
 from specgate.spec.tables import dialect
 from specgate.targets import at_level, expand_query, parse_target
@@ -78,8 +78,7 @@ def _next_segments(group: str, operator: str) -> set[str]:
 
 
 def _matching(pattern: str, names: Iterable[str]) -> list[str]:
-    like = pattern.replace("[", "[[]")
-    return [name for name in names if fnmatchcase(name, like)]
+    return [name for name in names if glob_matches(name, pattern)]
 
 
 def _fold_names(part: str, names: Iterable[str]) -> list[str]:
@@ -139,7 +138,7 @@ def _is_expired(ignore: Ignore, today: date) -> bool:
 def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
     if ignore.target is not None and (finding.target is None or at_level(finding.target) not in _levels(ignore.target)):
         return False
-    if not _matches_rule(ignore.rule, finding.id):
+    if ignore.rule.count("/") != finding.id.count("/") or not matches(ignore.rule, finding.id):
         return False
     node = finding.node
     if ignore.node is not None and (node is None or not _matches_node(ignore.node, node)):
@@ -153,27 +152,17 @@ def _levels(text: str) -> frozenset[str]:
     return frozenset(map(at_level, expand_query(text)))
 
 
-def _matches_rule(pattern: str, rule: str) -> bool:
-    expected_texts, texts = pattern.split("/"), rule.split("/")
-    return len(expected_texts) == len(texts) and all(map(_glob, texts, expected_texts))
-
-
 def _matches_node(pattern: str, node: str) -> bool:
     """Match the whole node path, or the part after its first segment.
 
     ``decoder/*`` matches ``graph/decoder/OneHot_3``.
     """
-    return _glob(node, pattern) or _glob(node.partition("/")[2], pattern)
-
-
-def _glob(text: str, pattern: str) -> bool:
-    # Brackets in node paths are indices, not character sets.
-    return fnmatchcase(text, pattern.replace("[", "[[]"))
+    return glob_matches(node, pattern) or glob_matches(node.partition("/")[2], pattern)
 
 
 def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) -> bool:
     groups = {"specgate"}.union(*map(_rule_groups, targets))
-    if not any(_glob(group, ignore.rule.partition("/")[0]) for group in groups):
+    if not any(glob_matches(group, ignore.rule.partition("/")[0]) for group in groups):
         return False  # a rule of a dialect without a target in this run
     if ignore.target is not None and _levels(ignore.target).isdisjoint(map(at_level, targets)):
         return False

@@ -19,6 +19,7 @@ __all__ = [
     "SEVERITIES",
     "RenderOptions",
     "Selection",
+    "glob_matches",
     "matches",
     "path_below",
     "regrade_findings",
@@ -121,10 +122,15 @@ def matches(pattern: str, rule: str) -> bool:
     every operator.
     """
     expected_texts, texts = pattern.split("/"), rule.split("/")
-    # Brackets are part of field ids, so they must not be character sets.
-    return len(expected_texts) <= len(texts) and all(
-        fnmatchcase(part, like.replace("[", "[[]")) for part, like in zip(texts, expected_texts, strict=False)
-    )
+    return len(expected_texts) <= len(texts) and all(map(glob_matches, texts, expected_texts))
+
+
+def glob_matches(text: str, pattern: str) -> bool:
+    """Return whether a text matches a pattern with ``*`` and ``?``.
+
+    Brackets are indices in ids and node paths, so they are not character sets.
+    """
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
 
 
 def regrade_findings(findings: Iterable[Finding], severities: Mapping[str, Severity]) -> list[Finding]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import specgate
+from specgate.execution.engine import execute_at
 
 
 def layer(kind: str, version: str, inputs: list[dict[str, Any]], data: dict[str, Any], outputs: int = 1) -> Any:
@@ -469,6 +470,8 @@ UNDEFINED = [
      {"data": [[[[1, 2], [3, 4]]]]}),
     ("parts of bytes", layer("Split", "opset1", [port("u2", 2, 2), port("i64") | {"value": 1}], {"num_splits": 2}, 2),
      {"data": np.ones((2, 2), np.uint8)}),
+    ("parts of blocks", layer("SpaceToDepth", "opset1", [port("u1", 1, 1, 2, 4)], {"block_size": 2, "mode": "blocks_first"}),
+     {"data": np.ones((1, 1, 2, 4), np.uint8)}),
     ("a bag past the end", layer("EmbeddingBagOffsetsSum", "opset3", BAGS, {}),
      {"emb_table": np.ones((3, 2), np.float32), "indices": [0, 1], "offsets": [0, 2]}),
     ("a longer signal", layer("RDFT", "opset9", [port("f32", 1, 2), *[port("i64", 1) | {"value": [n]} for n in (0, 4)]], {}),
@@ -484,6 +487,30 @@ def test_values_that_builds_leave_undefined_are_masked(result: Any, arrays: dict
             assert np.ma.getmaskarray(each).all()
     for output in specgate.execute(result, arrays, target=target, basis="documented").values():
         assert not any(np.ma.getmaskarray(each).any() for each in (output if isinstance(output, list) else [output]))
+
+
+@pytest.mark.parametrize("version", ["opset1", "opset5"])
+def test_batches_of_f64_are_normalized_in_f32(version: str) -> None:
+    name, vectors = {"opset1": "third", "opset5": "data"}[version], [port("f64", 1)] * 4
+    inputs = [port("f64", 1, 1), *vectors] if version == "opset5" else [*vectors[:2], port("f64", 1, 1), *vectors[2:]]
+    numbers = {"gamma": [-0.109375], "beta": [-1.6875], name: [[1.484375]], "mean": [1.609375], "variance": [-0.46875]}
+    values = specgate.execute(
+        layer("BatchNormInference", version, inputs, {"epsilon": 2.0}),
+        {key: np.array(each) for key, each in numbers.items()},
+        target=f"openvino:{version}",
+        basis="observed",
+    )
+    assert values["output"].tolist() == [[-1.6764514446258545]]
+
+
+def test_the_reference_truncates_interpolated_integers() -> None:
+    inputs = [port("i8", 3), port("i64", 1) | {"value": [5]}, port("i64", 1) | {"value": [0]}]
+    new_layer = layer("Interpolate", "opset11", inputs, {"mode": "cubic", "shape_calculation_mode": "sizes"})
+    line = specgate.descriptor(new_layer, "openvino")
+    numbers = {"data": np.array([10, 21, -33], np.int8)}
+    for by, expected in (("evaluate", 8), ("cpu", 9)):
+        values = execute_at(line, numbers, "opset11", basis="observed", by=by)
+        assert values["output"].tolist() == [expected, 18, 21, -11, -38]
 
 
 def test_integers_of_what_is_not_a_number_are_masked() -> None:

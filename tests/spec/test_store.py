@@ -151,11 +151,11 @@ def test_changed_code_builds_tables_again(checkout, builds, monkeypatch, tmp_pat
 
 
 def test_code_is_looked_at_once_per_process(checkout, monkeypatch) -> None:
-    folders: list[str] = []
+    looked: list[str] = []
     look = store._look
 
     def count_folder(folder: str, under: str, items: list[list[Any]], suffix: str = ".yaml") -> None:
-        folders.append(os.fspath(folder))
+        looked.append(os.fspath(folder))
         look(folder, under, items, suffix)
 
     monkeypatch.setattr(store, "_look", count_folder)
@@ -163,7 +163,7 @@ def test_code_is_looked_at_once_per_process(checkout, monkeypatch) -> None:
     stamps = [store.stamp(checkout) for _ in range(3)]
     assert stamps[0] == stamps[1] == stamps[2]
     for room in ("spec", "rules"):
-        assert folders.count(str(Path(store.PACKAGE) / room)) == 1
+        assert looked.count(str(Path(folders.PACKAGE) / room)) == 1
         assert sum(item[0].startswith(f"../{room}") for item in stamps[0]) > 5
 
 

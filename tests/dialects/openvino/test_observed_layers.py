@@ -115,6 +115,17 @@ def strided(shape: list[int], output: list[int], *lists: Any, **masks: list[int]
     return stated(layer("StridedSlice", "opset1", inputs, begin_mask=begin_mask, **masks), "f32", *output)
 
 
+def interpolate(data: str, target: str) -> dict[str, Any]:
+    return layer("Interpolate", "opset1", [(data, [1, 2]), (target, [1], [4])], axes=[1], mode="nearest")
+
+
+def norm(kind: str, version: str) -> dict[str, Any]:
+    vectors = [(kind, [2])] * 4
+    data = [(kind, [1, 2])]
+    inputs = data + vectors if version == "opset5" else vectors[:2] + data + vectors[2:]
+    return layer("BatchNormInference", version, inputs, epsilon=0.1)
+
+
 REGION = layer("ROIAlign", "opset3", [("f32", [1, 1, 2, 2]), ("f32", [1, 4]), ("i32", [1])], pooled_h=2, mode="avg")
 STEP = [("i64", [1], [0]), ("i64", [1], [2])]
 EMPTY: tuple[Any, ...] = ("string", [0], [])
@@ -195,6 +206,39 @@ def test_defaults_of_builds(case: dict[str, Any], accepted: bool) -> None:
 )
 def test_inferred_sizes(case: dict[str, Any], accepted: bool) -> None:
     verdict = check_at(specgate.descriptor(case, "openvino"), "opset17", "observed", "factory")
+    assert verdict.accepted is accepted
+
+
+@pytest.mark.parametrize(
+    ("case", "accepted"),
+    [
+        (convolution("Convolution", 5, 2, dilations=[-1], strides=[1]), False),
+        (convolution("Convolution", 5, 2, dilations=[-2], strides=[1]), False),
+        (convolution("GroupConvolution", 5, 2, pads_begin=[0], pads_end=[-2]), False),
+        (convolution("GroupConvolution", 5, 2, pads_begin=[1], pads_end=[-1]), True),
+        (convolution("ConvolutionBackpropData", 5, 2, strides=[-1]), False),
+        (convolution("GroupConvolutionBackpropData", 5, 0), False),
+        (convolution("GroupConvolutionBackpropData", 5, 2, pads_begin=[-1], pads_end=[0]), False),
+        (deformable(3, 3, strides=[1, 1], pads_begin=[-1, 0], pads_end=[0, 0], dilations=[1, 1]), False),
+        (pool("MaxPool", "opset1", 5, kernel=[2], strides=[-1]), False),
+        (pool("MaxPool", "opset8", 5, kernel=[2], strides=[-1], dilations=[1]), True),
+        (pool("AvgPool", "opset1", 5, kernel=[2], strides=[1], pads_begin=[-2], exclude_pad=False), False),
+        (layer("MaxPool", "opset8", [("bf16", [1, 1, 3])], kernel=[2], strides=[1], dilations=[1]), False),
+        (layer("MaxPool", "opset1", [("bf16", [1, 1, 3])], kernel=[2], strides=[1]), True),
+        (layer("BinaryConvolution", "opset1", [("i8", [1, 2, 3, 3]), ("i8", [1, 2, 1, 1])]), False),
+        (interpolate("f32", "i64"), True),
+        (interpolate("f32", "i8"), False),
+        (interpolate("u16", "i64"), False),
+        (norm("f8e5m2", "opset1"), False),
+        (norm("f8e5m2", "opset5"), False),
+        (norm("f32", "opset1"), True),
+        (layer("BinaryConvolution", "opset1", [("i8", [1, 1, 3, 3]), ("i8", [1, 1, 1, 1])]), True),
+    ],
+    ids=str,
+)
+def test_what_the_plugin_compiles(case: dict[str, Any], accepted: bool) -> None:
+    case = {**case, "data": {{"exclude_pad": "exclude-pad"}.get(name, name): v for name, v in case["data"].items()}}
+    verdict = check_at(specgate.descriptor(case, "openvino"), "opset17", "observed", "cpu")
     assert verdict.accepted is accepted
 
 
