@@ -78,8 +78,12 @@ def branches(later, otherwise):
     return helper.make_node("If", ["c"], ["y"], name="if", then_branch=later, else_branch=otherwise)
 
 
-def body(nodes, output="o"):
-    return helper.make_graph(nodes, "body", [], [helper.make_empty_tensor_value_info(output)])
+def body(nodes, output="o", weights=()):
+    return helper.make_graph(nodes, "body", [], [helper.make_empty_tensor_value_info(output)], weights)
+
+
+def raw_and_typed(raw=b"0000"):
+    return onnx.TensorProto(name="w", data_type=1, dims=[1], raw_data=raw, float_data=[1.0])
 
 
 # Sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0: created (and run), or not loaded.
@@ -120,6 +124,14 @@ FILES = {
     ),
     "a value of a Constant and an initializer": (
         "created", lambda: model(graph([constant("a", "k"), helper.make_node("Add", ["x", "a"], ["y"])], initializers=[helper.make_tensor("a", 1, [], [3.0])])),
+    ),
+    "raw and typed data of an initializer": ("created", lambda: model(graph([relu("w", "y")], initializers=[raw_and_typed()]))),
+    "raw and typed data of a Constant": (
+        "created", lambda: model(graph([helper.make_node("Constant", [], ["w"], value=raw_and_typed()), relu("w", "y")])),
+    ),
+    "short raw and typed data": ("fails", lambda: model(graph([relu("w", "y")], initializers=[raw_and_typed(b"00")]))),
+    "raw and typed data in a body": (
+        "fails", lambda: model(graph([branches(body([relu("w", "o")], weights=[raw_and_typed()]), body([constant("o", "z")]))], [info("c", [], BOOL)], [info("y", None)])),
     ),
     "a value of a Constant and another node": (
         "fails", lambda: model(graph([constant("a", "k"), relu("x", "a"), helper.make_node("Add", ["x", "a"], ["y"])])),

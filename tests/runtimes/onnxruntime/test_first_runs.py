@@ -666,6 +666,23 @@ MODELS = {
         untyped(classify_by_vectors(1, classlabels_strings=["a", "b"])), ("1.31.1", "1.32.0"),
     ),
     "SVMClassifier of vectors with few coefficients": (classify_by_vectors(1, [1, 1]), EVERY),
+    "SVMClassifier of words and numbers": (
+        classify_by_vectors(4, classlabels_ints=[0, 1], classlabels_strings=["a", "b"]), EVERY,
+    ),
+    "SVMClassifier of words and numbers to an untyped output": (
+        untyped(classify_by_vectors(4, classlabels_ints=[0, 1], classlabels_strings=["a", "b"])), None,
+    ),
+    "OneHot of no class": (node("OneHot", (INT64, [3]), (INT64, [], [0]), [2], opset=11), EVERY),
+    "DFT of two parts with onesided": (node("DFT", [1, 10, 3, 2], opset=17, axis=2, onesided=1), ("1.31.1", "1.32.0")),
+    "DFT of three parts with onesided": (node("DFT", [1, 10, 3, 3], opset=17, axis=2, onesided=1), EVERY),
+    "Pad with a row of pads": (node("Pad", [3, 2], (INT64, [1, 4]), opset=18), None),
+    "Pad with two rows of pads": (node("Pad", [3, 2], (INT64, [2, 2]), opset=18), EVERY),
+    "GroupNormalization of nothing": (node("GroupNormalization", [0, 4, 2], [4], [4], opset=21, num_groups=2), EVERY),
+    "GroupNormalization of an empty width": (
+        node("GroupNormalization", [3, 4, 2, 0], [4], [4], opset=21, num_groups=2), EVERY,
+    ),
+    "Split in no parts": (node("Split", [4], opset=18, outputs=2, num_outputs=0), EVERY),
+    "Split of 4 in 3 of 4 parts": (node("Split", [4], opset=18, outputs=3, num_outputs=4), EVERY),
     "CumSum along a listed axis that is not there": (node("CumSum", [2, 3], (INT32, [1], [3]), opset=14), EVERY),
     "CumSum along a listed axis": (node("CumSum", [2, 3], (INT32, [1], [-2]), opset=14), None),
     "CumSum of a scalar": (node("CumSum", [], (INT32, [], [0]), opset=14), EVERY),

@@ -39,9 +39,10 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
     for body in walked:
         at: Place = (model.file, body.place, None)
         graph = body.graph
+        outermost = graph is None or graph is model.graph
         if graph is not None:
             for tensor in graph.initializers:
-                yield from _tensor(tensor, "the initializer", tensor.name, at)
+                yield from _tensor(tensor, "the initializer", tensor.name, at, outermost=outermost)
             for sparse in graph.sparse_initializers:
                 yield from _parts(sparse, "the sparse initializer", sparse.name, at)
             infos = [*graph.inputs, *graph.outputs, *graph.value_infos]
@@ -55,7 +56,8 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
                     sound.add(id(info.type))
         for index, node in body.holders:
             if id(node.attributes) not in sound:
-                findings = list(_attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type)))
+                node_at = (model.file, f"{body.place}/{label(node, index)}", node.op_type)
+                findings = list(_attributes(node, node_at, outermost=outermost and node.op_type == "Constant"))
                 yield from findings
                 if not findings:
                     sound.add(id(node.attributes))
@@ -83,9 +85,9 @@ def _elements(tensor: OnnxTensor) -> int:
     return count
 
 
-def _attributes(node: OnnxNode, at: Place) -> Iterator[Finding]:
+def _attributes(node: OnnxNode, at: Place, *, outermost: bool) -> Iterator[Finding]:
     for name, tensor in tensors(node):
-        yield from _tensor(tensor, "the attribute", name, at)
+        yield from _tensor(tensor, "the attribute", name, at, outermost=outermost)
     for name, attribute in node.attributes.items():
         if attribute.kind in PLAIN_KINDS:
             continue
@@ -101,8 +103,12 @@ def _parts(sparse: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Find
         yield from _tensor(part, f"the {word} of {what}", name, at)
 
 
-def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Finding]:
-    """Yield problems with a tensor; `what` and `name` are for messages."""
+def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place, *, outermost: bool = False) -> Iterator[Finding]:
+    """Yield problems with a tensor; `what` and `name` are for messages.
+
+    outermost: whether it is a constant of the main graph or a function. Runtimes may ignore its typed data if raw_data
+    has the size that it needs.
+    """
     if tensor.sparse is not None:
         return
     if tensor.elem_type not in STORED:
@@ -113,7 +119,10 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
         yield finding("tensor-size", "error", message, at, where="dims")
     elif tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
         message = f"{what} {format_value(name)} {wrong}"
-        yield finding("tensor-data", "error", message, at, where=next(iter(tensor.stored_counts), ""))
+        ignorable = outermost and len(tensor.stored_counts) > 1 and _elements(tensor)
+        ignorable = ignorable and tensor.stored_counts.get("raw_data") == tensor_bytes(tensor)
+        values = {"constants": "graph"} if ignorable else None
+        yield finding("tensor-data", "error", message, at, where=next(iter(tensor.stored_counts), ""), values=values)
 
 
 def _wrong_data(tensor: OnnxTensor) -> str | None:
