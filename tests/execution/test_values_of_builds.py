@@ -302,6 +302,21 @@ CASES: list[Any] = [
             ("LSTM", 4, ["SIGMOID", "TANH", "TANH"], CLIP, *[[0.5453, 0.1477, 0.3696, 0]] * 2),
         )
     ),
+    *(
+        (
+            "BATCH_NORMALIZATION",
+            {
+                "InputTensor": np.full((2, 1, 1, 1), 2, np.float32),
+                **{f"{name}Tensor": row(value) for name, value in (("Mean", 1), ("Variance", 1), ("Scale", -INF))},
+                "BiasTensor": bias,
+            },
+            {"OutputTensor": tensor(2, 1, 1, 1)},
+            {"Spatial": True, "Epsilon": 1e-5},
+            [[-INF, -INF]],
+            [[builds, builds]],
+        )
+        for bias, builds in ((row(1), NAN), (np.ones((2, 1, 1, 1), np.float32), -INF))
+    ),
     (
         "RESAMPLE1",
         {"InputTensor": np.array([[1, INF, 3]], np.float32)},

@@ -676,15 +676,21 @@ def normalize_by(
     *,
     epsilon: float,
     activation: Activation | None = None,
+    folded: bool = False,
 ) -> NDArray[Any]:
     """Return normalization by given mean and variance, with activation.
 
     The result is activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`. The
-    four have its rank, and its sizes or 1. activation: function of float32.
+    four have its rank, and its sizes or 1. activation: function of float32. folded: as inputs * factor + (bias - mean *
+    factor), with factor = scale / sqrt(variance + epsilon), which may give nan instead of infinity.
     """
     _hold(inputs, mean=mean, variance=variance, scale=scale, bias=bias)
     with memory.quiet():
         spread = np.sqrt(to_float64(variance) + np.float32(epsilon))
+        if folded:
+            factor = to_float64(scale) / spread
+            result = to_float64(inputs) * factor + (to_float64(bias) - to_float64(mean) * factor)
+            return _apply_activation(result, activation, inputs.dtype)
         result = to_float64(inputs) - to_float64(mean)
         result /= spread
         result *= to_float64(scale)
