@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure
 
 __all__ = [
-    "blocking", "builds_note", "field_elsewhere", "finding", "later_fix", "missing_domain", "missing_operator",
-    "list_words", "rule_id", "side_note", "unwritten_finding", "version_finding",
+    "blocking", "builds_note", "field_elsewhere", "finding", "later_fix", "list_words", "missing_domain",
+    "missing_operator", "rule_id", "side_note", "unwritten_finding", "version_finding",
 ]  # fmt: skip
 
 

@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp.structures import Words
     from specgate.rules.language import Rule
 
-__all__ = ["MAX_RANK", "SATURATED", "Calls"]
+__all__ = ["MAX_RANK", "UINT32", "Calls"]
 
 UINT32: Final = 2**32 - 1
 #: Tensors with more dimensions, and arrays longer than a loop may run over, are rejected before any rule reads them.
 MAX_RANK: Final = 64
-#: Products of sizes saturate here: no level supports a tensor with this many elements.
-SATURATED: Final = LIMIT
 _ATTRIBUTES: Final[Mapping[str, tuple[str, int]]] = {
     "TotalTensorSizeInBytes": ("total", 2**64 - 1),
     "GuaranteedBaseOffsetAlignment": ("alignment", UINT32),
@@ -52,8 +50,7 @@ class Turn(NamedTuple):
 class Calls:
     """The translation state of one operator's rules.
 
-    fields: the C++ value of each field. limits: numbers of the level. bound: the tensor that the variable of a tensor
-    rule refers to. variables: those of the enclosing loops.
+    fields: the C++ value of each field. limits: numbers of the level. variables: those of the enclosing loops.
     """
 
     def __init__(
@@ -62,13 +59,11 @@ class Calls:
         limits: Mapping[str, Value],
         defines: Mapping[str, Rule],
         words: Words,
-        bound: Mapping[str, str] | None = None,
     ) -> None:
         self.fields = fields
         self.limits = limits
         self.defines = defines
         self.enums = words
-        self.bound = bound or {}
         self.variables: dict[str, Value] = {}
         self.loops = 0
         self.written = 0
@@ -79,9 +74,6 @@ class Calls:
             raise Untranslatable(f"{type(node).__name__} in {ast.unparse(node)}")
         result: Value = method(node)
         return result
-
-    def field(self, name: str) -> str:
-        return self.bound.get(name, name)
 
     def words(self, left: Value, right: Value) -> tuple[str, str]:
         """Return two words as numbers; a word without an enum gets the other's."""
@@ -129,7 +121,7 @@ class Calls:
                 if node.attr == "strides"
                 else f"{self.attribute(owner, node.attr).code} != 0"
             )
-        name = self.field(node.id)  # type: ignore[attr-defined]  # parse() has checked it
+        name = node.id  # type: ignore[attr-defined]  # parse() has checked it
         if name not in self.fields:
             return "false"
         return f"{self.fields[name].code}.given" if _may_lack(self.fields[name]) else "true"
@@ -171,7 +163,7 @@ class Calls:
         if name == "abs" and result.kind == "real":
             return real(f"magnitude({result.code})", tight=True)
         if name == "product" and result.kind == "wholes" and result.low >= 0:
-            return make_integer(f"product_of({result.code}, as_number)", 0, SATURATED, tight=True)
+            return make_integer(f"product_of({result.code}, as_number)", 0, LIMIT, tight=True)
         if name in {"max", "min"} and result.items and result.kind == "wholes":
             typed = ", ".join(as_number(item) for item in result.items)
             return make_integer(f"std::{name}<int64_t>({{{typed}}})", result.low, result.high, tight=True)
@@ -242,7 +234,7 @@ class Calls:
         checked = "check, " if function == "sum_of" else ""
         result = f"{function}({checked}{text}, [&]({parameter}) {{ return {body}; }})"
         if name == "product":
-            return make_integer(result, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
+            return make_integer(result, 0 if element.low >= 0 else -LIMIT, LIMIT, tight=True)
         low, high = (0, 1) if name == "len" else (min(0, element.low), max(0, element.high))
         return make_integer(result, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.calls import UINT32
 from specgate.dialects.directml.cpp.levels import group_levels
@@ -14,7 +14,7 @@ from specgate.validate.fixes import one_of
 from specgate.validate.message import list_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from specgate.dialects.directml.cpp.levels import Levels, Stretch
     from specgate.dialects.directml.cpp.structures import Words
@@ -109,9 +109,11 @@ class Cells:
             numbers = tuple(self.words.number(enum, word) for word in words)
             start = starts.setdefault(numbers, sum(map(len, starts)))
             verb, many = ("to", "those values") if ranks is None else ("the type", "those types")
-            texts = (list_words(words), one_of(verb, words, many)) if self.text and words else ("", "")
-            texts += (ranks or "" if self.text else "",)
-            rows.append(f"    {{supported + {start}, {len(words)}, {', '.join(map(quote_literal, texts))}}},")
+            texts = ("", "", ranks or "")
+            if words:
+                texts = (list_words(words), one_of(verb, words, many), ranks or "")
+            literals = ", ".join(quote_literal(text if self.text else "") for text in texts)
+            rows.append(f"    {{supported + {start}, {len(words)}, {literals}}},")
         numbers_of_all = [str(number) for numbers in starts for number in numbers]
         yield f"inline constexpr uint16_t supported[] = {{{', '.join(numbers_of_all) or '0'}}};"
         yield from ("inline constexpr Choices choices[] = {", *(rows or ["    {}"]), "};")
@@ -154,9 +156,7 @@ class Cells:
             raise Untranslatable(f"the values of {info.name}")
         return None
 
-    def _write_cell(
-        self, ranks: int, bits: int | None, enum: str, words: Iterable[str] | None, shown_ranks: str | None = None
-    ) -> str:
+    def _write_cell(self, ranks: int, bits: int | None, enum: str, words: Any, shown_ranks: str | None = None) -> str:
         if bits is None:
             bits = self.words.bits(enum, words) if words is not None else _ANY
         choices = self._choices.setdefault((enum, shown_ranks, tuple(words or ())), len(self._choices))

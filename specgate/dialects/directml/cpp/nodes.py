@@ -22,7 +22,7 @@ _LINKS: Final[Mapping[type[ast.AST], str]] = {
     ast.Eq: "equal", ast.NotEq: "differs", ast.Lt: "less", ast.LtE: "at_most", ast.Gt: "more", ast.GtE: "at_least",
     ast.In: "among", ast.NotIn: "not_among",
 }  # fmt: skip
-_KINDS: Final[Mapping[type[ast.AST], str]] = {
+_KINDS: Final[Mapping[type[object], str]] = {
     ast.Add: "sum", ast.Sub: "difference", ast.Mult: "product", ast.FloorDiv: "quotient", ast.Mod: "modulo",
     ast.Not: "negation", ast.USub: "minus", ast.And: "all_of", ast.Or: "any_of", ast.Attribute: "attribute",
     ast.Subscript: "subscript", ast.Tuple: "list", ast.List: "list", ast.Compare: "compare", ast.IfExp: "choice",
@@ -53,12 +53,13 @@ def _words_of(function: str) -> str:
 class Names(NamedTuple):
     """What the names in an expression refer to; other names are words.
 
-    variables: those of the enclosing loops.
+    types: the numbers of the element types. variables: those of the enclosing loops.
     """
 
     fields: Sequence[str] = ()
     limits: Sequence[str] = ()
     defines: Mapping[str, Rule] = MappingProxyType({})
+    types: Mapping[str, int] = MappingProxyType({})
     variables: frozenset[str] = frozenset()
 
 
@@ -145,7 +146,7 @@ class Nodes:
         for kind, known in (("field", names.fields), ("limit", names.limits)):
             if name in known:
                 return kind, str(known.index(name)), []
-        return "word", "0", []
+        return "word", str(names.types.get(name, 0)), []
 
     def _link(self, links: tuple[str, ...]) -> str:
         if links not in self._links:

@@ -50,7 +50,8 @@ class Functions:
 
     def _names(self, fields: Iterable[str], spec: OperatorSpec | None = None) -> Names:
         """Return what the names in the rules of an operator, or of all tensors, refer to."""
-        return Names(list(fields), list(self.limits), spec.scope.defines if spec is not None else {})
+        defines = spec.scope.defines if spec is not None else {}
+        return Names(list(fields), list(self.limits), defines, self.levels.dialect.type_numbers)
 
     def tensor_parts(self) -> tuple[list[str], list[str]]:
         """Return the table and the function with the rules of every tensor."""

@@ -53,8 +53,8 @@ class Translator(Calls):
             written = self(self.defines[name].tree)
             self.variables = variables
             return written
-        if self.field(name) in self.fields:
-            return self.fields[self.field(name)]
+        if name in self.fields:
+            return self.fields[name]
         if name in self.limits:
             return self.limits[name]
         return Value(name, "word", constant=name, tight=True)

@@ -66,11 +66,11 @@ struct Range {
 // Elements of arrays as rules read them.
 struct Tensor;
 struct Operator;
-inline int64_t as_element(uint32_t number) { return number; }
-inline int64_t as_element(int32_t number) { return number; }
-inline double as_element(float number) { return number; }
-inline Tensor as_element(const abi::TensorDesc& desc);
-inline Operator as_element(const abi::OperatorDesc& desc);
+inline int64_t element(const uint32_t* at) { return load(at); }
+inline int64_t element(const int32_t* at) { return load(at); }
+inline double element(const float* at) { return load(at); }
+inline Tensor element(const abi::TensorDesc* at);
+inline Operator element(const abi::OperatorDesc* at);
 
 // An array with its count. given: whether it is present. hollow: its count is not 0 but its pointer is null, so that a
 // library may read invalid memory.
@@ -81,7 +81,7 @@ struct Array {
   bool given = false, hollow = false;
 
   int64_t size() const { return count; }
-  auto operator[](int64_t at) const { return as_element(load(data + at)); }
+  auto operator[](int64_t at) const { return element(data + at); }
 };
 using Sizes = Array<uint32_t>;
 template <class T>
@@ -146,13 +146,12 @@ inline Tensor read(const abi::TensorDesc* at, bool counting) {
   return tensor;
 }
 inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at), true); }
-inline Tensor as_element(const abi::TensorDesc& desc) { return read(&desc, false); }
+inline Tensor element(const abi::TensorDesc* at) { return read(at, false); }
 
-inline Operator as_element(const abi::OperatorDesc& desc) { return {true, desc.Type, desc.Desc}; }
-inline Operator fused(const abi::OperatorDesc* const* at) {
-  const abi::OperatorDesc* desc = load(at);
-  return desc == nullptr ? Operator() : as_element(load(desc));
+inline Operator element(const abi::OperatorDesc* at) {
+  return at == nullptr ? Operator() : Operator{true, load(&at->Type), load(&at->Desc)};
 }
+inline Operator fused(const abi::OperatorDesc* const* at) { return element(load(at)); }
 
 inline ScaleAndBias scale_bias(const abi::ScaleAndBias* const* at) {
   const abi::ScaleAndBias* pair = load(at);

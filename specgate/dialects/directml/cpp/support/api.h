@@ -65,7 +65,8 @@ inline uint32_t lacking_types(uint32_t place, const Device& device) {
 }
 
 // The evaluator's answer on a description.
-inline Validator validated(const Layout& layout, const void* description, uint32_t place, uint64_t now, uint32_t lacking) {
+inline Validator validated(const Layout& layout, const void* description, uint32_t place, uint64_t now,
+                           uint32_t lacking) {
   Pool pool;
   const Context context(pool, layout, description, place);
   Validator validator(context, now);

@@ -116,7 +116,7 @@ class Evaluator {
       case Kind::constant: return node->name.empty() ? BigInt(node->number) : BigInt::parse(node->name);
       case Kind::real: return Value::of_real(node->real);
       case Kind::text:
-      case Kind::word: return Value::of_word(node->name);
+      case Kind::word: return Value::of_word(node->name, uint32_t(node->number));
       case Kind::variable:
         while (scope->name != node->name) scope = scope->outer;
         return *scope->value;

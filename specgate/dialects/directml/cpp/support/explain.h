@@ -114,15 +114,15 @@ inline std::string dimension(const Node* sizes, const Node* index, const Context
   return (from_end ? at.integer - BigInt(tensor_part(tensor, sizes_part).length()) : at.integer).text();
 }
 
-// A value. kind: its pattern in messages, with $0 for the names, $1 for the value, $2 for "s" if it is not 1, and $3
-// for "has" or "have"; of: the name of its owner; at: the dimension.
+// A value. pattern: its sentence, with $0 for the names of its owners, $1 for the value, $2 for "s" if it is not 1, $3
+// for "has", $4 for "is" and $5 for the dimension.
+constexpr std::string_view is_pattern = "$0 $4 $1", dimension_pattern = "dimension $5 of $0 is $1";
 struct Fact {
-  enum class Kind : uint8_t { is, present, rank, type, sizes, elements, count, tensors, size } kind;
+  std::string_view pattern;
   std::string of, value, at = {};
 
-  bool operator==(const Fact& other) const {
-    return kind == other.kind && of == other.of && value == other.value && at == other.at;
-  }
+  bool same(const Fact& other) const { return pattern == other.pattern && value == other.value && at == other.at; }
+  bool operator==(const Fact& other) const { return same(other) && of == other.of; }
 };
 using Facts = std::vector<Fact>;
 
@@ -132,45 +132,26 @@ inline void add(Facts& facts, const Facts& more) {
 
 // Sentences that state facts; facts that differ in their owner only become one.
 inline Texts sentences(const Facts& facts) {
-  const auto groups =
-      group(facts, [](const Fact& a, const Fact& b) { return a.kind == b.kind && a.value == b.value && a.at == b.at; });
+  const auto groups = group(facts, [](const Fact& a, const Fact& b) { return a.same(b); });
   const auto names_of = [](const Facts& group) {
     Texts names;
     for (const Fact& fact : group) names.push_back(fact.of);
     return join(names);
   };
   Texts texts;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const Fact& fact = groups[i][0];
-    const std::string names = names_of(groups[i]);
-    const bool unknown = fact.value == "unknown", several = groups[i].size() > 1;
-    const char *has = several ? "have" : "has", *plural = fact.value == "1" ? "" : "s";
-    const auto sentence = [&](std::string_view pattern) {
-      texts.push_back(fill(pattern, {names, fact.value, plural, has, fact.at}));
-    };
-    switch (fact.kind) {
-      case Fact::Kind::size: {
-        const auto same = [&](const Facts& group) { return group[0].kind == fact.kind && group[0].at == fact.at; };
-        if (std::any_of(groups.begin(), groups.begin() + std::ptrdiff_t(i), same)) break;
-        Texts each;
-        for (const auto& group : groups)
-          if (same(group)) each.push_back(group[0].value + " in " + names_of(group));
-        if (each.size() == 1) sentence("dimension $4 of $0 is $1");
-        else texts.push_back(fill("dimension $0 is $1", {fact.at, join(each)}));
-        break;
-      }
-      case Fact::Kind::rank: sentence(unknown ? "the rank of $0 is unknown" : "$0 $3 rank $1"); break;
-      case Fact::Kind::sizes: sentence(unknown ? "the sizes of $0 are unknown" : "$0 $3 the sizes $1"); break;
-      case Fact::Kind::elements:
-        sentence(unknown ? "the number of elements of $0 is unknown" : "$0 $3 $1 element$2");
-        break;
-      case Fact::Kind::count: sentence("$0 $3 $1 value$2"); break;
-      case Fact::Kind::tensors: sentence("$0 $3 $1 tensor$2"); break;
-      default:
-        sentence(unknown && fact.kind == Fact::Kind::type ? "the type of $0 is unknown"
-                 : several                                ? "$0 are $1"
-                                                          : "$0 is $1");
+  for (const Facts& group : groups) {
+    const Fact& fact = group[0];
+    Texts each;  // the sizes of one dimension of several tensors
+    for (const Facts& other : groups)
+      if (other[0].pattern == dimension_pattern && other[0].at == fact.at)
+        each.push_back(other[0].value + " in " + names_of(other));
+    if (fact.pattern == dimension_pattern && each.size() > 1) {
+      add(texts, fill("dimension $0 is $1", {fact.at, join(each)}));
+      continue;
     }
+    const bool several = group.size() > 1;
+    texts.push_back(fill(fact.pattern, {names_of(group), fact.value, fact.value == "1" ? "" : "s",
+                                        several ? "have" : "has", several ? "are" : "is", fact.at}));
   }
   return texts;
 }
@@ -287,26 +268,23 @@ struct Describer {
         is_literal(node->part(2)))
       node = node->part(0);
     node = resolve(node);
-    Facts result;
-    switch (node->kind) {
-      case Kind::constant:
-      case Kind::real:
-      case Kind::text:
-      case Kind::word: return {};
-      case Kind::attribute: return of_attribute(node);
-      case Kind::subscript: return node->part(0)->kind == Kind::list ? facts(node->part(1)) : of_element(node);
-      case Kind::call: return of_call(node);
-      default: break;
-    }
+    if (node->kind <= Kind::word) return {};
+    if (node->kind == Kind::attribute) return of_attribute(node);
+    if (node->kind == Kind::subscript)
+      return node->part(0)->kind == Kind::list ? facts(node->part(1)) : of_element(node);
+    if (node->kind == Kind::call) return of_call(node);
     if (!computes(node) && node->kind != Kind::list) return fact(name_of(node), node);
+    Facts result;
     for (const Node& part : node->parts)
       for (const Fact& fact : facts(&part)) result.push_back(fact);
     return result;
   }
-  Facts fact(std::string of, const Node* node, Fact::Kind kind = Fact::Kind::is, std::string at = "") {
+  // unknown: the pattern for an unknown value.
+  Facts fact(std::string of, const Node* node, std::string_view pattern = is_pattern,
+             std::string_view unknown = is_pattern, std::string at = "") {
     const Value result = value(node);
     if (result.none()) return {};
-    return {Fact{kind, std::move(of), to_text(result), std::move(at)}};
+    return {Fact{result.unknown() ? unknown : pattern, std::move(of), to_text(result), std::move(at)}};
   }
 
   // The name of a field, of a part of one, or of another expression.
@@ -320,7 +298,7 @@ struct Describer {
   Facts of_attribute(const Node* node) {
     const std::string owner = name_of(node->part(0));
     if (value(node->part(0)).is != Value::Is::tensor) return fact(fill("$0.$1", {owner, node->name}), node);
-    if (node->name == "sizes") return fact(owner, node, Fact::Kind::sizes);
+    if (node->name == "sizes") return fact(owner, node, "$0 $3 the sizes $1", "the sizes of $0 are unknown");
     return fact(fill("$1 of $0", {owner, node->name}), node);
   }
 
@@ -328,7 +306,7 @@ struct Describer {
     const Node *sequence = resolve(node->part(0)), *index = node->part(1);
     if (sequence->kind != Kind::attribute) return fact(name_of(node), node);
     const std::string owner = name_of(sequence->part(0));
-    if (sequence->name == "sizes") return fact(owner, node, Fact::Kind::size, dimension(sequence, index, context));
+    if (sequence->name == "sizes") return fact(owner, node, dimension_pattern, dimension_pattern, dimension(sequence, index, context));
     if (sequence->name == "strides") return fact(fill("stride $1 of $0", {owner, to_text(value(index))}), node);
     return fact(name_of(node), node);
   }
@@ -341,11 +319,11 @@ struct Describer {
     if (groups(node)) return of_group(node, argument);
     if (argument->kind == Kind::loop) return fact(name_of(node), node);
     const std::string owner = name_of(argument);
-    if (name == "present") return {Fact{Fact::Kind::present, owner, value(node).is_true() ? "given" : "missing"}};
+    if (name == "present") return {Fact{is_pattern, owner, value(node).is_true() ? "given" : "missing"}};
     if (name == "operator") return fact(owner, node);
-    if (name == "rank") return fact(owner, node, Fact::Kind::rank);
-    if (name == "type") return fact(owner, node, Fact::Kind::type);
-    if (name == "elements") return fact(owner, node, Fact::Kind::elements);
+    if (name == "rank") return fact(owner, node, "$0 $3 rank $1", "the rank of $0 is unknown");
+    if (name == "type") return fact(owner, node, is_pattern, "the type of $0 is unknown");
+    if (name == "elements") return fact(owner, node, "$0 $3 $1 element$2", "the number of elements of $0 is unknown");
     if (!node->words.empty()) return fact(fill(node->words, {owner}), node);
     return fact(name_of(node), node);
   }
@@ -359,9 +337,9 @@ struct Describer {
     }
     const Value list = value(argument);
     if (list.is == Value::Is::list && list.length() == 0)
-      return {Fact{Fact::Kind::present, name_of(argument), "empty"}};
+      return {Fact{is_pattern, name_of(argument), "empty"}};
     const bool tensors = list.length() > 0 && list.item(0).is == Value::Is::tensor;
-    return fact(name_of(argument), node, tensors ? Fact::Kind::tensors : Fact::Kind::count);
+    return fact(name_of(argument), node, tensors ? "$0 $3 $1 tensor$2" : "$0 $3 $1 value$2");
   }
   std::string name_of_numbers(const Node* item, const Node* sequence) {
     const Node* list = resolve(sequence);

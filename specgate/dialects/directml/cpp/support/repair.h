@@ -80,16 +80,11 @@ inline std::optional<Spot> spot_of(const Node* node, const Context& context) {
   return {};
 }
 
-inline const Word* type_named(std::string_view name) {
-  return std::find_if(enum_TENSOR_DATA_TYPE.begin(), enum_TENSOR_DATA_TYPE.end(),
-                      [&](const Word& word) { return name == word.word; });
-}
 // The cast from the type of a tensor to another type; nullptr if one of them is not known.
 inline const Cast* cast_of(const Value& tensor, const Value& type) {
   const Value from = tensor.is == Value::Is::tensor ? tensor_part(tensor, type_part) : Value();
-  const Word* to = type_named(type.word);
-  return from.is != Value::Is::word || to == enum_TENSOR_DATA_TYPE.end() ? nullptr
-                                                                         : &casts[from.integer.value()][to->number];
+  const bool known = from.is == Value::Is::word && type.is == Value::Is::word;
+  return known ? &casts[from.integer.value()][type.integer.value()] : nullptr;
 }
 
 // Sets a part; returns whether a structure can hold the result.
@@ -115,11 +110,7 @@ inline bool change(Value& value, Spot spot, const Value& to) {
       items.resize(size_t(number), Value(items.back()));
       return value = Value(Value::Is::list, std::move(items)), true;
     }
-    case Spot::Kind::type: {
-      const Word* word = type_named(to.word);
-      if (word == enum_TENSOR_DATA_TYPE.end()) return false;
-      return value = value.with(type_part, Value::of_word(word->word, word->number)), true;
-    }
+    case Spot::Kind::type: return value = value.with(type_part, to), to.is == Value::Is::word;
     default: break;
   }
   Values sizes;
@@ -477,17 +468,10 @@ inline std::string phrase(const Repair& repair, const Context& context) {
   if (groups.size() > 3) return "";
   Texts phrases;
   for (const Repair& group : groups) {
-    static constexpr const char* patterns[] = {"set $0 to $1",
-                                               "set $0[$2] to $1",
-                                               "set $0.$2 to $1",
-                                               "give $0 $1 value$3",
-                                               "leave $0 out",
-                                               "give $0",
-                                               "set dimension $2 of $0 to $1",
-                                               "set the sizes of $0 to $1",
-                                               "give $0 rank $1",
-                                               "cast $0 to $1",
-                                               "give $0 $1 element$3"};
+    static constexpr const char* patterns[] = {
+        "set $0 to $1", "set $0[$2] to $1", "set $0.$2 to $1", "give $0 $1 value$3", "leave $0 out", "give $0",
+        "set dimension $2 of $0 to $1", "set the sizes of $0 to $1", "give $0 rank $1", "cast $0 to $1",
+        "give $0 $1 element$3"};
     const Spot& spot = group[0].spot;
     const bool output = is_output(context.members[spot.field].shape);
     Texts owners, losses;

@@ -70,7 +70,8 @@ enum class Link : uint8_t { equal, differs, less, at_most, more, at_least, among
 
 // text: the expression as in the rule. parts: for an attribute its owner, for an element the sequence and the index,
 // for a loop its body, the sequence and its conditions, for a conditional the condition and both branches. name: of a
-// function, attribute or loop variable, or a word. number: a constant, or the position of a field, limit or attribute.
+// function, attribute or loop variable, or a word. number: a constant, the position of a field, limit or attribute, or
+// the number of an element type.
 // words: for the result of a function, with $0 for its tensor; without $0 for a function of several numbers.
 struct Node {
   Kind kind = Kind::constant;

@@ -25,10 +25,7 @@ inline bool has(const std::vector<Violation>& violations, const Violation& wante
 inline std::string level_text(uint32_t level) {
   return std::to_string(level >> 12) + "." + std::to_string(level >> 8 & 15);
 }
-inline std::string operator_text(uint32_t type) {
-  const Layout* layout = layout_of(type);
-  return layout == nullptr ? std::to_string(type) : layout->name;
-}
+
 // Checks a context on the sides of the tables in `now`. violations, broken: violated rules, and those without a value.
 // lacked: types that the device lacks. lost: unreadable fields, as bits. hidden: rules whose violation is redundant, as
 // bits. harmful: a library may crash.
@@ -87,7 +84,7 @@ class Validator {
         return cells(row.first, row.count);
     }
     if (cases.count != 0)
-      note(Source::row_choice, "", {layout_.case_field}, "", "").id = std::string(layout_.name) + "/support-case";
+      note(violations, Source::row_choice, std::string(layout_.name) + "/support-case", {layout_.case_field});
   }
 
   void tensors(uint32_t lacking) {
@@ -108,12 +105,17 @@ class Validator {
   uint64_t hidden_ranks_ = 0;
 
   std::string text_of(const Place& place) const { return context_.name(place.field, place.index); }
-  Violation& note(Source source, const char* aspect, const Place& place, std::string message, std::string fix) {
+  Violation& note(std::vector<Violation>& list, Source source, std::string id, const Place& place,
+                  std::string message = "", std::string fix = "") {
     if (source == Source::structure) lost |= uint64_t(1) << place.field;
-    const char* const field = layout_.members[place.field].name;
-    violations.push_back(Violation{source, fill("$0/$1.$2", {layout_.name, field, aspect}), text_of(place),
-                                   has_text ? std::move(message) : "", has_text ? std::move(fix) : "", place});
-    return violations.back();
+    list.push_back(Violation{source, std::move(id), text_of(place), has_text ? std::move(message) : "",
+                             has_text ? std::move(fix) : "", place});
+    return list.back();
+  }
+  // A violation of one aspect of a field.
+  Violation& note(Source source, const char* aspect, const Place& place, std::string message, std::string fix) {
+    const std::string id = fill("$0/$1.$2", {layout_.name, layout_.members[place.field].name, aspect});
+    return note(violations, source, id, place, std::move(message), std::move(fix));
   }
   void unreadable(const char* problem, const Place& place) {
     harmful = true;
@@ -194,7 +196,7 @@ class Validator {
       const std::string holder = text_of(place), name = member == nullptr ? "" : member->name;
       const std::string where = member == nullptr ? holder : holder + "." + name;
       const char* const verb = flaw == Flaw::tensor ? "leave out " : flaw == Flaw::missing ? "state " : nullptr;
-      const std::string message = fill(messages[size_t(flaw)], {holder, name, operator_text(fused.type)});
+      const std::string message = fill(messages[size_t(flaw)], {holder, name, to_text(value)});
       note(Source::row, "operator", place, message, verb == nullptr ? "" : verb + where).where = where;
       harmful = true;
       return false;
@@ -211,12 +213,10 @@ class Validator {
       for (const Need& need : needs)
         if (need.type == uint32_t(type.integer.value()) && (need.levels >> context_.place & 1) != 0)
           options = need.names;
-      note(Source::tensor, "", place, fill("$0 is $1, which requires a device with $2; this device lacks it", {where, type.word, options}),
-           fill("use a device with $2, or another type for $0", {where, type.word, options}));
-      lacked.push_back(violations.back());
-      violations.pop_back();
-      lacked.back().id = "tensor/device-capability";
-      lacked.back().where += ".DataType";
+      const std::string message =
+          fill("$0 is $1, which requires a device with $2; this device lacks it", {where, type.word, options});
+      const std::string fix = fill("use a device with $0, or another type for $1", {options, where});
+      note(lacked, Source::tensor, "tensor/device-capability", place, message, fix).where += ".DataType";
     }
     rules(of(rules_of_tensors), context_.of_tensor(place.field, place.index), &place);
   }
@@ -241,12 +241,11 @@ class Validator {
       if (place == nullptr && (hidden & bit) != 0) continue;
       const bool undefined = answer.none();
       if (place != nullptr && rule.hides_rank && !undefined) hidden_ranks_ |= uint64_t(1) << place->field;
-      Violation violation{place == nullptr ? Source::rule : Source::tensor, rule.id, "", rule.sentence};
+      Violation& violation = note(undefined ? broken : violations, place == nullptr ? Source::rule : Source::tensor,
+                                  rule.id, place == nullptr ? Place{0} : *place, rule.sentence);
       violation.rule = &rule;
       violation.undefined = undefined;
-      if (place != nullptr) violation.place = *place;
-      violation.where = place != nullptr ? text_of(*place) : undefined ? "" : decisive_field(rule);
-      (undefined ? broken : violations).push_back(violation);
+      if (place == nullptr) violation.where = undefined ? "" : decisive_field(rule);
     }
   }
 
