@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from docs.frame import Page, command, section, table, trail
+from docs.frame import Page, breadcrumb, command, section, table
 from specgate.report.markup import Markup, tag
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def read_report(text: str, longest: int = 40) -> Report:
 def agreement_page() -> Page:
     """Return the page of all reports."""
     parts = [
-        trail("Agreement"),
+        breadcrumb("Agreement"),
         tag("h1", "Agreement with real builds"),
         tag(
             "p",
@@ -86,7 +86,7 @@ def _sections() -> Iterator[Markup]:
         yield section(
             title,
             tag("p", tag("b", report.summary[:1].upper() + report.summary[1:])) if report.summary else Markup(),
-            *(table(_caption(heads), heads, rows) for heads, rows in report.tables[:_MOST_TABLES]),
+            *(table(_table_caption(heads), heads, rows) for heads, rows in report.tables[:_MOST_TABLES]),
             tag(
                 "p",
                 tag(
@@ -101,7 +101,7 @@ def _sections() -> Iterator[Markup]:
         )
 
 
-def _caption(heads: list[str]) -> str:
+def _table_caption(heads: list[str]) -> str:
     """Return the caption for a table of a report with these columns."""
     if heads[:2] == ["Implementation", "Version"]:
         return "Tested builds, with their levels"
@@ -113,11 +113,11 @@ def operator_agreement(dialect_name: str, operator: str) -> list[list[str]]:
 
     Each has implementation, cases, and percentages of agreement.
     """
-    return _by_operator(dialect_name).get(operator, [])
+    return _rows_by_operator(dialect_name).get(operator, [])
 
 
 @cache
-def _by_operator(dialect_name: str) -> dict[str, list[list[str]]]:
+def _rows_by_operator(dialect_name: str) -> dict[str, list[list[str]]]:
     rows_by_operator: dict[str, list[list[str]]] = {}
     path = REPORTS / f"{dialect_name}.md"
     report = read_report(path.read_text(encoding="utf-8"), longest=5000) if path.is_file() else None

@@ -21,7 +21,7 @@ from docs.rule_ids import operator_rules, other_rules, tensor_rule_names
 from docs.rules import other_rule_page, rule_page_of
 from docs.runtime import runtime_pages
 from docs.written import written_pages
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def pages(only: Collection[str] = ()) -> Iterator[Page]:
     yield from reference_pages()
     yield from runtime_pages()
     yield from (other_rule_page(*rule) for rule in other_rules())
-    for name in SHIPPED:
+    for name in BUILT_IN:
         every = dialect(name).operators
         operators = [operator for operator in every if not only or f"{name}/{operator}" in only]
         yield dialect_page(name, operators)

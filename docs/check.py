@@ -52,7 +52,7 @@ def problems(site: Path, *, whole: bool = True) -> list[str]:
     read = {name: _read_page(path) for name, path in files.items() if name.endswith(".html")}
     messages = [f"{name}: {size:,} bytes" for name, path in files.items() if (size := path.stat().st_size) > LARGEST]
     for name, page in read.items():
-        messages += [f"{name}: {problem}" for problem in _of_page(name, page, files, read, whole=whole)]
+        messages += [f"{name}: {problem}" for problem in _check_page(name, page, files, read, whole=whole)]
     return messages
 
 
@@ -62,7 +62,7 @@ def _read_page(path: Path) -> _Reader:
     return reader
 
 
-def _of_page(
+def _check_page(
     name: str, page: _Reader, files: dict[str, Path], read: dict[str, _Reader], *, whole: bool
 ) -> Iterator[str]:
     twice = {anchor for anchor in page.anchors if page.anchors.count(anchor) > 1}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docs.frame import Page, link, section, table, trail
+from docs.frame import Page, breadcrumb, link, section, table
 from docs.twins import equivalents_by_operator
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page
 from specgate.spec.tables import dialect
@@ -22,7 +22,7 @@ def compare_page() -> Page:
 
     Also lists the operators that exist in one dialect only.
     """
-    directml, onnx, openvino = SHIPPED
+    directml, onnx, openvino = BUILT_IN
     rows = [
         (_render_operator(onnx, name), *(_cell(other, operators.get(other, ())) for other in (directml, openvino)))
         for name, operators in equivalents_by_operator().items()
@@ -33,7 +33,7 @@ def compare_page() -> Page:
     }
     both |= {(onnx, name) for name in equivalents_by_operator()}
     parts = [
-        trail("Dialects compared"),
+        breadcrumb("Dialects compared"),
         tag("h1", "Dialects compared"),
         tag(
             "p",
@@ -44,7 +44,7 @@ def compare_page() -> Page:
         ),
         table("Corresponding operators", heads, rows),
     ]
-    for name in SHIPPED:
+    for name in BUILT_IN:
         alone = [operator for operator in dialect(name).operators if (name, operator) not in both]
         links = [tag("li", link(operator_page(name, operator), operator)) for operator in alone]
         parts.append(section(f"Only in {dialect(name).tables.title}", tag("ul", *links, class_="names")))

@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from docs.rule_ids import operator_rules, other_rules, tensor_rule_names, written_rules
-from docs.support import taken_words
-from specgate.dialects import SHIPPED
-from specgate.spec.changes import in_case
+from docs.support import supported_words
+from specgate.dialects import BUILT_IN
+from specgate.spec.changes import resolve_case
 from specgate.spec.rulebook import rule_of
 from specgate.spec.tables import dialect
 
@@ -36,7 +36,7 @@ def data_files(pages: Iterable[tuple[str, str, str]], only: Collection[str] = ()
 
     pages: paths, titles and words of the pages that describe neither operators nor rules.
     """
-    named = {name: [op for op in dialect(name).operators if not only or f"{name}/{op}" in only] for name in SHIPPED}
+    named = {name: [op for op in dialect(name).operators if not only or f"{name}/{op}" in only] for name in BUILT_IN}
     matrices = {name: matrix_data(dialect(name), operators) for name, operators in named.items()}
     of_types = [page for name, matrix in matrices.items() for page in _type_pages(name, matrix)]
     yield "data/search.js", _script("index", {"pages": [*pages, *of_types], "operators": _operators(named)})
@@ -139,11 +139,11 @@ def _accepted_row(
         return None
     row: list[Any] = []
     for side in ("documented", "observed"):
-        resolved = in_case(spec.resolve(level, side), when)
+        resolved = resolve_case(spec.resolve(level, side), when)
         if resolved is None or name not in resolved.fields:
             return None
         cell = resolved.cells.get(name)
-        types = taken_words(cell, "types")
+        types = supported_words(cell, "types")
         row.append(-1 if types is None else sets.setdefault(types, len(sets)))
         row.append("" if cell is None or cell.ranks is None else str(cell.ranks))
     return tuple(row)

@@ -13,7 +13,7 @@ from specgate.report.markup import Markup, lines, tag, text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["HERE", "Page", "command", "link", "listing", "render", "search_box", "section", "table", "trail"]
+__all__ = ["HERE", "Page", "breadcrumb", "command", "link", "listing", "render", "search_box", "section", "table"]
 
 #: Prefix of paths within the site. `render` replaces it by the relative path from the page, so that the site works at
 #: any location.
@@ -63,7 +63,7 @@ def section(title: str, *parts: Markup, name: str | None = None) -> Markup:
     return tag("section", heading, *parts, aria_labelledby=anchor)
 
 
-def trail(*steps: str) -> Markup:
+def breadcrumb(*steps: str) -> Markup:
     """Return the breadcrumb of a page."""
     return tag("p", link("index.html", "specgate"), *(part for step in steps for part in (" › ", step)), class_="path")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from docs.frame import HERE, Page, command, link, search_box, section, table, trail
+from docs.frame import HERE, Page, breadcrumb, command, link, search_box, section, table
 from docs.rule_ids import other_rules, tensor_rule_names
 from docs.runtime import best_opset
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page, rule_page
 from specgate.spec.changes import steps
@@ -36,8 +36,8 @@ def first_page() -> Page:
         search_box("ONE_HOT INT64 2.1"),
         tag("div", id="answer", aria_live="polite"),
         section("Example questions", _questions()),
-        section("All operators", tag("div", *(_tile(name) for name in SHIPPED), class_="tiles")),
-        section("Contents", _ways()),
+        section("All operators", tag("div", *(_tile(name) for name in BUILT_IN), class_="tiles")),
+        section("Contents", _feature_list()),
         section(
             "On your machine",
             tag("p", "The same tables check descriptors and whole models, and execute them with numpy:"),
@@ -97,7 +97,7 @@ def _tile(name: str) -> Markup:
     )
 
 
-def _ways() -> Markup:
+def _feature_list() -> Markup:
     ways = (
         ("matrix.html", "Matrix", "search by operator, type, rank and level"),
         ("levels/index.html", "Levels", "what each level added, and which release has which level"),
@@ -129,7 +129,7 @@ def dialect_page(name: str, operators: Sequence[str]) -> Page:
         for rule in tensor_rule_names(name)
     ]
     parts = [
-        trail("operators"),
+        breadcrumb("operators"),
         tag("h1", f"{table_.tables.title} operators"),
         tag(
             "p",
@@ -153,7 +153,7 @@ def rules_page() -> Page:
     for group, rule in other_rules():
         groups.setdefault(group, []).append(rule)
     parts = [
-        trail("rules"),
+        breadcrumb("rules"),
         tag("h1", "Rules of whole models and of the checks"),
         tag(
             "p",

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from docs.frame import Page, command, link, listing, section, table, trail
-from specgate.dialects import SHIPPED
+from docs.frame import Page, breadcrumb, command, link, listing, section, table
+from specgate.dialects import BUILT_IN
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page
 from specgate.spec.changes import changes
@@ -32,7 +32,7 @@ def level_page_path(dialect_name: str, level: str) -> str:
 def level_pages() -> Iterator[Page]:
     """Yield the page of all levels and releases, and a page per level."""
     yield _index()
-    for name in SHIPPED:
+    for name in BUILT_IN:
         table_ = dialect(name)
         befores = (None, *table_.levels)
         yield from (_level(table_, before, level) for before, level in zip(befores, table_.levels, strict=False))
@@ -55,7 +55,7 @@ def _releases(table_: Dialect) -> Mapping[str, list[Mapping[str, Any]]]:
 
 def _index() -> Page:
     parts = [
-        trail("Levels"),
+        breadcrumb("Levels"),
         tag("h1", "Levels and releases"),
         tag(
             "p",
@@ -64,7 +64,7 @@ def _index() -> Page:
         ),
         command("specgate targets"),
     ]
-    for name in SHIPPED:
+    for name in BUILT_IN:
         table_ = dialect(name)
         releases = _releases(table_)
         rows = [
@@ -88,7 +88,7 @@ def _release_names(rows: Iterable[Mapping[str, Any]]) -> str:
 def _level(table_: Dialect, before: str | None, level: str) -> Page:
     title = f"What is new in {_title(table_, level)}"
     parts = [
-        trail(link("levels/index.html", "Levels")),
+        breadcrumb(link("levels/index.html", "Levels")),
         tag("h1", title),
     ]
     if before is None:

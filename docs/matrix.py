@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from docs.frame import Page, table, trail
-from specgate.dialects import SHIPPED
+from docs.frame import Page, breadcrumb, table
+from specgate.dialects import BUILT_IN
 from specgate.report.markup import Markup, tag, text
 from specgate.spec.tables import dialect
 
@@ -15,7 +15,7 @@ def matrix_page() -> Page:
 
     The script loads data files of the site.
     """
-    choices = [tag("option", dialect(name).tables.title, value=name) for name in SHIPPED]
+    choices = [tag("option", dialect(name).tables.title, value=name) for name in BUILT_IN]
     boxes = [
         tag("label", "dialect", tag("select", *choices, name="dialect")),
         tag("label", "operator", tag("input", type="search", name="operator", autocomplete="off", spellcheck="false")),
@@ -26,7 +26,7 @@ def matrix_page() -> Page:
     heads = ("operator", "tensors", "at the level", "supported at", "by level")
     shown = table("Tensors that support it", heads, [("", "", "", "", "")])
     parts = [
-        trail("Matrix"),
+        breadcrumb("Matrix"),
         tag("h1", "Which operators support it?"),
         tag(
             "p",

@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from docs.agreement import AGREEMENT, operator_agreement
-from docs.frame import Page, command, link, listing, section, table, trail
+from docs.frame import Page, breadcrumb, command, link, listing, section, table
 from docs.rule_ids import operator_rules, written_rules
 from docs.rules import check_command
 from docs.runtime import registered_kernels
 from docs.support import support_matrices
-from docs.twins import made_of, twins
+from docs.twins import closest_operators, onnx_by_directml
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page, rule_page
 from specgate.report.tables import words
@@ -40,7 +40,7 @@ def operator_page_of(dialect_name: str, operator: str) -> Page:
     spec = table_.operator(operator)
     data = resolved_table(dialect_name, operator)
     parts = [
-        trail(link(f"{dialect_name}/index.html", table_.tables.title)),
+        breadcrumb(link(f"{dialect_name}/index.html", table_.tables.title)),
         tag("h1", text(operator)),
         tag("p", data["summary"], class_="says") if data["summary"] else Markup(),
         _facts(spec, data),
@@ -49,8 +49,8 @@ def operator_page_of(dialect_name: str, operator: str) -> Page:
         section("Rules", *_rules(spec, data), _other_rules(spec)),
         section("Differences of real builds", *_render_observed(spec, data)),
         section("Examples", *_examples(spec)),
-        section("Agreement with real builds", *_agreement(dialect_name, operator)),
-        section("In other dialects", _twins(dialect_name, operator)),
+        section("Agreement with real builds", *_agreement_section(dialect_name, operator)),
+        section("In other dialects", _equivalents_section(dialect_name, operator)),
         section("In ONNX Runtime", *_runtime(dialect_name, operator)),
         section("Unknown facts", listing(data["unknowns"])),
         section("Sources", listing(source_link(source) for source in data["source"])),
@@ -170,7 +170,7 @@ def _values(example: Mapping[str, Any]) -> Markup:
     return tag("details", tag("summary", "values"), table("Values", ("field", "value"), rows))
 
 
-def _agreement(dialect_name: str, operator: str) -> list[Markup]:
+def _agreement_section(dialect_name: str, operator: str) -> list[Markup]:
     rows = operator_agreement(dialect_name, operator)
     if not rows:
         return []
@@ -183,9 +183,9 @@ def _agreement(dialect_name: str, operator: str) -> list[Markup]:
     return [intro, table("Share of verdicts that agree", AGREEMENT[1:], rows)]
 
 
-def _twins(dialect_name: str, operator: str) -> Markup:
+def _equivalents_section(dialect_name: str, operator: str) -> Markup:
     items = []
-    for name, equivalents in twins(dialect_name, operator).items():
+    for name, equivalents in closest_operators(dialect_name, operator).items():
         links = Markup(", ".join(link(operator_page(name, other), other) for other in equivalents))
         items.append(tag("span", f"{dialect(name).tables.title}: ", links))
     if not items:
@@ -203,7 +203,7 @@ def _runtime(dialect_name: str, operator: str) -> list[Markup]:
     """
     if dialect_name == "onnx":
         return registered_kernels(operator)
-    names = made_of().get(operator, ()) if dialect_name == "directml" else ()
+    names = onnx_by_directml().get(operator, ()) if dialect_name == "directml" else ()
     if not names:
         return []
     operators = dialect("onnx").tables.operators

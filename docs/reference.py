@@ -9,7 +9,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import specgate
-from docs.frame import Page, command, link, section, table, trail
+from docs.frame import Page, breadcrumb, command, link, section, table
 from docs.written import html_of
 from specgate.report.markup import Markup, tag, text
 from specgate.rules.functions import FUNCTIONS
@@ -26,20 +26,20 @@ def reference_pages() -> Iterator[Page]:
     """Yield the reference pages and their index."""
     pages = [_format_page(), _functions_page(), _python_page()]
     items = [tag("li", link(page.path, page.title)) for page in pages]
-    main = _way("Reference") + tag("h1", "Reference") + tag("ul", *items)
+    main = _reference_breadcrumb("Reference") + tag("h1", "Reference") + tag("ul", *items)
     yield Page("reference/index.html", "Reference", Markup(main))
     yield from pages
 
 
-def _way(title: str) -> Markup:
-    return trail(link("reference/index.html", "Reference"), title)
+def _reference_breadcrumb(title: str) -> Markup:
+    return breadcrumb(link("reference/index.html", "Reference"), title)
 
 
 def _format_page() -> Page:
     """Return the keys of an operator's file, from the schema for editors."""
     schema = OperatorFile.model_json_schema()
     parts = [
-        _way("Table format"),
+        _reference_breadcrumb("Table format"),
         tag("h1", "The table format"),
         tag(
             "p",
@@ -90,7 +90,7 @@ def _functions_page() -> Page:
     rows += [(tag("code", f"{name}(tensor)"), function.kind, "layouts") for name, function in LAYOUT_FUNCTIONS.items()]
     rows += [(tag("code", f"tensor.{name}"), function.kind, "layouts") for name, function in ATTRIBUTES.items()]
     parts = [
-        _way("Functions of rules"),
+        _reference_breadcrumb("Functions of rules"),
         tag("h1", "Functions of the rule language"),
         tag(
             "p",
@@ -107,7 +107,7 @@ def _functions_page() -> Page:
 def _python_page() -> Page:
     """Return the public names of the package with signature and docstring."""
     parts = [
-        _way("Python"),
+        _reference_breadcrumb("Python"),
         tag("h1", "Python"),
         tag("p", "Everything here is in ", tag("code", "import specgate"), ".", class_="says"),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names
 from specgate.spec.tables import dialect
 
@@ -46,7 +46,7 @@ def other_rules() -> Iterator[tuple[str, str]]:
 
     These are rules for whole models, for placement, and for specgate's own checks.
     """
-    for name in SHIPPED:
+    for name in BUILT_IN:
         yield from ((f"{name}/model", rule) for rule in model_rules(name))
     for group, rules in other_groups().items():
         yield from ((group, rule) for rule in rules)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from docs.frame import Page, command, link, listing, section, table, trail
+from docs.frame import Page, breadcrumb, command, link, listing, section, table
 from specgate.errors import Error
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page, rule_page
@@ -34,19 +34,19 @@ def rule_page_of(dialect_name: str, operator: str, name: str) -> Page:
     main = Markup(
         "".join(
             [
-                trail(whose, "rule"),
+                breadcrumb(whose, "rule"),
                 tag("h1", text(rule_id)),
-                tag("p", _says(rule), class_="says"),
+                tag("p", _rule_sentence(rule), class_="says"),
                 section("Levels", _render_levels(rule)),
                 section("How to fix it", tag("p", _sentence(rule.fix)) if rule.fix else Markup()),
                 section("An example that violates it", *_render_rejected(rule_id, rule)),
                 _builds(dialect_name, operator, name),
-                section("From the command line", command(f"specgate rule {rule_id}"), _silence(rule_id)),
+                section("From the command line", command(f"specgate rule {rule_id}"), _silencing_section(rule_id)),
                 section("Sources", listing(source_link(source) for source in rule.source)),
             ]
         )
     )
-    return Page(rule_page(rule_id), rule_id, main, _says(rule), by_operator=True)
+    return Page(rule_page(rule_id), rule_id, main, _rule_sentence(rule), by_operator=True)
 
 
 def other_rule_page(group: str, name: str) -> Page:
@@ -56,15 +56,15 @@ def other_rule_page(group: str, name: str) -> Page:
     main = Markup(
         "".join(
             [
-                trail(link("rules/index.html", group), "rule"),
+                breadcrumb(link("rules/index.html", group), "rule"),
                 tag("h1", text(rule_id)),
-                tag("p", _says(rule), class_="says"),
-                section("From the command line", command(f"specgate rule {rule_id}"), _silence(rule_id)),
+                tag("p", _rule_sentence(rule), class_="says"),
+                section("From the command line", command(f"specgate rule {rule_id}"), _silencing_section(rule_id)),
                 section("Sources", listing(source_link(source) for source in rule.source)),
             ]
         )
     )
-    return Page(rule_page(rule_id), rule_id, main, _says(rule), by_operator=True)
+    return Page(rule_page(rule_id), rule_id, main, _rule_sentence(rule), by_operator=True)
 
 
 def check_command(descriptor: Mapping[str, Any], target: str) -> str:
@@ -76,7 +76,7 @@ def _quote_shell(argument: str) -> str:
     return "'" + argument.replace("'", "'\\''") + "'"
 
 
-def _says(rule: Rule) -> str:
+def _rule_sentence(rule: Rule) -> str:
     return _sentence(rule.says or (rule.holds[0]["text"] if rule.holds else "a check of specgate"))
 
 
@@ -155,7 +155,7 @@ def _levels(dialect_name: str, operator: str, entry: Mapping[str, Any]) -> str:
     return str(dialect(dialect_name).operator(operator).dialect.level_set(entry["builds"]))
 
 
-def _silence(rule_id: str) -> Markup:
+def _silencing_section(rule_id: str) -> Markup:
     """Return instructions for silencing a finding."""
     entry = f'[[ignore]]\nrule = "{rule_id}"\nreason = "why it is acceptable here"'
     summary = tag("summary", "Ignore it on purpose")

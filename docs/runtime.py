@@ -9,8 +9,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from docs.frame import Page, command, link, listing, section, table, trail
-from docs.twins import lowered_to
+from docs.frame import Page, breadcrumb, command, link, listing, section, table
+from docs.twins import directml_by_onnx
 from specgate.report.markup import Markup, tag, text
 from specgate.report.rule_links import operator_page
 from specgate.runtimes.onnxruntime.registrations import known_releases, registrations, runtime_tables
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.registrations import Registration
 
-__all__ = ["leaving", "opset_table", "registered_kernels", "runtime_pages"]
+__all__ = ["operators_leaving", "opset_table", "registered_kernels", "runtime_pages"]
 
 _GPU: Final = "DirectML"
 _WHY: Final = (
@@ -60,14 +60,14 @@ def registered_kernels(operator: str) -> list[Markup]:
     if rows:
         heads = ("provider", "releases", "kernels for versions")
         parts.append(table("Kernels that ONNX Runtime registers", heads, rows))
-    descriptors = lowered_to().get(operator, ())
+    descriptors = directml_by_onnx().get(operator, ())
     if descriptors:
         links = Markup(", ".join(link(operator_page("directml", name), name) for name in descriptors))
         parts.append(tag("p", "On DirectML a node becomes ", links, "."))
     spec = dialect("onnx").operator(operator)
     newest, _ = _newest()
     if spec.dialect.parent is None and rows:
-        gone = [opset for opset, names in leaving().items() if operator in names]
+        gone = [opset for opset, names in operators_leaving().items() if operator in names]
         for opset in gone:
             message = f"DirectML of ONNX Runtime {newest} has no kernel from "
             parts.append(
@@ -117,7 +117,7 @@ def _on_gpu(opset: str) -> Mapping[str, bool]:
 
 
 @cache
-def leaving() -> Mapping[str, list[str]]:
+def operators_leaving() -> Mapping[str, list[str]]:
     """Return by opset the operators that lose their DirectML kernel.
 
     These have a kernel at the opset before.
@@ -138,7 +138,7 @@ def opset_table() -> Markup:
     rows = []
     for opset in reversed(dialect("onnx").levels):
         had = _on_gpu(opset)
-        gone = leaving().get(opset, [])
+        gone = operators_leaving().get(opset, [])
         count = f"{sum(had.values())} of {len(had)}"
         page = link(f"runtime/opset-{opset}.html", f"{len(gone)} lost") if gone else text("none lost")
         columns = (
@@ -157,14 +157,14 @@ def runtime_pages() -> Iterator[Page]:
     release, _ = _newest()
     best = best_opset()
     after = str(int(best) + 1)
-    gone = leaving()[after]
+    gone = operators_leaving()[after]
     few = [
         tag("span", f"opset {opset}: ", *_links(names))
-        for opset, names in leaving().items()
+        for opset, names in operators_leaving().items()
         if 15 < int(opset) <= int(best)
     ]
     parts = [
-        trail("ONNX Runtime"),
+        breadcrumb("ONNX Runtime"),
         tag("h1", "Which opset may I export at for DirectML?"),
         tag(
             "p",
@@ -182,7 +182,7 @@ def runtime_pages() -> Iterator[Page]:
         section("Releases", _release_table()),
     ]
     yield Page("runtime/index.html", "Which opset for DirectML? ONNX Runtime by release", Markup("".join(parts)))
-    yield from (_leaving_page(opset, names) for opset, names in leaving().items())
+    yield from (_opset_page(opset, names) for opset, names in operators_leaving().items())
 
 
 def _links(names: Sequence[str]) -> Iterator[Markup]:
@@ -192,18 +192,22 @@ def _links(names: Sequence[str]) -> Iterator[Markup]:
 
 def best_opset() -> str:
     """Return the opset before the one at which most kernels are lost."""
-    return str(int(max(leaving(), key=lambda opset: len(leaving()[opset]))) - 1)
+    return str(int(max(operators_leaving(), key=lambda opset: len(operators_leaving()[opset]))) - 1)
 
 
-def _leaving_page(opset: str, names: Sequence[str]) -> Page:
+def _opset_page(opset: str, names: Sequence[str]) -> Page:
     release, _ = _newest()
     rows = [
-        (link(operator_page("onnx", name), name), f"version {dialect('onnx').operator(name).row_at(opset)}", _has(name))
+        (
+            link(operator_page("onnx", name), name),
+            f"version {dialect('onnx').operator(name).row_at(opset)}",
+            _version_text(name),
+        )
         for name in names
     ]
     title = f"What falls back to the CPU at opset {opset}"
     parts = [
-        trail(link("runtime/index.html", "ONNX Runtime")),
+        breadcrumb(link("runtime/index.html", "ONNX Runtime")),
         tag("h1", title),
         tag(
             "p",
@@ -230,7 +234,7 @@ def _leaving_page(opset: str, names: Sequence[str]) -> Page:
     return Page(f"runtime/opset-{opset}.html", title, Markup("".join(parts)))
 
 
-def _has(operator: str) -> str:
+def _version_text(operator: str) -> str:
     return _versions(registrations(_GPU, _newest()[0]).of("", operator)) or "none"
 
 

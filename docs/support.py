@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from docs.frame import table
 from specgate.levels import LevelSet
 from specgate.report.markup import Markup, tag
-from specgate.spec.changes import in_case
+from specgate.spec.changes import resolve_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Cell
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Stretch", "stretches", "support_matrices", "taken_words"]
+__all__ = ["Stretch", "stretches", "support_matrices", "supported_words"]
 
 #: Symbol, words and class of a cell by (documented, observed).
 _SIGNS: Final = {
@@ -51,7 +51,7 @@ def stretches(spec: OperatorSpec, when: str | None = None) -> list[Stretch]:
         sides: list[dict[str, Cell] | None] = []
         for side in ("documented", "observed"):
             whole = spec.resolve(level, side) if level in spec.levels else None
-            resolved = in_case(whole, when)
+            resolved = resolve_case(whole, when)
             cells = None if resolved is None else resolved.cells
             named = None if resolved is None or cells is None else {n: c for n, c in cells.items() if n in spec.fields}
             sides.append(named)
@@ -76,7 +76,7 @@ def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
             yield tag("p", f"No field is restricted at {', '.join(spans)}.")
 
 
-def taken_words(cell: Cell | None, part: str) -> tuple[str, ...] | None:
+def supported_words(cell: Cell | None, part: str) -> tuple[str, ...] | None:
     """Return the list in a part of a cell; None if everything is supported."""
     words: Sequence[Any] | None = getattr(cell, part) if cell is not None else None
     return None if words is None else tuple(map(str, words))
@@ -91,22 +91,22 @@ def _rows(spec: OperatorSpec, parts: Sequence[Stretch]) -> Iterator[list[Markup 
         alike: dict[Any, list[str]] = {}
         for name in spec.fields:
             key = tuple(
-                None if s.page is None else (taken_words(s.page.get(name), part), _observed_words(s, name, part))
+                None if s.page is None else (supported_words(s.page.get(name), part), _observed_words(s, name, part))
                 for s in parts
             )
             if any(sides is not None and sides != (None, None) for sides in key):
                 alike.setdefault(key, []).append(name)
         for key, names in alike.items():
-            if not (part == "values" and _all_words(spec, names, key)):
+            if not (part == "values" and _covers_enum(spec, names, key)):
                 yield from _list_rows(", ".join(names), before, key)
     yield from _bounds_rows(spec, parts)
 
 
 def _observed_words(stretch: Stretch, name: str, part: str) -> tuple[str, ...] | None:
-    return taken_words(stretch.builds.get(name), part) if stretch.builds is not None else None
+    return supported_words(stretch.builds.get(name), part) if stretch.builds is not None else None
 
 
-def _all_words(spec: OperatorSpec, names: Sequence[str], key: Sequence[Any]) -> bool:
+def _covers_enum(spec: OperatorSpec, names: Sequence[str], key: Sequence[Any]) -> bool:
     """Return whether the cells contain all words of an enum at all levels.
 
     The table of fields then already lists them.

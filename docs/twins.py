@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["equivalents_by_operator", "lowered_to", "made_of", "twins", "written_list"]
+__all__ = ["closest_operators", "directml_by_onnx", "equivalents_by_operator", "onnx_by_directml", "written_list"]
 
 _FILE: Final = Path(__file__).parent / "twins.yaml"
-_DIRECTML, _ONNX, _OPENVINO = SHIPPED
+_DIRECTML, _ONNX, _OPENVINO = BUILT_IN
 
 #: The names of operators by dialect.
 Twins = dict[str, list[str]]
 
 
 @cache
-def lowered_to() -> Mapping[str, tuple[str, ...]]:
+def directml_by_onnx() -> Mapping[str, tuple[str, ...]]:
     """Return by ONNX operator the DirectML operators it is lowered to."""
     targets = {}
     for name, entry in lowering_tables()["operators"].items():
@@ -46,10 +46,10 @@ def _parts(to: Any) -> Iterator[Mapping[str, Any]]:
 
 
 @cache
-def made_of() -> Mapping[str, tuple[str, ...]]:
+def onnx_by_directml() -> Mapping[str, tuple[str, ...]]:
     """Return by DirectML operator the ONNX operators lowered to it."""
     sources: dict[str, list[str]] = {}
-    for name, targets in lowered_to().items():
+    for name, targets in directml_by_onnx().items():
         for operator in targets:
             sources.setdefault(operator, []).append(name)
     return {operator: tuple(names) for operator, names in sources.items()}
@@ -68,10 +68,12 @@ def equivalents_by_operator() -> Mapping[str, Twins]:
 
     Only contains operators with an equivalent.
     """
-    named = {name: _by_name(name) for name in (_DIRECTML, _OPENVINO)}
+    named = {name: _operators_by_name(name) for name in (_DIRECTML, _OPENVINO)}
     equivalents = {}
     for operator in dialect(_ONNX).operators:
-        directml = [lowered for lowered in lowered_to().get(operator, ()) if lowered in dialect(_DIRECTML).operators]
+        directml = [
+            lowered for lowered in directml_by_onnx().get(operator, ()) if lowered in dialect(_DIRECTML).operators
+        ]
         if len(directml) != 1:  # several: steps of one computation, or alternatives
             directml = [*named[_DIRECTML].get(_fold_name(operator), ()), *directml]
         openvino = (
@@ -83,7 +85,7 @@ def equivalents_by_operator() -> Mapping[str, Twins]:
     return equivalents
 
 
-def _by_name(dialect_name: str) -> dict[str, list[str]]:
+def _operators_by_name(dialect_name: str) -> dict[str, list[str]]:
     operators: dict[str, list[str]] = {}
     for operator in dialect(dialect_name).operators:
         operators.setdefault(_fold_name(operator), []).append(operator)
@@ -94,7 +96,7 @@ def _fold_name(operator: str) -> str:
     return operator.replace("_", "").lower().removeprefix("elementwise").removeprefix("activation")
 
 
-def twins(dialect_name: str, operator: str) -> Twins:
+def closest_operators(dialect_name: str, operator: str) -> Twins:
     """Return the closest operators of the other dialects."""
     if dialect_name == _ONNX:
         return dict(equivalents_by_operator().get(operator, {}))
@@ -102,7 +104,9 @@ def twins(dialect_name: str, operator: str) -> Twins:
         name for name, equivalents in equivalents_by_operator().items() if operator in equivalents.get(dialect_name, ())
     ]
     other = _OPENVINO if dialect_name == _DIRECTML else _DIRECTML
-    alike = _operators_via_onnx(like, dialect_name, operator, other) or _by_name(other).get(_fold_name(operator), [])
+    alike = _operators_via_onnx(like, dialect_name, operator, other) or _operators_by_name(other).get(
+        _fold_name(operator), []
+    )
     return {name: names for name, names in ((_ONNX, like), (other, alike)) if names}
 
 

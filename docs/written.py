@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from markdown_it import MarkdownIt
 
-from docs.frame import HERE, Page, link, trail
+from docs.frame import HERE, Page, breadcrumb, link
 from specgate.report.markup import Markup, tag
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def written_pages() -> Iterator[Page]:
     """Yield each written page, and their index."""
     titles = _titles()
     items = [tag("li", link(f"guides/{name}.html", title)) for name, title in titles.items()]
-    way = trail("Guides")
+    way = breadcrumb("Guides")
     yield Page("guides/index.html", "Guides", Markup(way + tag("h1", "Guides") + tag("ul", *items)))
     for name, title in titles.items():
         content = html_of((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
-        way = trail(link("guides/index.html", "Guides"))
+        way = breadcrumb(link("guides/index.html", "Guides"))
         yield Page(f"guides/{name}.html", title, Markup(way + content))

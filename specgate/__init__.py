@@ -29,7 +29,7 @@ try:
         from specgate.errors import Error, InputError, NoKernel, NoTable
         from specgate.verdict import Finding, Report, Verdict
 except (KeyboardInterrupt, RuntimeError) as error:
-    from specgate.interrupted import end_command
+    from specgate.interrupts import end_command
 
     end_command(error)
     raise

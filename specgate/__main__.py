@@ -4,13 +4,13 @@ import gc
 import signal
 import sys
 
-from specgate.interrupted import end_interrupted, interrupts_end
+from specgate.interrupts import end_interrupted, interrupts_end
 
 __all__ = ["run"]
 
 #: Threshold of the garbage collector. Most objects that a command creates live until it ends, and Python's default of
 #: 700 would trigger a collection every fraction of a millisecond.
-_MANY = 100_000
+_GC_THRESHOLD = 100_000
 
 
 def run() -> int:
@@ -19,7 +19,7 @@ def run() -> int:
     The process must exit afterwards.
     """
     interrupts_end()  # before and after the command installs its own handler
-    gc.set_threshold(_MANY, 5, 5)
+    gc.set_threshold(_GC_THRESHOLD, 5, 5)
     from specgate.cli import main  # importing creates many objects
 
     try:

@@ -169,8 +169,8 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
         return files.read_one(os.fspath(data), dialect)
     owners = list(implementing(LibraryObjects))
     for owner in owners:
-        if (read := owner.descriptor_of(data)) is not None:
-            return read
+        if (descriptor := owner.descriptor_of(data)) is not None:
+            return descriptor
     names = " or ".join(["a dict, Descriptor, path", *(owner.node_class for owner in owners)])
     raise InputError(f"expected a descriptor as {names}, found {type(data).__name__}")
 
@@ -339,16 +339,16 @@ def minimum(
     return lowest_descriptor.find_minimum(_descriptor(descriptor, dialect), basis)
 
 
-def _model_owner(what: Any) -> Reader | None:
+def _model_owner(model: Any) -> Reader | None:
     """Return the dialect of a whole model; None for a descriptor.
 
-    what: a path or an object of a vendor's library.
+    model: a path or an object of a vendor's library.
     """
-    if isinstance(what, (Descriptor, dict)):  # a union type would be created again on each call
+    if isinstance(model, (Descriptor, dict)):  # a union type would be created again on each call
         return None
-    if isinstance(what, str | os.PathLike):
-        return model_owner(os.fspath(what))
-    return owner_of_object(what)
+    if isinstance(model, str | os.PathLike):
+        return model_owner(os.fspath(model))
+    return owner_of_object(model)
 
 
 def support(dialect: str, operator: str) -> dict[str, Any]:
@@ -364,8 +364,8 @@ def operators(where: str | Target) -> list[OperatorSupport]:
 
     where: a target, or a dialect (``onnx``) for its newest level.
     """
-    whole = isinstance(where, str) and is_dialect(where)
-    return view.operator_support(parse_target(f"{where}:latest") if whole else _target(where))
+    is_dialect_name = isinstance(where, str) and is_dialect(where)
+    return view.operator_support(parse_target(f"{where}:latest") if is_dialect_name else _target(where))
 
 
 def diff(before: str | Target, after: str | Target) -> Difference:

@@ -1,6 +1,6 @@
 """Caches without locks, which a fork or a waiting thread could block.
 
-The caches are bounded: `keep` and `shelf` clear a cache that has grown too large.
+The caches are bounded: `store_item` and `get_cache` clear a cache that has grown too large.
 """
 
 from __future__ import annotations
@@ -11,32 +11,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-__all__ = ["cached_property", "keep", "shelf"]
+__all__ = ["cached_property", "get_cache", "store_item"]
 
 T = TypeVar("T")
 Key = TypeVar("Key")
 Item = TypeVar("Item")
 
 
-def keep(cache: dict[Key, Item], key: Key, result: Item, most: int) -> Item:
+def store_item(cache: dict[Key, Item], key: Key, result: Item, limit: int) -> Item:
     """Store a value by its key and return it.
 
-    If the cache already contains `most` values, it is cleared first.
+    If the cache already contains `limit` values, it is cleared first.
     """
-    if len(cache) >= most:
+    if len(cache) >= limit:
         cache.clear()
     cache[key] = result
     return result
 
 
-def shelf(shelves: dict[T, dict[Key, Item]], name: T, most: int) -> dict[Key, Item]:
+def get_cache(caches: dict[T, dict[Key, Item]], name: T, limit: int) -> dict[Key, Item]:
     """Return the cache of a name, for the caller to fill.
 
-    If the caches of all names together contain `most` values, they are cleared first.
+    If the caches of all names together contain `limit` values, they are cleared first.
     """
-    if sum(map(len, shelves.values())) + len(shelves) >= most:
-        shelves.clear()
-    return shelves.setdefault(name, {})
+    if sum(map(len, caches.values())) + len(caches) >= limit:
+        caches.clear()
+    return caches.setdefault(name, {})
 
 
 class cached_property(Generic[T]):  # noqa: N801  # named like the class of functools that it replaces

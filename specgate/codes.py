@@ -91,7 +91,7 @@ def _code(token: str) -> str | None:
 
 
 def _unknown(text: str, explanations: list[Explanation]) -> str:
-    near = difflib.get_close_matches(text.upper(), [entry.name for entry in explanations], 2)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ". Known codes:"
-    codes = [] if near else [f"  {entry.code} {entry.name}" for entry in explanations]
+    similar = difflib.get_close_matches(text.upper(), [entry.name for entry in explanations], 2)
+    hint = f"; did you mean {' or '.join(similar)}?" if similar else ". Known codes:"
+    codes = [] if similar else [f"  {entry.code} {entry.name}" for entry in explanations]
     return "\n".join([f"no known error code in {text!r:.80}{hint}", *codes])

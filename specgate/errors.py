@@ -22,8 +22,8 @@ class InputError(Error):
         self.message = message
         self.file = file
         self.place = place
-        named = file.replace("\n", "\\n") if file else None  # only line breaks of the message itself are intended
-        super().__init__(": ".join(part for part in (named, place, message) if part))
+        file_name = file.replace("\n", "\\n") if file else None  # only line breaks of the message itself are intended
+        super().__init__(": ".join(part for part in (file_name, place, message) if part))
 
 
 class NoTable(Error):

@@ -18,8 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
-    "Plain", "State", "refuse_replaced", "refuse_shared", "refuse_unwritable", "state_of", "unwritable", "write_bytes",
-    "write_text", "writing",
+    "State",
+    "WritableFile",
+    "refuse_replaced",
+    "refuse_shared",
+    "refuse_unwritable",
+    "state_of",
+    "unwritable_error",
+    "write_bytes",
+    "write_text",
+    "writing",
 ]  # fmt: skip
 
 _NEW: Final = (
@@ -30,7 +38,7 @@ _NEW: Final = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
-_PRESENT: Final = os.O_WRONLY | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+_OPEN_FLAGS: Final = os.O_WRONLY | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 _LINKS: Final = 40  # links may be chained; this is the limit of Linux
 
 
@@ -65,14 +73,14 @@ def state_of(status: os.stat_result) -> State:
 
 @contextmanager
 def writing(
-    path: str | os.PathLike[str], *, replaces: State | None = None, lost: list[str] | None = None
+    path: str | os.PathLike[str], *, replaces: State | None = None, lost_attributes: list[str] | None = None
 ) -> Iterator[IO[bytes]]:
     """Yield a file object whose content replaces the file on success.
 
     If the block raises or is interrupted, the previous file is unchanged and no temporary file remains.
 
-    replaces: the state of the file when it was read; a file that has changed since is not replaced. lost: receives the
-    properties that the new file could not keep (owner, mode bits, extended attributes, hard links).
+    replaces: the state of the file when it was read; a file that has changed since is not replaced. lost_attributes:
+    receives the properties that the new file could not keep (owner, mode bits, extended attributes, hard links).
 
     Raises InputError for a directory, for an unsupported kind of file, and on errors of the operating system.
     """
@@ -90,16 +98,16 @@ def writing(
         if stat_result is None and os.path.basename(name) == "":  # noqa: PTH119
             raise OSError("expected a file, found a directory name")
         if stat_result is None or stat.S_ISREG(stat_result.st_mode):
-            with _replacing(place, stat_result, replaces, [] if lost is None else lost) as file:
+            with _replacing(place, stat_result, replaces, [] if lost_attributes is None else lost_attributes) as file:
                 yield file
         else:
             with _open_device(name, stat_result) as file:
                 yield file
     except (OSError, ValueError) as error:  # ValueError: for example a name with a null character
-        raise unwritable(name, error) from None
+        raise unwritable_error(name, error) from None
 
 
-def unwritable(name: str, error: OSError | ValueError) -> InputError:
+def unwritable_error(name: str, error: OSError | ValueError) -> InputError:
     """Return the InputError for a file that cannot be written.
 
     It contains the reason given by the operating system.
@@ -108,7 +116,7 @@ def unwritable(name: str, error: OSError | ValueError) -> InputError:
     return InputError(f"cannot be written: {reason}", file=name)
 
 
-class Plain:
+class WritableFile:
     """Minimal writable file, for numpy.
 
     numpy asks other file objects for their position, which pipes do not support.
@@ -123,13 +131,13 @@ def refuse_shared(paths: Iterable[str | os.PathLike[str]]) -> None:
 
     Several outputs may share a pipe or a device.
     """
-    seen: set[tuple[int, int] | str] = set()
-    for each in paths:
-        key = _identity(each)
-        if key in seen:
+    identities: set[tuple[int, int] | str] = set()
+    for path in paths:
+        key = _identity(path)
+        if key in identities:
             message = "expected a different file for each output, found one twice"
-            raise InputError(message, file=os.fspath(each))
-        seen.update(() if key is None else (key,))
+            raise InputError(message, file=os.fspath(path))
+        identities.update(() if key is None else (key,))
 
 
 def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]) -> None:
@@ -137,10 +145,10 @@ def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[
 
     A device, and "-", may be both input and output.
     """
-    written = {key: os.fspath(path) for path in outputs if path != "-" and (key := _identity(path)) is not None}
-    for each in inputs if written else ():
-        if each != "-" and (key := _identity(each)) in written:
-            raise InputError("refusing to overwrite an input file", file=written[key])
+    output_paths = {key: os.fspath(path) for path in outputs if path != "-" and (key := _identity(path)) is not None}
+    for input_path in inputs if output_paths else ():
+        if input_path != "-" and (key := _identity(input_path)) in output_paths:
+            raise InputError("refusing to overwrite an input file", file=output_paths[key])
 
 
 def refuse_unwritable(paths: Iterable[str | os.PathLike[str]]) -> None:
@@ -148,8 +156,8 @@ def refuse_unwritable(paths: Iterable[str | os.PathLike[str]]) -> None:
 
     Detects directories and missing parent directories before hours of work are spent.
     """
-    for each in paths:
-        name = os.fspath(each)
+    for path in paths:
+        name = os.fspath(path)
         with suppress(OSError, ValueError):  # the error of the write itself is more precise
             if os.path.isdir(name):  # noqa: PTH112
                 raise InputError("cannot be written: expected a file, found a directory", file=name)
@@ -175,10 +183,10 @@ def _own_descriptor(path: str) -> int | None:
 
     None if the path does not name an open file of this process.
     """
-    own = os.path.realpath("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None  # noqa: PTH112
-    for _ in range(_LINKS if own else 0):
+    descriptor_folder = os.path.realpath("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None  # noqa: PTH112
+    for _ in range(_LINKS if descriptor_folder else 0):
         folder, name = os.path.split(path)
-        if name.isdecimal() and name.isascii() and os.path.realpath(folder) == own:
+        if name.isdecimal() and name.isascii() and os.path.realpath(folder) == descriptor_folder:
             return int(name)
         try:
             path = os.path.join(folder, os.readlink(path))  # noqa: PTH115, PTH118
@@ -197,7 +205,7 @@ def _state(place: str) -> os.stat_result | None:
 
 @contextmanager
 def _replacing(
-    place: str, stat_result: os.stat_result | None, replaces: State | None, lost: list[str]
+    place: str, stat_result: os.stat_result | None, replaces: State | None, lost_attributes: list[str]
 ) -> Iterator[IO[bytes]]:
     """Yield a temporary file that replaces a regular or missing file.
 
@@ -206,31 +214,32 @@ def _replacing(
     if stat_result is not None and not os.access(place, os.W_OK):
         raise PermissionError(13, "Permission denied")
     temporary = os.path.join(os.path.dirname(place), f".specgate-{os.urandom(8).hex()}.tmp")  # noqa: PTH118, PTH120
-    ours = True
+    is_our_file = True
     try:
         try:
             number = os.open(temporary, _NEW, 0o666 if stat_result is None else 0o600)
         except FileExistsError:
-            ours = False
+            is_our_file = False
             raise
         with open(number, "wb") as file:  # noqa: PTH123
             if stat_result is not None and sys.platform != "win32":
-                _keep(place, number, stat_result, lost)
+                _copy_metadata(place, number, stat_result, lost_attributes)
             yield file
         if replaces is not None and ((current := _state(place)) is None or state_of(current) != replaces):
             raise OSError("the file has changed since it was read")
         os.replace(temporary, place)  # noqa: PTH105
-        ours = False
+        is_our_file = False
     finally:
-        if ours:
+        if is_our_file:
             with suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108
 
 
-def _keep(place: str, number: int, stat_result: os.stat_result, lost: list[str]) -> None:
+def _copy_metadata(place: str, number: int, stat_result: os.stat_result, lost_attributes: list[str]) -> None:
     """Copy owner, mode and attributes of the previous file to the new one.
 
-    number: the descriptor of the new file. lost: receives the properties that the system does not let us set.
+    number: the descriptor of the new file. lost_attributes: receives the properties that the system does not let us
+    set.
     """
     new = os.fstat(number)
     if (new.st_uid, new.st_gid) != (stat_result.st_uid, stat_result.st_gid):
@@ -240,20 +249,20 @@ def _keep(place: str, number: int, stat_result: os.stat_result, lost: list[str])
                 break
         new = os.fstat(number)
         if new.st_uid != stat_result.st_uid:
-            lost.append(f"its owner is now {new.st_uid}, not {stat_result.st_uid}")
+            lost_attributes.append(f"its owner is now {new.st_uid}, not {stat_result.st_uid}")
         if new.st_gid != stat_result.st_gid:
-            lost.append(f"its group is now {new.st_gid}, not {stat_result.st_gid}")
+            lost_attributes.append(f"its group is now {new.st_gid}, not {stat_result.st_gid}")
     for name, value in _attributes(place).items():
         try:
             os.setxattr(number, name, value)
         except OSError:
             if _attributes(number).get(name) != value:
-                lost.append(f"the extended attribute {name!r:.60} could not be kept")
+                lost_attributes.append(f"the extended attribute {name!r:.60} could not be kept")
     os.fchmod(number, stat.S_IMODE(stat_result.st_mode) & 0o777)  # last, because the steps before may change the mode
     if stat_result.st_mode & (stat.S_ISUID | stat.S_ISGID):
-        lost.append("its set-user-ID and set-group-ID bits were cleared")
+        lost_attributes.append("its set-user-ID and set-group-ID bits were cleared")
     if stat_result.st_nlink > 1:
-        lost.append(f"its other names ({stat_result.st_nlink - 1} hard links) still have the old content")
+        lost_attributes.append(f"its other names ({stat_result.st_nlink - 1} hard links) still have the old content")
 
 
 def _attributes(file: str | int) -> dict[str, bytes]:
@@ -279,7 +288,7 @@ def _open_device(path: str, stat_result: os.stat_result) -> Iterator[IO[bytes]]:
         raise OSError("expected a file, found a directory")
     if not stat.S_ISFIFO(stat_result.st_mode) and not stat.S_ISCHR(stat_result.st_mode):
         raise OSError("expected a file, a pipe or a character device")
-    number = os.open(path, _PRESENT)
+    number = os.open(path, _OPEN_FLAGS)
     with open(number, "wb") as file:  # noqa: PTH123
         current = os.fstat(number)
         if (current.st_dev, current.st_ino) != (stat_result.st_dev, stat_result.st_ino):

@@ -28,11 +28,11 @@ class LevelSet:
         """Return the set of `members`; raise InputError for an unknown level."""
         axis = tuple(order)
         positions = {level: position for position, level in enumerate(axis)}
-        chosen = list(members)
-        for level in chosen:
+        chosen_levels = list(members)
+        for level in chosen_levels:
             if level not in positions:
                 raise InputError(f"unknown level {level!r:.40}; expected one of {', '.join(axis)}")
-        return cls(axis, frozenset(positions[level] for level in chosen))
+        return cls(axis, frozenset(positions[level] for level in chosen_levels))
 
     def __contains__(self, level: str) -> bool:
         return level in self.order and self.order.index(level) in self.members

@@ -13,8 +13,8 @@ __all__ = ["expand_abbreviation", "fold_name", "near_operators", "near_versions"
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VERSION: Final = re.compile(r"[A-Za-z]*(\d{1,9}(?:\.\d{1,9})*)")
-_ALMOST: Final = 0.9
-_LONGEST: Final = 80
+_CLOSE_CUTOFF: Final = 0.9
+_MAX_LENGTH: Final = 80
 
 
 def near_operators(text: str, names: Collection[str], least: float = 0.6) -> list[str]:
@@ -26,29 +26,29 @@ def near_operators(text: str, names: Collection[str], least: float = 0.6) -> lis
 
     least: the minimum similarity of other names, from 0 to 1.
     """
-    text = text[:_LONGEST]
+    text = text[:_MAX_LENGTH]
     folded = {fold_name(name): name for name in names}
-    for spelt in (fold_name(text), fold_name(text).rstrip("0123456789")):
-        if spelt in folded:
-            return [folded[spelt]]
-    if almost := get_close_matches(fold_name(text), folded, 1, _ALMOST):
-        return [folded[almost[0]]]
+    for folded_name in (fold_name(text), fold_name(text).rstrip("0123456789")):
+        if folded_name in folded:
+            return [folded[folded_name]]
+    if close_matches := get_close_matches(fold_name(text), folded, 1, _CLOSE_CUTOFF):
+        return [folded[close_matches[0]]]
     words = {name: _words(name) for name in names}
-    words_ = {word for each in words.values() for word in each}
+    all_words = {word for word_list in words.values() for word in word_list}
     texts = _words(text)
-    expected_texts = [word for word in texts if word in words_]
-    if expected_texts == texts:
-        holding = [name for name, each in words.items() if all(word in each for word in expected_texts)]
+    expected = [word for word in texts if word in all_words]
+    if expected == texts:
+        matching_names = [name for name, word_list in words.items() if all(word in word_list for word in expected)]
     else:
-        holding = [name for name, each in words.items() if "".join(each) == "".join(expected_texts)]
-    if expected_texts and holding:
+        matching_names = [name for name, word_list in words.items() if "".join(word_list) == "".join(expected)]
+    if expected and matching_names:
         return [
             min(
-                holding,
-                key=lambda name: (len(words[name]), words[name][-len(expected_texts) :] != expected_texts, name),
+                matching_names,
+                key=lambda name: (len(words[name]), words[name][-len(expected) :] != expected, name),
             )
         ]
-    return [folded[near] for near in get_close_matches(fold_name(text), folded, 1, least)]
+    return [folded[match] for match in get_close_matches(fold_name(text), folded, 1, least)]
 
 
 def fold_name(name: str) -> str:
@@ -66,17 +66,17 @@ def near_versions(text: str, names: Sequence[str]) -> list[str]:
     ``5`` gives every 5.x. Other numbers give the next lower and next higher version, so a number beyond all versions
     gives the newest. Text that is not a version gives similarly spelled versions.
     """
-    key = _key(text[:_LONGEST])
+    key = _key(text[:_MAX_LENGTH])
     if key is None:
-        return get_close_matches(text[:_LONGEST], names, 3)
-    pairs = sorted((each, name) for name in names if (each := _key(name)) is not None)
-    within = [name for each, name in pairs if each[: len(key)] == key]
-    if within:
-        return within
+        return get_close_matches(text[:_MAX_LENGTH], names, 3)
+    pairs = sorted((version_key, name) for name in names if (version_key := _key(name)) is not None)
+    prefixed_names = [name for each, name in pairs if each[: len(key)] == key]
+    if prefixed_names:
+        return prefixed_names
     same_length = [pair for pair in pairs if len(pair[0]) == len(key)] or pairs
-    below = [name for each, name in same_length if each < key]
-    above = [name for each, name in same_length if each > key]
-    return [*below[-1:], *above[:1]]
+    lower_names = [name for each, name in same_length if each < key]
+    higher_names = [name for each, name in same_length if each > key]
+    return [*lower_names[-1:], *higher_names[:1]]
 
 
 def _key(name: str) -> tuple[int, ...] | None:
@@ -89,7 +89,7 @@ def expand_abbreviation(text: str, names: Iterable[str]) -> list[str]:
 
     A name matches if it starts with the same letter and contains all letters of `text` in order.
     """
-    letters = text[:_LONGEST].lower()
+    letters = text[:_MAX_LENGTH].lower()
     return [name for name in names if letters[:1] == name[:1] and _in_order(letters, name)]
 
 

@@ -80,8 +80,8 @@ def _check_descriptor(model: Any, targets: Sequence[Any], basis: Basis, device: 
 
 def _problem(report: Report, *, strict: bool) -> str | None:
     targets = ", ".join(report.targets)
-    wrong = any(finding.severity == "error" for finding in report.findings)
-    if report.nodes == 0 and report.targets and not wrong:
+    has_errors = any(finding.severity == "error" for finding in report.findings)
+    if report.nodes == 0 and report.targets and not has_errors:
         return f"has no node that could be checked for {targets}"
     if not report.clean:
         return f"is not supported by {targets or 'any of the targets'}"

@@ -49,18 +49,20 @@ def field(
 
 
 @dataclass_transform(field_specifiers=(field,))
-def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[AnyClass]], type[AnyClass]]:
+def slotted(*, frozen: bool = False, extra_slot: str = "") -> Callable[[type[AnyClass]], type[AnyClass]]:
     """Return a class decorator that turns annotations into fields.
 
-    The fields of a base class come first. frozen: instances are immutable. also: one more slot, ``__weakref__`` or
-    ``__dict__``.
+    The fields of a base class come first. frozen: instances are immutable. extra_slot: one more slot, ``__weakref__``
+    or ``__dict__``.
     """
 
     def decorate(cls: type[AnyClass]) -> type[AnyClass]:
-        own = {name: field_of(cls.__dict__.get(name, _MISSING)) for name in cls.__annotations__}
-        fields: dict[str, _Field] = {**getattr(cls, "__slotted__", {}), **own}
-        content = {key: value for key, value in vars(cls).items() if key not in (*own, "__dict__", "__weakref__")}
-        content["__slots__"] = (*own, also) if also else tuple(own)
+        fields_by_name = {name: field_of(cls.__dict__.get(name, _MISSING)) for name in cls.__annotations__}
+        fields: dict[str, _Field] = {**getattr(cls, "__slotted__", {}), **fields_by_name}
+        content = {
+            key: value for key, value in vars(cls).items() if key not in (*fields_by_name, "__dict__", "__weakref__")
+        }
+        content["__slots__"] = (*fields_by_name, extra_slot) if extra_slot else tuple(fields_by_name)
         content["__slotted__"] = fields
         content["__qualname__"] = cls.__qualname__
         content["__dataclass_fields__"] = _DataclassFields()
@@ -129,8 +131,8 @@ def _init(owner: str, fields: Mapping[str, _Field], *, frozen: bool, after: bool
 
 def _methods(fields: Mapping[str, _Field], *, frozen: bool) -> dict[str, Any]:
     names = tuple(fields)
-    compared = [name for name, message in fields.items() if message.compare]
-    value = attrgetter(*compared) if compared else lambda _self: ()
+    compared_names = [name for name, message in fields.items() if message.compare]
+    value = attrgetter(*compared_names) if compared_names else lambda _self: ()
 
     def equal(self: Any, other: object) -> Any:
         return value(self) == value(other) if other.__class__ is self.__class__ else NotImplemented
@@ -145,7 +147,7 @@ def _methods(fields: Mapping[str, _Field], *, frozen: bool) -> dict[str, Any]:
         "__setstate__": _set_all,
     }
     if frozen:
-        entries |= {"__setattr__": _refuse, "__delattr__": _refuse}
+        entries |= {"__setattr__": _raise_frozen_error, "__delattr__": _raise_frozen_error}
     return entries
 
 
@@ -161,7 +163,7 @@ def _repr(names: tuple[str, ...]) -> Any:
     return represent
 
 
-def _refuse(_self: object, name: str, *_value: Any) -> None:
+def _raise_frozen_error(_self: object, name: str, *_value: Any) -> None:
     from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"cannot assign to field {name!r}")

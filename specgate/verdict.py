@@ -163,7 +163,7 @@ class Verdict(_Reasons):
         basis: Basis,
         reasons: Callable[[], Verdict],
         *,
-        accepted: bool | None = False,
+        is_accepted: bool | None = False,
         may_note: bool = False,
     ) -> Verdict:
         """Return a verdict whose findings are computed on first access.
@@ -172,8 +172,8 @@ class Verdict(_Reasons):
         whether an undecided verdict may have notes among its findings.
         """
         verdict = object.__new__(cls)
-        values = {"accepted": accepted, "target": target, "operator": operator, "basis": basis, "notes": ()}
-        if accepted is None and not may_note:
+        values = {"accepted": is_accepted, "target": target, "operator": operator, "basis": basis, "notes": ()}
+        if is_accepted is None and not may_note:
             values["findings"] = ()  # a certain violation would make it a rejection
         for name, value in (values | {"_reasons": reasons, "may_note": may_note}).items():
             object.__setattr__(verdict, name, value)
@@ -202,7 +202,7 @@ class Verdict(_Reasons):
         return jsonreport.verdict_json(self)
 
 
-class _Saying:
+class _LazyReason:
     """Slot for the function that computes a deferred reason."""
 
     __slots__ = ("_say",)
@@ -211,7 +211,7 @@ class _Saying:
 
 
 @slotted(frozen=True)
-class NodeRef(_Saying):
+class NodeRef(_LazyReason):
     """A node without a final verdict: no table, or undecided.
 
     reason: one line, such as ``no table`` or the undecided rules with the dimension to pin.
@@ -222,12 +222,12 @@ class NodeRef(_Saying):
     reason: str = ""
 
     @classmethod
-    def unread(cls, location: Location, target: str | None, say: Callable[[], str]) -> NodeRef:
-        """Return a node whose reason `say` computes on first access."""
+    def unread(cls, location: Location, target: str | None, make_reason: Callable[[], str]) -> NodeRef:
+        """Return a node whose reason `make_reason` computes on first access."""
         node = object.__new__(cls)
         object.__setattr__(node, "location", location)
         object.__setattr__(node, "target", target)
-        object.__setattr__(node, "_say", say)
+        object.__setattr__(node, "_say", make_reason)
         return node
 
     def __getattr__(self, name: str) -> Any:

@@ -12,7 +12,7 @@ from specgate.dialects.directml.vocabulary import VOCABULARY
 from specgate.spec import tables
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.forms import rule_forms
-from specgate.spec.tables import use_specs
+from specgate.spec.tables import load_extra_specs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,11 +82,11 @@ def scratch(tmp_path: Path) -> Iterator[Callable[..., DialectTables]]:
         for name, text in files.items():
             operator = re.search(r"^operator: (?:.*\.)?(\w+)$", text, re.MULTILINE)
             (folder / f"{operator[1] if operator else name}.yaml").write_text(text, encoding="utf-8")
-        use_specs(tmp_path)
+        load_extra_specs(tmp_path)
         return tables.dialect(dialect)
 
     yield load
-    use_specs()
+    load_extra_specs()
 
 
 @pytest.fixture

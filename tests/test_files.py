@@ -325,7 +325,7 @@ def test_an_owner_is_kept(folder: Path) -> None:
     except OSError:
         pytest.skip("OWNERS ARE NOT TRIED: only root may give files away")
     lost: list[str] = []
-    with writing(path, lost=lost) as file:
+    with writing(path, lost_attributes=lost) as file:
         file.write(b"new")
     result = path.stat()
     assert (result.st_uid, result.st_gid, stat.S_IMODE(result.st_mode), lost) == (12345, 12346, 0o640, [])
@@ -346,7 +346,7 @@ def test_what_cannot_be_kept_is_reported(folder: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(os, "fchown", refuse)
     lost: list[str] = []
-    with writing(path, lost=lost) as file:
+    with writing(path, lost_attributes=lost) as file:
         file.write(b"new")
     assert lost == [
         "its owner is now 0, not 12345",
@@ -371,6 +371,6 @@ def test_extended_attributes_are_kept(folder: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(os, "setxattr", refuse)
     lost: list[str] = []
-    with writing(path, lost=lost) as file:
+    with writing(path, lost_attributes=lost) as file:
         file.write(b"newer")
     assert lost == ["the extended attribute 'user.origin' could not be kept"]

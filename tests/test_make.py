@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from specgate import make
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.make.factory import annotation
 from specgate.spec.tables import dialect
 from tests.paths import ROOT
@@ -78,7 +78,7 @@ def test_words_are_types(name: str) -> None:
 
 
 def test_the_modules_can_be_imported() -> None:
-    for name in SHIPPED:
+    for name in BUILT_IN:
         module = importlib.import_module(f"specgate.make.{name}")
         assert getattr(make, name) is module
         assert find_spec(f"specgate.make.{name}") is module.__spec__
@@ -103,7 +103,7 @@ def test_an_operator_in_an_operator_is_a_descriptor() -> None:
     assert annotation(dialect("directml").operator("ELEMENT_WISE_ABS").fields["ScaleBias"]) == "ScaleBias"
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_docstrings_say_what_fields_are_for(name: str) -> None:
     """In the stub and at run time, except for line breaks."""
     result = {

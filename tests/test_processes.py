@@ -122,7 +122,7 @@ def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path, tied: 
         "def pid(_): time.sleep(0.3); return os.getpid()\n"
         "def begin():\n"
         f"    processes._CAN_TIE = {tied}\n"
-        "    processes.be_worker()\n"
+        "    processes.initialize_worker()\n"
         "if __name__ == '__main__':\n"
         "    pool = ProcessPoolExecutor(2, get_context('spawn'), begin)\n"
         "    found = set(pool.map(pid, range(4)))\n"
@@ -157,7 +157,7 @@ def test_where_the_system_ties_nothing_no_descriptor_is_kept(monkeypatch: pytest
 def test_a_process_of_multiprocessing_without_a_parent_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.getsignal(signal.SIGINT)
     try:
-        processes.be_worker()  # this process has no parent of that kind
+        processes.initialize_worker()  # this process has no parent of that kind
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)

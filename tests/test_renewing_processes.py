@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from specgate.errors import InputError
-from specgate.workers.piped import PipedProcess, Renewing
+from specgate.workers.piped import PipedProcess, ProcessOwner
 
 ECHO = [sys.executable, "-c", "import os\nwhile data := os.read(0, 1): os.write(1, data)"]
 
 
-class Echo(Renewing[PipedProcess]):
+class Echo(ProcessOwner[PipedProcess]):
     def __init__(self) -> None:
         super().__init__()
         self.started = self.asked = 0

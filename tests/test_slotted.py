@@ -39,14 +39,14 @@ class Open:
         self.size = max(self.size, 0)
 
 
-@slotted(also="__weakref__")
+@slotted(extra_slot="__weakref__")
 class Kept:
     """Kept."""
 
     name: str
 
 
-@slotted(frozen=True, also="__dict__")
+@slotted(frozen=True, extra_slot="__dict__")
 class Noting:
     """Noting."""
 

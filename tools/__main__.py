@@ -78,8 +78,8 @@ def _import_onnx(arguments: argparse.Namespace) -> int:
     from tools.import_onnx.commands import compare_tables, import_tables
 
     if arguments.check:
-        return 1 if compare_tables(arguments.to, _say) else 0
-    import_tables(arguments.to, _say)
+        return 1 if compare_tables(arguments.to, _print_line) else 0
+    import_tables(arguments.to, _print_line)
     return 0
 
 
@@ -87,8 +87,8 @@ def _import_openvino(arguments: argparse.Namespace) -> int:
     from tools.import_openvino.commands import begin_tables, compare_tables
 
     if arguments.check:
-        return 1 if compare_tables(arguments.to, _say) else 0
-    begin_tables(arguments.to, _say, arguments.operator)
+        return 1 if compare_tables(arguments.to, _print_line) else 0
+    begin_tables(arguments.to, _print_line, arguments.operator)
     return 0
 
 
@@ -96,8 +96,8 @@ def _import_onnxruntime(arguments: argparse.Namespace) -> int:
     from tools.import_onnxruntime.update import compare_runtime, import_runtime
 
     if arguments.check:
-        return 1 if compare_runtime(arguments.to, _say, arguments.wheel) else 0
-    import_runtime(arguments.to, _say, arguments.wheel)
+        return 1 if compare_runtime(arguments.to, _print_line, arguments.wheel) else 0
+    import_runtime(arguments.to, _print_line, arguments.wheel)
     return 0
 
 
@@ -116,7 +116,12 @@ def _record(arguments: argparse.Namespace) -> int:
     if arguments.cases < 1:
         raise InputError(f"expected --cases of at least 1, found {arguments.cases}")
     record_values(
-        arguments.level, arguments.operator, arguments.to, cases=arguments.cases, seed=arguments.seed, progress=_say
+        arguments.level,
+        arguments.operator,
+        arguments.to,
+        cases=arguments.cases,
+        seed=arguments.seed,
+        progress=_print_line,
     )
     return 0
 
@@ -125,11 +130,11 @@ def _stubs(_: argparse.Namespace) -> int:
     from tools.stubs import write_stubs
 
     for path in write_stubs(Path(PACKAGE, "make")):
-        _say(str(path))
+        _print_line(str(path))
     return 0
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

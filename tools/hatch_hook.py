@@ -42,7 +42,7 @@ class CompileSpecs(BuildHookInterface[Any]):
 
     def _files(self) -> dict[str, str]:
         """Return the text of each file by its path in the wheel."""
-        from specgate.dialects import SHIPPED
+        from specgate.dialects import BUILT_IN
         from specgate.runtimes.onnxruntime.build import build_runtime
         from specgate.runtimes.onnxruntime.lowering.build import build_lowering
         from specgate.runtimes.onnxruntime.registrations import RUNTIME
@@ -53,12 +53,12 @@ class CompileSpecs(BuildHookInterface[Any]):
         from tools.stubs import package_stub, stub_text
 
         files = {"specgate/make/__init__.pyi": package_stub()}
-        builders = dict.fromkeys(SHIPPED, build_dialect)
+        builders = dict.fromkeys(BUILT_IN, build_dialect)
         builders |= {RUNTIME: build_runtime, f"{RUNTIME}/lowering": build_lowering}
         for path, build in builders.items():
             tables = build_with_digest(build, Path(self.root) / "specs" / path)
             files[f"specgate/_specs/{path.replace('/', '-')}.jsonl"] = written_tables(None, tables)
-            if path in SHIPPED:
+            if path in BUILT_IN:
                 with in_use(Dialect(path, tables)):
                     files[f"specgate/make/{path}.pyi"] = stub_text(path)
         return files

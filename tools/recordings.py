@@ -88,7 +88,7 @@ def record_values(
                 progress(f"{lost.word}, {lost.detail}: {_compact(written)}")
                 continue
             runs = [
-                {"inputs": _flat(inputs), "outputs": _flat(answer.arrays or {})}
+                {"inputs": _encode_arrays(inputs), "outputs": _encode_arrays(answer.arrays or {})}
                 for inputs, answer in zip(drawn.runs, answers, strict=True)
             ]
             lines.append(_compact({"descriptor": written, "runs": runs}))
@@ -105,7 +105,7 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
-def _flat(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def _encode_arrays(arrays: Mapping[str, Any]) -> dict[str, Any]:
     return {n: [encode(a) for a in v] if isinstance(v, list) else encode(v) for n, v in arrays.items()}
 
 

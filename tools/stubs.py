@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.files import write_text
 from specgate.make.factory import annotation, describe_operator, field_is_required, operators, ordered_fields
 from specgate.spec.tables import dialect
@@ -30,7 +30,7 @@ def write_stubs(folder: Path) -> list[Path]:
 
     Returns their paths.
     """
-    texts = {"__init__": package_stub(), **{name: stub_text(name) for name in SHIPPED}}
+    texts = {"__init__": package_stub(), **{name: stub_text(name) for name in BUILT_IN}}
     paths = {folder / f"{name}.pyi": text for name, text in texts.items()}
     for path, text in paths.items():
         write_text(path, text)
@@ -40,7 +40,7 @@ def write_stubs(folder: Path) -> list[Path]:
 def package_stub() -> str:
     """Return the stub file of the package, which imports the modules."""
     lines = ["from types import ModuleType", "", "from specgate.descriptors.core import tensor as tensor"]
-    lines += [f"from specgate.make import {name} as {name}" for name in SHIPPED]
+    lines += [f"from specgate.make import {name} as {name}" for name in BUILT_IN]
     return "\n".join([*lines, "", "def __getattr__(name: str) -> ModuleType: ...", ""])
 
 
@@ -61,7 +61,7 @@ def stub_text(name: str) -> str:
         lines.append(f"def {operator}(")
         lines.append("    *,")
         for info in ordered_fields(spec):
-            kind = _short(annotation(info), aliases)
+            kind = _shorten_type(annotation(info), aliases)
             lines.append(
                 f"    {info.name}: {kind},"
                 if field_is_required(spec, info)
@@ -100,7 +100,7 @@ def _aliases(name: str) -> dict[str, str]:
     return aliases
 
 
-def _short(kind: str, aliases: Mapping[str, str]) -> str:
+def _shorten_type(kind: str, aliases: Mapping[str, str]) -> str:
     for words, alias in aliases.items():
         kind = kind.replace(words, alias)
     return kind

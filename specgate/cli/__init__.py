@@ -11,8 +11,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from specgate.cli.ending import OutputError, Stopped, own_streams, stoppable, write_no_more
 from specgate.cli.parser import make_parser
+from specgate.cli.shutdown import OutputError, ShutdownSignal, discard_output, own_streams, raise_on_signals
 from specgate.errors import Error
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never raises for bad input."""
     with own_streams():
         try:
-            with stoppable():
+            with raise_on_signals():
                 return _run(argv)
-        except Stopped as stopped:
-            _say(str(stopped))
+        except ShutdownSignal as stopped:
+            _print_message(str(stopped))
             return stopped.code
         except KeyboardInterrupt:  # from a signal handler of the caller
-            _say("interrupted")
+            _print_message("interrupted")
             return 130
 
 
@@ -53,10 +53,10 @@ def _run(argv: Sequence[str] | None) -> int:
     except (RecursionError, MemoryError) as error:
         return _unusable(f"the input is too deeply nested or too large ({type(error).__name__})")
     except OutputError as error:
-        write_no_more()
+        discard_output()
         return UNUSABLE if error.pipe else _unusable(str(error))  # `specgate … | head` needs no message
     except Exception as error:
-        if isinstance(error.__cause__, Stopped):  # by Python 3.11 if the signal arrives while a class is created
+        if isinstance(error.__cause__, ShutdownSignal):  # by Python 3.11 if the signal arrives while a class is created
             raise error.__cause__ from None
         if os.environ.get("SPECGATE_DEBUG"):
             raise
@@ -76,11 +76,11 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _unusable(message: str) -> int:
-    _say(message)
+    _print_message(message)
     return UNUSABLE
 
 
-def _say(message: str) -> None:
+def _print_message(message: str) -> None:
     from specgate.report.clean import clean
 
     with suppress(OSError):  # no other stream is left for the message

@@ -10,7 +10,7 @@ from specgate.cli.common import as_json, emit, expect_once, has_config, options,
 from specgate.dialects import DEFAULT
 from specgate.errors import InputError
 from specgate.files import refuse_replaced
-from specgate.linting.checker import Judging
+from specgate.linting.checker import TargetChecker
 from specgate.linting.input_source import argument, standard_input
 from specgate.linting.model import add_lines, graph_of
 from specgate.loading import lazy
@@ -62,7 +62,7 @@ def check(arguments: argparse.Namespace) -> int:
     answers = [answer for source in arguments.descriptor for answer in _answers(source, result, report)]
     report.targets = list(dict.fromkeys(str(answer.target) for answer in answers))
     if not answers:
-        raise InputError(_none_judged(arguments.descriptor, result), file=shown_source(arguments.descriptor[0]))
+        raise InputError(_explain_no_verdict(arguments.descriptor, result), file=shown_source(arguments.descriptor[0]))
     if result.passed:
         names = " and ".join(sorted(result.passed))
         sys.stderr.write(f"specgate: note: skipped the {names} descriptors: none of the targets is for {names}\n")
@@ -71,7 +71,7 @@ def check(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _none_judged(sources: list[str], result: CheckOptions) -> str:
+def _explain_no_verdict(sources: list[str], result: CheckOptions) -> str:
     """Return the reason for no answer: other dialects, or no descriptor."""
     names = sorted({target.dialect for target in result.targets})
     if not names or not result.passed:
@@ -107,10 +107,10 @@ class CheckOptions:
             newest = f"{name}:{dialect(name).levels[-1]}"
             self.assumed.add(newest)
             return [parse_target(newest)]
-        own = [target for target in self.targets if target.dialect == name]
-        if not own:
+        dialect_targets = [target for target in self.targets if target.dialect == name]
+        if not dialect_targets:
             self.passed.add(name)
-        return own if unit.descriptor is not None else own[:1] or self.targets[:1]
+        return dialect_targets if unit.descriptor is not None else dialect_targets[:1] or self.targets[:1]
 
     def whole(self, graph: Graph) -> list[Finding]:
         """Return findings on the input as a whole, such as edges of a graph.
@@ -121,7 +121,7 @@ class CheckOptions:
 
     def judge(self, unit: Unit, graph: Graph, target: Target, report: Report) -> Verdict | None:
         """Return the verdict, None without a table; add findings to the report."""
-        return Judging(graph, target, self.basis, self.device).unit(unit, report)
+        return TargetChecker(graph, target, self.basis, self.device).unit(unit, report)
 
 
 class _Answer(NamedTuple):
@@ -155,26 +155,29 @@ def _print(
     assumed: set[str],
     queries: dict[str, list[str]],
 ) -> None:
-    chosen = arguments.format or "text"
-    if chosen == "json":
+    format_name = arguments.format or "text"
+    if format_name == "json":
         emit(as_json(_json(report, answers, options(arguments, queries=queries))), arguments.output)
         return
     body = ""
-    if chosen == "text":
+    if format_name == "text":
         body = _verdict_lines(answers, assumed)
         if not (report.findings or report.undecided or report.no_table or report.hidden):
             emit(body, arguments.output)
             return
         body += "\n"
-    emit(body + render(report, chosen, options=options(arguments, open_nodes=True, queries=queries)), arguments.output)
+    emit(
+        body + render(report, format_name, options=options(arguments, open_nodes=True, queries=queries)),
+        arguments.output,
+    )
 
 
 def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:
     lines = []
-    several = len({answer.unit.location.file for answer in answers}) > 1
+    is_multi_file = len({answer.unit.location.file for answer in answers}) > 1
     for unit, target, verdict in answers:
         name = unit.location.node or os.path.basename(unit.location.file or "descriptor")  # noqa: PTH119
-        if several:
+        if is_multi_file:
             name = ": ".join(part for part in (unit.location.file or "descriptor", unit.location.node) if part)
         word = "no table" if verdict is None else verdict.word
         notes = "".join(f"; {note}" for note in (verdict.notes if verdict is not None else (unit.reason,)) if note)
@@ -183,7 +186,7 @@ def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:
     return "".join(lines)
 
 
-def _json(report: Report, answers: list[_Answer], shown: RenderOptions) -> dict[str, Any]:
+def _json(report: Report, answers: list[_Answer], render_options: RenderOptions) -> dict[str, Any]:
     verdicts = []
     for unit, target, verdict in answers:
         entry: dict[str, Any] = {"file": unit.location.file, "node": unit.location.node}
@@ -192,4 +195,4 @@ def _json(report: Report, answers: list[_Answer], shown: RenderOptions) -> dict[
         else:
             entry |= verdict.to_dict() | {"operator": unit.operator, "target": str(target)}
         verdicts.append(entry)
-    return {**jsonreport.document(report, shown), "schema": "specgate-check/1", "verdicts": verdicts}
+    return {**jsonreport.document(report, render_options), "schema": "specgate-check/1", "verdicts": verdicts}

@@ -9,7 +9,7 @@ from specgate.export import FORMATS
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["add_conform_options", "add_diff_options", "add_export_options", "installing"]
+__all__ = ["add_conform_options", "add_diff_options", "add_export_options", "add_install_command"]
 
 
 def add_conform_options(conform: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def add_conform_options(conform: argparse.ArgumentParser) -> None:
     runtime.add_argument("--keep", metavar="DIR", help="write the tested models to DIR; requires --case")
 
 
-def installing(install: argparse.ArgumentParser) -> None:
+def add_install_command(install: argparse.ArgumentParser) -> None:
     """Add the options."""
     install.add_argument("dialect", choices=("directml", "onnxruntime-directml", "onnxruntime"))
     install.add_argument(

@@ -33,11 +33,11 @@ __all__ = [
     "expect_severity",
     "has_config",
     "options",
+    "output_width",
     "selection",
     "shown_source",
     "targets_of",
     "text_table",
-    "width",
 ]
 
 CONFIG_FILES = ("specgate.toml", "pyproject.toml")
@@ -82,7 +82,7 @@ def options(
     )
     return RenderOptions(
         color=color,
-        width=width(arguments.output),
+        width=output_width(arguments.output),
         verbose=open_nodes or getattr(arguments, "verbose", False),
         rules=getattr(arguments, "verbose", False),
         max_per_rule=getattr(arguments, "max_per_rule", 20),
@@ -157,7 +157,7 @@ def shown_source(source: str) -> str:
     return input_source.STDIN if source == "-" else source if result is None else result.name
 
 
-def width(output: str | None) -> int:
+def output_width(output: str | None) -> int:
     """Return the columns of text: the terminal's, 100 elsewhere."""
     return columns(100) if sys.stdout.isatty() and not output else 100
 

@@ -42,7 +42,7 @@ def conform(arguments: argparse.Namespace) -> int:
     refuse_unwritable(path for path in (arguments.output,) if path and path != "-")
     if arguments.cases < 1 or arguments.jobs < 0:
         raise InputError("expected --cases of at least 1 and --jobs of at least 0")
-    dialect, alone = _whom(arguments.dialect)
+    dialect, level = _split_implementation(arguments.dialect)
     plan = Plan(
         dialect=dialect,
         operators=tuple(arguments.operator or ()),
@@ -52,7 +52,7 @@ def conform(arguments: argparse.Namespace) -> int:
         seconds=arguments.seconds,
         jobs=arguments.jobs or os.cpu_count() or 1,
         values=arguments.values,
-        alone=alone,
+        alone=level,
         versions=arguments.versions,
     )
     with progress() as function:
@@ -61,7 +61,7 @@ def conform(arguments: argparse.Namespace) -> int:
     return 1 if result.unexplained else 0
 
 
-def _whom(name: str) -> tuple[str, str | None]:
+def _split_implementation(name: str) -> tuple[str, str | None]:
     """Return the dialect, and the implementation that a name selects.
 
     The implementation is None unless the name is the prefix of its targets.
@@ -81,7 +81,7 @@ def _levels(arguments: argparse.Namespace, dialect: str) -> tuple[str, ...]:
 
 #: The options for runtimes only, and the options that runtimes do not support.
 FOR_RUNTIMES: Final = ("release", "graphs", "models", "case", "keep")
-_NOT_FOR_RUNTIMES: Final = ("versions", "values", "jobs")
+_DIALECT_OPTIONS: Final = ("versions", "values", "jobs")
 _CASES, _GRAPHS = 20, 100
 
 
@@ -122,7 +122,7 @@ def conform_runtime(
 
 def _check(arguments: argparse.Namespace, formats: tuple[str, ...]) -> None:
     refuse_unwritable(path for path in (arguments.output,) if path and path != "-")
-    for name in _NOT_FOR_RUNTIMES:
+    for name in _DIALECT_OPTIONS:
         if getattr(arguments, name):
             raise InputError(f"--{name} does not apply to runtimes such as {arguments.dialect}")
     if arguments.format not in formats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects import is_dialect
 from specgate.errors import InputError
-from specgate.spec.tables import use_specs
+from specgate.spec.tables import load_extra_specs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,10 @@ def extend(specs: Sequence[str] | None, kernels: Sequence[str] | None) -> None:
     for folder in specs or ():
         if not Path(folder).is_dir():
             raise InputError(f"expected a folder laid out as specs/, found {describe_path(folder)}", file=folder)
-        if not any(_of_dialect(part) for part in Path(folder).iterdir()):
+        if not any(_is_dialect_folder(part) for part in Path(folder).iterdir()):
             raise InputError("expected a folder laid out as specs/: DIALECT/operators/NAME.yaml", file=folder)
     if specs:
-        use_specs(*(Path(folder) for folder in specs))
+        load_extra_specs(*(Path(folder) for folder in specs))
     for file in kernels or ():
         if not Path(file).is_file():
             raise InputError(
@@ -36,7 +36,7 @@ def extend(specs: Sequence[str] | None, kernels: Sequence[str] | None) -> None:
             raise InputError(f"failed: {error!r:.200}", file=file) from error
 
 
-def _of_dialect(folder: Path) -> bool:
+def _is_dialect_folder(folder: Path) -> bool:
     return folder.is_dir() and (is_dialect(folder.name) or (folder / "levels.yaml").is_file())
 
 

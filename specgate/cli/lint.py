@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, expect_once, expect_severity, options, selection, targets_of, width
+from specgate.cli.common import emit, expect_once, expect_severity, options, output_width, selection, targets_of
 from specgate.errors import InputError
 from specgate.files import refuse_replaced, refuse_shared, refuse_unwritable
 from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
@@ -29,7 +29,7 @@ from specgate.report.selection import regrade_findings
 from specgate.targets import parse_targets, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
-from specgate.workers.pool import Lost, PoolClosed, Processes
+from specgate.workers.pool import LostJob, PoolClosed, Processes
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from specgate.verdict import Basis, Finding
     from specgate.workers.pool import Workers
 
-__all__ = ["Changing", "lint", "refuse_others"]
+__all__ = ["FixPlan", "lint", "refuse_others"]
 
 
 def refuse_others(arguments: argparse.Namespace, *, has_stdin: bool) -> None:
@@ -57,7 +57,7 @@ def refuse_others(arguments: argparse.Namespace, *, has_stdin: bool) -> None:
 
 
 @dataclass(slots=True)
-class Changing:
+class FixPlan:
     """Applies fixes to files. only_shown: collect diffs, write no files.
 
     selected_findings: selects the findings to fix.
@@ -85,10 +85,10 @@ class Changing:
             self.diffs += new_fixed.file.diff()
         else:
             try:
-                lost = write(new_fixed.file)
+                lost_attributes = write(new_fixed.file)
             except InputError as error:
                 return str(error)
-            for line in lost:
+            for line in lost_attributes:
                 sys.stderr.write(f"specgate: note: {clean(f'{job.file}: {line}', 2000)}\n")
         self.gone += len(new_fixed.gone)
         self.files += 1
@@ -108,7 +108,7 @@ class Changing:
         return bool(self.files)
 
 
-_LISTED = 5
+_MAX_LISTED = 5
 
 
 def lint(arguments: argparse.Namespace) -> int:
@@ -124,51 +124,49 @@ def lint(arguments: argparse.Namespace) -> int:
     refuse_shared(_outputs(arguments, config))
     refuse_unwritable(_outputs(arguments, config))
     expect_once(arguments.path)
-    named = [path for path in arguments.path if path != "-"]
-    paths = [path for path in named if not arguments.only_models or _may_be_model(path, config)]
+    input_paths = [path for path in arguments.path if path != "-"]
+    paths = [path for path in input_paths if not arguments.only_models or _may_be_model(path, config)]
     skipped: list[str] = []
     files = discover(paths, exclude=config.is_excluded, skipped=skipped) if paths else []
     if skipped and arguments.verbose:
-        _mention(skipped)
+        _print_skipped(skipped)
     refuse_replaced(_outputs(arguments, config), [*files, *([config.source] if config.source else [])])
     jobs = [_job(file, arguments, config) for file in files]
-    changing = _changing(arguments, selected, config, has_stdin=named != arguments.path)
-    if named != arguments.path:
+    fix_plan = _changing(arguments, selected, config, has_stdin=input_paths != arguments.path)
+    if input_paths != arguments.path:
         jobs.append(replace(_job(STDIN, arguments, config), path=None, source=standard_input()))
-    report = _collect_report(jobs, arguments, config, changing)
+    report = _collect_report(jobs, arguments, config, fix_plan)
     _refuse_idle_pins(report, arguments)
-    _settle(report, config, arguments)
+    _apply_settings(report, config, arguments)
     failed = selected.apply(report)
-    if changing is not None and arguments.diff:
-        failed = changing.show(arguments.output, len(report.findings))
+    if fix_plan is not None and arguments.diff:
+        failed = fix_plan.show(arguments.output, len(report.findings))
     else:
         _write(report, reports, config, arguments)
-    _complain(report.unusable)
+    _print_problems(report.unusable)
     return 2 if report.unusable else 1 if failed else 0
 
 
-def _changing(
-    arguments: argparse.Namespace, selected: Selection, config: Config, *, has_stdin: bool
-) -> Changing | None:
+def _changing(arguments: argparse.Namespace, selected: Selection, config: Config, *, has_stdin: bool) -> FixPlan | None:
     """Return the fixer of files, None without --fix and --diff."""
     if not arguments.fix and not arguments.diff:
         return None
     refuse_others(arguments, has_stdin=has_stdin)
 
     def selected_findings(report: Report) -> list[Finding]:
-        shown = replace(report, findings=list(report.findings), ignored=list(report.ignored))
-        _settle(shown, config, arguments)
-        selected.apply(shown)
-        return [finding for finding in shown.findings if finding.fixable]
+        selection = replace(report, findings=list(report.findings), ignored=list(report.ignored))
+        _apply_settings(selection, config, arguments)
+        selected.apply(selection)
+        return [finding for finding in selection.findings if finding.fixable]
 
-    return Changing(selected_findings, only_shown=arguments.diff)
+    return FixPlan(selected_findings, only_shown=arguments.diff)
 
 
-def _mention(skipped: Sequence[str]) -> None:
+def _print_skipped(skipped: Sequence[str]) -> None:
     """Print the number of files in folders that are not models."""
-    names = ", ".join(quote_text(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
-    what = "1 file is not a model and is" if len(skipped) == 1 else f"{len(skipped)} files are not models and are"
-    sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")
+    names = ", ".join(quote_text(file) for file in skipped[:_MAX_LISTED]) + (" …" if len(skipped) > _MAX_LISTED else "")
+    subject = "1 file is not a model and is" if len(skipped) == 1 else f"{len(skipped)} files are not models and are"
+    sys.stderr.write(f"specgate: note: {subject} skipped: {names}\n")
 
 
 def _refuse_idle_pins(report: Report, arguments: argparse.Namespace) -> None:
@@ -205,18 +203,18 @@ def _report(text: str) -> tuple[str, str]:
 
     Errors are raised before linting.
     """
-    chosen, _, file = text.partition("=")
-    if chosen not in FORMATS or not file:
+    format_name, _, file = text.partition("=")
+    if format_name not in FORMATS or not file:
         raise InputError(f"expected --report FORMAT=FILE with one of {', '.join(FORMATS)}, found {text!r:.100}")
-    return chosen, file
+    return format_name, file
 
 
 def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, arguments: argparse.Namespace) -> None:
-    shown = options(arguments, root=str(config.root), queries=_queries(arguments, config))
-    chosen = arguments.format or config.format or "text"
-    text = render(report, chosen, options=shown)
+    render_options = options(arguments, root=str(config.root), queries=_queries(arguments, config))
+    format_name = arguments.format or config.format or "text"
+    text = render(report, format_name, options=render_options)
     for other, file in reports:
-        emit(render(report, other, options=replace(shown, color=False, width=width(file))), file)
+        emit(render(report, other, options=replace(render_options, color=False, width=output_width(file))), file)
     emit(text, arguments.output)
 
 
@@ -227,33 +225,33 @@ def _queries(arguments: argparse.Namespace, config: Config) -> dict[str, list[st
 
 
 def _collect_report(
-    jobs: Sequence[Job], arguments: argparse.Namespace, config: Config, changing: Changing | None
+    jobs: Sequence[Job], arguments: argparse.Namespace, config: Config, fix_plan: FixPlan | None
 ) -> Report:
     """Return one report of all files, after fixes.
 
     Unusable files are named in it.
     """
-    report, answered = Report(fixed=None if changing is None else []), 0
-    named: dict[str, None] = {}  # collected separately, as adding to the report searches all of its entries
+    report, answered = Report(fixed=None if fix_plan is None else []), 0
+    paths: dict[str, None] = {}  # collected separately, as adding to the report searches all of its entries
     try:
         with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for pending files
             for result in _progress(answers, len(jobs)):
-                answer = result if changing is None else changing.fix_file(jobs[answered], result)
+                answer = result if fix_plan is None else fix_plan.fix_file(jobs[answered], result)
                 answered += 1
                 if isinstance(answer, str):
                     report.unusable.append(answer)
                 else:
-                    named |= dict.fromkeys(answer.files)
+                    paths |= dict.fromkeys(answer.files)
                     answer.files = []
                     report.extend(answer)
     except PoolClosed as error:
         report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not checked")
-    report.files = list(named)
-    keep_idle(report, _queries(arguments, config), named=bool(arguments.target) and not arguments.only_models)
+    report.files = list(paths)
+    keep_idle(report, _queries(arguments, config), is_explicit=bool(arguments.target) and not arguments.only_models)
     return report
 
 
-def _complain(problems: Sequence[str]) -> None:
+def _print_problems(problems: Sequence[str]) -> None:
     for problem in problems:
         sys.stderr.write(f"specgate: {clean(problem, 2000)}\n")
 
@@ -284,7 +282,7 @@ def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Re
         workers = _workers(len(jobs), arguments)
         answers = map(lint_job, jobs) if workers is None else stack.enter_context(workers).answers(jobs)
         for job, answer in zip(jobs, answers, strict=True):
-            yield f"{job.file}: {answer.reason}" if isinstance(answer, Lost) else answer
+            yield f"{job.file}: {answer.reason}" if isinstance(answer, LostJob) else answer
 
 
 def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | str] | None:
@@ -309,7 +307,7 @@ def _progress(answers: Iterable[Report | str], total: int) -> Iterable[Report | 
     return track(answers, "linting", total=total, console=Console(stderr=True), transient=True)
 
 
-def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> None:
+def _apply_settings(report: Report, config: Config, arguments: argparse.Namespace) -> None:
     """Set severities, then apply ignores, then the baseline."""
     if config.severities:
         for pattern in config.severities:

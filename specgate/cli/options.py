@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Help",
+    "add_model_options",
     "add_place_options",
     "add_run_options",
     "add_validation_options",
     "columns",
-    "inferring",
     "lowest",
     "progress",
 ]
@@ -28,8 +28,8 @@ __all__ = [
 def columns(otherwise: int) -> int:
     """Return the terminal's columns, as `shutil.get_terminal_size` does."""
     with suppress(KeyError, ValueError):
-        if (stated := int(os.environ["COLUMNS"])) > 0:
-            return stated
+        if (columns_setting := int(os.environ["COLUMNS"])) > 0:
+            return columns_setting
     with suppress(AttributeError, ValueError, OSError):
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or otherwise  # type: ignore[union-attr]
     return otherwise
@@ -41,8 +41,8 @@ class Help(argparse.HelpFormatter):
     argparse creates one per option.
     """
 
-    def __init__(self, prog: str, **more: Any) -> None:
-        super().__init__(prog, width=columns(80) - 2, **more)
+    def __init__(self, prog: str, **keywords: Any) -> None:
+        super().__init__(prog, width=columns(80) - 2, **keywords)
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def progress(first: str = "asking") -> Iterator[Callable[[int, int, str], object
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(first, total=None)
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
+        yield lambda done, total, description: bar.update(task, completed=done, total=total, description=description)
 
 
 def add_validation_options(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
@@ -91,11 +91,11 @@ def add_validation_options(parser: argparse.ArgumentParser, formats: Sequence[st
         "--color", choices=("auto", "always", "never"), default="auto", help="colored text (default: on a terminal)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
-    _selecting(parser)
+    _add_selection_options(parser)
     parser.add_argument("--config", metavar="FILE", help="configuration file (default: search for one)")
 
 
-def _selecting(parser: argparse.ArgumentParser) -> None:
+def _add_selection_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--severity", choices=SEVERITIES, metavar="LEVEL", help="lowest severity to show: error, warning or note"
     )
@@ -120,7 +120,7 @@ def _selecting(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def inferring(parser: argparse.ArgumentParser) -> None:
+def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of reading models: symbol sizes and type inference."""
     parser.add_argument(
         "--pin",
@@ -181,7 +181,7 @@ def lowest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-t", "--target", metavar="TARGET", help="the release of ONNX Runtime (default: onnxruntime-directml:latest)"
     )
-    inferring(parser)
+    add_model_options(parser)
     parser.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 

@@ -25,12 +25,12 @@ def install(arguments: argparse.Namespace) -> int:
     if installable.is_runtime(arguments.dialect):
         if arguments.system or arguments.values:
             raise InputError("--system and --values apply to builds of a dialect, not of a runtime")
-        installable.install(arguments.dialect, arguments.release, arguments.levels, _say)
+        installable.install(arguments.dialect, arguments.release, arguments.levels, _print_line)
         return 0
     if arguments.release:
         raise InputError("--release applies to runtimes; choose builds of a dialect with --levels")
     capability(arguments.dialect, Builds).install(
-        arguments.levels, system=arguments.system, values=arguments.values, progress=_say
+        arguments.levels, system=arguments.system, values=arguments.values, progress=_print_line
     )
     return 0
 
@@ -40,11 +40,11 @@ def list_builds(_arguments: argparse.Namespace) -> int:
 
     The state is installed or the install command, and whether the build computes values here.
     """
-    rows = [list(row) for each in implementing(Builds) for row in each.builds()]
+    rows = [list(row) for dialect_builds in implementing(Builds) for row in dialect_builds.builds()]
     sys.stdout.write(text_table([*rows, *installable.rows()]))
     return 0
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

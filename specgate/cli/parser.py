@@ -7,8 +7,15 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.cli.options import Help, add_place_options, add_run_options, add_validation_options, inferring, lowest
-from specgate.dialects import SHIPPED
+from specgate.cli.options import (
+    Help,
+    add_model_options,
+    add_place_options,
+    add_run_options,
+    add_validation_options,
+    lowest,
+)
+from specgate.dialects import BUILT_IN
 from specgate.loading import lazy
 from specgate.report import FORMATS
 
@@ -70,7 +77,7 @@ class _Version(argparse.Action):
         from specgate import __version__
         from specgate.spec.version import tables_version, versions
 
-        single = ", ".join(f"{name} {version}" for name, version in versions(SHIPPED).items())
+        single = ", ".join(f"{name} {version}" for name, version in versions(BUILT_IN).items())
         sys.stdout.write(f"specgate {__version__}\ntables {tables_version()} ({single})\n")
         parser.exit(0)
 
@@ -81,10 +88,10 @@ class _Completion(argparse.Action):
         parser.exit()
 
 
-def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
-    about = more.pop("about", f"{help_text[:1].upper()}{help_text[1:]}.")
+def _command(commands: Any, name: str, module: str, help_text: str, **keywords: Any) -> argparse.ArgumentParser:
+    description = keywords.pop("about", f"{help_text[:1].upper()}{help_text[1:]}.")
     parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help_text, description=about, formatter_class=Help, **more
+        name, help=help_text, description=description, formatter_class=Help, **keywords
     )
     parser.set_defaults(module=module, function=name.replace("-", "_").replace(" ", "_"))
     return parser
@@ -122,11 +129,11 @@ def _lint(commands: Any) -> None:
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern, or - for standard input")
     add_validation_options(lint, tuple(FORMATS))
-    where = lint.add_mutually_exclusive_group()
-    where.add_argument(
+    group = lint.add_mutually_exclusive_group()
+    group.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="check files in N processes (0: one per core)"
     )
-    where.add_argument(
+    group.add_argument(
         "--dask",
         metavar="ADDRESS",
         help="check files on the Dask cluster whose scheduler is at ADDRESS (tcp://host:8786); its workers need "
@@ -146,7 +153,7 @@ def _lint(commands: Any) -> None:
         metavar="N",
         help="collapse equal findings of a file above N (default 20)",
     )
-    inferring(lint)
+    add_model_options(lint)
     changes = lint.add_mutually_exclusive_group()
     changes.add_argument(
         "--fix",
@@ -198,7 +205,7 @@ def _minimum(commands: Any) -> None:
     lowest(minimum)
 
 
-def _place(commands: Any) -> None:
+def _add_place_command(commands: Any) -> None:
     place = _command(
         commands,
         "place",
@@ -209,7 +216,7 @@ def _place(commands: Any) -> None:
         epilog="Exit codes: 0 the session is created, 1 it fails, 2 unusable input.",
     )
     add_place_options(place)
-    inferring(place)
+    add_model_options(place)
 
 
 def _support(commands: Any) -> None:
@@ -253,12 +260,12 @@ def _rule(commands: Any) -> None:
 
 
 def _export(commands: Any) -> None:
-    about = (
+    description = (
         "Write the tables as data: as written, and resolved per level, documented and observed. "
         "`specgate spec schema export` prints the JSON Schema."
     )
     command_options.add_export_options(
-        _command(commands, "export", "export", "export the tables as data for other programs", about=about)
+        _command(commands, "export", "export", "export the tables as data for other programs", about=description)
     )
 
 
@@ -302,12 +309,12 @@ def _oracle(commands: Any) -> None:
         formatter_class=Help,
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
-    listed = _command(actions, "list", "oracle", "list what is installed, what is missing and how to install it")
-    listed.set_defaults(function="list_builds")
+    list_command = _command(actions, "list", "oracle", "list what is installed, what is missing and how to install it")
+    list_command.set_defaults(function="list_builds")
     install = _command(
         actions, "install", "oracle", "download builds into the cache and compile the host that runs them"
     )
-    command_options.installing(install)
+    command_options.add_install_command(install)
 
 
 def _conform(commands: Any) -> None:
@@ -328,7 +335,7 @@ def _conform(commands: Any) -> None:
 _COMMANDS: Final[dict[str, Callable[[Any], None]]] = {
     "check": _check,
     "lint": _lint,
-    "place": _place,
+    "place": _add_place_command,
     "run": _run,
     "minimum": _minimum,
     "support": _support,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import as_json, emit, width
+from specgate.cli.common import as_json, emit, output_width
 from specgate.errors import InputError
 from specgate.files import refuse_replaced
 from specgate.linting.input_source import standard_input
@@ -38,11 +38,11 @@ def place(arguments: argparse.Namespace) -> int:
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
     model = standard_input() if arguments.model == "-" else arguments.model
     placement = place_model(model, target, device, settings)
-    written = _write_documents(placement, target.runtime, arguments)
+    paths = _write_documents(placement, target.runtime, arguments)
     emit(_render_placement(placement, arguments), arguments.output)
-    if written:
+    if paths:
         report_alone = arguments.format == "text" and arguments.output in {None, "-"}
-        (sys.stdout if report_alone else sys.stderr).write(f"{written}\n")
+        (sys.stdout if report_alone else sys.stderr).write(f"{paths}\n")
     return 0 if placement.usable else 1
 
 
@@ -64,7 +64,7 @@ def _render_placement(placement: Placement, arguments: argparse.Namespace) -> st
         from specgate.report.placement.html import render as render_html
 
         return render_html(placement)
-    return render(placement, width(arguments.output), verbose=arguments.verbose)
+    return render(placement, output_width(arguments.output), verbose=arguments.verbose)
 
 
 def placed_minimum(model: str | InputSource, arguments: argparse.Namespace) -> int:
@@ -79,5 +79,5 @@ def placed_minimum(model: str | InputSource, arguments: argparse.Namespace) -> i
     if arguments.format == "json":
         emit(as_json(minimum.to_dict(name)), None)
     else:
-        emit(level_minimum_text(minimum, name, width(None), at_level, verbose=arguments.verbose), None)
+        emit(level_minimum_text(minimum, name, output_width(None), at_level, verbose=arguments.verbose), None)
     return 0 if minimum else 1

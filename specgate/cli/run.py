@@ -12,16 +12,16 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.cli.ending import OutputError
 from specgate.cli.options import progress
-from specgate.descriptors.files import iterate_placed, load_document, one_of
+from specgate.cli.shutdown import OutputError
+from specgate.descriptors.files import iterate_placed, load_document, only_entry
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import in_lines
 from specgate.dialects import capability, document_package, model_owner
 from specgate.dialects.protocols import ModelFormat, Runnable
 from specgate.errors import Error, InputError
 from specgate.execution.memory import budget_of
-from specgate.files import Plain, refuse_replaced, refuse_shared, write_text, writing
+from specgate.files import WritableFile, refuse_replaced, refuse_shared, write_text, writing
 from specgate.linting.input_source import TEXT, argument, standard_input
 from specgate.report.clean import clean
 from specgate.report.jsonreport import dumps
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from specgate.linting.input_source import InputSource
     from specgate.targets import Target
 
-__all__ = ["deliver", "run"]
+__all__ = ["run", "write_outputs"]
 
 STDOUT: Final = "-"
-_SHOWN: Final = 100  # printed elements of a sequence or a map
+_MAX_PRINTED: Final = 100  # printed elements of a sequence or a map
 
 
-def deliver(outputs: Mapping[str, Any], texts_by_name: Mapping[str, str], *, shown: bool) -> None:
+def write_outputs(outputs: Mapping[str, Any], texts_by_name: Mapping[str, str], *, print_outputs: bool) -> None:
     """Save the outputs with a file in `texts_by_name`; print the others.
 
     A file name that ends with ``.json`` gets JSON, others get ``.npy``; ``-`` is standard output, which then has only
-    this output. shown: whether to print the others. Raises InputError for an unknown output, and for a value that the
-    format does not support.
+    this output. print_outputs: whether to print the others. Raises InputError for an unknown output, and for a value
+    that the format does not support.
     """
     for name in texts_by_name:
         if name not in outputs:
@@ -58,7 +58,7 @@ def deliver(outputs: Mapping[str, Any], texts_by_name: Mapping[str, str], *, sho
             raise InputError(f"{clean(name)} has undefined elements, so it cannot be saved")
     for name, path in texts_by_name.items():
         _save(name, path, outputs[name])
-    if not shown or STDOUT in texts_by_name.values():
+    if not print_outputs or STDOUT in texts_by_name.values():
         return
     for name, value in outputs.items():
         if name not in texts_by_name:
@@ -70,13 +70,13 @@ def _lines(name: str, value: Any) -> list[str]:
     if isinstance(value, np.ndarray):
         return [f"{name}: {value.dtype} {list(value.shape)}", *_text(value).split("\n")]
     if isinstance(value, dict):
-        pairs = [f"{_json(key)}: {_json(item)}" for key, item in list(value.items())[:_SHOWN]]
-        return [f"{name}: {{{', '.join(pairs)}{', …' if len(value) > _SHOWN else ''}}}"]
+        pairs = [f"{_json(key)}: {_json(item)}" for key, item in list(value.items())[:_MAX_PRINTED]]
+        return [f"{name}: {{{', '.join(pairs)}{', …' if len(value) > _MAX_PRINTED else ''}}}"]
     if isinstance(value, list | tuple):
         lines = [f"{name}: sequence of {len(value)}"]
-        for index, item in enumerate(value[:_SHOWN]):
+        for index, item in enumerate(value[:_MAX_PRINTED]):
             lines += _lines(f"[{index}]", item)
-        return lines + ([f"… and {len(value) - _SHOWN} more"] if len(value) > _SHOWN else [])
+        return lines + ([f"… and {len(value) - _MAX_PRINTED} more"] if len(value) > _MAX_PRINTED else [])
     return [f"{name}: {'an empty optional' if value is None else _json(value)}"]
 
 
@@ -89,7 +89,7 @@ def _text(array: np.ndarray[Any, Any]) -> str:
 
 def _save(name: str, path: str, value: Any) -> None:
     if path.lower().endswith(".json"):
-        write_text(path, dumps(_plain(value)))
+        write_text(path, dumps(_to_json(value)))
         return
     if not isinstance(value, np.ndarray):
         kind = "map" if isinstance(value, dict) else "sequence" if isinstance(value, list) else "optional"
@@ -97,7 +97,7 @@ def _save(name: str, path: str, value: Any) -> None:
         raise InputError(message, file=None if path == STDOUT else path)
     array = value.astype(np.str_) if value.dtype == object else value  # texts, which numpy would pickle
     with _standard_output() if path == STDOUT else writing(path) as file:
-        np.save(Plain(file), array, allow_pickle=False)
+        np.save(WritableFile(file), array, allow_pickle=False)
 
 
 @contextmanager
@@ -111,31 +111,31 @@ def _standard_output() -> Iterator[IO[bytes]]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    return json.dumps(_to_json(value), ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """Return a value as JSON data.
 
     Arrays become lists, keys of maps become text, and so do numbers that JSON does not support.
     """
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return _to_json(value.tolist())
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, complex):
-        return [_plain(value.real), _plain(value.imag)]
+        return [_to_json(value.real), _to_json(value.imag)]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Execute the file, and print or save its outputs."""
-    inputs = {name: _load(path) for name, path in _by_name(arguments.input, "--input").items()}
-    texts_by_name = _by_name(arguments.output, "--output")
+    inputs = {name: _load(path) for name, path in _parse_files(arguments.input, "--input").items()}
+    texts_by_name = _parse_files(arguments.output, "--output")
     files = [path for path in texts_by_name.values() if path != STDOUT]
     if len(texts_by_name) - len(files) > 1:
         raise InputError("only one output can go to standard output ('-')")
@@ -150,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
         with _as_file(arguments.file, result, (*owner.suffixes, "")[0]) as file:
             if arguments.compare:
                 return _compare_model(owner, file, inputs, target, arguments, texts_by_name)
-            deliver(_execute_input(file, inputs, target, arguments), texts_by_name, shown=True)
+            write_outputs(_execute_input(file, inputs, target, arguments), texts_by_name, print_outputs=True)
         return 0
     if arguments.compare:
         raise InputError("--compare applies to models; for descriptors, use conform --values", file=arguments.file)
@@ -160,23 +160,23 @@ def run(arguments: argparse.Namespace) -> int:
     documents = document_package(document, target.dialect if target else None)
     if documents is not None:
         return _document(documents, arguments, document, name, target, texts_by_name)
-    descriptor = one_of(iterate_placed(text, name, target.dialect if target else None), name)
+    descriptor = only_entry(iterate_placed(text, name, target.dialect if target else None), name)
     try:
         outputs = _execute_input(descriptor, inputs, target, arguments)
     except InputError as error:
         raise InputError(error.message, file=error.file or name, place=error.place) from None
-    deliver(outputs, texts_by_name, shown=True)
+    write_outputs(outputs, texts_by_name, print_outputs=True)
     return 0
 
 
 def _execute_input(
-    what: Descriptor | str, inputs: Mapping[str, NDArray[Any]], target: Target | None, arguments: argparse.Namespace
+    subject: Descriptor | str, inputs: Mapping[str, NDArray[Any]], target: Target | None, arguments: argparse.Namespace
 ) -> dict[str, Any]:
     import specgate
 
     with progress("executing") as function:
         return specgate.execute(
-            what,
+            subject,
             inputs,
             target,
             max_bytes=arguments.max_bytes,
@@ -205,13 +205,13 @@ def _compare_model(
     """
     budget = budget_of(arguments.max_bytes, arguments.max_seconds)
     with progress("comparing") as function:
-        compared = capability(owner, Runnable, file).compare_model(
+        outcome = capability(owner, Runnable, file).compare_model(
             file, inputs, arguments.compare, target, budget=budget,
             on_node=lambda done, total: function(done, total, "comparing"), basis=arguments.basis,
         )  # fmt: skip
-    deliver(compared.outputs, texts_by_name, shown=False)
-    _print("\n".join(clean(line, 2000) for line in compared.lines()))
-    return 1 if compared.differences else 0
+    write_outputs(outcome.outputs, texts_by_name, print_outputs=False)
+    _print("\n".join(clean(line, 2000) for line in outcome.lines()))
+    return 1 if outcome.differences else 0
 
 
 @contextmanager
@@ -254,7 +254,7 @@ def _document(
     )
     for note in outputs.notes:
         _write_note(note)
-    deliver(outputs, texts_by_name, shown=False)
+    write_outputs(outputs, texts_by_name, print_outputs=False)
     return 0
 
 
@@ -267,7 +267,7 @@ def _print(text: str) -> None:
         sys.stdout.write(f"{clean(line, None)}\n")
 
 
-def _by_name(texts: list[str], option: str) -> dict[str, str]:
+def _parse_files(texts: list[str], option: str) -> dict[str, str]:
     """Return files by name; raise InputError for a repeated name."""
     texts_by_name: dict[str, str] = {}
     for name, path in map(_split_assignment, texts):

@@ -37,7 +37,7 @@ else:
 
 __all__ = ["check", "schema"]
 
-_SHIPPED: Final = {
+_BUILT_IN_NAMES: Final = {
     "report": ("specgate.report", "report.schema.json"),
     "baseline": ("specgate.linting", "baseline.schema.json"),
     "export": ("specgate.export", "tables.schema.json"),
@@ -55,9 +55,10 @@ def check(arguments: argparse.Namespace) -> int:
     tables: list[tuple[Dialect, list[str] | None]] = [(dialect(name), None) for name in dialect_names()]
     if arguments.folder:
         root = Path(arguments.folder)
-        whole = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
+        dialect_folders = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
         tables = [
-            (Dialect(folder.name, {**build.build_dialect(folder), "folder": str(folder)}), None) for folder in whole
+            (Dialect(folder.name, {**build.build_dialect(folder), "folder": str(folder)}), None)
+            for folder in dialect_folders
         ]
         tables += [_with_own(name, root) for name in dialect_names() if _adds(root / name)]
         if not tables and not runtimes and not lowered:
@@ -66,15 +67,15 @@ def check(arguments: argparse.Namespace) -> int:
                 f"DIALECT one of {', '.join(dialect_names())}, or another dialect with DIALECT/levels.yaml",
                 file=arguments.folder,
             )
-    problems = [problem for table, own in tables for problem in lint.lint_tables(table, own)]
+    problems = [problem for table, names in tables for problem in lint.lint_tables(table, names)]
     for problem in problems:
         sys.stdout.write(problem + "\n")
-    operators = sum(len(table.operators if own is None else own) for table, own in tables)
-    counted = [plural(len(tables), "dialect"), plural(operators, "operator")]
-    counted += [f"{RUNTIME} with {plural(rows, 'registration')}" for rows in runtimes]
-    counted += [f"{RUNTIME} with {plural(count, 'lowered operator')}" for count in lowered]
-    counted.append(plural(len(problems), "problem"))
-    sys.stdout.write(", ".join(counted) + "\n")
+    operators = sum(len(table.operators if names is None else names) for table, names in tables)
+    totals = [plural(len(tables), "dialect"), plural(operators, "operator")]
+    totals += [f"{RUNTIME} with {plural(rows, 'registration')}" for rows in runtimes]
+    totals += [f"{RUNTIME} with {plural(count, 'lowered operator')}" for count in lowered]
+    totals.append(plural(len(problems), "problem"))
+    sys.stdout.write(", ".join(totals) + "\n")
     return 1 if problems else 0
 
 
@@ -89,7 +90,15 @@ def _runtimes(roots: list[Path]) -> list[int]:
         for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))
     ]
     rows = [tables["registrations"].values() for tables in matching_tables]
-    return [sum(len(each) for domains in every for by in domains.values() for each in by.values()) for every in rows]
+    return [
+        sum(
+            len(entries)
+            for domains in counts_by_domain
+            for registrations in domains.values()
+            for entries in registrations.values()
+        )
+        for counts_by_domain in rows
+    ]
 
 
 def _count_lowered(roots: list[Path]) -> list[int]:
@@ -112,8 +121,10 @@ def _adds(folder: Path) -> bool:
 def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
     """Return a dialect with the additions of `root`, and their names."""
     table = Dialect(name, compiled_tables(name, (root,)))
-    added = str(root / name)
-    return table, [operator for operator in table.operators if str(table.tables.files.get(operator)).startswith(added)]
+    added_path = str(root / name)
+    return table, [
+        operator for operator in table.operators if str(table.tables.files.get(operator)).startswith(added_path)
+    ]
 
 
 def schema(arguments: argparse.Namespace) -> int:
@@ -126,8 +137,8 @@ def schema(arguments: argparse.Namespace) -> int:
             f"--dialect applies only to `schema descriptor`: the schema of {arguments.kind} is the same for all "
             "dialects"
         )
-    if arguments.kind in _SHIPPED:
-        package, name = _SHIPPED[arguments.kind]
+    if arguments.kind in _BUILT_IN_NAMES:
+        package, name = _BUILT_IN_NAMES[arguments.kind]
         sys.stdout.write(files(package).joinpath(name).read_text(encoding="utf-8"))
         return 0
     if arguments.kind == "descriptor":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.cli.common import emit
 from specgate.descriptors.read import MAX_FILE
-from specgate.descriptors.text import LINED
+from specgate.descriptors.text import JSON_LINES_SUFFIXES
 from specgate.errors import Error, InputError
 from specgate.linting.input_source import STDIN, TEXT, InputSource, argument, source_bytes, standard_input
 from specgate.linting.model import add_lines, graph_of
@@ -36,20 +36,20 @@ def stream(arguments: argparse.Namespace, result: CheckOptions, selected: Select
     ``error``; the next line is still read.
     """
     lines: list[str] = []
-    whole = arguments.output not in {None, "-"}
-    worst = 0
+    writes_file = arguments.output not in {None, "-"}
+    exit_code = 0
     for source in arguments.descriptor:
         for entry, code in _entries(source, result, selected):
-            worst = max(worst, code)
+            exit_code = max(exit_code, code)
             line = json.dumps(entry, ensure_ascii=True, allow_nan=False).replace("##", "#\\u0023") + "\n"
-            if whole:
+            if writes_file:
                 lines.append(line)
             else:
                 sys.stdout.write(line)
                 sys.stdout.flush()
-    if whole:
+    if writes_file:
         emit("".join(lines), arguments.output)
-    return worst
+    return exit_code
 
 
 def _entries(source: str, result: CheckOptions, selected: Selection) -> Iterator[tuple[dict[str, Any], int]]:
@@ -64,16 +64,16 @@ def _entries(source: str, result: CheckOptions, selected: Selection) -> Iterator
             sys.stderr.write(f"specgate: {clean(_prefix_error(error, file, line), 2000)}\n")
             message = error.message if isinstance(error, InputError) else str(error)
             place = error.place if isinstance(error, InputError) and line is None else None
-            about = f"{place}: {message}" if place else message
-            yield _place(file, line) | {"verdict": "unusable", "accepted": None, "error": well_formed(about)}, 2
+            error_text = f"{place}: {message}" if place else message
+            yield _place(file, line) | {"verdict": "unusable", "accepted": None, "error": well_formed(error_text)}, 2
 
 
 def _prefix_error(error: Error, file: str | None, line: int | None) -> str:
     """Return the message with the file and the line."""
     message = error.message if isinstance(error, InputError) else str(error)
     place = error.place if isinstance(error, InputError) else None
-    at = f"line {line}" if line is not None else None
-    return ": ".join(part for part in (file or "<argument>", at, None if at else place, message) if part)
+    line_text = f"line {line}" if line is not None else None
+    return ": ".join(part for part in (file or "<argument>", line_text, None if line_text else place, message) if part)
 
 
 def _place(file: str | None, line: int | None, node: str | None = None) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _documents(source: str) -> Iterator[tuple[InputSource | str | InputError, in
     """Yield documents: the source, or each JSON line with its number."""
     if source == "-":
         yield from _standard_input()
-    elif source.lower().endswith(LINED):
+    elif source.lower().endswith(JSON_LINES_SUFFIXES):
         try:
             if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # a FIFO would block
                 raise InputError("expected a regular file", file=source)
@@ -173,10 +173,13 @@ def _answer_graphs(
             _add_lines(result, report)
         failed = selected.apply(report)
         if place is not None and report.findings:
-            at = report.findings[0].location or place
-            accepted = not any(finding.severity == "error" for finding in report.findings)
-            start = _place(at.file, line or at.line, at.node) | {"operator": at.operator, "target": None}
-            verdict = {"verdict": "accepted" if accepted else "rejected", "accepted": accepted}
+            location = report.findings[0].location or place
+            is_accepted = not any(finding.severity == "error" for finding in report.findings)
+            start = _place(location.file, line or location.line, location.node) | {
+                "operator": location.operator,
+                "target": None,
+            }
+            verdict = {"verdict": "accepted" if is_accepted else "rejected", "accepted": is_accepted}
             tables_by_name = {"notes": [], "findings": _findings(report, line), "undecided": []}
             yield start | verdict | tables_by_name, int(failed)
 

@@ -9,8 +9,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from specgate.cli.common import as_json, emit, text_table, width
-from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_owner
+from specgate.cli.common import as_json, emit, output_width, text_table
+from specgate.dialects import BUILT_IN, dialect_names, is_dialect, model_owner
 from specgate.errors import InputError
 from specgate.loading import lazy
 from specgate.report.clean import clean
@@ -58,7 +58,7 @@ else:
 __all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]
 
 
-def _out(text: str) -> None:
+def _print_text(text: str) -> None:
     for line in text.splitlines():
         sys.stdout.write(clean(line, None) + "\n")
 
@@ -84,7 +84,7 @@ def support(arguments: argparse.Namespace) -> int:
         emit(as_json(tables if len(tables) > 1 else tables[0]), arguments.output)
         return 0
     level = target.level if target else None
-    texts = [tables_text.operator_text(table, level, width(arguments.output)) for table in tables]
+    texts = [tables_text.operator_text(table, level, output_width(arguments.output)) for table in tables]
     emit("\n\n".join(texts), arguments.output)
     return 0
 
@@ -92,14 +92,14 @@ def support(arguments: argparse.Namespace) -> int:
 def _page(operator: str | None, target: Target | None) -> str:
     if operator is not None:
         raise InputError("remove the operator: the HTML page shows every operator of the target's dialect")
-    return html.render(dialect(target.dialect if target else SHIPPED[0]), target)
+    return html.render(dialect(target.dialect if target else BUILT_IN[0]), target)
 
 
 def _listing(target: Target, arguments: argparse.Namespace) -> str:
     rows = view.operators_at(dialect(target.dialect), target.level)
     if arguments.format == "json":
         return as_json({"target": str(target), "counts": tables_text.counts(rows), "operators": rows})
-    return tables_text.listing_text(target.described, rows, width(arguments.output))
+    return tables_text.listing_text(target.described, rows, output_width(arguments.output))
 
 
 def _operators(text: str, result: str | None) -> list[tuple[str, str]]:
@@ -109,7 +109,7 @@ def _operators(text: str, result: str | None) -> list[tuple[str, str]]:
         if slash or result:
             # Raises NoTable with the nearest name.
             view.operator_named(name.lower() if slash else result or "", operator if slash else text)
-        raise view.no_operator(text)
+        raise view.unknown_operator_error(text)
     return texts
 
 
@@ -131,7 +131,9 @@ def diff(arguments: argparse.Namespace) -> int:
         return 0
     heading = f"{matching_difference.before.described} → {matching_difference.after.described}"
     count = len(dialect(matching_difference.before.dialect).operators)
-    sys.stdout.write(tables_changes.changes_text(heading, list(matching_difference.operators), count, width(None)))
+    sys.stdout.write(
+        tables_changes.changes_text(heading, list(matching_difference.operators), count, output_width(None))
+    )
     return 0
 
 
@@ -144,11 +146,11 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
         elif arguments.format == "markdown":
             text = tables_changes.tables_changes_markdown(difference)
         else:
-            text = tables_changes.tables_changes_text(difference, width(None))
+            text = tables_changes.tables_changes_text(difference, output_width(None))
     except export_compare.DAMAGED as error:  # not covered by validation
         source = arguments.after if arguments.before == export_compare.INSTALLED else arguments.before
         raise export_compare.damaged_error(error, source) from None
-    write = sys.stdout.write if arguments.format in {"json", "markdown"} else _out
+    write = sys.stdout.write if arguments.format in {"json", "markdown"} else _print_text
     write(text)
     return 0
 
@@ -176,14 +178,14 @@ def minimum(arguments: argparse.Namespace) -> int:
 
         descriptor = specgate.descriptor(source)
     else:
-        descriptor = files.one_of(files.iterate_placed(result.text(), result.name), result.name)
+        descriptor = files.only_entry(files.iterate_placed(result.text(), result.name), result.name)
     matching_minimum = lowest_descriptor.find_minimum(descriptor, arguments.basis)
     if arguments.format == "json":
-        whole = {"dialect": descriptor.dialect, "operator": descriptor.operator, **matching_minimum.to_dict()}
-        sys.stdout.write(as_json(whole))
+        data = {"dialect": descriptor.dialect, "operator": descriptor.operator, **matching_minimum.to_dict()}
+        sys.stdout.write(as_json(data))
         return 0 if matching_minimum else 1
     sys.stdout.write(
-        tables_text.minimum_text(matching_minimum, dialect(descriptor.dialect), descriptor.operator, width(None))
+        tables_text.minimum_text(matching_minimum, dialect(descriptor.dialect), descriptor.operator, output_width(None))
     )
     return 0 if matching_minimum else 1
 
@@ -197,7 +199,9 @@ def _model_minimum(source: str | InputSource, arguments: argparse.Namespace) -> 
     if arguments.format == "json":
         sys.stdout.write(as_json(matching_minimum.to_dict(name)))
     else:
-        sys.stdout.write(lowest_text.model_minimum_text(matching_minimum, name, width(None), verbose=arguments.verbose))
+        sys.stdout.write(
+            lowest_text.model_minimum_text(matching_minimum, name, output_width(None), verbose=arguments.verbose)
+        )
     return 0 if matching_minimum else 1
 
 
@@ -207,32 +211,34 @@ def rule(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         sys.stdout.write(as_json(matching_rule.to_dict()))
         return 0
-    _out(matching_rule.id)
+    _print_text(matching_rule.id)
     if matching_rule.says:
-        _out(f"  says     {matching_rule.says}")
+        _print_text(f"  says     {matching_rule.says}")
     if matching_rule.holds:
-        _out(text_table(level_rows(matching_rule.holds), indent="  "))
+        _print_text(text_table(level_rows(matching_rule.holds), indent="  "))
     if matching_rule.fix:
-        _out(f"  fix      {matching_rule.fix}")
+        _print_text(f"  fix      {matching_rule.fix}")
     for source in matching_rule.source:
-        _out("  " + _source(source))
+        _print_text("  " + _source(source))
     if matching_rule.rejected is not None:
-        _out("  accepted " + json.dumps(matching_rule.accepted))
+        _print_text("  accepted " + json.dumps(matching_rule.accepted))
         rejected = matching_rule.rejected
         changes = ", ".join(f"{path} = {json.dumps(value)}" for path, value in rejected["change"].items())
-        _out(f"  rejected at {rejected['at']} with {changes}:")
+        _print_text(f"  rejected at {rejected['at']} with {changes}:")
         target = f"{matching_rule.id.partition('/')[0]}:{rejected['at']}"
-        _out(f"    specgate check '{json.dumps(rejected['descriptor'])}' --target {target}")
+        _print_text(f"    specgate check '{json.dumps(rejected['descriptor'])}' --target {target}")
     return 0
 
 
-def level_rows(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
+def level_rows(rule_conditions: Sequence[Mapping[str, str]]) -> list[list[str]]:
     """Return a rule's forms by level, each with its basis if they differ."""
-    if not any("basis" in form for form in holds):
-        return [[str(form["levels"]), form["text"]] for form in holds]
+    if not any("basis" in form for form in rule_conditions):
+        return [[str(form["levels"]), form["text"]] for form in rule_conditions]
     page = {"documented": "page", "observed": "builds"}
-    whose = [f"{form['by']} only" if "by" in form else page[form.get("basis", "documented")] for form in holds]
-    return [[str(form["levels"]), who, form["text"]] for form, who in zip(holds, whose, strict=True)]
+    conditions = [
+        f"{form['by']} only" if "by" in form else page[form.get("basis", "documented")] for form in rule_conditions
+    ]
+    return [[str(form["levels"]), test, form["text"]] for form, test in zip(rule_conditions, conditions, strict=True)]
 
 
 def targets(arguments: argparse.Namespace) -> int:
@@ -248,7 +254,7 @@ def targets(arguments: argparse.Namespace) -> int:
         sys.stdout.write(as_json({"resolved": entries, "targets": rows}))
         return 0
     for result, target in zip(items, resolved, strict=True):
-        _out(_resolution(result, target))
+        _print_text(_resolution(result, target))
     table = [
         [
             row["target"],
@@ -259,11 +265,11 @@ def targets(arguments: argparse.Namespace) -> int:
         ]
         for row in rows
     ]
-    _out(text_table(table))
+    _print_text(text_table(table))
     for name in names or (dialect_names() if rows else ()):
-        _out(f"sources of {name}:")
+        _print_text(f"sources of {name}:")
         for source in _sources(name):
-            _out("  " + source)
+            _print_text("  " + source)
     return 0
 
 
@@ -278,8 +284,8 @@ def _resolution(text: str, target: Any) -> str:
     if target.runtime is not None:
         parts = [str(target.environment), dialect(target.dialect).label(target.level)]
     if entry is not None:
-        via = _vendor_version(entry, target.dialect)
-        parts = [str(entry["title"]), *([via] if via else []), target.at_level]
+        vendor_version = _vendor_version(entry, target.dialect)
+        parts = [str(entry["title"]), *([vendor_version] if vendor_version else []), target.at_level]
     ir = f" (IR version {target.ir_version})" if target.ir_version else ""
     source = f"; source: {_row_source(entry)}" if entry else ""
     return f"{text}: {' → '.join(parts)}{ir}{source}"
@@ -293,8 +299,8 @@ def _vendor_version(row: Mapping[str, Any], target: str) -> str:
     version = row.get("via") or row.get("version") or row.get("release")
     if not version:
         return ""
-    bare = str(version)[:1].isdigit()
-    if bare and (row["kind"] in {"windows", "package", "wheel"} or "target_version" in row):
+    is_bare_version = str(version)[:1].isdigit()
+    if is_bare_version and (row["kind"] in {"windows", "package", "wheel"} or "target_version" in row):
         return f"{dialect(target.partition(':')[0]).tables.title} {version}"
     return str(version)
 
@@ -310,7 +316,7 @@ def explain(arguments: argparse.Namespace) -> int:
         sys.stdout.write(as_json([entry.to_dict() for entry in explanations]))
         return 0
     for entry in explanations:
-        _out(f"{entry.code} {entry.name} ({dialect(entry.dialect).tables.title})")
-        _out(f"  {entry.meaning}")
-        _out(f"  {entry.advice}")
+        _print_text(f"{entry.code} {entry.name} ({dialect(entry.dialect).tables.title})")
+        _print_text(f"  {entry.meaning}")
+        _print_text(f"  {entry.advice}")
     return 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.conform.cases import draw_cases, pool_of, shrink, size_of
-from specgate.conform.compare import kind_of, our_verdict, sides_taken
+from specgate.conform.compare import accepting_sides, kind_of, verdicts_of
 from specgate.conform.result import KIND_ORDER, Difference, Result, RuleCount, Tally
 from specgate.conform.values import compare_values
 from specgate.descriptors.read import write_dict
@@ -20,12 +20,12 @@ from specgate.dialects.protocols import Backend
 from specgate.errors import InputError
 from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect as tables
-from specgate.workers.pool import Lost, Processes
+from specgate.workers.pool import LostJob, Processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from specgate.conform.cases import Drawn
+    from specgate.conform.cases import DrawnCase
     from specgate.conform.compare import Verdicts
     from specgate.conform.result import Kind, ValueTally
     from specgate.descriptors.core import Descriptor
@@ -98,9 +98,9 @@ class Counts:
         self.versions.update(other.versions)
         for name, words in other.words.items():
             self.words.setdefault(name, Counter()).update(words)
-        for mine, theirs in ((self.tallies, other.tallies), (self.rules, other.rules)):
-            for key, numbers in theirs.items():
-                mine[key] = [a + b for a, b in zip(mine.get(key, [0] * len(numbers)), numbers, strict=True)]
+        for target, source in ((self.tallies, other.tallies), (self.rules, other.rules)):
+            for key, numbers in source.items():
+                target[key] = [a + b for a, b in zip(target.get(key, [0] * len(numbers)), numbers, strict=True)]
         for matching_key, example in other.classes.items():
             _count(self.classes, matching_key, example)
 
@@ -118,17 +118,17 @@ def _count(classes: dict[ClassKey, Example], key: ClassKey, example: Example) ->
 _oracles: OrderedDict[tuple[str, str, str | None], Oracle] = OrderedDict()
 
 
-def _oracle(dialect: str, level: str, alone: str | None = None) -> Oracle:
+def _oracle(dialect: str, level: str, target_level: str | None = None) -> Oracle:
     """Return the oracle of a level.
 
     The most recent oracles stay open for the next shard.
     """
-    key = (dialect, level, alone)
+    key = (dialect, level, target_level)
     if key not in _oracles:
         while len(_oracles) >= _OPEN_AT_ONCE:
             _oracles.popitem(last=False)[1].close()
         backend = capability(dialect, Backend)
-        _oracles[key] = backend.oracle(level) if alone is None else backend.oracle_of(alone, level)
+        _oracles[key] = backend.oracle(level) if target_level is None else backend.oracle_of(target_level, level)
     _oracles.move_to_end(key)
     return _oracles[key]
 
@@ -152,97 +152,109 @@ def run_shard(piece: Shard) -> Counts:
         counts.versions.update(oracle.versions)
         for aim in pool_of(spec, piece.level, piece.seed).ids:
             counts.rules[aim] = [0] * 5
-        batch: list[Drawn] = []
-        for drawn in draw_cases(spec, piece.level, piece.cases, piece.seed):
-            batch.append(drawn)
+        batch: list[DrawnCase] = []
+        for drawn_case in draw_cases(spec, piece.level, piece.cases, piece.seed):
+            batch.append(drawn_case)
             if len(batch) >= _BATCH:
-                _judge(spec, piece.level, oracle, batch, counts)
+                _judge_batch(spec, piece.level, oracle, batch, counts)
                 batch.clear()
                 if time.time() > piece.until:
                     counts.capped = True
                     return counts
-        _judge(spec, piece.level, oracle, batch, counts)
+        _judge_batch(spec, piece.level, oracle, batch, counts)
     except InputError as error:
         counts.problem = str(error)
     return counts
 
 
-def _judge(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[Drawn], counts: Counts) -> None:
+def _judge_batch(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[DrawnCase], counts: Counts) -> None:
     counts.cases += len(batch)
-    for drawn, replies in zip(batch, oracle.ask([drawn.descriptor for drawn in batch]), strict=True):
+    for drawn_case, replies in zip(batch, oracle.ask([case.descriptor for case in batch]), strict=True):
         verdicts: Verdicts | None = None
         for name, reply in replies.items():
             counts.words.setdefault(name, Counter())[reply.word] += 1
             tally = counts.tallies.setdefault(name, [0, 0, 0, 0])
             result = reply.accepted
-            verdicts = our_verdict(drawn.descriptor, spec, level, name, oracle.versions.get(name, ""))
+            verdicts = verdicts_of(drawn_case.descriptor, spec, level, name, oracle.versions.get(name, ""))
             page, observed = verdicts.documented.accepted, verdicts.observed.accepted
             if result is None or page is None or observed is None:
                 continue
-            kind = kind_of(spec, drawn.descriptor.version or level, name, verdicts, reply)
-            for place, holds in enumerate(
+            kind = kind_of(spec, drawn_case.descriptor.version or level, name, verdicts, reply)
+            for place, condition_holds in enumerate(
                 (True, result, page == result, observed == result or kind == "not looked at")
             ):
-                tally[place] += holds
+                tally[place] += condition_holds
             if kind is not None:
                 key = ClassKey(name, kind, verdicts.reasons(kind), reply.word)
-                _count(counts.classes, key, Example(1, drawn.descriptor, reply.detail))
+                _count(counts.classes, key, Example(1, drawn_case.descriptor, reply.detail))
         if verdicts is not None:
-            _count_rules(spec, drawn, verdicts, [r.accepted for r in replies.values()], counts)
+            _count_rules(spec, drawn_case, verdicts, [r.accepted for r in replies.values()], counts)
 
 
-def _count_rules(spec: OperatorSpec, drawn: Drawn, ours: Verdicts, theirs: list[bool | None], counts: Counts) -> None:
-    if ours.documented.accepted and True in theirs:
+def _count_rules(
+    spec: OperatorSpec,
+    drawn_case: DrawnCase,
+    our_verdicts: Verdicts,
+    reference_answers: list[bool | None],
+    counts: Counts,
+) -> None:
+    if our_verdicts.documented.accepted and True in reference_answers:
         readers = {form.name: form.fields for form in spec.rule_forms}
         for finding, numbers in counts.rules.items():
             fields = readers.get(finding.rpartition("/")[2], ())
-            numbers[0] += all(drawn.descriptor.fields.get(name) is not None for name in fields)
+            numbers[0] += all(drawn_case.descriptor.fields.get(name) is not None for name in fields)
         return
-    ids = ours.documented.ids
-    sole = drawn.origin if drawn.origin in ids else next(iter(ids)) if len(ids) == 1 else None
+    ids = our_verdicts.documented.ids
+    sole = drawn_case.origin if drawn_case.origin in ids else next(iter(ids)) if len(ids) == 1 else None
     if sole is not None:
         numbers = counts.rules.setdefault(sole, [0] * 5)
         numbers[1] += 1
-        numbers[2] += False in theirs
-        numbers[3] += set(theirs) <= {None}
-        numbers[4] += ours.observed.accepted is True and set(theirs) <= {None, True} and True in theirs
+        numbers[2] += False in reference_answers
+        numbers[3] += set(reference_answers) <= {None}
+        numbers[4] += (
+            our_verdicts.observed.accepted is True
+            and set(reference_answers) <= {None, True}
+            and True in reference_answers
+        )
 
 
-def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, example: Example, until: float) -> Example:
+def shrink_example(
+    dialect: str, operator: str, level: str, key: ClassKey, example: Example, deadline: float
+) -> Example:
     """Return the class's example with the smallest descriptor found.
 
-    Stops at the time `until`.
+    Stops at the time `deadline`.
     """
     spec = tables(dialect).operator(operator)
-    alone = key.implementation if tables(dialect).implementations_with_targets.get(key.implementation) else None
-    version = _oracle(dialect, level, alone).versions.get(key.implementation, "")
+    target_level = key.implementation if tables(dialect).implementations_with_targets.get(key.implementation) else None
+    version = _oracle(dialect, level, target_level).versions.get(key.implementation, "")
     details: dict[str, str] = {}
-    both = key.kind in {"recorded", "bug"}  # unexplained means unexplained by the known behaviour
+    check_both = key.kind in {"recorded", "bug"}  # unexplained means unexplained by the known behaviour
 
     def accepted_sides(candidate: Descriptor) -> tuple[bool, ...]:
-        page, observed = sides_taken(candidate, spec, level, key.implementation, version)
-        return (page, observed) if both else (observed,)
+        page, observed = accepting_sides(candidate, spec, level, key.implementation, version)
+        return (page, observed) if check_both else (observed,)
 
     answers = accepted_sides(example.descriptor)
 
     def is_same_difference(candidate: Descriptor, reply: Reply | None) -> bool:
         if reply is None or reply.word != key.theirs:
             return False
-        verdicts = our_verdict(candidate, spec, level, key.implementation, version)
+        verdicts = verdicts_of(candidate, spec, level, key.implementation, version)
         details[repr(candidate.fields)] = reply.detail
-        at = candidate.version or level
-        same_kind = kind_of(spec, at, key.implementation, verdicts, reply) == key.kind
+        candidate_level = candidate.version or level
+        same_kind = kind_of(spec, candidate_level, key.implementation, verdicts, reply) == key.kind
         return same_kind and verdicts.reasons(key.kind) == key.findings
 
     def test_candidates(candidates: Sequence[Descriptor]) -> list[bool]:
-        if time.time() > until:
+        if time.time() > deadline:
             return [False] * len(candidates)
-        likely = [accepted_sides(candidate) == answers for candidate in candidates]
-        descriptors = [candidate for candidate, worth in zip(candidates, likely, strict=True) if worth]
-        replies = iter(_oracle(dialect, level, alone).ask(descriptors))
+        confirmed = [accepted_sides(candidate) == answers for candidate in candidates]
+        descriptors = [candidate for candidate, worth in zip(candidates, confirmed, strict=True) if worth]
+        replies = iter(_oracle(dialect, level, target_level).ask(descriptors))
         return [
             worth and is_same_difference(candidate, next(replies).get(key.implementation))
-            for candidate, worth in zip(candidates, likely, strict=True)
+            for candidate, worth in zip(candidates, confirmed, strict=True)
         ]
 
     small = shrink(example.descriptor, spec, test_candidates)
@@ -252,7 +264,7 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
 #: Cases per shard: few enough to distribute them and to stop in time, enough to justify the start of a process.
 _PIECE: Final = 5_000
 #: Shrinking may use a quarter of the time of the comparison, but at least this number of seconds.
-_SHRINK_SECONDS: Final = 60.0
+_MIN_SHRINK_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,38 +312,38 @@ def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: Non
     InputError for an unknown operator or level, and if no implementation is available.
     """
     started = time.time()
-    until = started + plan.seconds if plan.seconds is not None else float("inf")
-    pieces, skipped = _pieces(plan, until)
+    deadline = started + plan.seconds if plan.seconds is not None else float("inf")
+    pieces, skipped = _make_shards(plan, deadline)
     merged: dict[tuple[str, str], Counts] = {}
-    total, done = sum(piece.cases for piece in pieces), 0
-    with _pool(plan.jobs) as each:
-        for piece, counts in each(run_shard, [(piece,) for piece in pieces]):
-            done += piece[0].cases
+    total, done_count = sum(piece.cases for piece in pieces), 0
+    with _pool(plan.jobs) as pool:
+        for piece, counts in pool(run_shard, [(piece,) for piece in pieces]):
+            done_count += piece[0].cases
             merged.setdefault((counts.operator, counts.level), Counts(counts.operator, counts.level)).add(counts)
-            progress(done, total, f"{counts.operator} {counts.level}")
+            progress(done_count, total, f"{counts.operator} {counts.level}")
         number = time.time()
-        _shrink_all(plan, merged, each, max(_SHRINK_SECONDS, min(until - number, (number - started) / 4)))
-        values, computing = _values(plan, pieces, each, until) if plan.values else ([], {})
+        _shrink_all(plan, merged, pool, max(_MIN_SHRINK_SECONDS, min(deadline - number, (number - started) / 4)))
+        values, computing = _values(plan, pieces, pool, deadline) if plan.values else ([], {})
     order = {(p.operator, p.level): index for index, p in enumerate(reversed(pieces))}
-    counted = [merged[key] for key in sorted(merged, key=lambda key: -order[key])]
-    skipped += [f"{plan.dialect}:{c.level} {c.operator}: {c.problem}" for c in counted if c.problem]
+    all_counts = [merged[key] for key in sorted(merged, key=lambda key: -order[key])]
+    skipped += [f"{plan.dialect}:{c.level} {c.operator}: {c.problem}" for c in all_counts if c.problem]
     return Result(
         dialect=plan.dialect,
         command=plan.command,
         seed=plan.seed,
-        cases=sum(c.cases for c in counted),
+        cases=sum(c.cases for c in all_counts),
         seconds=round(time.time() - started, 1),
-        capped=any(c.capped for c in counted),
-        versions={**_versions(counted), **computing},
-        tallies=tuple(_tallies(counted)),
-        differences=tuple(_differences(plan, counted)),
-        rules=tuple(_rules(counted)),
+        capped=any(c.capped for c in all_counts),
+        versions={**_versions(all_counts), **computing},
+        tallies=tuple(_tallies(all_counts)),
+        differences=tuple(_differences(plan, all_counts)),
+        rules=tuple(_rules(all_counts)),
         values=tuple(values),
         skipped=tuple(skipped),
     )
 
 
-def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
+def _make_shards(plan: Plan, deadline: float) -> tuple[list[Shard], list[str]]:
     dialect = tables(plan.dialect)
     for level in plan.levels:
         dialect.check_level(level)
@@ -351,7 +363,7 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)
                     seed = f"{plan.seed}/{name}/{level}/{part}"
-                    pieces.append(Shard(plan.dialect, name, level, cases, seed, until, plan.alone))
+                    pieces.append(Shard(plan.dialect, name, level, cases, seed, deadline, plan.alone))
     if not pieces:
         raise InputError("; ".join(["no implementation is available here", *skipped]))
     return sorted(pieces, key=lambda p: (dialect.position[p.level], names.index(p.operator))), skipped
@@ -371,13 +383,13 @@ def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], I
         return
     with Processes(_call, jobs or os.cpu_count() or 1) as workers:
 
-        def pair_answers(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        def zip_answers(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
             for item, answer in zip(items, workers.answers([(function, item) for item in items]), strict=True):
-                if isinstance(answer, Lost):
+                if isinstance(answer, LostJob):
                     raise answer.error or InputError(answer.reason)
                 yield item, answer
 
-        yield pair_answers
+        yield zip_answers
 
 
 def _call(job: tuple[Callable[..., Any], Sequence[Any]]) -> Any:
@@ -385,38 +397,38 @@ def _call(job: tuple[Callable[..., Any], Sequence[Any]]) -> Any:
     return function(*arguments)
 
 
-def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:
+def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], pool: Any, seconds: float) -> None:
     """Shrink one example per class, unexplained classes first.
 
     The example is checked at the first of the levels that share the class.
     """
-    until = time.time() + seconds
+    deadline = time.time() + seconds
     pairs_by_key: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
     for (operator, level), counts in merged.items():
         for key, example in counts.classes.items():
             if key.kind == "unexplained" or (plan.shrink_known and key.kind != "not looked at"):
                 pairs_by_key.setdefault((operator, key), (level, example))
     pairs = sorted(pairs_by_key.items(), key=lambda item: KIND_ORDER.index(item[0][1].kind))
-    items = [(plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in pairs]
-    for (_, operator, level, key, _, _), example in each(shrink_example, items):
+    items = [(plan.dialect, operator, level, key, example, deadline) for (operator, key), (level, example) in pairs]
+    for (_, operator, level, key, _, _), example in pool(shrink_example, items):
         merged[operator, level].classes[key] = example
 
 
-def _values(plan: Plan, pieces: Sequence[Shard], each: Any, until: float) -> tuple[list[ValueTally], dict[str, str]]:
+def _values(plan: Plan, pieces: Sequence[Shard], pool: Any, deadline: float) -> tuple[list[ValueTally], dict[str, str]]:
     expected_entries = dict.fromkeys((p.operator, p.level) for p in pieces)
-    items = [(plan.dialect, operator, level, plan.cases, plan.seed, until) for operator, level in expected_entries]
-    entries = {(item[1], item[2]): answer for item, answer in each(compare_values, items)}
+    items = [(plan.dialect, operator, level, plan.cases, plan.seed, deadline) for operator, level in expected_entries]
+    entries = {(item[1], item[2]): answer for item, answer in pool(compare_values, items)}
     tallies = [tally for key in expected_entries for tally in entries[key][0]]
     return tallies, {name: version for key in expected_entries for name, version in entries[key][1].items()}
 
 
-def _versions(counted: Iterable[Counts]) -> dict[str, str]:
+def _versions(all_counts: Iterable[Counts]) -> dict[str, str]:
     """Return implementation -> version.
 
     If the version depends on the level, it is listed with each of its levels.
     """
     entries: dict[str, dict[str, list[str]]] = {}
-    for counts in counted:
+    for counts in all_counts:
         for name, version in counts.versions.items():
             levels = entries.setdefault(name, {}).setdefault(version, [])
             if counts.level not in levels:
@@ -428,20 +440,20 @@ def _versions(counted: Iterable[Counts]) -> dict[str, str]:
     }
 
 
-def _tallies(counted: Iterable[Counts]) -> Iterator[Tally]:
-    for counts in counted:
+def _tallies(all_counts: Iterable[Counts]) -> Iterator[Tally]:
+    for counts in all_counts:
         for name, words in counts.words.items():
-            cases, accepted, documented, observed = counts.tallies.get(name, [0, 0, 0, 0])
-            yield Tally(counts.operator, counts.level, name, cases, accepted, documented, observed, dict(words))
+            cases, accepted_count, documented, observed = counts.tallies.get(name, [0, 0, 0, 0])
+            yield Tally(counts.operator, counts.level, name, cases, accepted_count, documented, observed, dict(words))
 
 
-def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
+def _differences(plan: Plan, all_counts: Iterable[Counts]) -> list[Difference]:
     """Return the classes, unexplained and frequent ones first.
 
     Classes that several levels share are merged.
     """
     shared: dict[tuple[str, ClassKey], list[tuple[str, Example]]] = {}
-    for counts in counted:
+    for counts in all_counts:
         for key, example in counts.classes.items():
             shared.setdefault((counts.operator, key), []).append((counts.level, example))
     differences = []
@@ -466,7 +478,7 @@ def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
     )
 
 
-def _rules(counted: Iterable[Counts]) -> Iterator[RuleCount]:
-    for counts in counted:
+def _rules(all_counts: Iterable[Counts]) -> Iterator[RuleCount]:
+    for counts in all_counts:
         for finding, numbers in counts.rules.items():
             yield RuleCount(counts.operator, counts.level, finding, *numbers)

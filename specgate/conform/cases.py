@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import Descriptor, TensorDesc, is_record
 from specgate.errors import InputError
-from specgate.execution.kernels import SUMMING
+from specgate.execution.kernels import SUM_KERNELS
 from specgate.execution.observed import tolerance_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.generate.moves import Mutator
@@ -18,7 +18,7 @@ from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.repair import consistent_constants
 from specgate.generate.seeds import counterexamples_at, examples_at, rule_numbers
 from specgate.generate.walk import valid_descriptors
-from specgate.oracles.cases import boundary_arrays, laid_out, tame_arrays
+from specgate.oracles.cases import boundary_arrays, laid_out, small_arrays
 from specgate.spec.tables import dialect as tables
 from specgate.validate.check import accepts, check_at
 
@@ -28,39 +28,39 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["Drawn", "Pool", "draw_cases", "fill", "pool_of", "shrink", "size_of"]
+__all__ = ["DrawnCase", "Pool", "draw_cases", "fill", "pool_of", "shrink", "size_of"]
 
 _ROUNDS: Final = 60
 _LAYOUT: Final = ("strides", "size_in_bytes", "alignment", "flags", "value")
 
 
 def shrink(
-    descriptor: Descriptor, spec: OperatorSpec, same: Callable[[Sequence[Descriptor]], Sequence[bool]]
+    descriptor: Descriptor, spec: OperatorSpec, reproduce: Callable[[Sequence[Descriptor]], Sequence[bool]]
 ) -> Descriptor:
-    """Return the smallest descriptor found for which `same` holds.
+    """Return the smallest descriptor found for which `reproduce` holds.
 
-    `same` is called with many descriptors at once.
+    `reproduce` is called with many descriptors at once.
     """
-    types = _order(spec.dialect.types)
-    seen: set[str] = set()
+    types = _number_types(spec.dialect.types)
+    texts: set[str] = set()
     for _ in range(_ROUNDS):
         now = size_of(descriptor)
         candidates = []
         for candidate in _smaller(descriptor, types):
             key = repr(candidate.fields)
-            if key not in seen and size_of(candidate) < now:
-                seen.add(key)
+            if key not in texts and size_of(candidate) < now:
+                texts.add(key)
                 candidates.append(candidate)
         if not candidates:
             return descriptor
-        kept = [c for c, result in zip(candidates, same(candidates), strict=True) if result]
-        if not kept:
+        survivors = [c for c, result in zip(candidates, reproduce(candidates), strict=True) if result]
+        if not survivors:
             return descriptor
-        descriptor = min(kept, key=size_of)
+        descriptor = min(survivors, key=size_of)
     return descriptor
 
 
-def _order(types: Iterable[str]) -> dict[str, int]:
+def _number_types(types: Iterable[str]) -> dict[str, int]:
     return {name: place for place, name in enumerate(types)}
 
 
@@ -69,22 +69,22 @@ def size_of(descriptor: Descriptor) -> tuple[int, float, int]:
 
     It consists of the number of parts, the magnitude of numbers, and the position of types.
     """
-    types = _order(tables(descriptor.dialect).types)
-    stated, numbers, unusual = 0, 0.0, 0
+    types = _number_types(tables(descriptor.dialect).types)
+    field_count, numbers, unusual = 0, 0.0, 0
     for value in descriptor.fields.values():
         for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]:
             if isinstance(tensor, TensorDesc):
                 layout = [getattr(tensor, name) for name in _LAYOUT]
-                stated += 2 + len(tensor.sizes or ()) + sum(2 for item in layout if item is not None)
+                field_count += 2 + len(tensor.sizes or ()) + sum(2 for item in layout if item is not None)
                 numbers += sum(_weight(item) for item in (tensor.sizes, *layout))
                 unusual += types.get(str(tensor.type), len(types))
             elif isinstance(tensor, Descriptor):
                 inner = size_of(tensor)
-                stated, numbers = stated + 1 + inner[0], numbers + inner[1]
+                field_count, numbers = field_count + 1 + inner[0], numbers + inner[1]
             elif tensor is not None:
-                stated += 1
+                field_count += 1
                 numbers += _weight(tensor)
-    return stated, numbers, unusual
+    return field_count, numbers, unusual
 
 
 def _weight(value: Any) -> float:
@@ -106,8 +106,8 @@ def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descript
     fields = descriptor.fields
 
     def with_changes(changes: dict[str, Any]) -> Descriptor:
-        kept = {name: changes.get(name, value) for name, value in fields.items()}
-        left = {name: value for name, value in kept.items() if value is not None}
+        new_fields = {name: changes.get(name, value) for name, value in fields.items()}
+        left = {name: value for name, value in new_fields.items() if value is not None}
         return replace(descriptor, fields=left, plain=False)
 
     tensors = {name: value for name, value in fields.items() if isinstance(value, TensorDesc)}
@@ -124,8 +124,8 @@ def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descript
         for current in {tensor.type for tensor in tensors.values()} - {text}:
             yield with_changes({n: t._replace(type=text, value=None) for n, t in tensors.items() if t.type == current})
     for name, value in fields.items():
-        for smaller in _values(value, types):
-            yield with_changes({name: smaller})
+        for candidate in _values(value, types):
+            yield with_changes({name: candidate})
 
 
 def _drop_axis(tensor: TensorDesc, axis: int) -> TensorDesc:
@@ -166,8 +166,8 @@ def _values(value: Any, types: dict[str, int]) -> Iterator[Any]:
 def _lists(items: Any, types: dict[str, int]) -> Iterator[Any]:
     for index, item in enumerate(items or ()):
         yield type(items)([*items[:index], *items[index + 1 :]])
-        for smaller in _values(item, types):
-            yield type(items)([*items[:index], smaller, *items[index + 1 :]])
+        for candidate in _values(item, types):
+            yield type(items)([*items[:index], candidate, *items[index + 1 :]])
 
 
 def _numbers(number: Any) -> list[Any]:
@@ -185,7 +185,7 @@ _VALID: Final = 40
 _BROKEN: Final = 2
 
 
-class Drawn(NamedTuple):
+class DrawnCase(NamedTuple):
     """A descriptor to ask about.
 
     origin: ``valid``, ``boundary``, the id of the expected finding, or ``broken`` for a mutation of one of these.
@@ -202,7 +202,7 @@ class Pool(NamedTuple):
     """
 
     valid: list[Descriptor]
-    broken: list[Drawn]
+    broken: list[DrawnCase]
     ids: list[str]
     numbers: list[int]
 
@@ -219,40 +219,44 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     resolved = spec.resolve(level)
     if resolved is None:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.label(level)}")
-    kept = _pools.setdefault(spec, {})
+    pool = _pools.setdefault(spec, {})
     seed = seed.partition("/")[0]
     key = (resolved.key, seed)
-    if key not in kept:
-        kept[key] = _draw_pool(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # reproducible
-    return kept[key]
+    if key not in pool:
+        pool[key] = _draw_pool(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # reproducible
+    return pool[key]
 
 
 def _draw_pool(spec: OperatorSpec, level: str, random: Random) -> Pool:
-    shown = list(examples_at(spec, level))
-    valid = [descriptor for descriptor in shown if accepts(descriptor, level, "documented")]
+    level_examples = list(examples_at(spec, level))
+    valid = [descriptor for descriptor in level_examples if accepts(descriptor, level, "documented")]
     walk = valid_descriptors(spec, level, proven=not valid)
     valid += walk.descriptors
     valid += [walk.draw(random.randint) for _ in range(_VALID if walk.descriptors else 0)]
-    broken = [
+    broken_cases = [
         *_failing_examples(spec, level),
-        *(Drawn(descriptor, "broken") for descriptor in shown if not accepts(descriptor, level, "documented")),
+        *(
+            DrawnCase(descriptor, "broken")
+            for descriptor in level_examples
+            if not accepts(descriptor, level, "documented")
+        ),
     ]
     breaking = broken_descriptors(spec, level)
     for aim in breaking.ids:
         for _ in range(_BROKEN):
             miss = breaking.draw(aim, random.randint)
-            broken += [] if miss is None else [Drawn(miss.descriptor, miss.breaks)]
-    ids = list(dict.fromkeys(drawn.origin for drawn in broken if drawn.origin != "broken"))
+            broken_cases += [] if miss is None else [DrawnCase(miss.descriptor, miss.breaks)]
+    ids = list(dict.fromkeys(drawn_case.origin for drawn_case in broken_cases if drawn_case.origin != "broken"))
     resolved = spec.resolve(level, "observed")
-    return Pool(valid, broken, ids, walk.numbers if resolved is None else rule_numbers(resolved))
+    return Pool(valid, broken_cases, ids, walk.numbers if resolved is None else rule_numbers(resolved))
 
 
-def _failing_examples(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
+def _failing_examples(spec: OperatorSpec, level: str) -> Iterator[DrawnCase]:
     """Yield the counterexamples that fail at a level."""
     for descriptor in counterexamples_at(spec, level):
         findings = check_at(descriptor, level, "documented").findings
         if findings:
-            yield Drawn(descriptor, findings[0].id)
+            yield DrawnCase(descriptor, findings[0].id)
 
 
 #: Of ten cases: valid, with one error, moved to a boundary.
@@ -262,21 +266,21 @@ _BASES: Final[tuple[Basis, ...]] = ("documented", "both", "both", "observed")
 _ATTEMPTS: Final = 12
 
 
-def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterator[Drawn]:
+def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterator[DrawnCase]:
     """Yield at most `count` different descriptors of an operator at a level.
 
     The same seed gives the same descriptors. Its part before the first slash is the seed of the pool, which levels may
     share. Yields fewer if a number of attempts gives nothing new. Raises InputError if no valid descriptor is found.
     """
     source = _Source(spec, level, seed)
-    seen: set[str] = set()
+    texts: set[str] = set()
     for index in range(count):
         for _ in range(_ATTEMPTS):
-            drawn = source.draw(_MIX[index % len(_MIX)])
-            key = repr(drawn and (drawn.descriptor.fields, drawn.descriptor.oddities))
-            if drawn is not None and key not in seen:
-                seen.add(key)
-                yield drawn
+            drawn_case = source.draw(_MIX[index % len(_MIX)])
+            key = repr(drawn_case and (drawn_case.descriptor.fields, drawn_case.descriptor.oddities))
+            if drawn_case is not None and key not in texts:
+                texts.add(key)
+                yield drawn_case
                 break
 
 
@@ -291,7 +295,7 @@ class _Source:
         self.accepted = [descriptor for descriptor in pool.valid if accepts(descriptor, level, "both")]
         self.broken = pool.broken
         self.waiting = {
-            "valid": [Drawn(descriptor, "valid") for descriptor in pool.valid],
+            "valid": [DrawnCase(descriptor, "valid") for descriptor in pool.valid],
             "broken": list(pool.broken),
             "boundary": [],
         }
@@ -299,14 +303,14 @@ class _Source:
             self.random.shuffle(kind)
         self.mover = Mutator(spec, self.random.randint, pool.numbers, self.valid)
 
-    def draw(self, kind: str) -> Drawn | None:
+    def draw(self, kind: str) -> DrawnCase | None:
         """Return a descriptor of one kind; None if the attempt failed."""
         if self.waiting[kind]:
             return self.waiting[kind].pop()
         if kind == "broken" and self.broken:
             return self._draw_broken()
         if kind == "boundary":
-            return Drawn(
+            return DrawnCase(
                 self.mover.mutate_descriptor(
                     self._pick_item(self.accepted or self.valid), 1 + self.random.randrange(2)
                 ),
@@ -317,7 +321,7 @@ class _Source:
     def _pick_item(self, items: list[Any]) -> Any:
         return items[self.random.randrange(len(items))]
 
-    def _valid(self) -> Drawn | None:
+    def _valid(self) -> DrawnCase | None:
         basis = self._pick_item(list(_BASES))
         descriptors = self.accepted if basis == "both" and self.accepted else self.valid
         descriptor: Descriptor = self.mover.mutate_descriptor(
@@ -327,12 +331,12 @@ class _Source:
             return None
         if basis == "documented" or descriptors is self.accepted:
             descriptors[self.random.randrange(len(descriptors))] = descriptor  # so that changes accumulate
-        return Drawn(descriptor, "valid")
+        return DrawnCase(descriptor, "valid")
 
-    def _draw_broken(self) -> Drawn | None:
-        base: Drawn = self._pick_item(self.broken)
+    def _draw_broken(self) -> DrawnCase | None:
+        base: DrawnCase = self._pick_item(self.broken)
         descriptor = self.mover.mutate_descriptor(base.descriptor, 1 + self.random.randrange(3))
-        return None if accepts(descriptor, self.level, "documented") else Drawn(descriptor, "broken")
+        return None if accepts(descriptor, self.level, "documented") else DrawnCase(descriptor, "broken")
 
 
 def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = False) -> dict[str, Any]:
@@ -345,9 +349,9 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
     """
     table = tables(descriptor.dialect)
     if tame:
-        new_entries = tame_arrays(descriptor, random)
+        new_entries = small_arrays(descriptor, random)
     else:
-        new_entries = boundary_arrays(descriptor, random, summed=_has_unordered_sums(descriptor, level))
+        new_entries = boundary_arrays(descriptor, random, limits_sums=_has_unordered_sums(descriptor, level))
     for name, elements in consistent_constants(descriptor, level, random.randint).items():
         tensor = descriptor.fields[name]
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
@@ -364,7 +368,7 @@ def _has_unordered_sums(descriptor: Descriptor, level: str) -> bool:
     Such outputs are not compared bitwise.
     """
     recipe = tables(descriptor.dialect).operator(descriptor.operator).table.recipe
-    if recipe is None or recipe["kernel"] not in SUMMING:
+    if recipe is None or recipe["kernel"] not in SUM_KERNELS:
         return False
     try:
         return tolerance_of(descriptor, level) > 0

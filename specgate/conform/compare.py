@@ -9,11 +9,11 @@ import numpy as np
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import reordered_for
-from specgate.execution.observed import differing
-from specgate.validate.accepting_levels import UNSURE, entries_of, implementation_entry, looked_at, named_rules
+from specgate.execution.observed import find_differences
+from specgate.validate.accepting_levels import UNSURE, checked_ids, entries_of, implementation_entry, named_rules
 from specgate.validate.check import compile_check
 from specgate.validate.message import rule_id
-from specgate.validate.releases import RELEASE_RULE, newer_than, places_of
+from specgate.validate.releases import RELEASE_RULE, places_of, types_newer_than
 from specgate.validate.row import explain_at
 
 if TYPE_CHECKING:
@@ -28,10 +28,18 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.spec.written import EnvironmentEntry
 
-__all__ = ["Differing", "Ours", "Verdicts", "compare_outputs", "kind_of", "our_verdict", "sides_taken"]
+__all__ = [
+    "OurVerdict",
+    "OutputDifference",
+    "Verdicts",
+    "accepting_sides",
+    "compare_outputs",
+    "kind_of",
+    "verdicts_of",
+]
 
 
-class Differing(NamedTuple):
+class OutputDifference(NamedTuple):
     """An output that differs.
 
     wrong: mask of the differing elements. written: mask of the elements that the other side wrote.
@@ -51,77 +59,84 @@ class Differing(NamedTuple):
 
 
 def compare_outputs(
-    ours: Mapping[str, Any], theirs: Mapping[str, Any], descriptor: Descriptor, tolerance: float
-) -> tuple[str, list[Differing]]:
+    our_outputs: Mapping[str, Any], their_outputs: Mapping[str, Any], descriptor: Descriptor, tolerance: float
+) -> tuple[str, list[OutputDifference]]:
     """Return why outputs are not comparable ("" if they are) and differences.
 
-    ours, theirs: arrays by the name of the output; lists of arrays for an array of tensors. The differences contain the
-    outputs with differing elements.
+    ours, their_outputs: arrays by the name of the output; lists of arrays for an array of tensors. The differences
+    contain the outputs with differing elements.
     """
     differings = []
-    for name, mine, other, tensor in _pairs(ours, theirs, descriptor):
-        if other is None and tensor is None and name in ours:  # not requested
+    for name, our_value, other, tensor in _pairs(our_outputs, their_outputs, descriptor):
+        if other is None and tensor is None and name in our_outputs:  # not requested
             continue
-        each = "not computed" if other is None else _compare(name, mine, other, tolerance, tensor)
-        if isinstance(each, str):
-            return f"{name}: {each}", []
-        if each is not None:
-            differings.append(each)
+        difference_text = "not computed" if other is None else _compare(name, our_value, other, tolerance, tensor)
+        if isinstance(difference_text, str):
+            return f"{name}: {difference_text}", []
+        if difference_text is not None:
+            differings.append(difference_text)
     return "", differings
 
 
 def _pairs(
-    ours: Mapping[str, Any], theirs: Mapping[str, Any], descriptor: Descriptor
+    our_outputs: Mapping[str, Any], their_outputs: Mapping[str, Any], descriptor: Descriptor
 ) -> Iterator[tuple[str, Any, Any, TensorDesc | None]]:
-    for name, mine in ours.items():
-        other, tensor = _theirs(theirs, name, mine), descriptor.fields.get(name)
-        if not isinstance(mine, list):
-            yield name, mine, other, tensor if isinstance(tensor, TensorDesc) else None
+    for name, our_value in our_outputs.items():
+        other, tensor = _other_value(their_outputs, name, our_value), descriptor.fields.get(name)
+        if not isinstance(our_value, list):
+            yield name, our_value, other, tensor if isinstance(tensor, TensorDesc) else None
             continue
-        for index, item in enumerate(mine):
-            declared = tensor[index] if isinstance(tensor, list | tuple) else None
-            yield f"{name}[{index}]", item, None if other is None else other[index], declared
+        for index, item in enumerate(our_value):
+            declared_tensor = tensor[index] if isinstance(tensor, list | tuple) else None
+            yield f"{name}[{index}]", item, None if other is None else other[index], declared_tensor
 
 
-def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
+def _other_value(their_outputs: Mapping[str, Any], name: str, our_value: Any) -> Any:
     """Return the other side's array; a list for an array of tensors.
 
     The elements of the list may have separate names.
     """
-    if name in theirs or not isinstance(mine, list):
-        return theirs.get(name)
-    items = [theirs.get(f"{name}_{index}", theirs.get(f"{name}[{index}]")) for index in range(len(mine))]
-    return None if any(each is None for each in items) else items
+    if name in their_outputs or not isinstance(our_value, list):
+        return their_outputs.get(name)
+    items = [their_outputs.get(f"{name}_{i}", their_outputs.get(f"{name}[{i}]")) for i in range(len(our_value))]
+    return None if any(item is None for item in items) else items
 
 
-def _compare(name: str, mine: Any, other: Any, tolerance: float, tensor: TensorDesc | None) -> Differing | str | None:
+def _compare(
+    name: str, our_value: Any, other: Any, tolerance: float, tensor: TensorDesc | None
+) -> OutputDifference | str | None:
     """Return why two outputs cannot be compared, or how they differ.
 
     Without a tolerance they must be bitwise equal, except that all nan are equal. Masked elements of ours may have any
     value. Masked elements of theirs were not written, and ours must be masked there too.
     """
-    theirs = np.ma.getdata(other)
-    own = np.ma.getdata(mine)
-    if own.shape != theirs.shape or own.dtype != theirs.dtype:
-        return f"{own.dtype} {list(own.shape)}, theirs {theirs.dtype} {list(theirs.shape)}"
-    if not own.size:
+    their_array = np.ma.getdata(other)
+    our_array = np.ma.getdata(our_value)
+    if our_array.shape != their_array.shape or our_array.dtype != their_array.dtype:
+        return f"{our_array.dtype} {list(our_array.shape)}, theirs {their_array.dtype} {list(their_array.shape)}"
+    if not our_array.size:
         return None
-    if own.dtype.kind == "O":
-        wrong = np.asarray(own != theirs, dtype=bool)
+    if our_array.dtype.kind == "O":
+        is_different = np.asarray(our_array != their_array, dtype=bool)
     else:
-        flat = [np.ascontiguousarray(a).reshape(-1).view(np.uint8).reshape(own.size, -1) for a in (own, theirs)]
-        wrong = (flat[0] != flat[1]).any(axis=1).reshape(own.shape)
-        if own.dtype.kind in "fcV":
+        flat = [
+            np.ascontiguousarray(a).reshape(-1).view(np.uint8).reshape(our_array.size, -1)
+            for a in (our_array, their_array)
+        ]
+        is_different = (flat[0] != flat[1]).any(axis=1).reshape(our_array.shape)
+        if our_array.dtype.kind in "fcV":
             with np.errstate(invalid="ignore"):
-                wrong &= ~((own != own) & (theirs != theirs))  # noqa: PLR0124  # nan, also where isnan is not supported
+                is_different &= ~((our_array != our_array) & (their_array != their_array))  # noqa: PLR0124  # nan, also where isnan is not supported
     if tolerance:
-        wrong &= differing(own, theirs, tolerance)
-    written = ~np.ma.getmaskarray(other)
-    wrong = (wrong | ~written) & ~np.ma.getmaskarray(mine)
-    return Differing(name, tensor, own, theirs, wrong, written) if wrong.any() else None
+        is_different &= find_differences(our_array, their_array, tolerance)
+    is_written = ~np.ma.getmaskarray(other)
+    is_different = (is_different | ~is_written) & ~np.ma.getmaskarray(our_value)
+    return (
+        OutputDifference(name, tensor, our_array, their_array, is_different, is_written) if is_different.any() else None
+    )
 
 
-class Ours(NamedTuple):
+class OurVerdict(NamedTuple):
     """Our verdict on one side, with the ids of its findings.
 
     The verdict is True, False or None (undecided).
@@ -134,8 +149,8 @@ class Ours(NamedTuple):
 class Verdicts(NamedTuple):
     """Our documented verdict, and the verdict for one implementation."""
 
-    documented: Ours
-    observed: Ours
+    documented: OurVerdict
+    observed: OurVerdict
 
     def reasons(self, kind: Kind) -> tuple[str, ...]:
         """Return the sorted findings that a disagreement of this kind is about."""
@@ -144,7 +159,7 @@ class Verdicts(NamedTuple):
         return texts[:1] if kind == "not looked at" else texts  # counted once, under the first
 
 
-def our_verdict(
+def verdicts_of(
     descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str = ""
 ) -> Verdicts:
     """Return our verdicts for one implementation.
@@ -152,10 +167,12 @@ def our_verdict(
     The level is that of the descriptor, if it names one. version: of the implementation; observations of its release
     apply as well.
     """
-    descriptor, page_says, known_says, newer = _read_back(descriptor, spec, level, implementation, version)
-    page, observed = _ours(descriptor, spec, page_says), _ours(descriptor, spec, known_says)
+    descriptor, page_says, implementation_verdict, newer = _read_back(descriptor, spec, level, implementation, version)
+    page, observed = _verdict_at(descriptor, spec, page_says), _verdict_at(descriptor, spec, implementation_verdict)
     if newer:
-        observed = Ours(accepted=False, ids=observed.ids | {rule_id(spec.dialect.name, "", RELEASE_RULE, "tensor")})
+        observed = OurVerdict(
+            accepted=False, ids=observed.ids | {rule_id(spec.dialect.name, "", RELEASE_RULE, "tensor")}
+        )
     return Verdicts(page, observed)
 
 
@@ -168,9 +185,11 @@ def _read_back(
     """
     level = descriptor.version or level
     release = spec.dialect.release_of(version)
-    newer = release is not None and _newer(descriptor, spec, release)  # it still reads types that it infers again
+    newer = release is not None and _uses_newer_type(
+        descriptor, spec, release
+    )  # it still reads types that it infers again
     resolved = spec.resolve(level, "observed", by=_implementation_name(spec, implementation, release))
-    return _as_read(descriptor, spec, implementation), spec.resolve(level), resolved, newer
+    return _reread_descriptor(descriptor, spec, implementation), spec.resolve(level), resolved, newer
 
 
 def _implementation_name(spec: OperatorSpec, implementation: str, release: EnvironmentEntry | None) -> str:
@@ -178,19 +197,19 @@ def _implementation_name(spec: OperatorSpec, implementation: str, release: Envir
 
     Includes the implementations whose observations apply to a release.
     """
-    own = None if release is None else spec.dialect.by_release(str(release["name"]))
-    return implementation if own is None else f"{implementation}+{own}"
+    release_name = None if release is None else spec.dialect.by_release(str(release["name"]))
+    return implementation if release_name is None else f"{implementation}+{release_name}"
 
 
-def _newer(descriptor: Descriptor, spec: OperatorSpec, release: EnvironmentEntry) -> bool:
+def _uses_newer_type(descriptor: Descriptor, spec: OperatorSpec, release: EnvironmentEntry) -> bool:
     """Return whether a descriptor uses a type that is newer than a release.
 
     Types of outputs count too, even if they are inferred again.
     """
-    return bool(places_of(newer_than(spec.dialect.name, release["title"]), descriptor))
+    return bool(places_of(types_newer_than(spec.dialect.name, release["title"]), descriptor))
 
 
-def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) -> Descriptor:
+def _reread_descriptor(descriptor: Descriptor, spec: OperatorSpec, implementation: str) -> Descriptor:
     """Return a descriptor as its own level reads it.
 
     Without outputs if the implementation ignores all of them.
@@ -217,21 +236,21 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
 _fast: dict[int, tuple[Resolved, Callable[[Mapping[str, Any]], bool]]] = {}
 
 
-def _ours(descriptor: Descriptor, spec: OperatorSpec, resolved: Resolved | None) -> Ours:
+def _verdict_at(descriptor: Descriptor, spec: OperatorSpec, resolved: Resolved | None) -> OurVerdict:
     """Return our verdict at one level.
 
     Other levels and fixes are not computed, because they are not needed here.
     """
     if resolved is None:
         raise ValueError(f"{spec.name} does not exist at the tested level")
-    if _plainly_accepted(descriptor, resolved):
-        return Ours(accepted=True, ids=frozenset())
+    if _is_accepted_plainly(descriptor, resolved):
+        return OurVerdict(accepted=True, ids=frozenset())
     failures = explain_at(descriptor, resolved)
-    certain = frozenset(rule_id(spec.dialect.name, spec.name, f.rule, f.scope) for f in failures if not f.unknown)
-    return Ours(False if certain else None if failures else True, certain)
+    certain_rules = frozenset(rule_id(spec.dialect.name, spec.name, f.rule, f.scope) for f in failures if not f.unknown)
+    return OurVerdict(False if certain_rules else None if failures else True, certain_rules)
 
 
-def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
+def _is_accepted_plainly(descriptor: Descriptor, resolved: Resolved) -> bool:
     if not descriptor.plain:
         return False
     accepts = _fast.get(id(resolved))
@@ -240,7 +259,7 @@ def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
     return accepts[1](descriptor.fields)
 
 
-def sides_taken(
+def accepting_sides(
     descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str = ""
 ) -> tuple[bool, bool]:
     """Return whether documentation and implementation accept a descriptor.
@@ -250,32 +269,34 @@ def sides_taken(
     descriptor, page, observed, newer = _read_back(descriptor, spec, level, implementation, version)
     if page is None or observed is None:
         return False, False
-    return _plainly_accepted(descriptor, page), _plainly_accepted(descriptor, observed) and not newer
+    return _is_accepted_plainly(descriptor, page), _is_accepted_plainly(descriptor, observed) and not newer
 
 
-def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts, theirs: Reply) -> Kind | None:
+def kind_of(spec: OperatorSpec, level: str, implementation: str, our_verdicts: Verdicts, reply: Reply) -> Kind | None:
     """Return the kind of a disagreement.
 
     None if both sides agree or one of them has no verdict.
     """
-    page, observed = ours.documented.accepted, ours.observed.accepted
-    result = theirs.accepted
+    page, observed = our_verdicts.documented.accepted, our_verdicts.observed.accepted
+    result = reply.accepted
     if result is None or observed is None or page is None:
         return None
     if observed == result:
         if page == result:
             return None
-        changed = {name.rpartition("/")[2] for name in ours.documented.ids ^ ours.observed.ids}
-        return "bug" if any(changed & names for names in _bugs(spec, level, implementation)) else "recorded"
-    if theirs.word == "no kernel":  # ignored by all kernels
+        changed_rules = {name.rpartition("/")[2] for name in our_verdicts.documented.ids ^ our_verdicts.observed.ids}
+        return "bug" if any(changed_rules & names for names in _bugs(spec, level, implementation)) else "recorded"
+    if reply.word == "no kernel":  # ignored by all kernels
         return "not looked at"
     if result:
-        looked = {name.rpartition("/")[2] for name in looked_at(spec, implementation, ours.observed.ids)}
-        if not looked:
+        checked_rules = {
+            name.rpartition("/")[2] for name in checked_ids(spec, implementation, our_verdicts.observed.ids)
+        }
+        if not checked_rules:
             return "not looked at"
         chance, part = (named_rules(key, spec, level, implementation) for key in UNSURE)
-        if looked <= chance | part:
-            return "bug" if looked & chance else "recorded"  # ignoring a field is not a contradiction
+        if checked_rules <= chance | part:
+            return "bug" if checked_rules & chance else "recorded"  # ignoring a field is not a contradiction
     return "unexplained"
 
 

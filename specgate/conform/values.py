@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.conform.compare import Differing
+    from specgate.conform.compare import OutputDifference
     from specgate.conform.result import Kind
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Values
@@ -60,34 +60,34 @@ def classify(
     implementation: str,
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
-    outputs: Iterable[Differing],
-) -> tuple[Kind, str, list[Differing]]:
+    outputs: Iterable[OutputDifference],
+) -> tuple[Kind, str, list[OutputDifference]]:
     """Return the kind of a difference, its explanations, and the rest.
 
     The rest is the outputs with only those wrong elements that no entry explains. If an entry names elements, the other
     elements remain to be explained. Elements that the other side did not write are explained only by an entry that
     names no elements.
     """
-    used: dict[str, bool] = {}
+    used_notes: dict[str, bool] = {}
     left = []
     for output in outputs:
-        wrong = output.wrong.copy()
+        is_different = output.wrong.copy()
         for entry in _entries(spec, level, implementation, descriptor, output.tensor):
-            if not wrong.any():
+            if not is_different.any():
                 break
             hit = (
-                wrong
+                is_different
                 if entry.difference.elements is None
-                else _matching_elements(entry, output._replace(wrong=wrong), arrays)
+                else _matching_elements(entry, output._replace(wrong=is_different), arrays)
             )
             if hit.any():
-                used[entry.difference.what] = used.get(entry.difference.what, False) or entry.bug
-                wrong = wrong & ~hit
-        if wrong.any():
-            left.append(output._replace(wrong=wrong))
+                used_notes[entry.difference.what] = used_notes.get(entry.difference.what, False) or entry.bug
+                is_different = is_different & ~hit
+        if is_different.any():
+            left.append(output._replace(wrong=is_different))
     if left:
         return "unexplained", "", left
-    return "bug" if any(used.values()) else "recorded", "; ".join(used), []
+    return "bug" if any(used_notes.values()) else "recorded", "; ".join(used_notes), []
 
 
 def classify_whole(spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor) -> tuple[Kind, str]:
@@ -96,8 +96,10 @@ def classify_whole(spec: OperatorSpec, level: str, implementation: str, descript
     Only uses entries that name no elements.
     """
     entries = _entries(spec, level, implementation, descriptor, None)
-    used = {entry.difference.what: entry.bug for entry in entries if entry.difference.elements is None}
-    return "bug" if any(used.values()) else "recorded" if used else "unexplained", "; ".join(used)
+    bugs_by_note = {entry.difference.what: entry.bug for entry in entries if entry.difference.elements is None}
+    return "bug" if any(bugs_by_note.values()) else "recorded" if bugs_by_note else "unexplained", "; ".join(
+        bugs_by_note
+    )
 
 
 def _entries(
@@ -112,8 +114,11 @@ def _entries(
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     of_operator = Context(fields, dialect.limits(level), dialect.bits, spec.scope.defines)
     of_tensor = Context({"tensor": tensor}, dialect.limits(level), dialect.bits)
-    both: list[tuple[list[Overlay], Context]] = [(spec.overlays, of_operator), (dialect.tensor_overlays, of_tensor)]
-    for overlays, context in both:
+    overlay_contexts: list[tuple[list[Overlay], Context]] = [
+        (spec.overlays, of_operator),
+        (dialect.tensor_overlays, of_tensor),
+    ]
+    for overlays, context in overlay_contexts:
         for overlay in overlays:
             for values in overlay.values if overlay.holds(level, implementation) else ():
                 if values.when is None or certainly_holds(values.when, context):
@@ -128,7 +133,7 @@ def _is_single_value(value: Any) -> bool:
     return is_record(value) or not isinstance(value, TensorDesc | list | tuple)
 
 
-def _matching_elements(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray[Any]:
+def _matching_elements(entry: _Entry, output: OutputDifference, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return the mask of differing elements that satisfy the condition.
 
     Tensors of size 1 along a dimension are broadcast. A tensor of another size has no corresponding element; the
@@ -142,18 +147,20 @@ def _matching_elements(entry: _Entry, output: Differing, arrays: Mapping[str, An
     sides = {output.name: output.ours, "tensor": output.ours, "ours": output.ours, "theirs": output.theirs}
     shape = output.ours.shape
     arrays_by_name = {n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.ndim == len(shape)}
-    fitting = {n: a for n, a in arrays_by_name.items() if all(x in {1, y} for x, y in zip(a.shape, shape, strict=True))}
-    same = {n: np.broadcast_to(a, shape) for n, a in fitting.items()}
-    read = {name: array for name, array in {**same, **sides}.items() if name in rule.fields}
+    fitting_arrays = {
+        n: a for n, a in arrays_by_name.items() if all(x in {1, y} for x, y in zip(a.shape, shape, strict=True))
+    }
+    broadcast_arrays = {n: np.broadcast_to(a, shape) for n, a in fitting_arrays.items()}
+    fields_read = {name: array for name, array in {**broadcast_arrays, **sides}.items() if name in rule.fields}
     hit = np.zeros(output.wrong.shape, np.bool_)
     for place in zip(*np.nonzero(output.wrong & output.written), strict=True) if hit.ndim else [()]:
-        values = {name: array[place].item() for name, array in read.items()}
+        values = {name: array[place].item() for name, array in fields_read.items()}
         hit[place] = certainly_holds(rule, Context({**fields, **values}, entry.context.numbers))
     return hit
 
 
 #: Sets of arrays per descriptor; preparing a descriptor is expensive.
-_RUNS: Final = 4
+_ARRAY_SETS: Final = 4
 #: Maximum number of elements in the largest buffer; larger ones only take more time.
 _MAX_ELEMENTS: Final = 2**14
 
@@ -167,7 +174,7 @@ class _Count:
 
 
 def compare_values(
-    dialect: str, operator: str, level: str, cases: int, seed: int, until: float
+    dialect: str, operator: str, level: str, cases: int, seed: int, deadline: float
 ) -> tuple[list[ValueTally], Mapping[str, str]]:
     """Return value tallies per implementation, and their versions.
 
@@ -185,20 +192,20 @@ def compare_values(
         return [], {}
     versions = {f"{name} (values)": version for name, version in getattr(oracle, "value_versions", {}).items()}
     try:
-        for drawn in _executable(spec, level, max(1, cases // _RUNS), seed):
-            descriptor = _claimless(drawn, spec)
+        for drawn_case in _executable(spec, level, max(1, cases // _ARRAY_SETS), seed):
+            descriptor = _without_output_sizes(drawn_case, spec)
             try:
-                sets = [fill(drawn, level, random, tame=run % 2 == 1) for run in range(_RUNS)]
+                sets = [fill(drawn_case, level, random, tame=run % 2 == 1) for run in range(_ARRAY_SETS)]
                 matching_tables = oracle.values_many(descriptor, sets)
             except Error as error:  # no arrays for it, or the implementation does not support it
-                counts.setdefault("specgate", _Count()).unavailable[str(error)] += _RUNS
+                counts.setdefault("specgate", _Count()).unavailable[str(error)] += _ARRAY_SETS
                 continue
             for arrays, answers in zip(sets, matching_tables, strict=True):
                 if accepts(_with_elements(descriptor, arrays, spec), level, "both") is False:
                     counts.setdefault("specgate", _Count()).unavailable["elements that rules reject"] += 1
                     continue
                 _compare(spec, level, descriptor, arrays, answers, counts)
-            if time.time() > until:
+            if time.time() > deadline:
                 break
     finally:
         oracle.close()
@@ -210,19 +217,23 @@ def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterat
 
     Excludes outputs with overlapping elements, since the order of writes is undefined.
     """
-    drawn = (each.descriptor for each in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"))
-    fitting = (
+    drawn_descriptors = (
+        drawn_case.descriptor for drawn_case in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values")
+    )
+    fitting_descriptors = (
         descriptor
-        for descriptor in drawn
+        for descriptor in drawn_descriptors
         if accepts(descriptor, level, "both") and _elements(descriptor) <= _MAX_ELEMENTS
     )
-    fitting = (
-        reordered_for(descriptor, spec, descriptor.version or level) for descriptor in fitting
+    fitting_descriptors = (
+        reordered_for(descriptor, spec, descriptor.version or level) for descriptor in fitting_descriptors
     )  # arrays have names, too
-    yield from islice((descriptor for descriptor in fitting if not _has_overlapping_output(descriptor, spec)), count)
+    yield from islice(
+        (descriptor for descriptor in fitting_descriptors if not _has_overlapping_output(descriptor, spec)), count
+    )
 
 
-def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
+def _without_output_sizes(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
     """Remove output sizes that follow from the inputs.
 
     Then only computed values are compared. Sizes that no rule checks, such as those that depend on unknown elements,
@@ -243,8 +254,8 @@ def _with_elements(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Oper
 
     Only for inputs that rules read, because values for rejected elements are meaningless.
     """
-    read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
-    return _add_constants(descriptor, arrays, read)
+    paths = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
+    return _add_constants(descriptor, arrays, paths)
 
 
 def _read_by_entries(spec: OperatorSpec) -> set[str]:
@@ -264,8 +275,10 @@ def _add_constants(descriptor: Descriptor, arrays: Mapping[str, Any], names: set
 
 def _has_overlapping_output(descriptor: Descriptor, spec: OperatorSpec) -> bool:
     outputs = {info.name for info in spec.outputs}
-    written = (tensor for place, tensor in descriptor.tensors() if place.partition("[")[0] in outputs)
-    return any(overlapping([s for s in each.sizes or () if isinstance(s, int)], each.strides) for each in written)
+    output_tensors = (tensor for place, tensor in descriptor.tensors() if place.partition("[")[0] in outputs)
+    return any(
+        overlapping([s for s in tensor.sizes or () if isinstance(s, int)], tensor.strides) for tensor in output_tensors
+    )
 
 
 def _elements(descriptor: Descriptor) -> int:
@@ -286,29 +299,30 @@ def _compare(
     counts: dict[str, _Count],
 ) -> None:
     try:
-        ours: dict[str, NDArray[Any]] | str = execute_at(descriptor, arrays, level)
+        outputs: dict[str, NDArray[Any]] | str = execute_at(descriptor, arrays, level)
     except NoKernel as error:
         counts.setdefault("specgate", _Count()).unavailable[str(error)] += 1
         return
     except Error as error:
-        ours = f"the executor rejects: {error}"
+        outputs = f"the executor rejects: {error}"
     for name, answer in answers.items():
         count = counts.setdefault(name, _Count())
         if answer.arrays is None:
             count.unavailable[f"{answer.reply.word}: {_kind(answer.reply.detail)}".rstrip(": ")] += 1
             continue
         count.cases += 1
-        kind, what, problem = _classify_difference(spec, level, name, descriptor, arrays, ours, answer.arrays)
+        kind, explanation, problem = _classify_difference(spec, level, name, descriptor, arrays, outputs, answer.arrays)
         if problem and kind == "unexplained":
-            kind, what = _explain_by_execution(spec, level, name, descriptor, arrays, answer.arrays) or (kind, what)
+            known = _explain_by_execution(spec, level, name, descriptor, arrays, answer.arrays)
+            kind, explanation = known or (kind, explanation)
         if not problem:
             count.equal += 1
             continue
         types = "/".join(str(v.type) for v in descriptor.fields.values() if isinstance(v, TensorDesc))
-        seen = count.differing.setdefault((kind, what or types), [0, problem, descriptor])
-        seen[0] += 1
-        if size_of(descriptor) < size_of(seen[2]):
-            seen[1:] = [problem, descriptor]
+        entry = count.differing.setdefault((kind, explanation or types), [0, problem, descriptor])
+        entry[0] += 1
+        if size_of(descriptor) < size_of(entry[2]):
+            entry[1:] = [problem, descriptor]
 
 
 def _classify_difference(
@@ -317,31 +331,34 @@ def _classify_difference(
     implementation: str,
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
-    ours: Mapping[str, Any] | str,
-    theirs: Mapping[str, Any],
+    our_outputs: Mapping[str, Any] | str,
+    their_outputs: Mapping[str, Any],
     basis: Basis = "documented",
 ) -> tuple[Kind, str, str]:
     """Return a difference's kind, explanation and position.
 
     All are "" without a difference. basis: of `ours`.
     """
-    if isinstance(ours, str):
-        return "unexplained", "", ours
-    stated = _declare_outputs(descriptor, spec, ours)
+    if isinstance(our_outputs, str):
+        return "unexplained", "", our_outputs
+    declared = _declare_outputs(descriptor, spec, our_outputs)
     level = descriptor.version or level
     problem, differings = compare_outputs(
-        ours, theirs, descriptor, tolerance_of(stated, level, basis=basis, by=implementation, arrays=arrays)
+        our_outputs,
+        their_outputs,
+        descriptor,
+        tolerance_of(declared, level, basis=basis, by=implementation, arrays=arrays),
     )
     if problem or differings:  # observed entries may depend on elements
-        stated = _add_constants(stated, arrays, _read_by_entries(spec))
+        declared = _add_constants(declared, arrays, _read_by_entries(spec))
     if problem:
-        kind, what = classify_whole(spec, level, implementation, stated)
-        return kind, what, f"{what}; {problem}" if what else problem
+        kind, explanation = classify_whole(spec, level, implementation, declared)
+        return kind, explanation, f"{explanation}; {problem}" if explanation else problem
     if not differings:
         return "unexplained", "", ""
-    kind, what, left = classify(spec, level, implementation, stated, arrays, differings)
-    shown = f"{(left or differings)[0].name}: {(left or differings)[0]}"
-    return kind, what, f"{what}; {shown}" if what else shown
+    kind, explanation, left = classify(spec, level, implementation, declared, arrays, differings)
+    difference = f"{(left or differings)[0].name}: {(left or differings)[0]}"
+    return kind, explanation, f"{explanation}; {difference}" if explanation else difference
 
 
 def _explain_by_execution(
@@ -372,7 +389,7 @@ def _explain_by_execution(
     return ("bug" if any(entry.bug for entry in entries) else "recorded"), "; ".join([*names, *filter(None, [what])])
 
 
-def _declare_outputs(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:
+def _declare_outputs(descriptor: Descriptor, spec: OperatorSpec, computed_outputs: Mapping[str, Any]) -> Descriptor:
     """Declare the outputs with their computed types and sizes.
 
     The tolerance depends on the types, and conditions may depend on the sizes.
@@ -381,9 +398,9 @@ def _declare_outputs(descriptor: Descriptor, spec: OperatorSpec, computed: Mappi
         return descriptor
     fields = dict(descriptor.fields)
     for info in spec.outputs:
-        array, stated = computed.get(info.name), fields.get(info.name)
+        array, declared_output = computed_outputs.get(info.name), fields.get(info.name)
         if isinstance(array, np.ndarray):
-            type_ = stated.type if isinstance(stated, TensorDesc) else None
+            type_ = declared_output.type if isinstance(declared_output, TensorDesc) else None
             fields[info.name] = TensorDesc(type_ or _type_of(array.dtype, spec), array.shape)
     return replace(descriptor, fields=fields)
 

@@ -21,7 +21,7 @@ __all__ = [
     "FileList",
     "GraphDesc",
     "Malformed",
-    "Numbered",
+    "NumberedWord",
     "Symbol",
     "TensorDesc",
     "format_value",
@@ -44,11 +44,11 @@ def format_value(value: Any, limit: int = 60, depth: int = 3) -> str:
     if isinstance(value, str | bytes):
         head = value[: limit + 1]
         text = repr(head)
-        if isinstance(head, bytes) and head.isascii() and (plain := head.decode()).isprintable():
-            text = repr(plain)  # attributes of ONNX are stored as bytes
+        if isinstance(head, bytes) and head.isascii() and (decoded := head.decode()).isprintable():
+            text = repr(decoded)  # attributes of ONNX are stored as bytes
     elif isinstance(value, int) and abs(value) >= 10**40:
         text = f"an integer of {value.bit_length()} bits"
-    elif isinstance(value, Numbered):
+    elif isinstance(value, NumberedWord):
         text = f"{value!r} ({value.word})"
     elif value is None or isinstance(value, int | float | complex):
         text = repr(value)
@@ -90,7 +90,7 @@ class Symbol(str):
     __slots__ = ()
 
 
-class Numbered(int):
+class NumberedWord(int):
     """An enum number in an attribute; `word` is its word.
 
     In a descriptor it marks a number that was given by its word. In the context of rules, every number with a word is
@@ -257,7 +257,7 @@ class Malformed:
     read_as: Any = None
 
 
-@slotted(also="__weakref__")
+@slotted(extra_slot="__weakref__")
 class Descriptor:
     """One concrete use of an operator.
 
@@ -286,7 +286,7 @@ class Descriptor:
             from specgate.descriptors.python_values import without_arrays
 
             self.fields = without_arrays(self.fields)
-        self.plain = not self.oddities and all(_plain(value) for value in self.fields.values())
+        self.plain = not self.oddities and all(_is_known_value(value) for value in self.fields.values())
 
     def tensors(self) -> Iterator[tuple[str, TensorDesc]]:
         """Yield every tensor with its place: ``FIELD`` or ``FIELD[1]``."""
@@ -302,13 +302,13 @@ class Descriptor:
         return sum(tensor.known_elements for _, tensor in self.tensors())
 
 
-def _plain(value: Any) -> bool:
+def _is_known_value(value: Any) -> bool:
     if isinstance(value, TensorDesc):
         return value.concrete
     if isinstance(value, Descriptor):
         return value.plain
     if isinstance(value, list | tuple):
-        return isinstance(value, FileList) or all(_plain(item) for item in value)
+        return isinstance(value, FileList) or all(_is_known_value(item) for item in value)
     if isinstance(value, GraphDesc):
-        return _plain(value.inputs) and _plain(value.outputs)
+        return _is_known_value(value.inputs) and _is_known_value(value.outputs)
     return value is not None and value is not UNKNOWN

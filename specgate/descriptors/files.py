@@ -27,7 +27,7 @@ __all__ = [
     "holds_descriptors",
     "iterate_placed",
     "load_document",
-    "one_of",
+    "only_entry",
     "read_one",
     "read_placed",
     "size_in_folder",
@@ -103,10 +103,10 @@ def read_one(path: str | os.PathLike[str], dialect: str | None = None) -> Descri
     dialect: ``directml``, ``onnx`` or ``openvino``; detected from the file's keys when left out. Raises InputError for
     other content, and NoTable for its operator.
     """
-    return one_of(read_placed(path, dialect), os.fspath(path))
+    return only_entry(read_placed(path, dialect), os.fspath(path))
 
 
-def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
+def only_entry(entries: Iterable[Placed], name: str) -> Descriptor:
     """Return the only descriptor of parsed entries.
 
     Raises InputError for other content, and NoTable for its operator.
@@ -114,9 +114,9 @@ def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
     parts = list(entries)
     if len(parts) != 1:
         names = ", ".join(place or "(one)" for place, _, _ in parts[:MAX_SHOWN])
-        more = f" and {len(parts) - MAX_SHOWN} more" if len(parts) > MAX_SHOWN else ""
-        counted = f"{len(parts)}: {names}{more}" if parts else "none"
-        raise InputError(f"expected one descriptor, found {counted}", file=name)
+        remainder = f" and {len(parts) - MAX_SHOWN} more" if len(parts) > MAX_SHOWN else ""
+        summary = f"{len(parts)}: {names}{remainder}" if parts else "none"
+        raise InputError(f"expected one descriptor, found {summary}", file=name)
     entry = parts[0][2]
     if isinstance(entry, NoTableEntry):
         raise NoTable(f"{name}: {entry.message}")
@@ -150,7 +150,7 @@ def iterate_placed(
         )
         return
     for index, (number, line) in enumerate(numbered):
-        document = _of_line(line, name, number)
+        document = _read_line(line, name, number)
         yield f"[{index}]", number, _entry(document, dialect, name, f"line {number}")
 
 
@@ -160,13 +160,13 @@ def load_document(text: str, name: str) -> Any:
     return {k: v for k, v in document.items() if k != "$schema"} if isinstance(document, dict) else document
 
 
-def _of_line(line: str, name: str, number: int) -> Any:
+def _read_line(line: str, name: str, number: int) -> Any:
     try:
         return load_relaxed(line, name)
     except InputError as error:
         column = (error.place or "").partition("column ")[2]
-        where = f"line {number} column {column}" if column else f"line {number}"
-        raise InputError(error.message, file=name, place=where) from None
+        position = f"line {number} column {column}" if column else f"line {number}"
+        raise InputError(error.message, file=name, place=position) from None
 
 
 def holds_descriptors(path: str | os.PathLike[str]) -> bool:
@@ -180,10 +180,10 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
     try:
         text = read_text_file(name)
         numbered = list(in_lines(text, name) or ())[:1]
-        document = _of_line(numbered[0][1], name, numbered[0][0]) if numbered else load_relaxed(text, name)
+        document = _read_line(numbered[0][1], name, numbered[0][0]) if numbered else load_relaxed(text, name)
     except InputError:
-        return any(word in text for package_ in packages() for word in package_.marks)
-    if isinstance(document, dict) and any(each.document_key in document for each in implementing(Documents)):
+        return any(word in text for package in packages() for word in package.marks)
+    if isinstance(document, dict) and any(owner.document_key in document for owner in implementing(Documents)):
         return True
     if isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
         document = list(document["descriptors"].values())
@@ -192,7 +192,7 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
 
 def _is_meant(item: Any) -> bool:
     """Return whether a value has keys that only descriptors of a dialect use."""
-    return isinstance(item, dict) and any(package_.is_meant(item) for package_ in packages())
+    return isinstance(item, dict) and any(package.is_meant(item) for package in packages())
 
 
 def _entries(
@@ -207,17 +207,17 @@ def _entries(
         if findings is not None:
             findings.extend(owner.document_findings(document, name))
         return
-    named: list[tuple[str, Any]]
+    named_entries: list[tuple[str, Any]]
     if isinstance(document, list):
-        named = [(f"[{i}]", item) for i, item in enumerate(document)]
+        named_entries = [(f"[{i}]", item) for i, item in enumerate(document)]
     elif isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
         extra = [key for key in document if key != "descriptors"]
         if extra:
             raise InputError(f"expected only descriptors, found {extra[0]!r:.60}", file=name)
-        named = [(place_of("descriptors", key), item) for key, item in document["descriptors"].items()]
+        named_entries = [(place_of("descriptors", key), item) for key, item in document["descriptors"].items()]
     else:
-        named = [("", document)]
-    for place, item in named:
+        named_entries = [("", document)]
+    for place, item in named_entries:
         yield place, _entry(item, dialect, name, place)
 
 

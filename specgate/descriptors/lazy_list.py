@@ -50,9 +50,9 @@ _METHODS: Final = (
 def _reading(name: str) -> Any:
     method = getattr(list, name)
 
-    def reading(self: UnreadList, *items: Any, **named: Any) -> Any:
+    def reading(self: UnreadList, *items: Any, **keywords: Any) -> Any:
         self.read()
-        return method(self, *items, **named)
+        return method(self, *items, **keywords)
 
     return reading
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "attributes_of", "build", "flat", "holds_attribute", "outputs_of", "positional", "read_by_page_names",
+    "attributes_of", "build", "flatten", "holds_attribute", "outputs_of", "positional", "read_by_page_names",
     "reordered_for", "shape_of", "tensors_of",
 ]  # fmt: skip
 
@@ -55,9 +55,9 @@ def build(
     oddities: list[Malformed] = []
     extra: dict[str, Any] = {}
     for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
-        placed, left = _assign_tensors(infos, tensors, spec)
-        fields.update(placed)
-        oddities.extend(_unknown_types(spec, placed))
+        assigned_tensors, left = _assign_tensors(infos, tensors, spec)
+        fields.update(assigned_tensors)
+        oddities.extend(_unknown_types(spec, assigned_tensors))
         if left:
             message = f"has {len(tensors)} {kind}, but accepts at most {len(infos)} at this level"
             oddities.append(Malformed(f"too-many-{kind}", kind, message))
@@ -66,45 +66,45 @@ def build(
         if not isinstance(key, str):
             raise InputError(f"expected attributes by name, found the key {format_value(key)}")
         info = layout.attributes.get(key)
-        stated = kinds.get(key) if kinds else None
+        stated_kind = kinds.get(key) if kinds else None
         if info is None and key in layout.page_names:
             info = layout.page_names[key]
             message = f"{key} is the documented name of {info.vendor_name}, which builds do not read"
-            oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
+            oddities.append(Malformed("unknown-attribute", key, message, raw, stated_kind))
         elif info is None:
             if not spec.table.unchecked_attributes:
                 message = f"{spec.name} does not have an attribute {format_value(key)}"
-                oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
+                oddities.append(Malformed("unknown-attribute", key, message, raw, stated_kind))
             continue
         try:
-            if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
-                raise ValueError(f"it is stored as {stated}, and {info.type} is expected")
+            if stated_kind not in {None, info.type} and not (stated_kind == "string" and info.type.startswith("enum:")):
+                raise ValueError(f"it is stored as {stated_kind}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except UnknownWord as error:
-            oddities.append(Malformed("unknown-word", info.name, f"{key} is {error}", raw, stated))
+            oddities.append(Malformed("unknown-word", info.name, f"{key} is {error}", raw, stated_kind))
         except ValueError as error:
             value = builds_read(info.type, raw) if builds_read is not None else None
             message = f"{key} is {format_value(raw)}, but {error}"
-            oddities.append(Malformed("wrong-kind", info.name, message, raw, stated, value))
+            oddities.append(Malformed("wrong-kind", info.name, message, raw, stated_kind, value))
             if value is not None:
                 fields[info.name] = value
     read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
 
 
-_BLANK: Final = TensorDesc(None, None)
+_UNKNOWN_TENSOR: Final = TensorDesc(None, None)
 
 
-def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Malformed]:
+def _unknown_types(spec: OperatorSpec, assigned_tensors: Mapping[str, Any]) -> Iterator[Malformed]:
     """Yield the tensors whose type the dialect does not define."""
     types = spec.dialect.types
-    for name, value in placed.items():
+    for name, value in assigned_tensors.items():
         for index, tensor in enumerate(value if isinstance(value, list) else (value,)):
             word = tensor.type
             if word is not None and word not in types and not spec.dialect.knows_type(word):
-                where = f"{name}[{index}]" if isinstance(value, list) else name
-                message = unknown_word(f"the type of {where}", word, "element type", types)
-                yield Malformed("unknown-word", where, message, word)
+                place = f"{name}[{index}]" if isinstance(value, list) else name
+                message = unknown_word(f"the type of {place}", word, "element type", types)
+                yield Malformed("unknown-word", place, message, word)
 
 
 def _assign_tensors(
@@ -114,15 +114,15 @@ def _assign_tensors(
 
     An output without a type is kept where it matters: in an array, or where a rule tests its presence.
     """
-    placed: dict[str, Any] = {}
+    assigned_tensors: dict[str, Any] = {}
     for index, (info, tensor) in enumerate(zip(infos, tensors, strict=False)):
         if info.type == "tensor[]":
-            left_out = UNSTATED if info.kind == "output" else _BLANK
-            stated_tensors = [left_out if t is None else t for t in tensors[index:]]
-            return (placed | {info.name: stated_tensors} if stated_tensors else placed), ()
+            omitted_value = UNSTATED if info.kind == "output" else _UNKNOWN_TENSOR
+            stated_tensors = [omitted_value if t is None else t for t in tensors[index:]]
+            return (assigned_tensors | {info.name: stated_tensors} if stated_tensors else assigned_tensors), ()
         if tensor is not None and (tensor is not UNSTATED or info.name in spec.counted_outputs):
-            placed[info.name] = tensor
-    return placed, tuple(tensors[len(infos) :])
+            assigned_tensors[info.name] = tensor
+    return assigned_tensors, tuple(tensors[len(infos) :])
 
 
 def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor:
@@ -134,8 +134,8 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
         return descriptor
     owner = capability(spec.dialect.name, Positional)
     before = spec.layout(descriptor.layout)
-    named = spec.fields
-    kinds = {named[o.where].vendor_name if o.where in named else o.where: o.stated for o in descriptor.oddities}
+    fields = spec.fields
+    kinds = {fields[o.where].vendor_name if o.where in fields else o.where: o.stated for o in descriptor.oddities}
     kinds |= {  # a text without an enum word
         name: "string"
         for name, info in spec.layout(level).attributes.items()
@@ -167,14 +167,14 @@ def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
 
     Odd attributes are included.
     """
-    named = spec.fields
+    fields_by_name = spec.fields
     renamed = read_by_page_names(descriptor, spec)
     entries = descriptor.fields
     fields = {i.vendor_name: entries[i.name] for i in spec.attributes if entries.get(i.name) is not None}
     odd_values = {
-        named[o.where].vendor_name if o.where in named else o.where: o.value
+        fields_by_name[o.where].vendor_name if o.where in fields_by_name else o.where: o.value
         for o in descriptor.oddities
-        if holds_attribute(o, named)
+        if holds_attribute(o, fields_by_name)
     }
     return {name: value for name, value in fields.items() if name not in renamed} | odd_values
 
@@ -213,24 +213,24 @@ def positional(fields: Mapping[str, Any], infos: Sequence[FieldInfo]) -> list[Te
 
 
 def tensors_of(
-    raw: Any, place: str, what: str, read: Callable[[Any, str], TensorDesc | None]
+    raw: Any, place: str, noun: str, read_tensor: Callable[[Any, str], TensorDesc | None]
 ) -> list[TensorDesc | None]:
-    """Return the result of `read` per item of a list, None for null.
+    """Return the result of `read_tensor` per item of a list, None for null.
 
-    what: the name of the items in messages.
+    noun: the name of the items in messages.
     """
     if raw is None:
         return []
     if not isinstance(raw, list):
-        raise InputError(f"expected a list of {what}, found {format_value(raw)}", place=place)
-    return [read(item, f"{place}[{i}]") for i, item in enumerate(raw)]
+        raise InputError(f"expected a list of {noun}, found {format_value(raw)}", place=place)
+    return [read_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
 
 
 def outputs_of(
-    raw: Any, place: str, what: str, read: Callable[[Any, str], TensorDesc | None]
+    raw: Any, place: str, noun: str, read_tensor: Callable[[Any, str], TensorDesc | None]
 ) -> list[TensorDesc | None]:
     """Return outputs as `tensors_of` does; {} is an output without a type."""
-    tensors = tensors_of(raw, place, what, read)
+    tensors = tensors_of(raw, place, noun, read_tensor)
     return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), tensors, strict=True)]
 
 
@@ -260,7 +260,7 @@ def _size(value: Any, place: str, negative_is_unknown: bool) -> int | Symbol | N
     return value
 
 
-def flat(raw: Any, place: str) -> tuple[Any, ...] | None:
+def flatten(raw: Any, place: str) -> tuple[Any, ...] | None:
     """Return the elements of a scalar or nested lists, None for null."""
     if raw is None:
         return None

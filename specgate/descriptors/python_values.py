@@ -11,7 +11,7 @@ __all__ = ["is_array_value", "python_values", "without_arrays"]
 
 _MAX_DEPTH: Final = 200
 _ELEMENTS: Final = "value"  # elements of a constant tensor
-_PLAIN: Final = frozenset({int, float, str, bool, bytes, type(None)})
+_PLAIN_TYPES: Final = frozenset({int, float, str, bool, bytes, type(None)})
 
 
 def is_array_value(value: object) -> bool:
@@ -19,7 +19,7 @@ def is_array_value(value: object) -> bool:
 
     numpy, ml_dtypes, torch and others are recognized by two members.
     """
-    return value.__class__ not in _PLAIN and hasattr(value, "dtype") and hasattr(value, "tolist")
+    return value.__class__ not in _PLAIN_TYPES and hasattr(value, "dtype") and hasattr(value, "tolist")
 
 
 def python_values(value: Any) -> Any:
@@ -30,30 +30,30 @@ def python_values(value: Any) -> Any:
     return _convert_value(value, {}, _MAX_DEPTH)
 
 
-def _convert_value(value: Any, seen: dict[int, Any], depth: int) -> Any:
+def _convert_value(value: Any, converted: dict[int, Any], depth: int) -> Any:
     """Return one converted value.
 
-    seen: converted objects by identity, because a value may occur repeatedly or contain itself.
+    converted: converted objects by identity, because a value may occur repeatedly or contain itself.
     """
-    if value.__class__ in _PLAIN or depth == 0:
+    if value.__class__ in _PLAIN_TYPES or depth == 0:
         return value
     if is_array_value(value):
         return value.tolist()
     is_dict = isinstance(value, dict)
     if not is_dict and value.__class__ not in {list, tuple}:
         return value
-    if id(value) in seen:
-        return seen[id(value)]
-    seen[id(value)] = value
+    if id(value) in converted:
+        return converted[id(value)]
+    converted[id(value)] = value
     if is_dict:
-        changed = {key: _convert_value(item, seen, depth - 1) for key, item in value.items()}
-        same = all(changed[key] is item for key, item in value.items())
-        seen[id(value)] = value if same else changed
+        new_items = {key: _convert_value(item, converted, depth - 1) for key, item in value.items()}
+        is_unchanged = all(new_items[key] is item for key, item in value.items())
+        converted[id(value)] = value if is_unchanged else new_items
     else:
-        items = [_convert_value(item, seen, depth - 1) for item in value]
-        same = all(new is old for new, old in zip(items, value, strict=True))
-        seen[id(value)] = value if same else value.__class__(items)
-    return seen[id(value)]
+        items = [_convert_value(item, converted, depth - 1) for item in value]
+        is_unchanged = all(new is old for new, old in zip(items, value, strict=True))
+        converted[id(value)] = value if is_unchanged else value.__class__(items)
+    return converted[id(value)]
 
 
 def without_arrays(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -64,24 +64,24 @@ def without_arrays(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if not any(map(_holds_array, fields.values())):
         return fields
-    return {name: _plain(value) for name, value in fields.items()}
+    return {name: _convert(value) for name, value in fields.items()}
 
 
 def _holds_array(value: Any) -> bool:
-    if value.__class__ in _PLAIN:
+    if value.__class__ in _PLAIN_TYPES:
         return False
     if names := getattr(value, "_fields", None):  # a tensor or a record
         return any(_holds_array(part) for name, part in zip(names, value, strict=True) if name != _ELEMENTS)
     if value.__class__ is list or value.__class__ is tuple:
-        return any(item.__class__ not in _PLAIN and _holds_array(item) for item in value)
+        return any(item.__class__ not in _PLAIN_TYPES and _holds_array(item) for item in value)
     return is_array_value(value)
 
 
-def _plain(value: Any) -> Any:
+def _convert(value: Any) -> Any:
     if names := getattr(value, "_fields", None):
         parts = (part if name == _ELEMENTS else python_values(part) for name, part in zip(names, value, strict=True))
         make: Callable[..., Any] = value.__class__
         return make(*(tuple(part) if isinstance(part, list) else part for part in parts))
     if value.__class__ is list or value.__class__ is tuple:
-        return value.__class__(map(_plain, value))
+        return value.__class__(map(_convert, value))
     return python_values(value)

@@ -41,21 +41,21 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
         raise InputError(f"expected a descriptor as an object, found {format_value(data)}", place=place or None)
     name = dialect or dialect_of(data)
     if name is None:
-        *others, last = (package.shape for package in packages())
+        *other_shapes, last = (package.shape for package in packages())
         raise InputError(
-            f"expected a descriptor of {', '.join(others)} or {last}; found "
+            f"expected a descriptor of {', '.join(other_shapes)} or {last}; found "
             f"{'the keys ' if data else 'no keys'}{', '.join(format_value(key, 40) for key in list(data)[:8])}",
             place=place or None,
         )
     try:
-        read = package(name).read(data, place)
+        read_descriptor = package(name).read(data, place)
     except InputError:
-        if (plain := _without_arrays(data)) is data:
+        if (plain_data := _without_arrays(data)) is data:
             raise
     else:
-        if read.plain or (plain := _without_arrays(data)) is data:
-            return read
-    return package(name).read(plain, place)
+        if read_descriptor.plain or (plain_data := _without_arrays(data)) is data:
+            return read_descriptor
+    return package(name).read(plain_data, place)
 
 
 def _without_arrays(data: dict[str, Any]) -> dict[str, Any]:
@@ -64,8 +64,8 @@ def _without_arrays(data: dict[str, Any]) -> dict[str, Any]:
         return data
     from specgate.descriptors.python_values import python_values  # imported late: few dicts come from arrays
 
-    plain: dict[str, Any] = python_values(data)
-    return plain
+    plain_data: dict[str, Any] = python_values(data)
+    return plain_data
 
 
 def write_dict(descriptor: Descriptor) -> dict[str, Any]:
@@ -148,20 +148,20 @@ def _line_of_twice(text: str) -> str | None:
 
     It is found by parsing as YAML, because the JSON parser does not report lines.
     """
-    from specgate.spec.yamlio import TWICE, load_yaml
+    from specgate.spec.yamlio import DUPLICATE_KEY, load_yaml
 
     if len(text) <= _MAX_PLACED:
         try:
             load_yaml(text.replace("\t", " "), "")
         except InputError as error:
-            return error.place if TWICE in error.message else None
+            return error.place if DUPLICATE_KEY in error.message else None
     return None
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _TwiceError(f"duplicate key {twice!r:.80} in an object")
+        seen_keys: set[str] = set()
+        duplicate = next(key for key, _ in pairs if key in seen_keys or seen_keys.add(key))  # type: ignore[func-returns-value]
+        raise _TwiceError(f"duplicate key {duplicate!r:.80} in an object")
     return result

@@ -42,20 +42,20 @@ def document(name: str, descriptor_schema: Mapping[str, Any], definitions: Mappi
     its_own = {
         "$schema": {"type": "string", "description": "location of this schema, for editors; specgate ignores it"}
     }
-    many = {
+    list_schema = {
         "type": "object",
         "required": ["descriptors"],
         "properties": {**its_own, "descriptors": _operator_map_schema()},
     }
-    whole = {**descriptor_schema, "properties": {**its_own, **descriptor_schema["properties"]}}
+    single_schema = {**descriptor_schema, "properties": {**its_own, **descriptor_schema["properties"]}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:specgate:descriptor:{name}:1",
         "title": title,
         "if": {"type": "array"},
         "then": {"items": _inner()},
-        "else": {"if": {"required": ["descriptors"]}, "then": many, "else": _ref("descriptor")},
-        "$defs": {"descriptor": whole, **definitions},
+        "else": {"if": {"required": ["descriptors"]}, "then": list_schema, "else": _ref("descriptor")},
+        "$defs": {"descriptor": single_schema, **definitions},
     }
 
 
@@ -114,10 +114,10 @@ def words_of(spec: OperatorSpec, info: FieldInfo) -> list[str]:
     forms = info.forms or (info,)
     texts = [word for form in forms for word in form.words or ()]
     rows = [row for _, rows in spec.support for row in rows.values() if info.name in row]
-    limited = all("values" in row[info.name] for row in rows) and bool(rows)
+    is_limited = all("values" in row[info.name] for row in rows) and bool(rows)
     rows += [entry.get("support", {}) for entry in spec.table.observed]
     used_texts = [str(word) for row in rows for word in row.get(info.name, {}).get("values") or ()]
-    return list(dict.fromkeys([*texts, *(used_texts if limited else ())]))
+    return list(dict.fromkeys([*texts, *(used_texts if is_limited else ())]))
 
 
 def positional(spec: OperatorSpec, kind: str) -> dict[str, Any]:
@@ -127,11 +127,13 @@ def positional(spec: OperatorSpec, kind: str) -> dict[str, Any]:
     """
     layout = spec.layout(None)
     infos = layout.inputs if kind == "inputs" else layout.outputs
-    whole = infos if not spec.varies else ()
+    required_infos = infos if not spec.varies else ()
     names = ", ".join(f"{info.name}, …" if info.type == "tensor[]" else info.name for info in infos)
     open_end = bool(infos) and infos[-1].type == "tensor[]"
-    limit = {"maxItems": len(infos)} if whole and not open_end else {}
-    first = [{**_ref("port"), "description": _describe_field(info)} for info in whole if info.type != "tensor[]"]
+    limit = {"maxItems": len(infos)} if required_infos and not open_end else {}
+    first = [
+        {**_ref("port"), "description": _describe_field(info)} for info in required_infos if info.type != "tensor[]"
+    ]
     tables_by_name = {"prefixItems": first} if first else {}
     return {"type": ["array", "null"], "description": names or "none", **tables_by_name, "items": _ref("port"), **limit}
 
@@ -154,7 +156,7 @@ def node_schema(
     members: those of a descriptor. operators: by name the condition that selects the operator, as a schema, and the
     members that only this operator has.
     """
-    cases = [{"if": dict(when), "then": {"$ref": f"#/$defs/{operator}"}} for operator, (when, _) in operators.items()]
+    cases = [{"if": dict(test), "then": {"$ref": f"#/$defs/{operator}"}} for operator, (test, _) in operators.items()]
     schema = {"type": "object", "properties": dict(members), "additionalProperties": False, "allOf": cases}
     entries = {
         operator: {
@@ -162,24 +164,24 @@ def node_schema(
             "properties": {
                 "inputs": positional(dialect(name).operator(operator), "inputs"),
                 "outputs": positional(dialect(name).operator(operator), "outputs"),
-                **own,
+                **outputs_schema,
             },
         }
-        for operator, (_, own) in operators.items()
+        for operator, (_, outputs_schema) in operators.items()
     }
     return document(name, schema, {"port": dict(port), **entries})
 
 
-def port_schema(type_key: str, types: Iterable[str], more: Mapping[str, Any]) -> dict[str, Any]:
+def port_schema(type_key: str, types: Iterable[str], extra_keys: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a tensor.
 
-    type_key: the key of its type; more: alternative schemas of a type.
+    type_key: the key of its type; extra_keys: alternative schemas of a type.
     """
     return {
         "type": ["object", "null"],
         "properties": {
             type_key: {
-                "anyOf": [words(types), dict(more), {"type": "null"}],
+                "anyOf": [words(types), dict(extra_keys), {"type": "null"}],
                 "description": "the element type",
             },
             "shape": {"type": ["array", "null"], "items": _SIZE, "description": "null: unknown rank"},
@@ -191,13 +193,13 @@ def port_schema(type_key: str, types: Iterable[str], more: Mapping[str, Any]) ->
 
 
 def attributes_schema(
-    spec: OperatorSpec, single: Callable[[OperatorSpec, FieldInfo], dict[str, Any]], beside: Iterable[str] = ()
+    spec: OperatorSpec, single: Callable[[OperatorSpec, FieldInfo], dict[str, Any]], other_keys: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return the schema of an operator's attributes at all levels.
 
-    single: the schema of one attribute; beside: the names of further members.
+    single: the schema of one attribute; other_keys: the names of further members.
     """
-    members: dict[str, Any] = {name: {} for name in beside}
+    members: dict[str, Any] = {name: {} for name in other_keys}
     for info in spec.attributes:
         forms = info.forms or (info,)
         kinds = [single(spec, form) for form in forms]

@@ -13,10 +13,10 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from specgate.spec.yamlio import Lines
 
-__all__ = ["LINED", "in_lines", "lines", "load_relaxed", "place_of", "plain_name", "without_comments"]
+__all__ = ["JSON_LINES_SUFFIXES", "in_lines", "lines", "load_relaxed", "place_of", "plain_name", "without_comments"]
 
 #: Suffixes of files with one document per line.
-LINED: Final = (".jsonl", ".ndjson")
+JSON_LINES_SUFFIXES: Final = (".jsonl", ".ndjson")
 
 
 def place_of(group: str, key: str) -> str:
@@ -42,10 +42,10 @@ def load_relaxed(text: str, name: str) -> Any:
     try:
         return load_document(without_comments(text, name) if start == "/" else text, name)
     except InputError:
-        plain = without_comments(text, name) if start in {"{", "["} else text
-        if plain == text:
+        plain_text = without_comments(text, name) if start in {"{", "["} else text
+        if plain_text == text:
             raise
-    return load_document(plain, name)
+    return load_document(plain_text, name)
 
 
 def in_lines(text: str, name: str) -> list[tuple[int, str]] | None:
@@ -54,7 +54,7 @@ def in_lines(text: str, name: str) -> list[tuple[int, str]] | None:
     A text is JSON lines by the file's suffix, or where the first two lines that are not blank begin with a brace and
     the first is a complete document.
     """
-    if not name.lower().endswith(LINED) and not _begins_lined(text):
+    if not name.lower().endswith(JSON_LINES_SUFFIXES) and not _begins_lined(text):
         return None
     return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
@@ -93,8 +93,8 @@ def without_comments(text: str, name: str = "") -> str:
     def keep_string(match: re.Match[str]) -> str:
         return " " if match.group() == "," else match.group()
 
-    plain = re.sub(rf"{string}|//[^\n]*|/\*.*?(?:\*/|\Z)", blank, text, flags=re.DOTALL)
-    return re.sub(rf"{string}|,(?=\s*[\]}}])", keep_string, plain, flags=re.DOTALL)
+    plain_text = re.sub(rf"{string}|//[^\n]*|/\*.*?(?:\*/|\Z)", blank, text, flags=re.DOTALL)
+    return re.sub(rf"{string}|,(?=\s*[\]}}])", keep_string, plain_text, flags=re.DOTALL)
 
 
 def lines(text: str, name: str) -> Lines | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Numbered, format_value
+from specgate.descriptors.core import NumberedWord, format_value
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UnknownWord",
-    "hint",
     "near_word",
     "number_of",
     "number_of_word",
     "refuse_unknown",
+    "suggest_words",
     "unknown_word",
     "word_of",
 ]
@@ -62,33 +62,37 @@ def word_of(raw: Any, numbers: Mapping[str, int], prefix: str = "") -> Any:
     return raw.removeprefix(prefix)
 
 
-def near_word(result: Any, known: Iterable[str]) -> str | None:
+def near_word(result: Any, known_words: Iterable[str]) -> str | None:
     """Return the word that was likely meant, else None.
 
     It is the first one with this prefix (FLOAT32 for FLOAT), or one with similar spelling.
     """
     if not isinstance(result, str) or not result:
         return None
-    words = list(known)
-    begun = [word for word in words if word.upper().startswith(result.upper())]
+    words = list(known_words)
+    prefix_matches = [word for word in words if word.upper().startswith(result.upper())]
     from difflib import get_close_matches  # imported late: few words are wrong
 
-    close = get_close_matches(result.upper(), {word.upper(): word for word in words}, 1)
-    return begun[0] if begun else next((word for word in words if close and word.upper() == close[0]), None)
+    close_matches = get_close_matches(result.upper(), {word.upper(): word for word in words}, 1)
+    return (
+        prefix_matches[0]
+        if prefix_matches
+        else next((word for word in words if close_matches and word.upper() == close_matches[0]), None)
+    )
 
 
-def hint(result: Any, known: Iterable[str], limit: int = 30) -> str:
+def suggest_words(result: Any, known_words: Iterable[str], limit: int = 30) -> str:
     """Return the known words for a message, the likely one first."""
-    words = list(known)
-    near = near_word(result, words)
-    listed = ", ".join(words[:limit]) + (f" and {len(words) - limit} more" if len(words) > limit else "")
-    return f"did you mean {near}? Known: {listed}" if near else f"known: {listed}"
+    words = list(known_words)
+    similar = near_word(result, words)
+    listing = ", ".join(words[:limit]) + (f" and {len(words) - limit} more" if len(words) > limit else "")
+    return f"did you mean {similar}? Known: {listing}" if similar else f"known: {listing}"
 
 
-def unknown_word(where: str, raw: Any, what: str, words: Iterable[str]) -> str:
+def unknown_word(place: str, raw: Any, noun: str, words: Iterable[str]) -> str:
     """Return the sentence of a finding about an unknown word."""
     text = str(raw) if number_of(raw) is not None else format_value(raw)
-    return f"{where} is {text}, which is not a valid {what} ({hint(raw, words)})"
+    return f"{place} is {text}, which is not a valid {noun} ({suggest_words(raw, words)})"
 
 
 class UnknownWord(ValueError):
@@ -98,11 +102,11 @@ class UnknownWord(ValueError):
     """
 
 
-def number_of_word(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") -> Any:
+def number_of_word(raw: Any, numbers: Mapping[str, int], spelling: str, prefix: str = "") -> Any:
     """Return the number of a word in any case.
 
-    what: the description of the words. Values other than texts are returned unchanged. Raises UnknownWord for a text
-    that is neither a word nor a number.
+    spelling: the description of the words. Values other than texts are returned unchanged. Raises UnknownWord for a
+    text that is neither a word nor a number.
     """
     if not isinstance(raw, str):
         return raw
@@ -112,16 +116,16 @@ def number_of_word(raw: Any, numbers: Mapping[str, int], what: str, prefix: str 
     text = str(word_of(raw.strip().upper(), numbers, prefix.upper()))
     word = next((candidate for candidate in numbers if candidate.upper() == text), None)
     if word is None:
-        raise UnknownWord(f"{format_value(raw)}, which is not a valid {what} ({hint(raw, numbers)})")
-    return Numbered(numbers[word], word)
+        raise UnknownWord(f"{format_value(raw)}, which is not a valid {spelling} ({suggest_words(raw, numbers)})")
+    return NumberedWord(numbers[word], word)
 
 
-def refuse_unknown(entries: Mapping[str, Any], names: Sequence[str], place: str, what: str) -> None:
-    """Raise InputError for an unknown key; `what` describes the known ones."""
+def refuse_unknown(entries: Mapping[str, Any], names: Sequence[str], place: str, description: str) -> None:
+    """Raise InputError for an unknown key; `description` describes the known ones."""
     for name in entries:
         if not isinstance(name, str) or name not in names:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, names, 1) if isinstance(name, str) else []
-            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(names)}"
-            raise InputError(f"{format_value(name)} is not {what}; {hint}", place=place or None)
+            similar = get_close_matches(name, names, 1) if isinstance(name, str) else []
+            hint = f"did you mean {similar[0]}?" if similar else f"expected {', '.join(names)}"
+            raise InputError(f"{format_value(name)} is not {description}; {hint}", place=place or None)

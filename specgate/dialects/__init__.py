@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
+    "BUILT_IN",
     "DEFAULT",
     "GROUP",
-    "SHIPPED",
     "TEXT_SUFFIXES",
     "capability",
     "dialect_names",
@@ -42,22 +42,22 @@ P = TypeVar("P", bound=Reader)
 GROUP: Final = "specgate.dialects"
 
 #: Built-in dialects in listing order, with their classes.
-_SHIPPED: Final = {
+_BUILT_IN: Final = {
     "directml": "specgate.dialects.directml:DirectML",
     "onnx": "specgate.dialects.onnx:ONNX",
     "openvino": "specgate.dialects.openvino:OpenVINO",
 }
-SHIPPED: Final = tuple(_SHIPPED)
+BUILT_IN: Final = tuple(_BUILT_IN)
 #: Dialect of a descriptor file in which no operator has a table.
-DEFAULT: Final = SHIPPED[0]
+DEFAULT: Final = BUILT_IN[0]
 
 #: Suffixes of files that are read as text, in any dialect; the last two hold one JSON document per line.
 TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml", ".jsonl", ".ndjson")
-_SNIFFED: Final = 4096
+_SNIFF_BYTES: Final = 4096
 _MARK: Final = b"\xef\xbb\xbf"  # the UTF-8 byte order mark, common on Windows
 _JSON: Final = (b"{", b"[")
 #: Dialects whose descriptors cannot be confused with those of another dialect.
-_UNMISTAKABLE: Final = ("onnx", "directml")
+_UNAMBIGUOUS: Final = ("onnx", "directml")
 
 
 @cache
@@ -65,24 +65,24 @@ def _installed_dialects() -> Mapping[str, Any]:
     """Return entry points of third-party dialects by dialect name."""
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=GROUP) if point.name not in _SHIPPED}
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in _BUILT_IN}
 
 
 def dialect_names() -> tuple[str, ...]:
     """Return all dialect names: built-in ones first, then installed ones."""
-    return (*_SHIPPED, *sorted(_installed_dialects()))
+    return (*_BUILT_IN, *sorted(_installed_dialects()))
 
 
 def is_dialect(name: str) -> bool:
     """Return True if a dialect of this name exists."""
-    return name in _SHIPPED or name in _installed_dialects()
+    return name in _BUILT_IN or name in _installed_dialects()
 
 
 @cache
 def package(name: str) -> Reader:
     """Return a dialect; raise InputError if it is unknown or fails to load."""
-    if name in _SHIPPED:
-        module, _, text = _SHIPPED[name].partition(":")
+    if name in _BUILT_IN:
+        module, _, text = _BUILT_IN[name].partition(":")
         loaded: Reader = getattr(importlib.import_module(module), text)()
         return loaded
     if name not in _installed_dialects():
@@ -99,13 +99,13 @@ def package(name: str) -> Reader:
 
 def packages() -> Iterator[Reader]:
     """Yield all dialects, built-in ones first, loading each on demand."""
-    yield from map(package, _SHIPPED)
+    yield from map(package, _BUILT_IN)
     yield from map(package, sorted(_installed_dialects()))
 
 
 def implementing(protocol: type[P]) -> Iterator[P]:
     """Yield the dialects that implement a protocol, in `packages` order."""
-    yield from (each for each in packages() if isinstance(each, protocol))
+    yield from (owner for owner in packages() if isinstance(owner, protocol))
 
 
 def capability(dialect: Reader | str, protocol: type[P], file: str | None = None) -> P:
@@ -124,7 +124,7 @@ def model_package(path: str) -> ModelFormat | None:
     lowered = path.lower()
     if lowered.endswith(TEXT_SUFFIXES):
         return None
-    return next((each for each in implementing(ModelFormat) if lowered.endswith(each.suffixes)), None)
+    return next((owner for owner in implementing(ModelFormat) if lowered.endswith(owner.suffixes)), None)
 
 
 def model_owner(path: str) -> ModelFormat | None:
@@ -135,12 +135,12 @@ def model_owner(path: str) -> ModelFormat | None:
     """
     if path.lower().endswith(TEXT_SUFFIXES) or holds_text(path):
         return None
-    return model_package(path) or _by_content(path) or (_fallback() if b"\0" in _start(path) else None)
+    return model_package(path) or _recognize_content(path) or (_default_format() if b"\0" in _start(path) else None)
 
 
 def package_of(path: str) -> ModelFormat:
     """Return the dialect of a model file by suffix or content, default ONNX."""
-    return model_package(path) or _by_content(path) or _fallback()
+    return model_package(path) or _recognize_content(path) or _default_format()
 
 
 def holds_text(path: str) -> bool:
@@ -153,17 +153,17 @@ def holds_text(path: str) -> bool:
     return model_package(path) is None and _start(path).removeprefix(_MARK).lstrip()[:1] in _JSON
 
 
-def _fallback() -> ModelFormat:
+def _default_format() -> ModelFormat:
     return capability("onnx", ModelFormat)
 
 
-def _by_content(path: str) -> ModelFormat | None:
+def _recognize_content(path: str) -> ModelFormat | None:
     """Return the first dialect that recognizes a file's first bytes.
 
     None if no dialect does, or if the file cannot be read.
     """
     start = _start(path).removeprefix(_MARK)
-    return next((each for each in implementing(ModelFormat) if each.begins_model(start)), None) if start else None
+    return next((owner for owner in implementing(ModelFormat) if owner.begins_model(start)), None) if start else None
 
 
 def _start(path: str) -> bytes:
@@ -171,7 +171,7 @@ def _start(path: str) -> bytes:
     try:
         if os.path.isfile(path):  # noqa: PTH113
             with open(path, "rb") as file:  # noqa: PTH123
-                return file.read(_SNIFFED)
+                return file.read(_SNIFF_BYTES)
     except (OSError, ValueError):
         pass
     return b""
@@ -183,27 +183,27 @@ def document_package(document: Any, dialect: str | None = None) -> Documents | N
     None if it is not a model, but perhaps descriptors. `dialect` is the dialect of the expected descriptors, if known;
     if it is built in, third-party dialects are not loaded.
     """
-    owner = _document_owner(_SHIPPED, document)
-    if owner is not None or dialect in _SHIPPED or not isinstance(document, dict):
+    owner = _document_owner(_BUILT_IN, document)
+    if owner is not None or dialect in _BUILT_IN or not isinstance(document, dict):
         return owner
-    if any(package(name).recognises(document) for name in _UNMISTAKABLE):
+    if any(package(name).recognises(document) for name in _UNAMBIGUOUS):
         return None
     return _document_owner(sorted(_installed_dialects()), document)
 
 
 def _document_owner(names: Iterable[str], document: Any) -> Documents | None:
-    owners = (each for each in map(package, names) if isinstance(each, Documents))
-    return next((each for each in owners if each.is_document(document)), None)
+    owners = (owner for owner in map(package, names) if isinstance(owner, Documents))
+    return next((owner for owner in owners if owner.is_document(document)), None)
 
 
 def owner_of_object(model: object) -> LibraryObjects | None:
     """Return the dialect of a vendor library's model object, or None."""
-    return next((each for each in implementing(LibraryObjects) if each.is_model(model)), None)
+    return next((owner for owner in implementing(LibraryObjects) if owner.is_model(model)), None)
 
 
 def model_suffixes() -> tuple[str, ...]:
     """Return the model file suffixes of all dialects."""
-    return tuple(suffix for each in implementing(ModelFormat) for suffix in each.suffixes)
+    return tuple(suffix for owner in implementing(ModelFormat) for suffix in owner.suffixes)
 
 
 def dialect_of(data: Mapping[str, Any]) -> str | None:
@@ -212,8 +212,8 @@ def dialect_of(data: Mapping[str, Any]) -> str | None:
     Unmistakable built-in dialects come first; installed packages come before OpenVINO, which accepts any dict with a
     type.
     """
-    for name in _UNMISTAKABLE:
+    for name in _UNAMBIGUOUS:
         if package(name).recognises(data):
             return name
-    others = (*sorted(_installed_dialects()), "openvino")
-    return next((name for name in others if package(name).recognises(data)), None)
+    other_dialects = (*sorted(_installed_dialects()), "openvino")
+    return next((name for name in other_dialects if package(name).recognises(data)), None)

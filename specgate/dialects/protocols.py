@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor, Symbol
     from specgate.descriptors.files import NoTableEntry
-    from specgate.execution.comparison import Compared
+    from specgate.execution.comparison import ModelComparison
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
-    from specgate.linting.modified_model import Edited
+    from specgate.linting.modified_model import ModifiedModel
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
@@ -33,8 +33,20 @@ if TYPE_CHECKING:
     FileRules = Mapping[str, tuple[str, str, dict[str, str]]]
 
 __all__ = [
-    "Backend", "Builds", "Documents", "Exporter", "LibraryObjects", "LowestLevel", "MemoryLayout", "ModelFixes",
-    "ModelFormat", "Packaged", "Positional", "Reader", "Runnable", "Shipped",
+    "Backend",
+    "Builds",
+    "BuiltInDialect",
+    "Documents",
+    "Exporter",
+    "LibraryObjects",
+    "LowestLevel",
+    "MemoryLayout",
+    "ModelFixes",
+    "ModelFormat",
+    "Packaged",
+    "Positional",
+    "Reader",
+    "Runnable",
 ]  # fmt: skip
 
 
@@ -271,7 +283,7 @@ class ModelFixes(ModelFormat):
         """Return findings on nodes, with edits for `lint --fix` where safe."""
         raise NotImplementedError
 
-    def apply_edits(self, path: str, edits: Iterable[Edit]) -> Edited:
+    def apply_edits(self, path: str, edits: Iterable[Edit]) -> ModifiedModel:
         """Return a file with edits applied; raise InputError."""
         raise NotImplementedError
 
@@ -322,7 +334,7 @@ class Runnable(ModelFormat):
         budget: Budget,
         on_node: Callable[[int, int], object],
         basis: Basis = "both",
-    ) -> Compared:
+    ) -> ModelComparison:
         """Execute a model file and compare its nodes; see `run_model`."""
         raise NotImplementedError
 
@@ -392,7 +404,7 @@ class Exporter(Reader):
         return None
 
 
-class Shipped(Exporter):
+class BuiltInDialect(Exporter):
     """A dialect with the module `reader` in its package."""
 
     @property
@@ -408,15 +420,15 @@ class Shipped(Exporter):
         return descriptor
 
     def write(self, descriptor: Descriptor) -> dict[str, Any]:
-        written: dict[str, Any] = self._reader.write(descriptor)
-        return written
+        document: dict[str, Any] = self._reader.write(descriptor)
+        return document
 
     def descriptor_schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = importlib.import_module(f"specgate.dialects.{self.name}.schema").schema()
         return schema
 
 
-class Packaged(Shipped, Positional, Backend):
+class Packaged(BuiltInDialect, Positional, Backend):
     """A dialect with one oracle for verdicts and values.
 
     implementations: the Python packages that must be installed.
@@ -432,9 +444,9 @@ class Packaged(Shipped, Positional, Backend):
         raise NotImplementedError
 
     def oracle(self, level: str) -> Oracle:
-        missing = [name for name in self.implementations if importlib.util.find_spec(name) is None]
-        if missing:
-            raise InputError(f"{' and '.join(missing)} cannot be imported: pip install 'specgate-ml[oracles]'")
+        missing_packages = [name for name in self.implementations if importlib.util.find_spec(name) is None]
+        if missing_packages:
+            raise InputError(f"{' and '.join(missing_packages)} cannot be imported: pip install 'specgate-ml[oracles]'")
         return self.open_oracle(level)
 
     def values(self, level: str) -> ValuesBackend:

@@ -58,58 +58,60 @@ def _present_field(entry: Any, spec: OperatorSpec, level: str) -> str | None:
 
 
 #: Larger integers are not exact as floats.
-_MOST: Final = 2**128
-_PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
+_MAX_INTEGER: Final = 2**128
+_PYTHON_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
     "bool": bool, "float": (int, float), "scalar": (int, float), "string": str,
     **dict.fromkeys(("uint", "int", "uint64", "int64"), int),
 }  # fmt: skip
 
 
 def kernel_arguments(
-    descriptor: Descriptor, spec: OperatorSpec, level: str, others: Mapping[str, Any] | None = None
+    descriptor: Descriptor, spec: OperatorSpec, level: str, other_arguments: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the keyword arguments of the kernel.
 
-    They are `arguments` of the table, constants of its level rows, and `output_type`. others: constants that replace
-    those; for a fused operator, the name of the kernel that computes it.
-    An argument that is an attribute's bare name gets the attribute's value, and is omitted where an optional attribute
-    is absent; one that names an array of tensors gets the sizes of each. A fused operator is passed as a function of
-    one array, a tensor attribute as an array. output_type is the numpy type that a tensor declares, or whose number or
-    name an attribute holds; it is omitted where none is declared, and `others` may name another type. Raises
-    InputError where a required value is unknown, and NoKernel for a fused operator without a kernel.
+    They are `arguments` of the table, constants of its level rows, and `output_type`. other_arguments: constants that
+    replace those; for a fused operator, the name of the kernel that computes it. An argument that is an attribute's
+    bare name gets the attribute's value, and is omitted where an optional attribute is absent; one that names an array
+    of tensors gets the sizes of each. A fused operator is passed as a function of one array, a tensor attribute as an
+    array. output_type is the numpy type that a tensor declares, or whose number or name an attribute holds; it is
+    omitted where none is declared, and `other_arguments` may name another type. Raises InputError where a required
+    value is unknown, and NoKernel for a fused operator without a kernel.
     """
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
     recipe = recipe_of(spec)
-    settled: dict[str, Any] = {}
+    settled_arguments: dict[str, Any] = {}
     expressions = dict(recipe.get("arguments", {}))
-    for name, value in {**spec.behaviour(level), **(others or {})}.items():
+    for name, value in {**spec.behaviour(level), **(other_arguments or {})}.items():
         fused = infos.get(expressions.pop(name, ""))
         if fused is not None and fused.type == "operator":
-            settled[name] = find_kernel(value)
+            settled_arguments[name] = find_kernel(value)
         elif isinstance(value, dict):
             expressions[name] = value["expression"]
         else:
-            settled[name] = value
+            settled_arguments[name] = value
     for name, text in expressions.items():
         info = infos.get(text)
         if info is not None and info.type == "tensor[]":
-            settled[name] = _sizes_of_each(fields[text], info)
+            settled_arguments[name] = _sizes_of_each(fields[text], info)
         elif info is None or info.kind != "attribute":
-            settled[name] = _evaluate_text(text, context, spec)
+            settled_arguments[name] = _evaluate_text(text, context, spec)
         elif text not in descriptor.fields and not spec.dialect.holds(level, info.since, info.until):
             continue
         elif fields[text] is not None:
-            settled[name] = _as_it_is(fields[text], info, spec, level)
-        elif not _may_lack(info, spec, level):
+            settled_arguments[name] = _attribute_value(fields[text], info, spec, level)
+        elif not _may_be_missing(info, spec, level):
             raise InputError(f"{text} must be known to execute {spec.name}")
     for name, entry in recipe.get("output_type", {}).items():
-        stated = (_stated_type(fields[text], spec.dialect) for text in (entry if isinstance(entry, list) else [entry]))
-        word = settled.get(name) or next((word for word in stated if word is not None), None)
+        stated_types = (
+            _stated_type(fields[text], spec.dialect) for text in (entry if isinstance(entry, list) else [entry])
+        )
+        word = settled_arguments.get(name) or next((word for word in stated_types if word is not None), None)
         if word is not None:
-            settled[name] = numpy_type(spec.dialect, word)
-    return settled
+            settled_arguments[name] = numpy_type(spec.dialect, word)
+    return settled_arguments
 
 
 def _stated_type(value: Any, tables: Dialect) -> str | None:
@@ -124,7 +126,7 @@ def _stated_type(value: Any, tables: Dialect) -> str | None:
     return next((word for word, info in tables.types.items() if info.get("value") == value), None)
 
 
-def _may_lack(info: FieldInfo, spec: OperatorSpec, level: str) -> bool:
+def _may_be_missing(info: FieldInfo, spec: OperatorSpec, level: str) -> bool:
     return info.optional or not spec.dialect.holds(level, info.since, info.until)
 
 
@@ -141,9 +143,9 @@ def _sizes_of_each(tensors: Any, info: FieldInfo) -> list[tuple[int, ...]]:
 
 def _evaluate_text(text: str, context: Context, spec: OperatorSpec) -> Any:
     rule = parse(text, spec.scope, expect=None)
-    missing = any(context.absent(path) for path in rule.needs)
+    is_missing = any(context.absent(path) for path in rule.needs)
     try:
-        value = UNKNOWN if missing else evaluate(rule, context)
+        value = UNKNOWN if is_missing else evaluate(rule, context)
     except Undefined as error:
         raise InputError(str(error)) from None
     items = value if isinstance(value, list | tuple) else (value,)
@@ -152,7 +154,7 @@ def _evaluate_text(text: str, context: Context, spec: OperatorSpec) -> Any:
     return value
 
 
-def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> Any:
+def _attribute_value(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> Any:
     """Return an attribute's value as kernels expect it.
 
     Fused operators (single or in a list) and bodies become functions, a tensor becomes an array.
@@ -170,7 +172,7 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
         return [_fused_function(item, spec.dialect, level, f"{info.name}[{index}]") for index, item in enumerate(items)]
     if info.type == "tensor-proto":
         return _constant(value, spec.dialect, info.name)
-    if not _fits(value, info.type):
+    if not _has_field_type(value, info.type):
         raise InputError(f"expected the type {info.type}, found {format_value(value)}", place=info.name)
     return _float32(value) if info.type == "float" and package(spec.dialect.name).single_floats else value
 
@@ -199,20 +201,20 @@ def _float32(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-def _fits(value: Any, kind: str) -> bool:
+def _has_field_type(value: Any, kind: str) -> bool:
     """Return whether a value has its field's type.
 
     Checked as far as kernels rely on it.
     """
     if kind.endswith("[]"):
-        return isinstance(value, list | tuple) and all(_fits(item, kind.removesuffix("[]")) for item in value)
+        return isinstance(value, list | tuple) and all(_has_field_type(item, kind.removesuffix("[]")) for item in value)
     if kind in RECORDS:
-        return isinstance(value, RECORDS[kind]) and all(_fits(part, "float") for part in value)
-    if kind not in _PLAIN:
+        return isinstance(value, RECORDS[kind]) and all(_has_field_type(part, "float") for part in value)
+    if kind not in _PYTHON_TYPES:
         return True
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _MOST:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _MAX_INTEGER:
         return False
-    return isinstance(value, _PLAIN[kind]) and (kind == "bool" or not isinstance(value, bool))
+    return isinstance(value, _PYTHON_TYPES[kind]) and (kind == "bool" or not isinstance(value, bool))
 
 
 def _fused_function(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDArray[Any]], NDArray[Any]]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution.containers import arrays_in
-from specgate.execution.kernels import SUMS_OF_PRODUCTS
-from specgate.execution.memory import held_bytes
-from specgate.execution.observed import differing, tolerance_of
+from specgate.execution.kernels import PRODUCT_SUM_KERNELS
+from specgate.execution.memory import count_bytes
+from specgate.execution.observed import find_differences, tolerance_of
 from specgate.execution.plan import fill_descriptor
 from specgate.spec.tables import dialect
 from specgate.workers.child import Child
@@ -28,7 +28,16 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.verdict import Basis
 
-__all__ = ["Compared", "Different", "Judge", "arrays_by_name", "at_node", "at_place", "in_file", "values_of"]
+__all__ = [
+    "ModelComparison",
+    "ValueComparison",
+    "ValueDifference",
+    "arrays_by_name",
+    "at_node",
+    "at_place",
+    "in_file",
+    "values_of",
+]
 
 
 def arrays_by_name(infos: Sequence[FieldInfo], arrays: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
@@ -77,7 +86,7 @@ def in_file(path: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Different:
+class ValueDifference:
     """A value that differs.
 
     node: path of its node; value: its name; text: the difference.
@@ -90,7 +99,7 @@ class Different:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ModelComparison:
     """Result of comparing a model with one version of an implementation.
 
     outputs: specgate's, by name. count: number of values compared; missing: number of values that the implementation
@@ -102,7 +111,7 @@ class Compared:
     outputs: Mapping[str, Any]
     count: int
     missing: int
-    differences: Sequence[Different]
+    differences: Sequence[ValueDifference]
 
     def lines(self) -> list[str]:
         """Return a summary line, then one line per differing value in node order."""
@@ -119,7 +128,7 @@ class Compared:
 
 
 @dataclass(slots=True)
-class Judge:
+class ValueComparison:
     """Comparison with the other implementation's values, node by node.
 
     basis, by: of the values that are compared. count: number of values compared; missing: number of values that the
@@ -130,7 +139,7 @@ class Judge:
     by: str | None = None
     count: int = 0
     missing: int = 0
-    differences: list[Different] = field(default_factory=list)
+    differences: list[ValueDifference] = field(default_factory=list)
     _tolerance: float = 0.0
     _sums: list[Callable[[], Any]] = field(default_factory=list)
 
@@ -145,10 +154,10 @@ class Judge:
 
         Nodes of a body count for the enclosing node. execute: computes the node from other arrays.
         """
-        filled = fill_descriptor(descriptor, arrays, outputs)
+        filled_descriptor = fill_descriptor(descriptor, arrays, outputs)
         self._sums.append(partial(_absolute_sums, descriptor, arrays, execute))
         self._tolerance = max(
-            self._tolerance, tolerance_of(filled, str(descriptor.version), basis=self.basis, by=self.by)
+            self._tolerance, tolerance_of(filled_descriptor, str(descriptor.version), basis=self.basis, by=self.by)
         )
 
     def next_node(self) -> None:
@@ -166,19 +175,22 @@ class Judge:
             self.missing += 1
             return value
         self.count += 1
-        mine, its = arrays_in(value), arrays_in(other)
-        if len(mine) != len(its) or any(_unlike(*pair) for pair in zip(mine, its, strict=True)):
-            ours, theirs = (
-                ", ".join(f"{a.dtype} {list(a.shape)}" for a in arrays) or "nothing" for arrays in (mine, its)
+        our_arrays, other_arrays = arrays_in(value), arrays_in(other)
+        if len(our_arrays) != len(other_arrays) or any(
+            _layouts_differ(*pair) for pair in zip(our_arrays, other_arrays, strict=True)
+        ):
+            our_text, their_text = (
+                ", ".join(f"{a.dtype} {list(a.shape)}" for a in arrays) or "nothing"
+                for arrays in (our_arrays, other_arrays)
             )
-            self.differences.append(Different(place, operator, name, f"{ours} here and {theirs} there"))
+            self.differences.append(ValueDifference(place, operator, name, f"{our_text} here and {their_text} there"))
             return value
-        pairs = list(zip(mine, its, strict=True))
+        pairs = list(zip(our_arrays, other_arrays, strict=True))
         text = next((text for pair in pairs if (text := _difference(*pair, self._tolerance))), "")
         if text and len(pairs) == len(self._sums) == 1 and (sums := self._sums[0]()) is not None:
             text = _difference(*pairs[0], self._tolerance, sums)
         if text:
-            self.differences.append(Different(place, operator, name, text))
+            self.differences.append(ValueDifference(place, operator, name, text))
         return other if isinstance(value, np.ndarray | list) else value
 
 
@@ -200,7 +212,7 @@ def values_of(module: str, question: Any, implementation: str, path: str, budget
     if kind == "error":
         raise InputError(f"{implementation} does not run the model: {result}", file=path)
     version, values = result
-    budget.hold(held_bytes(values), f"the values of {implementation}")
+    budget.hold(count_bytes(values), f"the values of {implementation}")
     return version, values
 
 
@@ -214,7 +226,7 @@ def _absolute_sums(
     None for nodes that compute something else.
     """
     recipe = dialect(descriptor.dialect).operator(descriptor.operator).table.recipe
-    if recipe is None or recipe["kernel"] not in SUMS_OF_PRODUCTS:
+    if recipe is None or recipe["kernel"] not in PRODUCT_SUM_KERNELS:
         return None
     try:
         outputs = execute(descriptor, {name: _absolute(array) for name, array in arrays.items()})
@@ -226,18 +238,21 @@ def _absolute_sums(
 
 def _absolute(array: Any) -> Any:
     if isinstance(array, list):
-        return [_absolute(each) for each in array]
+        return [_absolute(item) for item in array]
     return array if array.dtype.kind in "biuOUS" else np.abs(array)
 
 
-def _difference(mine: Any, its: Any, tolerance: float, sums: Any = None) -> str:
-    wrong = differing(mine, its, tolerance, sums if sums is None or sums.shape == mine.shape else None)
-    if not wrong.any():
+def _difference(our_value: Any, other_value: Any, tolerance: float, sums: Any = None) -> str:
+    mismatches = find_differences(
+        our_value, other_value, tolerance, sums if sums is None or sums.shape == our_value.shape else None
+    )
+    if not mismatches.any():
         return ""
-    at = tuple(int(part) for part in np.argwhere(wrong)[0])
-    where = f" at {list(at)}" if at else ""
-    return f"{int(wrong.sum())} of {wrong.size} elements, first {mine[at]!s} here and {its[at]!s} there{where}"
+    position = tuple(int(part) for part in np.argwhere(mismatches)[0])
+    place = f" at {list(position)}" if position else ""
+    first = f"{our_value[position]!s} here and {other_value[position]!s} there"
+    return f"{int(mismatches.sum())} of {mismatches.size} elements, first {first}{place}"
 
 
-def _unlike(mine: NDArray[Any], its: NDArray[Any]) -> bool:
-    return mine.shape != its.shape or mine.dtype != its.dtype
+def _layouts_differ(our_array: NDArray[Any], other_array: NDArray[Any]) -> bool:
+    return our_array.shape != other_array.shape or our_array.dtype != other_array.dtype

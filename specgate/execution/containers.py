@@ -29,9 +29,9 @@ __all__ = [
     "arrays_in",
     "convert_container",
     "is_container",
-    "made_of",
+    "make_container",
     "map_types",
-    "plain",
+    "to_user_value",
     "type_of",
 ]
 
@@ -94,24 +94,26 @@ def is_container(dialect: Dialect, word: str | None) -> bool:
     return word is not None and word not in dialect.types and dialect.knows_type(word)
 
 
-def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
+def type_of(value: Any, dialect: Dialect, *, is_spelled_out: bool = False) -> str | None:
     """Return the type of a value, None if unknown, as for an empty sequence.
 
-    spelt: write an array's type as ``tensor(float)``, not as ``FLOAT``.
+    is_spelled_out: write an array's type as ``tensor(float)``, not as ``FLOAT``.
     """
     if isinstance(value, np.ndarray):
         word = _element_type(value.dtype, dialect)
-        return str(dialect.types[word]["tensor"]) if spelt and word in dialect.types else word
+        return str(dialect.types[word]["tensor"]) if is_spelled_out and word in dialect.types else word
     if isinstance(value, list):
-        return _wrap_type("seq", type_of(value[0], dialect, spelt=True)) if value else None
+        return _wrap_type("seq", type_of(value[0], dialect, is_spelled_out=True)) if value else None
     if isinstance(value, ArrayList):
-        return None if value.value is None else _wrap_type("optional", type_of(value.value, dialect, spelt=True))
+        return (
+            None if value.value is None else _wrap_type("optional", type_of(value.value, dialect, is_spelled_out=True))
+        )
     if isinstance(value, ArrayMap):
-        key, text = (type_of(part, dialect, spelt=True) for part in value)
+        key, text = (type_of(part, dialect, is_spelled_out=True) for part in value)
         return f"map({_bare(key)}, {_bare(text)})"
     if isinstance(value, dict) and value:
         key, item = next(iter(value.items()))
-        text = type_of(np.asarray(item), dialect, spelt=True)
+        text = type_of(np.asarray(item), dialect, is_spelled_out=True)
         inner = None if text is None else _bare(text)
         return _wrap_type(f"map({'string' if isinstance(key, str) else 'int64'},", inner)
     return None
@@ -152,7 +154,7 @@ def convert_container(value: Any, word: str, dialect: Dialect, place: str) -> An
         result = value.value if isinstance(value, ArrayList) else value
         return ArrayList(None if result is None else convert_container(result, inner, dialect, place))
     if kind == "seq" and isinstance(value, list | tuple):
-        return [convert_container(each, inner, dialect, f"{place}[{index}]") for index, each in enumerate(value)]
+        return [convert_container(item, inner, dialect, f"{place}[{index}]") for index, item in enumerate(value)]
     if kind == "map" and isinstance(value, dict | ArrayMap):
         return array_map(value, word, dialect, place)
     raise InputError(f"expected {_WORDS.get(kind, word)} for {word}, found {type(value).__name__}", place=place)
@@ -165,7 +167,7 @@ def _tensor(value: Any, word: str, dialect: Dialect, place: str) -> NDArray[Any]
     return as_array(value, numpy_type(dialect, name), None, place)
 
 
-def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], count: int) -> Any:
+def make_container(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], count: int) -> Any:
     """Return a container of type `word` with `count` elements.
 
     `array` creates an array of an element type. Keys of a map count from 0, as integers or as text.
@@ -173,19 +175,19 @@ def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], c
     tree = parse_type(word)
     kind, parts = ("", ()) if tree is None else (tree.word, tree.parts)
     if kind == "seq":
-        return [made_of(str(parts[0]), dialect, array, count) for _ in range(count)]
+        return [make_container(str(parts[0]), dialect, array, count) for _ in range(count)]
     if kind == "optional":
-        return ArrayList(made_of(str(parts[0]), dialect, array, count) if count else None)
+        return ArrayList(make_container(str(parts[0]), dialect, array, count) if count else None)
     if kind == "map":
         key, value = parts
         keys = [str(number) if key.word == "string" else number for number in range(count)]
-        values = made_of(str(value), dialect, array, count).reshape(-1)
+        values = make_container(str(value), dialect, array, count).reshape(-1)
         return {
-            name: values[at % values.size].item() if values.dtype != object else values[at % values.size]
-            for at, name in enumerate(keys)
+            name: values[index % values.size].item() if values.dtype != object else values[index % values.size]
+            for index, name in enumerate(keys)
         }
-    spelt = {word, f"tensor({word})"}
-    name = next((name for name, info in dialect.types.items() if name in spelt or info.get("tensor") in spelt), None)
+    words = {word, f"tensor({word})"}
+    name = next((name for name, info in dialect.types.items() if name in words or info.get("tensor") in words), None)
     if name is None:
         raise InputError(f"{word} is not a type with values")
     return array(name)
@@ -201,13 +203,13 @@ def arrays_in(value: Any) -> list[NDArray[Any]]:
     return [array for part in parts for array in arrays_in(np.asarray(part) if np.isscalar(part) else part)]
 
 
-def plain(value: Any) -> Any:
+def to_user_value(value: Any) -> Any:
     """Return a value for users.
 
     Maps become dicts, an optional becomes its content or None.
     """
     if isinstance(value, ArrayList):
-        return plain(value.value)
+        return to_user_value(value.value)
     if isinstance(value, ArrayMap):
         return dict(zip(value.keys.tolist(), value.values.tolist(), strict=True))
-    return [plain(each) for each in value] if isinstance(value, list) else value
+    return [to_user_value(item) for item in value] if isinstance(value, list) else value

@@ -25,7 +25,7 @@ from specgate.execution.kernels import find_kernel
 from specgate.execution.kernels.arithmetic import round_to, to_float64
 from specgate.execution.kernels.elementwise import store_as
 from specgate.execution.observed import Outputs, all_notes, other_types, recorded_values
-from specgate.execution.plan import estimate_needs, get_plan, keep, shape_of
+from specgate.execution.plan import estimate_needs, get_plan, shape_of, store_plan
 from specgate.execution.types import as_array, integer_range, numpy_type
 from specgate.spec.operator_spec import REQUIRED
 from specgate.spec.tables import dialect
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
-    from specgate.execution.plan import Settled
+    from specgate.execution.plan import ExecutionPlan
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
@@ -45,7 +45,7 @@ __all__ = ["execute_at", "hold_executable"]
 
 #: The start of numpy's message for a shape too large for any array, also if a size is 0 and the array needs no memory.
 _NEGATIVE: Final = "negative dimensions are not allowed"
-_TOO_BIG: Final = ("array is too big", "Maximum allowed ")
+_NUMPY_SIZE_ERRORS: Final = ("array is too big", "Maximum allowed ")
 
 
 def execute_at(
@@ -70,17 +70,17 @@ def execute_at(
     that the documentation leaves undefined are masked (`numpy.ma`), with basis observed also those that builds leave
     undefined.
     """
-    whole = budget or memory.budget_of(max_bytes)
+    full_budget = budget or memory.budget_of(max_bytes)
     plan = get_plan(descriptor, level, basis, by)
     arguments = plan and plan.as_expected(arrays)
-    if not plan and (computed := _in_other_types(descriptor, arrays, (level, basis, by), whole)) is not None:
+    if not plan and (computed := _in_other_types(descriptor, arrays, (level, basis, by), full_budget)) is not None:
         return computed
     if not plan or arguments is None:
         plan, descriptor, inputs = _prepare_execution(descriptor, arrays, (level, basis, by), plan)
         entries = {name: inputs[field] for name, field in plan.places.items() if field in inputs}
-        left, arguments = _remaining_budget(plan, entries, whole), {**entries, **plan.arguments}
+        left, arguments = _remaining_budget(plan, entries, full_budget), {**entries, **plan.arguments}
     else:
-        descriptor, left = plan.read or descriptor, _remaining_budget(plan, arguments, whole)
+        descriptor, left = plan.read or descriptor, _remaining_budget(plan, arguments, full_budget)
     try:
         results = memory.within(left, find_kernel(plan.kernel), arguments)
     except MemoryError as error:
@@ -90,7 +90,7 @@ def execute_at(
     except ValueError as error:
         if str(error) == _NEGATIVE:
             raise InputError("a size of the result would be negative") from None
-        if not str(error).startswith(_TOO_BIG):
+        if not str(error).startswith(_NUMPY_SIZE_ERRORS):
             raise
         raise InputError(f"the sizes or values are larger than any array: {error}") from None
     outputs = _outputs(plan, results if results.__class__ is tuple else (results,), descriptor)
@@ -104,7 +104,7 @@ def execute_at(
 def _mask_all(value: Any) -> Any:
     """Return arrays with all elements masked; lists of arrays likewise."""
     if isinstance(value, list):
-        return [_mask_all(each) for each in value]
+        return [_mask_all(item) for item in value]
     return np.ma.MaskedArray(value, True) if isinstance(value, np.ndarray) else value
 
 
@@ -148,7 +148,7 @@ def _convert_floats(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
     beyond 32 bits or the range of a wider type, and nan, are masked: conversion instructions leave them undefined.
     """
     if isinstance(value, list):
-        return [_convert_floats(each, dtype, conversion) for each in value]
+        return [_convert_floats(item, dtype, conversion) for item in value]
     array, mask, cut = np.ma.getdata(value), np.ma.getmaskarray(value), conversion == "cut"
     limits = integer_range(dtype)
     if limits is None and conversion == "odd_up" and dtype.name == "bfloat16":
@@ -163,14 +163,16 @@ def _convert_floats(value: Any, dtype: np.dtype[Any], conversion: str) -> Any:
         else:
             result = round_to(array, dtype)
     else:
-        wide = to_float64(array)
+        wide_values = to_float64(array)
         with np.errstate(invalid="ignore"):
-            wide = np.trunc(wide) if cut else np.rint(wide)
-            mask |= np.isnan(wide)
+            wide_values = np.trunc(wide_values) if cut else np.rint(wide_values)
+            mask |= np.isnan(wide_values)
             low, high = limits if dtype.itemsize > 1 else (-(2**31), 2**31 - 1)  # converted by way of 32 bits
-            mask |= ~((wide >= low) & (wide < high + 1.0))
-            whole = store_as(wide, dtype if dtype.kind in "iu" else np.dtype(np.int64))
-        result = whole if dtype.kind in "iu" else np.clip(whole, *limits).astype(np.int8).astype(dtype)
+            mask |= ~((wide_values >= low) & (wide_values < high + 1.0))
+            integers_array = store_as(wide_values, dtype if dtype.kind in "iu" else np.dtype(np.int64))
+        result = (
+            integers_array if dtype.kind in "iu" else np.clip(integers_array, *limits).astype(np.int8).astype(dtype)
+        )
     return np.ma.array(result, mask=mask) if mask.any() else result
 
 
@@ -183,8 +185,8 @@ def _prepare_execution(
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
     texts: tuple[str, Basis, str | None],
-    plan: Settled | None,
-) -> tuple[Settled, Descriptor, dict[str, Any]]:
+    plan: ExecutionPlan | None,
+) -> tuple[ExecutionPlan, Descriptor, dict[str, Any]]:
     """Return a descriptor's execution plan, the descriptor and its inputs.
 
     The descriptor is returned as read at the level, inputs by name. texts: the level, the basis and the implementation.
@@ -197,13 +199,13 @@ def _prepare_execution(
         spec, level, descriptor = hold_executable(descriptor, level, basis)
     inputs = _inputs(descriptor, arrays, spec, plan.expected if plan else {})
     if plan is None:
-        descriptor, recorded = recorded_values(descriptor, inputs, spec, level, basis, by)
+        descriptor, recorded_difference = recorded_values(descriptor, inputs, spec, level, basis, by)
         _hold_complete(descriptor, spec, level, basis)
     if plan is None or plan.guards:
         hold_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
     if plan is None:
-        arguments = kernel_arguments(descriptor, spec, level, recorded.arguments)
-        plan = keep(stated_descriptor, texts, (spec, level, descriptor), arguments, recorded)
+        arguments = kernel_arguments(descriptor, spec, level, recorded_difference.arguments)
+        plan = store_plan(stated_descriptor, texts, (spec, level, descriptor), arguments, recorded_difference)
     return plan, descriptor, inputs
 
 
@@ -229,56 +231,56 @@ def hold_executable(
     return spec, level, descriptor
 
 
-def _needs(plan: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
-    """Return the equivalent of `Settled.needs` for these kernel arrays."""
+def _estimate_bytes(plan: ExecutionPlan, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
+    """Return the equivalent of `ExecutionPlan.needs` for these kernel arrays."""
     item_size = max(map(memory.item_size, arrays.values()), default=0)
     count = plan.elements + sum(map(memory.elements, arrays.values()))
     return estimate_needs(plan.kernel, max(item_size, plan.item_size), count, plan.declared)
 
 
-def _remaining_budget(plan: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
+def _remaining_budget(plan: ExecutionPlan, arrays: Mapping[str, Any], full_budget: memory.Budget) -> memory.Budget:
     """Return the budget that remains after the kernel's inputs.
 
     Raises InputError at once where inputs and declared outputs exceed it.
     """
-    number, for_output, everything = plan.needs or _needs(plan, arrays)
-    whole.hold_time()
-    whole.hold(everything, f"executing {plan.spec.name}")
-    return whole.less(number, for_output)
+    number, for_output, all_bytes = plan.needs or _estimate_bytes(plan, arrays)
+    full_budget.hold_time()
+    full_budget.hold(all_bytes, f"executing {plan.spec.name}")
+    return full_budget.less(number, for_output)
 
 
-def _outputs(plan: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> Outputs:
+def _outputs(plan: ExecutionPlan, results: tuple[Any, ...], descriptor: Descriptor) -> Outputs:
     """Return kernel results by output name, as the descriptor declares them."""
     outputs = Outputs()
     for name, result in zip(plan.outputs, results, strict=True):
         if name is None:
             continue
         output = np.asarray(result) if isinstance(result, np.generic) else result  # 0-D results may be scalars
-        if plan.is_stated(name, output) or _expects(name, output, descriptor, plan.spec):
+        if plan.is_stated(name, output) or _has_output(name, output, descriptor, plan.spec):
             outputs[name] = output
     return outputs
 
 
-def _expects(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:
+def _has_output(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:
     """Return whether the descriptor has this output.
 
     Raises InputError for a declaration that differs from the computed value.
     """
-    declared = descriptor.fields.get(name)
-    if declared is None:
+    declared_output = descriptor.fields.get(name)
+    if declared_output is None:
         return spec.dialect.infers_outputs and output is not None
     if output is None:
         raise NoKernel(f"{name} of {spec.name} is not computed by its kernel")
     if not isinstance(output, list) or spec.fields[name].type != "tensor[]":
-        _hold_against_declaration(name, output, declared, spec)
+        _check_declaration(name, output, declared_output, spec)
         return True
-    if len(declared) != len(output):
+    if len(declared_output) != len(output):
         raise InputError(
             f"is computed as {len(output)} tensors, but the descriptor declares another number",
             place=name,
         )
-    for index, (array, tensor) in enumerate(zip(output, declared, strict=True)):
-        _hold_against_declaration(f"{name}[{index}]", array, tensor, spec)
+    for index, (array, tensor) in enumerate(zip(output, declared_output, strict=True)):
+        _check_declaration(f"{name}[{index}]", array, tensor, spec)
     return True
 
 
@@ -290,31 +292,33 @@ def _resolve_level(descriptor: Descriptor, spec: OperatorSpec, level: str, basis
     basis. With basis both, unknown attributes that all builds ignore are dropped.
     """
     spec.dialect.check_level(level)
-    own = descriptor.version or level
-    spec.dialect.check_level(own)
-    if own not in spec.levels:
-        raise InputError(f"{spec.name} does not exist at {spec.dialect.label(own)}")
-    descriptor = reordered_for(descriptor, spec, own)
+    own_level = descriptor.version or level
+    spec.dialect.check_level(own_level)
+    if own_level not in spec.levels:
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.label(own_level)}")
+    descriptor = reordered_for(descriptor, spec, own_level)
     builds = basis == "observed"
     ignoring = builds and spec.dialect.ignores_attributes
-    ignored: Collection[str] = ()
+    ignored_names: Collection[str] = ()
     if descriptor.oddities:
-        ignored = spec.layout(own).page_names if basis == "documented" else spec.ignored_requirements(own)
+        ignored_names = (
+            spec.layout(own_level).page_names if basis == "documented" else spec.ignored_requirements(own_level)
+        )
     for oddity in descriptor.oddities:
-        if oddity.code == "unknown-attribute" and (ignoring or oddity.where in ignored):
+        if oddity.code == "unknown-attribute" and (ignoring or oddity.where in ignored_names):
             continue
         if not builds or oddity.read_as is None:
             raise InputError(oddity.message, place=oddity.where)
     if ignoring and (renamed := read_by_page_names(descriptor, spec)):
         names = {info.name for info in spec.attributes if info.vendor_name in renamed}
-        kept = {name: value for name, value in descriptor.fields.items() if name not in names}
-        descriptor = replace(descriptor, fields=kept)
+        kept_fields = {name: value for name, value in descriptor.fields.items() if name not in names}
+        descriptor = replace(descriptor, fields=kept_fields)
     for name, info in spec.fields.items():
         if ignoring and info.kind == "attribute":
             continue
-        if descriptor.fields.get(name) is not None and spec.field_at(name, own) is None:
-            raise InputError(f"is not a field of {spec.name} at {spec.dialect.label(own)}", place=name)
-    return own, descriptor
+        if descriptor.fields.get(name) is not None and spec.field_at(name, own_level) is None:
+            raise InputError(f"is not a field of {spec.name} at {spec.dialect.label(own_level)}", place=name)
+    return own_level, descriptor
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> None:
@@ -355,11 +359,11 @@ def _inputs(
         elif isinstance(tensor, TensorDesc):
             inputs[info.name] = _input(info.name, tensor, value, spec)
         else:
-            inputs[info.name] = _several(info, tensor, value, spec)
+            inputs[info.name] = _convert_tensors(info, tensor, value, spec)
     return inputs
 
 
-def _several(info: FieldInfo, tensors: Any, values: Any, spec: OperatorSpec) -> list[NDArray[Any]]:
+def _convert_tensors(info: FieldInfo, tensors: Any, values: Any, spec: OperatorSpec) -> list[NDArray[Any]]:
     """Return the arrays of an array of tensors.
 
     A list that is omitted as a whole consists of constants.
@@ -403,13 +407,13 @@ def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
     """Raise InputError where an array differs from the known sizes."""
     if tensor.sizes is None:
         return
-    same = len(tensor.sizes) == array.ndim and all(
-        not isinstance(declared, int) or declared == result
-        for declared, result in zip(tensor.sizes, array.shape, strict=False)
+    has_declared_sizes = len(tensor.sizes) == array.ndim and all(
+        not isinstance(declared_size, int) or declared_size == result
+        for declared_size, result in zip(tensor.sizes, array.shape, strict=False)
     )
-    if not same:
-        declared = [s if isinstance(s, int) else "?" for s in tensor.sizes]
-        raise InputError(f"has the shape {list(array.shape)}, but {declared} is declared", place=name)
+    if not has_declared_sizes:
+        declared_sizes = [s if isinstance(s, int) else "?" for s in tensor.sizes]
+        raise InputError(f"has the shape {list(array.shape)}, but {declared_sizes} is declared", place=name)
 
 
 def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
@@ -422,12 +426,12 @@ def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
     bits = spec.dialect.bits.get(tensor.type) if tensor.type is not None else None
     if tensor.size_in_bytes is not None and bits is not None:
         owner = package(spec.dialect.name)
-        needed = owner.least_bytes(bits, shape, tensor.strides) if isinstance(owner, MemoryLayout) else 0
-        if tensor.size_in_bytes < needed:
-            raise InputError(f"needs {needed} bytes, but {tensor.size_in_bytes} are declared", place=name)
+        needed_bytes = owner.least_bytes(bits, shape, tensor.strides) if isinstance(owner, MemoryLayout) else 0
+        if tensor.size_in_bytes < needed_bytes:
+            raise InputError(f"needs {needed_bytes} bytes, but {tensor.size_in_bytes} are declared", place=name)
 
 
-def _hold_against_declaration(name: str, array: Any, tensor: Any, spec: OperatorSpec) -> None:
+def _check_declaration(name: str, array: Any, tensor: Any, spec: OperatorSpec) -> None:
     """Raise InputError for an output declaration that differs from the result.
 
     Types and sizes are compared.

@@ -2,8 +2,8 @@
 
 A kernel is a numpy function, so neither can be enforced from outside. Memory is estimated from the kernel's needs per
 element (`specgate.execution.kernels.needs_of`) before a kernel is called, and where it allocates an array whose size
-depends on values or attributes. Loops whose length depends on sizes or attributes go through `in_time`, and matrix
-products through `specgate.execution.kernels.matmul`.
+depends on values or attributes. Loops whose length depends on sizes or attributes go through `within_time_limit`, and
+matrix products through `specgate.execution.kernels.matmul`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ = [
     "MAX_SECONDS",
     "Budget",
     "budget_of",
+    "check_budget",
+    "check_time",
+    "count_bytes",
     "elements",
     "empty",
-    "held_bytes",
-    "hold",
-    "hold_time",
-    "in_time",
+    "ignore_warnings",
     "item_size",
     "limit",
-    "quiet",
     "within",
+    "within_time_limit",
 ]
 
 #: Default memory limit of one execution: enough for real models, too little to hurt a machine.
@@ -69,15 +69,17 @@ class Budget(NamedTuple):
         """Return the budget less `number` bytes, at least 0."""
         return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - number), for_output)
 
-    def hold(self, needed: int, what: str | tuple[int, ...]) -> None:
-        """Raise InputError where `needed` bytes exceed the rest.
+    def hold(self, needed_bytes: int, subject: str | tuple[int, ...]) -> None:
+        """Raise InputError where `needed_bytes` bytes exceed the rest.
 
-        what: the consumer, or an output's shape.
+        subject: the consumer, or an output's shape.
         """
-        if needed > self.left:
-            what = what if isinstance(what, str) else f"the output of shape {list(what)}"
+        if needed_bytes > self.left:
+            subject = subject if isinstance(subject, str) else f"the output of shape {list(subject)}"
             left = f"; {self.left} left" if self.left != self.max_bytes else ""
-            raise InputError(f"{what} needs {needed} bytes, more than the limit of {self.max_bytes} (max_bytes){left}")
+            raise InputError(
+                f"{subject} needs {needed_bytes} bytes, more than the limit of {self.max_bytes} (max_bytes){left}"
+            )
 
     def hold_time(self) -> None:
         """Raise InputError where the time is over."""
@@ -97,25 +99,25 @@ def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) ->
     """
     if max_bytes is None and max_seconds is None:
         return Budget(MAX_BYTES, MAX_SECONDS, time.monotonic() + MAX_SECONDS, MAX_BYTES)
-    most = MAX_BYTES if max_bytes is None else max_bytes
+    max_size = MAX_BYTES if max_bytes is None else max_bytes
     longest = MAX_SECONDS if max_seconds is None else max_seconds
-    most, longest = python_values(most), python_values(longest)
-    if not isinstance(most, int) or isinstance(most, bool) or most < 0:
-        raise InputError(f"expected max_bytes as a number of bytes, found {format_value(most, 40)}")
+    max_size, longest = python_values(max_size), python_values(longest)
+    if not isinstance(max_size, int) or isinstance(max_size, bool) or max_size < 0:
+        raise InputError(f"expected max_bytes as a number of bytes, found {format_value(max_size, 40)}")
     if not isinstance(longest, int | float) or isinstance(longest, bool) or not longest >= 0:
         raise InputError(f"expected max_seconds as a number of seconds, found {format_value(longest, 40)}")
-    return Budget(most, longest, time.monotonic() + longest, most)
+    return Budget(max_size, longest, time.monotonic() + longest, max_size)
 
 
-_NONE: Final = Budget()
-_NOTHING: Final = nullcontext()
-_budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
+_NO_BUDGET: Final = Budget()
+_NO_CONTEXT: Final = nullcontext()
+_budget: ContextVar[Budget] = ContextVar("_budget", default=_NO_BUDGET)
 
 
 class limit:  # noqa: N801  # a class is faster than a generator-based context
     """Context with a budget for kernels, without numpy warnings.
 
-    budget: or a number of bytes. Warnings are off as in `quiet`.
+    budget: or a number of bytes. Warnings are off as in `ignore_warnings`.
     """
 
     __slots__ = ("_errors", "_inside", "_token")
@@ -141,7 +143,7 @@ def _run_in_budget(budget: Budget, function: Callable[..., Any], arguments: Mapp
         _budget.reset(token)
 
 
-def _within_anew(budget: Budget, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def _run_in_new_budget(budget: Budget, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     with np.errstate(all="ignore"):
         return _run_in_budget(budget, function, arguments)
 
@@ -149,24 +151,24 @@ def _within_anew(budget: Budget, function: Callable[..., Any], arguments: Mappin
 #: Calls a function within `limit`. numpy 2 keeps the saved state per call, so one decorated function
 #: serves all of them; numpy 1 keeps it in the decorator, which nested calls and threads would share.
 within: Final[Callable[[Budget, Callable[..., Any], Mapping[str, Any]], Any]] = (
-    _within_anew if np.lib.NumpyVersion(np.__version__) < "2.0.0" else np.errstate(all="ignore")(_run_in_budget)
+    _run_in_new_budget if np.lib.NumpyVersion(np.__version__) < "2.0.0" else np.errstate(all="ignore")(_run_in_budget)
 )
 
 
-def quiet() -> Any:
+def ignore_warnings() -> Any:
     """Return a context without overflow, division and nan warnings.
 
     It also works outside of `limit`.
     """
-    return np.errstate(all="ignore") if _budget.get() is _NONE else _NOTHING
+    return np.errstate(all="ignore") if _budget.get() is _NO_BUDGET else _NO_CONTEXT
 
 
-def hold_time() -> None:
+def check_time() -> None:
     """Raise InputError once the time of the current budget is over."""
     _budget.get().hold_time()
 
 
-def in_time(items: Iterable[T]) -> Iterator[T]:
+def within_time_limit(items: Iterable[T]) -> Iterator[T]:
     """Yield items of a possibly long loop.
 
     Raises InputError once the time of the current budget is over.
@@ -178,12 +180,12 @@ def in_time(items: Iterable[T]) -> Iterator[T]:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return `numpy.empty`; raise InputError where `hold` does."""
-    hold(shape, dtype)
+    """Return `numpy.empty`; raise InputError where `check_budget` does."""
+    check_budget(shape, dtype)
     return np.empty(shape, dtype)
 
 
-def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+def check_budget(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raise InputError where an array would exceed the current budget.
 
     Counts the kernel's working memory per output element as well.
@@ -191,9 +193,9 @@ def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if len(shape) > MAX_DIMENSIONS:
         raise InputError(f"the output has {len(shape)} dimensions, more than the supported {MAX_DIMENSIONS}")
     budget = _budget.get()
-    needed = prod(shape) * max(dtype.itemsize, budget.for_output)
-    budget.hold(int(needed), shape)
-    if not needed and prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
+    needed_bytes = prod(shape) * max(dtype.itemsize, budget.for_output)
+    budget.hold(int(needed_bytes), shape)
+    if not needed_bytes and prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
         raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
 
 
@@ -221,15 +223,15 @@ def _parts(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list | tuple) else (value.value,) if hasattr(value, "value") else ()
 
 
-def held_bytes(value: Any) -> int:
+def count_bytes(value: Any) -> int:
     """Return the bytes of an array (with strings), container or None."""
     if isinstance(value, np.ndarray):
         texts = value.reshape(-1) if value.dtype == np.object_ else ()
         return int(value.nbytes) + sum(_TEXT + len(text) for text in texts if isinstance(text, str | bytes))
     if isinstance(value, dict):
-        return sum(map(held_bytes, value.values())) + _TEXT * len(value)
+        return sum(map(count_bytes, value.values())) + _TEXT * len(value)
     if isinstance(value, list | tuple):
-        return sum(map(held_bytes, value)) + 8 * len(value)
+        return sum(map(count_bytes, value)) + 8 * len(value)
     if hasattr(value, "value"):  # an optional
-        return _TEXT + held_bytes(value.value)
+        return _TEXT + count_bytes(value.value)
     return 0 if value is None else _TEXT

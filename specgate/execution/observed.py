@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.execution.plan import Settled
+    from specgate.execution.plan import ExecutionPlan
     from specgate.spec.forms import OtherValues
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
 __all__ = [
-    "OtherTypes", "Outputs", "Recorded", "all_notes", "counted_notes", "differing", "other_types", "recorded_values",
-    "tolerance_of",
+    "OtherTypes", "Outputs", "RecordedDifference", "all_notes", "count_notes", "find_differences", "other_types",
+    "recorded_values", "tolerance_of",
 ]  # fmt: skip
 
 
@@ -46,18 +46,20 @@ def tolerance_of(
     InputError where the expression cannot be evaluated.
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    own = _evaluate_value(descriptor, descriptor.fields, level)
+    stated_tolerance = _evaluate_value(descriptor, descriptor.fields, level)
     other = None if basis == "documented" else other_types(descriptor, arrays or {}, spec, (level, basis, by))
     if other is not None:
-        own = max(own, _evaluate_value(descriptor, other.retype_descriptor(descriptor).fields, level))
+        stated_tolerance = max(
+            stated_tolerance, _evaluate_value(descriptor, other.retype_descriptor(descriptor).fields, level)
+        )
     first = next((descriptor.fields[info.name] for info in spec.outputs if descriptor.fields.get(info.name)), None)
     for value in descriptor.fields.values():
         for part in value if isinstance(value, list | tuple) else (value,):
             if isinstance(part, Descriptor):
                 inner = dialect(part.dialect).operator(part.operator)
                 tensors = {info.name: first for info in (*inner.inputs, *inner.outputs)}
-                own += _evaluate_value(part, {**tensors, **part.fields}, level)
-    return own
+                stated_tolerance += _evaluate_value(part, {**tensors, **part.fields}, level)
+    return stated_tolerance
 
 
 def _evaluate_value(descriptor: Descriptor, entries: Mapping[str, Any], level: str) -> float:
@@ -75,34 +77,34 @@ def _evaluate_value(descriptor: Descriptor, entries: Mapping[str, Any], level: s
     return float(value)
 
 
-def differing(expected: Any, value: Any, tolerance: float, summed: Any = None) -> NDArray[np.bool_]:
+def find_differences(expected: Any, value: Any, tolerance: float, absolute_sums: Any = None) -> NDArray[np.bool_]:
     """Return where two arrays of one shape differ beyond the tolerance.
 
-    The limit is tolerance * max(1, abs(expected), summed). summed: for sums of products, the sums of the absolute
-    products, because large terms cancel. Masked elements of `expected` may be anything; masked ones of `value` differ.
-    An infinity equals only itself. Raises InputError for different shapes or types.
+    The limit is tolerance * max(1, abs(expected), summed). absolute_sums: for sums of products, the sums of the
+    absolute products, because large terms cancel. Masked elements of `expected` may be anything; masked ones of `value`
+    differ. An infinity equals only itself. Raises InputError for different shapes or types.
     """
-    ours, theirs = np.ma.getdata(expected), np.ma.getdata(value)
-    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
-        first, other = (f"{array.dtype} {list(array.shape)}" for array in (ours, theirs))
+    expected_array, actual_array = np.ma.getdata(expected), np.ma.getdata(value)
+    if expected_array.shape != actual_array.shape or expected_array.dtype != actual_array.dtype:
+        first, other = (f"{array.dtype} {list(array.shape)}" for array in (expected_array, actual_array))
         raise InputError(f"expected arrays of one type and shape, found {first} and {other}")
-    wrong = np.asarray(ours != theirs, np.bool_)
-    if ours.dtype.kind not in "OUSb":
-        wrong &= ~((ours != ours) & (theirs != theirs))  # noqa: PLR0124  # nan, also in types that isnan lacks
+    is_different = np.asarray(expected_array != actual_array, np.bool_)
+    if expected_array.dtype.kind not in "OUSb":
+        is_different &= ~((expected_array != expected_array) & (actual_array != actual_array))  # noqa: PLR0124  # nan, also in types that isnan lacks
         if tolerance > 0:
-            wide, real = ours.astype(np.float64), theirs.astype(np.float64)
+            wide_expected, real = expected_array.astype(np.float64), actual_array.astype(np.float64)
             with np.errstate(invalid="ignore"):
-                scale = np.maximum(1.0, np.abs(wide))
-                if summed is not None:
-                    scale = np.maximum(scale, np.nan_to_num(summed, nan=0.0, posinf=0.0))
-                near = np.abs(wide - real) <= tolerance * scale
-            wrong &= ~(near & np.isfinite(wide) & np.isfinite(real))
-    result: NDArray[np.bool_] = (wrong | np.ma.getmaskarray(value)) & ~np.ma.getmaskarray(expected)
+                scale = np.maximum(1.0, np.abs(wide_expected))
+                if absolute_sums is not None:
+                    scale = np.maximum(scale, np.nan_to_num(absolute_sums, nan=0.0, posinf=0.0))
+                is_near = np.abs(wide_expected - real) <= tolerance * scale
+            is_different &= ~(is_near & np.isfinite(wide_expected) & np.isfinite(real))
+    result: NDArray[np.bool_] = (is_different | np.ma.getmaskarray(value)) & ~np.ma.getmaskarray(expected)
     return result
 
 
 #: Number of output elements for which a condition is evaluated; in larger outputs the rest may meet it.
-_MOST_ELEMENTS: Final = 4096
+_MAX_ELEMENTS: Final = 4096
 
 
 class Outputs(dict[str, Any]):
@@ -118,12 +120,12 @@ class Outputs(dict[str, Any]):
         self.notes = notes
 
 
-def counted_notes(notes: Mapping[str, int]) -> tuple[str, ...]:
+def count_notes(notes: Mapping[str, int]) -> tuple[str, ...]:
     """Return distinct notes of a model's nodes, with the node count of each."""
     return tuple(f"{note} ({count} nodes)" if count > 1 else note for note, count in notes.items())
 
 
-class Recorded(NamedTuple):
+class RecordedDifference(NamedTuple):
     """Recorded differences that apply to a descriptor.
 
     kernel: its name. arguments: of the kernel, which replace the table's. notes: on differences that are not computed,
@@ -166,28 +168,30 @@ def other_types(
     entries = [values for values in _entries(spec, *texts) if values.types]
     if not entries:
         return None
-    reads = {path for values in entries if values.when is not None for path in values.when.needs}
-    elements = {name: array for name, array in arrays.items() if f"{name}.value" in reads}
+    paths_read = {path for values in entries if values.when is not None for path in values.when.needs}
+    elements = {name: array for name, array in arrays.items() if f"{name}.value" in paths_read}
     context = _context(descriptor, elements, spec, texts[0])
-    holding = [values for values in entries if values.when is None or certainly_holds(values.when, context)]
-    if not holding:
+    applicable_values = [values for values in entries if values.when is None or certainly_holds(values.when, context)]
+    if not applicable_values:
         return None
-    values, resolved = holding[-1], spec.resolve(texts[0])
+    values, resolved = applicable_values[-1], spec.resolve(texts[0])
     variables = {name: cell.variable for name, cell in resolved.cells.items()} if resolved is not None else {}
     fields, results = dict[str, str](), dict[str, str]()
     for key, word in values.types.items():
         group = [name for name in spec.fields if name == key or variables.get(name) == key]
-        own = next((kind for name in group if (kind := _type_of(descriptor.fields.get(name))) is not None), None)
-        if own is None or own == word:
+        stated = next((kind for name in group if (kind := _type_of(descriptor.fields.get(name))) is not None), None)
+        if stated is None or stated == word:
             continue
         fields.update(dict.fromkeys(group, word))
         for info in spec.outputs:
             if info.name in group:
-                results[info.name] = _type_of(descriptor.fields.get(info.name)) or own
+                results[info.name] = _type_of(descriptor.fields.get(info.name)) or stated
     for info in spec.outputs:  # without a declared type, an output has that of the first field
         if info.name in values.types and info.name not in results and fields:
-            own = next((kind for name in fields if (kind := _type_of(descriptor.fields.get(name))) is not None), None)
-            results.update({} if own is None else {info.name: own})
+            stated = next(
+                (kind for name in fields if (kind := _type_of(descriptor.fields.get(name))) is not None), None
+            )
+            results.update({} if stated is None else {info.name: stated})
     return OtherTypes(fields, results, values.conversion) if fields else None
 
 
@@ -196,34 +200,34 @@ def _retype_value(value: Any, word: str | None) -> Any:
         return value
     if isinstance(value, TensorDesc):
         return value if value.type is None else value._replace(type=word, value=None)
-    return [_retype_value(each, word) for each in value] if isinstance(value, list | tuple) else value
+    return [_retype_value(item, word) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _type_of(value: Any) -> str | None:
     if isinstance(value, TensorDesc):
         return value.type
-    return next((_type_of(each) for each in value), None) if isinstance(value, list | tuple) else None
+    return next((_type_of(item) for item in value), None) if isinstance(value, list | tuple) else None
 
 
 def recorded_values(
     descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str, basis: str, by: str | None
-) -> tuple[Descriptor, Recorded]:
+) -> tuple[Descriptor, RecordedDifference]:
     """Return the descriptor as builds compute it, and recorded differences.
 
     The last entries win. arrays: the inputs, for conditions that read elements. by: the implementation whose specific
     entries apply as well; if None, entries of target implementations become notes. basis: observed for all entries,
     both for those that all builds share, documented for none.
     """
-    recorded = Recorded(recipe_of(spec)["kernel"], {})
+    recorded_difference = RecordedDifference(recipe_of(spec)["kernel"], {})
     entries = list(_entries(spec, level, basis, by))
-    others = _own_entries(spec, level) if basis == "observed" and by is None else []
-    if not entries and not others:
-        return descriptor, recorded
-    reads = {path for values in (*entries, *others) if values.when is not None for path in values.when.needs}
-    elements = [name for name in arrays if f"{name}.value" in reads]
+    own_entries = _own_entries(spec, level) if basis == "observed" and by is None else []
+    if not entries and not own_entries:
+        return descriptor, recorded_difference
+    paths_read = {path for values in (*entries, *own_entries) if values.when is not None for path in values.when.needs}
+    elements = [name for name in arrays if f"{name}.value" in paths_read]
     context = _context(descriptor, {name: arrays[name] for name in elements}, spec, level)
     fields, arguments = dict(descriptor.fields), dict[str, Any]()
-    kernel, notes, by_elements, undefined = recorded.kernel, [], [], False
+    kernel, notes, by_elements, undefined_outputs = recorded_difference.kernel, [], [], False
     for values in entries:
         if values.when is not None and not certainly_holds(values.when, context):
             continue
@@ -233,37 +237,39 @@ def recorded_values(
             continue
         arguments.update(values.arguments)
         kernel = values.kernel or kernel
-        undefined |= values.undefined
+        undefined_outputs |= values.undefined
         fields.update(_rewrite_attributes(values, context))
         if basis == "both":
             notes.append(f"{spec.name}: follows all builds instead of the documentation: {values.what}")
-    for values in others:
+    for values in own_entries:
         if values.when is None or certainly_holds(values.when, context):
             notes += [_note(spec, values)] if values.elements is None else []
             by_elements += [values] if values.elements is not None else []
     if fields != descriptor.fields:
         descriptor = replace(descriptor, fields=fields)
-    return descriptor, Recorded(kernel, arguments, tuple(notes), tuple(by_elements), not elements, undefined)
+    return descriptor, RecordedDifference(
+        kernel, arguments, tuple(notes), tuple(by_elements), not elements, undefined_outputs
+    )
 
 
 def all_notes(
-    plan: Settled, descriptor: Descriptor, arguments: Mapping[str, Any], outputs: Mapping[str, Any]
+    plan: ExecutionPlan, descriptor: Descriptor, arguments: Mapping[str, Any], outputs: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Return the notes of an execution.
 
     Notes on elements are included where the recorded condition holds, or may hold in builds. arguments: those of the
     kernel, with the arrays.
     """
-    spec, recorded, numbers = plan.spec, plan.recorded, plan.spec.dialect.limits(plan.level)
+    spec, recorded_difference, numbers = plan.spec, plan.recorded, plan.spec.dialect.limits(plan.level)
     arrays = {field: arguments[name] for name, field in plan.places.items() if name in arguments}
     fields = _context(descriptor, {}, spec, plan.level).fields.items()
-    plain = {
+    plain_fields = {
         name: value for name, value in fields if is_record(value) or not isinstance(value, TensorDesc | list | tuple)
     }
-    return recorded.notes + tuple(
+    return recorded_difference.notes + tuple(
         _note(spec, values)
-        for values in recorded.by_elements
-        if any(_may_hold(values, plain, arrays, output, numbers) for output in outputs.items())
+        for values in recorded_difference.by_elements
+        if any(_may_hold(values, plain_fields, arrays, output, numbers) for output in outputs.items())
     )
 
 
@@ -290,8 +296,8 @@ def _own_entries(spec: OperatorSpec, level: str) -> list[OtherValues]:
 
 
 def _note(spec: OperatorSpec, values: OtherValues) -> str:
-    some = "in some elements " if values.elements is not None else ""
-    return f"{spec.name}: builds differ {some}here in a way that specgate does not reproduce: {values.what}"
+    scope_text = "in some elements " if values.elements is not None else ""
+    return f"{spec.name}: builds differ {scope_text}here in a way that specgate does not reproduce: {values.what}"
 
 
 def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> Context:
@@ -321,7 +327,7 @@ def _rewrite_attributes(values: OtherValues, context: Context) -> dict[str, Any]
 
 def _may_hold(
     message: OtherValues,
-    plain: Mapping[str, Any],
+    plain_values: Mapping[str, Any],
     arrays: Mapping[str, Any],
     output: tuple[str, Any],
     numbers: Mapping[str, Any],
@@ -330,16 +336,18 @@ def _may_hold(
 
     Tensors count as in `conform`: those whose sizes are the output's or 1.
     """
-    rule, (name, ours) = message.elements, output
-    if rule is None or not isinstance(ours, np.ndarray):
+    rule, (name, expected_array) = message.elements, output
+    if rule is None or not isinstance(expected_array, np.ndarray):
         return False
-    if ours.size > _MOST_ELEMENTS:
+    if expected_array.size > _MAX_ELEMENTS:
         return True
-    values = {**arrays, name: ours, "ours": ours}
-    same = {n: a for n, a in values.items() if n in rule.fields and _fits(a, ours.shape)}
-    read = {n: np.broadcast_to(np.ma.getdata(a), ours.shape) for n, a in same.items()}
-    for place in np.ndindex(ours.shape):
-        fields = {**plain, **{n: a[place].item() for n, a in read.items()}, "theirs": UNKNOWN}
+    values = {**arrays, name: expected_array, "ours": expected_array}
+    fitting_arrays = {
+        n: a for n, a in values.items() if n in rule.fields and _is_broadcastable(a, expected_array.shape)
+    }
+    operands = {n: np.broadcast_to(np.ma.getdata(a), expected_array.shape) for n, a in fitting_arrays.items()}
+    for place in np.ndindex(expected_array.shape):
+        fields = {**plain_values, **{n: a[place].item() for n, a in operands.items()}, "theirs": UNKNOWN}
         context = Context(fields, numbers)
         try:
             if not any(map(context.absent, rule.needs)) and evaluate(rule, context) is not False:
@@ -349,7 +357,7 @@ def _may_hold(
     return False
 
 
-def _fits(array: Any, shape: tuple[int, ...]) -> bool:
+def _is_broadcastable(array: Any, shape: tuple[int, ...]) -> bool:
     if not isinstance(array, np.ndarray) or array.ndim != len(shape):
         return False
     return all(size in {1, other} for size, other in zip(array.shape, shape, strict=True))

@@ -13,7 +13,7 @@ from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.execution import memory
 from specgate.execution.arguments import array_fields, output_fields
 from specgate.execution.containers import type_of
-from specgate.execution.guard import asks_arrays
+from specgate.execution.guard import depends_on_arrays
 from specgate.execution.kernels import needs_of
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect, on_change
@@ -21,15 +21,23 @@ from specgate.spec.tables import dialect, on_change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from specgate.execution.observed import Recorded
+    from specgate.execution.observed import RecordedDifference
     from specgate.spec.operator_spec import OperatorSpec
 
     _Kind = tuple[np.dtype[Any], tuple[int, ...]]
 
-__all__ = ["Settled", "declared_elements", "estimate_needs", "fill_descriptor", "get_plan", "keep", "shape_of"]
+__all__ = [
+    "ExecutionPlan",
+    "declared_elements",
+    "estimate_needs",
+    "fill_descriptor",
+    "get_plan",
+    "shape_of",
+    "store_plan",
+]
 
 #: Larger constants stay unknown: rules read the elements of axes, sizes and scales only.
-_MOST_ELEMENTS: Final = 4096
+_MAX_ELEMENTS: Final = 4096
 
 
 def fill_descriptor(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> Descriptor:
@@ -37,24 +45,26 @@ def fill_descriptor(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: 
     fields = dict(descriptor.fields)
     tables = dialect(descriptor.dialect)
 
-    def describe_array(value: Any, *, valued: bool) -> TensorDesc:
+    def describe_array(value: Any, *, with_elements: bool) -> TensorDesc:
         if not isinstance(value, np.ndarray):
             return TensorDesc(type_of(value, tables), None)
-        elements = tuple(np.ma.getdata(value).ravel().tolist()) if valued and value.size <= _MOST_ELEMENTS else None
+        elements = (
+            tuple(np.ma.getdata(value).ravel().tolist()) if with_elements and value.size <= _MAX_ELEMENTS else None
+        )
         return TensorDesc(type_of(value, tables), value.shape, value=elements)
 
-    for values, valued in ((arrays, True), (outputs, False)):
+    for values, has_elements in ((arrays, True), (outputs, False)):
         for name, value in values.items():
-            several = isinstance(value, list) and isinstance(fields.get(name), list)
+            is_list = isinstance(value, list) and isinstance(fields.get(name), list)
             fields[name] = (
-                [describe_array(each, valued=valued) for each in value]
-                if several
-                else describe_array(value, valued=valued)
+                [describe_array(item, with_elements=has_elements) for item in value]
+                if is_list
+                else describe_array(value, with_elements=has_elements)
             )
     return replace(descriptor, fields=fields)
 
 
-class Settled(NamedTuple):
+class ExecutionPlan(NamedTuple):
     """Facts that hold for every execution of a descriptor at `level`.
 
     read: the descriptor as read there, None for itself, to which nothing here may keep a reference. question: the
@@ -84,7 +94,7 @@ class Settled(NamedTuple):
     guards: bool
     needs: tuple[int, float, int] | None
     kernel: str
-    recorded: Recorded
+    recorded: RecordedDifference
     direct_inputs: tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None
     stated: Mapping[str, _Kind | None]
 
@@ -98,7 +108,7 @@ class Settled(NamedTuple):
             if array.__class__ is np.ndarray:
                 if (array.dtype, array.shape) != expected:
                     return None
-            elif array.__class__ is not list or [_kind_of(each) for each in array] != expected:
+            elif array.__class__ is not list or [_kind_of(item) for item in array] != expected:
                 return None
             entries[name] = array
         return entries
@@ -112,11 +122,11 @@ class Settled(NamedTuple):
 
 
 #: By the id of a live descriptor; lists are copied because they may be modified.
-_settled: Final[dict[int, tuple[ref[Descriptor], Settled]]] = {}
+_settled: Final[dict[int, tuple[ref[Descriptor], ExecutionPlan]]] = {}
 on_change(_settled.clear)
 
 
-def get_plan(descriptor: Descriptor, level: str, basis: str, by: str | None) -> Settled | None:
+def get_plan(descriptor: Descriptor, level: str, basis: str, by: str | None) -> ExecutionPlan | None:
     """Return the plan kept for this descriptor.
 
     None if the descriptor or the tables have changed.
@@ -125,26 +135,28 @@ def get_plan(descriptor: Descriptor, level: str, basis: str, by: str | None) -> 
     if entry is None or entry[0]() is not descriptor:
         return None
     result = entry[1]
-    same = result.question == (level, basis, by) and result.fields == descriptor.fields and not descriptor.oddities
-    return result if same else None
+    is_reusable = (
+        result.question == (level, basis, by) and result.fields == descriptor.fields and not descriptor.oddities
+    )
+    return result if is_reusable else None
 
 
-def keep(
+def store_plan(
     descriptor: Descriptor,
     texts: tuple[str, str, str | None],
-    read: tuple[OperatorSpec, str, Descriptor],
+    spec_question: tuple[OperatorSpec, str, Descriptor],
     arguments: Mapping[str, Any],
-    recorded: Recorded,
-) -> Settled:
+    recorded_difference: RecordedDifference,
+) -> ExecutionPlan:
     """Return an execution plan, and keep it as long as `descriptor` lives.
 
-    read: the operator, the level that applies and the descriptor there. Nothing is kept for fused operators, whose
-    kernels may be registered again; where the kernel gets an array that is not an input, since an output may be that
-    array; or where `recorded` depends on the arrays.
+    spec_question: the operator, the level that applies and the descriptor there. Nothing is kept for fused operators,
+    whose kernels may be registered again; where the kernel gets an array that is not an input, since an output may be
+    that array; or where `recorded_difference` depends on the arrays.
     """
-    spec, level, exists = read
+    spec, level, exists = spec_question
     fields = descriptor.fields
-    places, expected, declared = (
+    places, expected, declared_count = (
         array_fields(spec, level),
         _expected_kinds(exists, spec),
         declared_elements(exists, spec),
@@ -153,15 +165,15 @@ def keep(
     items = [expected.get(field) for field in places.values() if exists.fields.get(field) is not None]
     elements = sum(map(memory.elements, arguments.values()))
     item_size = max(map(memory.item_size, arguments.values()), default=0)
-    needs = None
+    needed_bytes = None
     if None not in items:
         tensors = [
-            each for result in items for each in (result if isinstance(result, list) else [result]) if each is not None
+            item for result in items for item in (result if isinstance(result, list) else [result]) if item is not None
         ]
         widest = max((dtype.itemsize for dtype, _ in tensors), default=0)
         count = elements + sum(prod(shape) for _, shape in tensors)
-        needs = estimate_needs(recorded.kernel, max(widest, item_size), count, declared)
-    result = Settled(
+        needed_bytes = estimate_needs(recorded_difference.kernel, max(widest, item_size), count, declared_count)
+    result = ExecutionPlan(
         spec,
         level,
         None if exists is descriptor else exists,
@@ -172,24 +184,26 @@ def keep(
         item_size,
         places,
         outputs,
-        declared,
+        declared_count,
         expected,
-        asks_arrays(exists, spec, level),
-        needs,
-        recorded.kernel,
-        recorded,
+        depends_on_arrays(exists, spec, level),
+        needed_bytes,
+        recorded_difference.kernel,
+        recorded_difference,
         None,
         _stated_outputs(exists, spec, outputs),
     )
-    if needs is not None and not result.guards:
+    if needed_bytes is not None and not result.guards:
         result = result._replace(direct_inputs=_direct_inputs(exists, result))
-    if recorded.lasting and not result.elements and not any(map(_is_fused, fields.values())):
-        key, all_of_them = id(descriptor), _settled  # module globals are gone before the last descriptors at exit
-        _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), result)
+    if recorded_difference.lasting and not result.elements and not any(map(_is_fused, fields.values())):
+        key, plans = id(descriptor), _settled  # module globals are gone before the last descriptors at exit
+        _settled[key] = (ref(descriptor, lambda _: plans.pop(key, None)), result)
     return result
 
 
-def _direct_inputs(descriptor: Descriptor, result: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
+def _direct_inputs(
+    descriptor: Descriptor, result: ExecutionPlan
+) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
     """Return each input with its argument.
 
     None where one is not expected or not exactly one argument.
@@ -223,14 +237,14 @@ def _kind_of(array: Any) -> _Kind | None:
     return (array.dtype, array.shape) if array.__class__ is np.ndarray else None
 
 
-def estimate_needs(kernel: str, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
+def estimate_needs(kernel: str, item_size: int, elements: int, declared_count: int) -> tuple[int, float, int]:
     """Return the `needs` of inputs and declared outputs.
 
     elements: number of input elements, the widest of item_size bytes.
     """
     for_input, for_output = needs_of(kernel, item_size)
     number = int(for_input * elements)
-    return number, for_output, number + int(for_output * declared)
+    return number, for_output, number + int(for_output * declared_count)
 
 
 def _expected_kinds(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | list[_Kind]]:
@@ -242,10 +256,10 @@ def _expected_kinds(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Ki
             if kind is not None:
                 entries[info.name] = kind
         elif isinstance(result, list | tuple):
-            kinds = [_kind(each, spec) if isinstance(each, TensorDesc) else None for each in result]
-            kinds_ = [kind for kind in kinds if kind is not None]
-            if len(kinds_) == len(kinds):
-                entries[info.name] = kinds_
+            kinds = [_kind(tensor, spec) if isinstance(tensor, TensorDesc) else None for tensor in result]
+            known_kinds = [kind for kind in kinds if kind is not None]
+            if len(known_kinds) == len(kinds):
+                entries[info.name] = known_kinds
     return entries
 
 
@@ -261,13 +275,13 @@ def _kind(tensor: TensorDesc, spec: OperatorSpec) -> _Kind | None:
 
 def declared_elements(descriptor: Descriptor, spec: OperatorSpec) -> int:
     """Return the number of elements of outputs with known declared sizes."""
-    declared = 0
+    declared_count = 0
     for info in spec.outputs:
         value = descriptor.fields.get(info.name)
         for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else (value,):
             shape = shape_of(tensor) if isinstance(tensor, TensorDesc) else None
-            declared += 0 if shape is None else prod(shape)
-    return declared
+            declared_count += 0 if shape is None else prod(shape)
+    return declared_count
 
 
 def shape_of(tensor: TensorDesc) -> tuple[int, ...] | None:

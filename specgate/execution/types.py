@@ -116,12 +116,12 @@ def _texts(array: NDArray[Any], place: str) -> NDArray[Any]:
     if all(type(text) is str for text in flat):
         return array
     matching_array = np.empty(len(flat), object)
-    for at, text in enumerate(flat):
+    for index, text in enumerate(flat):
         try:
-            matching_array[at] = text.decode() if isinstance(text, bytes) else text
+            matching_array[index] = text.decode() if isinstance(text, bytes) else text
         except UnicodeDecodeError:
             raise InputError(f"expected UTF-8 strings, found {text!r:.40}", place=place) from None
-        if not isinstance(matching_array[at], str):
+        if not isinstance(matching_array[index], str):
             raise InputError(f"expected strings, found {text!r:.40}", place=place)
     return matching_array.reshape(array.shape)
 
@@ -145,7 +145,7 @@ def gather(buffer: NDArray[Any], sizes: Sequence[int], strides: Sequence[int] | 
     if strides is None:
         count = int(np.prod(sizes, dtype=np.int64))
         return buffer[:count].reshape(tuple(sizes))
-    return np.ascontiguousarray(_view(buffer, sizes, strides))
+    return np.ascontiguousarray(_strided_view(buffer, sizes, strides))
 
 
 def scatter(array: NDArray[Any], buffer: NDArray[Any], strides: Sequence[int] | None) -> None:
@@ -156,10 +156,10 @@ def scatter(array: NDArray[Any], buffer: NDArray[Any], strides: Sequence[int] | 
     if strides is None:
         buffer[: array.size] = array.reshape(-1)
     else:
-        _view(buffer, array.shape, strides)[...] = array
+        _strided_view(buffer, array.shape, strides)[...] = array
 
 
-def _view(buffer: NDArray[Any], sizes: Sequence[int], strides: Sequence[int]) -> NDArray[Any]:
+def _strided_view(buffer: NDArray[Any], sizes: Sequence[int], strides: Sequence[int]) -> NDArray[Any]:
     last = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
     if last > buffer.size:
         raise InputError(f"the buffer holds {buffer.size} elements, but its strides reach element {last - 1}")

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[Mapping[str, Any]], dict[str, Any]]
 
-__all__ = ["computed_apart", "is_undefined"]
+__all__ = ["is_undefined", "mask_undefined_outputs"]
 
 #: Element-wise kernels: each result element depends only on the elements at its position, in inputs that broadcast.
-_BY_PLACE: Final = frozenset({
+_ELEMENTWISE_KERNELS: Final = frozenset({
     "absolute", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "bitwise_and", "bitwise_not",
     "bitwise_or", "bitwise_xor", "cast_elements", "ceil", "celu_of_any", "cos", "cosh", "divide", "elu", "equal", "erf",
     "exp", "floor", "gelu", "greater", "greater_equal", "hard_sigmoid", "hard_swish", "hold_between", "identity",
@@ -37,7 +37,7 @@ _BY_PLACE: Final = frozenset({
     "tanh", "thresholded_relu",
 })  # fmt: skip
 #: Kernels that only move, repeat or drop elements of these arguments, independent of the values.
-_MOVED: Final[dict[str, frozenset[str]]] = {
+_MOVED_ARGUMENTS: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(
         ("depth_to_space", "elements_at", "expand", "flatten", "insert_dimensions", "keep_triangle",
          "remove_dimensions", "reshape", "reverse_sequences", "slice_between", "slices_at", "space_to_depth",
@@ -55,33 +55,35 @@ def is_undefined(value: Any) -> bool:
     return isinstance(value, np.ma.MaskedArray)
 
 
-def computed_apart(
-    spec: OperatorSpec, level: str, arrays: Mapping[str, Any], evaluate: Evaluate, repeat: Evaluate
+def mask_undefined_outputs(
+    spec: OperatorSpec, level: str, arrays: Mapping[str, Any], evaluate: Evaluate, evaluate_again: Evaluate
 ) -> dict[str, Any] | None:
     """Return a node's outputs by name, masked where they are undefined.
 
     None where the dependency is not known. arrays: by input name, or lists of them, some of them masked. evaluate:
-    computes the node; repeat: computes it again with other placeholder values.
+    computes the node; evaluate_again: computes it again with other placeholder values.
     """
     kernel = recipe_of(spec)["kernel"]
     names = {field: argument for argument, field in array_fields(spec, level).items()}
-    undefined = {field for field, value in arrays.items() if any(map(is_undefined, _to_list(value)))}
-    moved = {field for field in arrays if names.get(field) in _MOVED.get(kernel, ())}
-    if kernel not in _BY_PLACE | _SIZES and not undefined <= moved:
+    undefined_fields = {field for field, value in arrays.items() if any(map(is_undefined, _to_list(value)))}
+    integer_fields = {field for field in arrays if names.get(field) in _MOVED_ARGUMENTS.get(kernel, ())}
+    if kernel not in _ELEMENTWISE_KERNELS | _SIZES and not undefined_fields <= integer_fields:
         return None
-    if any(part.dtype.kind not in "biuf" for field in undefined for part in _to_list(arrays[field])):
+    if any(part.dtype.kind not in "biuf" for field in undefined_fields for part in _to_list(arrays[field])):
         return None
     results = evaluate({field: _map_parts(_fill_masked, value) for field, value in arrays.items()})
     if kernel in _SIZES:
         return results
-    if kernel in _BY_PLACE:
-        masks = [np.ma.getmaskarray(part) for field in undefined for part in _to_list(arrays[field])]
+    if kernel in _ELEMENTWISE_KERNELS:
+        masks = [np.ma.getmaskarray(part) for field in undefined_fields for part in _to_list(arrays[field])]
         return {
             name: _add_masks(result, [_broadcast_mask(mask, np.shape(result)) for mask in masks])
             for name, result in results.items()
         }
-    where = repeat({**arrays, **{field: _map_parts(_marks, arrays[field]) for field in moved}})
-    return {name: _each_pair(result, where[name]) for name, result in results.items()}
+    marked_positions = evaluate_again(
+        {**arrays, **{field: _map_parts(_marks, arrays[field]) for field in integer_fields}}
+    )
+    return {name: _each_pair(result, marked_positions[name]) for name, result in results.items()}
 
 
 def _to_list(value: Any) -> list[Any]:
@@ -120,7 +122,7 @@ def _broadcast_mask(mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[
 def _add_masks(result: NDArray[Any], masks: list[NDArray[np.bool_]]) -> NDArray[Any]:
     """Return a result with masks added; a plain array if nothing is masked."""
     mask = np.ma.getmaskarray(result).copy()
-    for each in masks:
-        mask |= each
+    for mask_array in masks:
+        mask |= mask_array
     data = np.ma.getdata(result)
     return np.ma.MaskedArray(data, mask=mask) if mask.any() else data

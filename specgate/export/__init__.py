@@ -20,7 +20,7 @@ FORMATS: Final = {
     "cpp": "specgate.export.document:cpp",
 }
 #: Formats that are programs with validation.
-_JUDGING: Final = frozenset({"cpp"})
+_VALIDATOR_FORMATS: Final = frozenset({"cpp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def export(name: str, result: ExportScope) -> list[str]:
 
     Raises InputError and NoTable.
     """
-    if name not in _JUDGING and (result.levels or not result.text):
-        raise InputError(f"--level and --no-text are for {', '.join(sorted(_JUDGING))}")
+    if name not in _VALIDATOR_FORMATS and (result.levels or not result.text):
+        raise InputError(f"--level and --no-text are for {', '.join(sorted(_VALIDATOR_FORMATS))}")
     module, _, function = FORMATS[name].partition(":")
     write: Callable[[ExportScope], Any] = getattr(importlib.import_module(module), function)
     texts: list[str] = write(result)

@@ -13,7 +13,7 @@ from specgate.descriptors.core import format_value
 from specgate.descriptors.files import size_in_folder, unusable_location
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
-from specgate.export.document import INDEX, SCHEMA, dialect_data, plain
+from specgate.export.document import INDEX, SCHEMA, dialect_data, to_json_data
 from specgate.levels import LevelSet
 from specgate.spec.build import build_dialect
 from specgate.spec.changes import Detail, field_changes, join_expressions, rule_changes
@@ -45,7 +45,7 @@ INSTALLED: Final = "installed"
 DAMAGED: Final = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 _MAX_FILE: Final = 2**28
 #: Properties of a field apart from its support: its kind and words, but not its summary.
-_ABOUT: Final = (
+_FIELD_FACTS: Final = (
     "kind",
     "type",
     "optional",
@@ -119,15 +119,15 @@ def read_tables(source: str) -> dict[str, ReadDialect]:
     anything else and for invalid files.
     """
     try:
-        return {name: _dialect(plain(data)) for name, data in _documents(source)}
+        return {name: _dialect(to_json_data(data)) for name, data in _documents(source)}
     except DAMAGED as error:
         raise damaged_error(error, source) from None
 
 
 def damaged_error(error: Exception, source: str) -> InputError:
     """Return the error for tables with missing or wrongly typed members."""
-    lacks = f"; {error} is missing" if isinstance(error, KeyError) else ""
-    return InputError(f"expected tables that `specgate export json` wrote{lacks}", file=source)
+    missing_text = f"; {error} is missing" if isinstance(error, KeyError) else ""
+    return InputError(f"expected tables that `specgate export json` wrote{missing_text}", file=source)
 
 
 def _documents(source: str) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -135,7 +135,7 @@ def _documents(source: str) -> Iterable[tuple[str, dict[str, Any]]]:
     if source == INSTALLED:
         return [(name, dialect_data(table, table.operators)) for name in dialect_names() for table in [dialect(name)]]
     if (path / INDEX).is_file():
-        return _iterate_operators(_load_document(path / INDEX), lambda listed: _load_listed(path, listed))
+        return _iterate_operators(_load_document(path / INDEX), lambda paths: _load_listed(path, paths))
     if path.is_dir():
         return _specs(path)
     return _iterate_operators(_load_document(path), lambda data: data)
@@ -201,34 +201,36 @@ def _dialect(data: Mapping[str, Any]) -> ReadDialect:
 
 def _tensor(data: Mapping[str, Any], levels: tuple[str, ...]) -> ReadOperator:
     rules = data["tensor_rules"].values()
-    nothing = Fields({}, {})
-    at = {
+    empty_fields = Fields({}, {})
+    sides_by_level = {
         level: {
-            side: ReadSide(nothing, {}, join_expressions(_form(rule) for rule in rules if level in rule[side]))
+            side: ReadSide(empty_fields, {}, join_expressions(_form(rule) for rule in rules if level in rule[side]))
             for side in ("documented", "observed")
         }
         for level in levels
     }
-    return ReadOperator(levels, at)
+    return ReadOperator(levels, sides_by_level)
 
 
 def _operator(data: Mapping[str, Any], order: tuple[str, ...]) -> ReadOperator:
-    at: dict[str, dict[str, ReadSide]] = {}
+    sides_by_level: dict[str, dict[str, ReadSide]] = {}
     for entry in data["resolved"]:
         page = _side(entry["documented"], data["rules"])
         sides = {
             "documented": page,
             "observed": _side(entry["observed"], data["rules"]) if "observed" in entry else page,
         }
-        sides |= {by: _side(side, data["rules"]) for by, side in entry.get("implementations", {}).items()}
-        at |= dict.fromkeys(entry["levels"], sides)
+        sides |= {impl: _side(side, data["rules"]) for impl, side in entry.get("implementations", {}).items()}
+        sides_by_level |= dict.fromkeys(entry["levels"], sides)
     noted = [
         (entry["builds"], f"{entry['by']}: {value['what']}" if "by" in entry else value["what"])
         for entry in data["builds"]
         for value in entry.get("values", {}).values()
     ]
     recipe = {"tolerance": data["written"].get("tolerance", "0")} | data["written"].get("execute", {})
-    return ReadOperator(order, at, data["define"], recipe, tuple(noted), {key: data.get(key) for key in _TEXT_KEYS})
+    return ReadOperator(
+        order, sides_by_level, data["define"], recipe, tuple(noted), {key: data.get(key) for key in _TEXT_KEYS}
+    )
 
 
 def _form(rule: Mapping[str, Any]) -> tuple[str, str, str | None]:
@@ -241,8 +243,8 @@ def _side(data: Mapping[str, Any], rules: Mapping[str, Any]) -> ReadSide:
 
 
 def _fields(data: Mapping[str, Any]) -> Fields:
-    about = {name: {key: entry[key] for key in _ABOUT if key in entry} for name, entry in data.items()}
-    return Fields(about, {name: _cell(entry) for name, entry in data.items()})
+    field_facts = {name: {key: entry[key] for key in _FIELD_FACTS if key in entry} for name, entry in data.items()}
+    return Fields(field_facts, {name: _cell(entry) for name, entry in data.items()})
 
 
 def _cell(entry: Mapping[str, Any]) -> Cell:
@@ -255,8 +257,12 @@ def _cell(entry: Mapping[str, Any]) -> Cell:
 def _bounds(entry: Mapping[str, Any] | None) -> Bounds | None:
     if entry is None:
         return None
-    only = entry.get("only")
-    return Bounds(entry["min"], entry.get("max")) if only is None else Bounds(only[0], only[-1], tuple(only))
+    only_values = entry.get("only")
+    return (
+        Bounds(entry["min"], entry.get("max"))
+        if only_values is None
+        else Bounds(only_values[0], only_values[-1], tuple(only_values))
+    )
 
 
 DIFFERENCE_SCHEMA: Final = "specgate-tables-diff/1"
@@ -291,9 +297,15 @@ class OperatorChange:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         details = [
-            {"levels": stretch.levels, "side": stretch.side, "field": each.field, "when": each.when, "what": each.what}
+            {
+                "levels": stretch.levels,
+                "side": stretch.side,
+                "field": detail.field,
+                "when": detail.when,
+                "what": detail.what,
+            }
             for stretch in self.stretches
-            for each in stretch.details
+            for detail in stretch.details
         ]
         return {"operator": self.operator, "change": self.kind, "levels": self.levels, "details": details}
 
@@ -315,7 +327,7 @@ class DialectChange:
 
     def of(self, kind: str) -> list[OperatorChange]:
         """Return the operators with changes of a kind."""
-        return [each for each in self.operators if each.kind == kind]
+        return [operator for operator in self.operators if operator.kind == kind]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -323,7 +335,7 @@ class DialectChange:
             "before": self.before,
             "after": self.after,
             "facts": list(self.facts),
-            "operators": [each.to_dict() for each in self.operators],
+            "operators": [operator.to_dict() for operator in self.operators],
         }
 
 
@@ -335,7 +347,10 @@ class TablesDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate diff --tables --format json`` prints it."""
-        return {"schema": DIFFERENCE_SCHEMA, "dialects": {each.name: each.to_dict() for each in self.dialects}}
+        return {
+            "schema": DIFFERENCE_SCHEMA,
+            "dialects": {dialect_change.name: dialect_change.to_dict() for dialect_change in self.dialects},
+        }
 
 
 def compare(before: Mapping[str, ReadDialect], after: Mapping[str, ReadDialect]) -> TablesDifference:
@@ -347,8 +362,8 @@ def compare(before: Mapping[str, ReadDialect], after: Mapping[str, ReadDialect])
             operators = tuple(_operators(old, new))
             changes.append(DialectChange(name, new.title, old.version, new.version, tuple(_facts(old, new)), operators))
             continue
-        only = old or new
-        title = only.title if only is not None else name
+        changed_table = old or new
+        title = changed_table.title if changed_table is not None else name
         changes.append(DialectChange(name, title, old.version if old else None, new.version if new else None))
     return TablesDifference(tuple(changes))
 
@@ -361,7 +376,7 @@ def _facts(old: ReadDialect, new: ReadDialect) -> Iterator[str]:
             if name not in before or name not in after:
                 yield f"{kind} {name} {'added' if name in after else 'removed'}"
                 continue
-            yield from (f"{kind} {name}: {what}" for what in _entry_changes(before[name], after[name]))
+            yield from (f"{kind} {name}: {change}" for change in _entry_changes(before[name], after[name]))
 
 
 def _entry_changes(before: Any, after: Any, path: str = "") -> Iterator[str]:
@@ -377,7 +392,7 @@ def _format_value(value: Any) -> str:
 
 
 def _operators(old: ReadDialect, new: ReadDialect) -> Iterator[OperatorChange]:
-    stretches = tuple(_stretches(old.tensor, new.tensor))
+    stretches = tuple(_stretch_changes(old.tensor, new.tensor))
     if stretches:
         yield OperatorChange(_TENSOR, "changed", stretches=stretches)
     for name in sorted({*old.operators, *new.operators}):
@@ -387,14 +402,14 @@ def _operators(old: ReadDialect, new: ReadDialect) -> Iterator[OperatorChange]:
             levels = str(LevelSet.of(existing.order, existing.at)) if existing is not None else ""
             yield OperatorChange(name, "added" if before is None else "removed", levels)
             continue
-        stretches = tuple(_stretches(before, after))
+        stretches = tuple(_stretch_changes(before, after))
         if stretches:
             yield OperatorChange(name, "changed", stretches=stretches)
         elif before.whole != after.whole:
             yield OperatorChange(name, "words")
 
 
-def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
+def _stretch_changes(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
     """Yield the changes, grouped by equal levels and sides."""
     levels: dict[tuple[str, Detail], list[str]] = {}
     for level in new.order:
@@ -403,14 +418,14 @@ def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
     groups: dict[tuple[str, str], list[Detail]] = {}
     for (side, detail), texts in levels.items():
         groups.setdefault((str(LevelSet.of(new.order, texts)), side), []).append(detail)
-    for (held_at, side), details in groups.items():
-        yield Stretch(held_at, side, tuple(details))
-    whole = str(LevelSet.of(new.order, [level for level in new.order if level in new.at]))
+    for (level_range, side), details in groups.items():
+        yield Stretch(level_range, side, tuple(details))
+    all_levels_text = str(LevelSet.of(new.order, [level for level in new.order if level in new.at]))
     details = [*_define_changes(old.defines, new.defines), *_recipe_changes(old, new)]
     if details:
-        yield Stretch(whole, "documented", tuple(details))
-    for builds, sign, what in chain(_notes(old, new, "-"), _notes(new, old, "+")):
-        yield Stretch(builds, "observed", (Detail(f"different results {sign} {what}"),))
+        yield Stretch(all_levels_text, "documented", tuple(details))
+    for builds, sign, note in chain(_notes(old, new, "-"), _notes(new, old, "+")):
+        yield Stretch(builds, "observed", (Detail(f"different results {sign} {note}"),))
 
 
 def _changes_at(old: ReadOperator, new: ReadOperator, level: str) -> Iterator[tuple[str, Detail]]:
@@ -418,11 +433,11 @@ def _changes_at(old: ReadOperator, new: ReadOperator, level: str) -> Iterator[tu
 
     A level that the older tables lack is compared with its predecessor.
     """
-    at = level
+    sides_by_level = level
     if level not in old.order:
         earlier_levels = [name for name in new.order[: new.order.index(level)] if name in old.order]
-        at = earlier_levels[-1] if earlier_levels else level
-    before, after = old.at.get(at), new.at.get(level)
+        sides_by_level = earlier_levels[-1] if earlier_levels else level
+    before, after = old.at.get(sides_by_level), new.at.get(level)
     if before is None or after is None:
         if before is not after:
             yield "documented", Detail("operator added" if before is None else "operator removed")
@@ -431,10 +446,10 @@ def _changes_at(old: ReadOperator, new: ReadOperator, level: str) -> Iterator[tu
     yield from (("documented", detail) for detail in page)
     builds = list(_side_changes(before["observed"], after["observed"]))
     yield from (("observed", detail) for detail in builds if detail not in page)
-    for by in dict.fromkeys([*before, *after]):
-        if by not in {"documented", "observed"}:
-            alone = _side_changes(before.get(by, before["observed"]), after.get(by, after["observed"]))
-            yield from ((by, detail) for detail in alone if detail not in builds)
+    for impl in dict.fromkeys([*before, *after]):
+        if impl not in {"documented", "observed"}:
+            side_changes = _side_changes(before.get(impl, before["observed"]), after.get(impl, after["observed"]))
+            yield from ((impl, detail) for detail in side_changes if detail not in builds)
 
 
 def _side_changes(old: ReadSide, new: ReadSide) -> Iterator[Detail]:
@@ -442,19 +457,19 @@ def _side_changes(old: ReadSide, new: ReadSide) -> Iterator[Detail]:
         return
     yield from field_changes(old.whole, new.whole)
     yield from _about_changes(old.whole, new.whole)
-    for when in dict.fromkeys([*old.cases, *new.cases]):
-        before, after = old.cases.get(when), new.cases.get(when)
+    for condition in dict.fromkeys([*old.cases, *new.cases]):
+        before, after = old.cases.get(condition), new.cases.get(condition)
         if before is None or after is None:
-            yield Detail("added" if before is None else "removed", when=when)
+            yield Detail("added" if before is None else "removed", when=condition)
             continue
-        yield from (Detail(each.what, each.field, when) for each in field_changes(before, after))
+        yield from (Detail(detail.what, detail.field, condition) for detail in field_changes(before, after))
     yield from rule_changes(old.rules, new.rules)
 
 
 def _about_changes(old: Fields, new: Fields) -> Iterator[Detail]:
-    for name, about in new.fields.items():
+    for name, field_data in new.fields.items():
         if name in old.fields:
-            yield from (Detail(what, name) for what in _entry_changes(old.fields[name], about))
+            yield from (Detail(change, name) for change in _entry_changes(old.fields[name], field_data))
 
 
 def _define_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Detail]:
@@ -464,9 +479,9 @@ def _define_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[
 
 
 def _recipe_changes(old: ReadOperator, new: ReadOperator) -> Iterator[Detail]:
-    for what in _entry_changes(old.recipe, new.recipe):
-        yield Detail(f"computes {what}")
+    for change in _entry_changes(old.recipe, new.recipe):
+        yield Detail(f"computes {change}")
 
 
 def _notes(operator: ReadOperator, other: ReadOperator, sign: str) -> Iterator[tuple[str, str, str]]:
-    yield from ((builds, sign, what) for builds, what in operator.noted if (builds, what) not in other.noted)
+    yield from ((builds, sign, note) for builds, note in operator.noted if (builds, note) not in other.noted)

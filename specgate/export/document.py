@@ -39,10 +39,10 @@ __all__ = [
     "export",
     "heading",
     "operator_data",
-    "plain",
     "rule_data",
     "schema_text",
     "select_operators",
+    "to_json_data",
 ]  # fmt: skip
 
 
@@ -64,8 +64,8 @@ def cpp(result: ExportScope) -> list[str]:
 def _write_document(scope: ExportScope, language: str, title: str) -> list[str]:
     """Write the file and return a message, or the text without a file."""
     owners = map(package, scope.dialects) if scope.dialects else implementing(Exporter)
-    exporters = (each for each in owners if isinstance(each, Exporter))
-    sources = (each.source_for(language, scope.operators, scope.levels, text=scope.text) for each in exporters)
+    exporters = (owner for owner in owners if isinstance(owner, Exporter))
+    sources = (exporter.source_for(language, scope.operators, scope.levels, text=scope.text) for exporter in exporters)
     texts = [text for text in sources if text is not None]
     if not texts:
         raise InputError(f"{' and '.join(scope.dialects)} has no structures that programs in {title} hold")
@@ -124,14 +124,14 @@ class RuleKeys:
 
 def rule_data(form: RuleForm) -> dict[str, Any]:
     """Return one form of a rule: expression, message and metadata."""
-    more = {
+    optional_keys = {
         "when": form.when.text if form.when is not None else None,
         "because": form.because,
         "fix": form.fix,
         "on": form.on,
         "after": list(form.after) or None,
     }
-    entries = {key: value for key, value in more.items() if value is not None}
+    entries = {key: value for key, value in optional_keys.items() if value is not None}
     return {"require": form.require.text, **entries, "structural": form.structural}
 
 
@@ -154,32 +154,32 @@ def operator_data(spec: OperatorSpec) -> dict[str, Any]:
         "source": table.sources,
         "unknowns": table.unknowns,
         "define": dict(table.defines),
-        "resolved": _stretches(spec, keys),
+        "resolved": _merged_rows(spec, keys),
         "rules": keys.rules,
         "builds": observed_entries(home, spec.overlays, table.observed),
         "written": table.entries,
     }
 
 
-def _stretches(spec: OperatorSpec, keys: RuleKeys) -> list[dict[str, Any]]:
+def _merged_rows(spec: OperatorSpec, keys: RuleKeys) -> list[dict[str, Any]]:
     """Return the table rows, merged over levels with equal rows."""
-    who = sorted({overlay.by for overlay in spec.overlays if overlay.by is not None})
+    implementations = sorted({overlay.by for overlay in spec.overlays if overlay.by is not None})
     entries: dict[str, dict[str, Any]] = {}
     for level in spec.levels:
-        message = _level(spec, level, who, keys)
+        message = _level(spec, level, implementations, keys)
         entries.setdefault(json.dumps(message), {"levels": [], **message})["levels"].append(level)
     return list(entries.values())
 
 
-def _level(spec: OperatorSpec, level: str, who: Iterable[str], keys: RuleKeys) -> dict[str, Any]:
-    documented, seen = spec.resolve(level), spec.resolve(level, "observed")
+def _level(spec: OperatorSpec, level: str, implementations: Iterable[str], keys: RuleKeys) -> dict[str, Any]:
+    documented, observed = spec.resolve(level), spec.resolve(level, "observed")
     page = _side(documented, keys)
     entries = {"documented": page}
-    builds = _side(seen, keys)
+    builds = _side(observed, keys)
     if builds != page:
         entries["observed"] = builds
-    alone = {by: _side(spec.resolve(level, "observed", by), keys) for by in who}
-    other = {by: side for by, side in alone.items() if side != builds}
+    side_data = {impl: _side(spec.resolve(level, "observed", impl), keys) for impl in implementations}
+    other = {implementation: side for implementation, side in side_data.items() if side != builds}
     return entries | ({"implementations": other} if other else {})
 
 
@@ -272,8 +272,11 @@ def _domain(table: Dialect, name: str) -> dict[str, Any]:
 
     A version of the domain is a level of its operators.
     """
-    at = {level: table.domain_level(name, level) for level in table.levels}
-    return {"levels": list(table.for_domain(name).levels), "at": {k: v for k, v in at.items() if v is not None}}
+    domain_levels = {level: table.domain_level(name, level) for level in table.levels}
+    return {
+        "levels": list(table.for_domain(name).levels),
+        "at": {k: v for k, v in domain_levels.items() if v is not None},
+    }
 
 
 def _tensor_rules(table: Dialect) -> dict[str, Any]:
@@ -300,13 +303,13 @@ def export(result: ExportScope) -> list[str]:
     if result.output is None:
         return [_text(entries)]
     place = Path(result.output)
-    counted = plural(sum(len(part["operators"]) for part in entries["dialects"].values()), "operator")
+    operators_text = plural(sum(len(part["operators"]) for part in entries["dialects"].values()), "operator")
     if place.suffix == ".json" and not place.is_dir():
         write_text(place, _text(entries))
         write_text(place.with_suffix(".schema.json"), schema_text())
     else:
         _folder(entries, place)
-    return [f"{counted}, tables {entries['tables_version']}: {result.output}\n"]
+    return [f"{operators_text}, tables {entries['tables_version']}: {result.output}\n"]
 
 
 def schema_text() -> str:
@@ -315,27 +318,27 @@ def schema_text() -> str:
 
 
 def _folder(entries: dict[str, Any], folder: Path) -> None:
-    before = _written_before(folder)
+    before = _previous_files(folder)
     try:
         for name in entries["dialects"]:
             (folder / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from None
     head = heading()
-    listed: dict[str, Any] = {}
+    listed_files: dict[str, Any] = {}
     for name, part in entries["dialects"].items():
         paths = {operator: f"{name}/{operator}.json" for operator in part["operators"]}
         for operator, data in part["operators"].items():
             write_text(folder / paths[operator], _text({**head, "dialect": name, **data}))
-        listed[name] = {**part, "operators": paths}
-    write_text(folder / INDEX, _text({**entries, "dialects": listed}))
+        listed_files[name] = {**part, "operators": paths}
+    write_text(folder / INDEX, _text({**entries, "dialects": listed_files}))
     write_text(folder / _SCHEMA_FILE, schema_text())
-    current = {path for part in listed.values() for path in part["operators"].values()}
+    current = {path for part in listed_files.values() for path in part["operators"].values()}
     for path in before - current:  # of operators that the tables no longer have
         (folder / path).unlink(missing_ok=True)
 
 
-def _written_before(folder: Path) -> set[str]:
+def _previous_files(folder: Path) -> set[str]:
     """Return the operator files of an earlier export to this folder.
 
     Raises InputError for a folder that is not an export.
@@ -346,22 +349,22 @@ def _written_before(folder: Path) -> set[str]:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         if index["schema"] != SCHEMA:
             raise ValueError
-        listed = {path for part in index["dialects"].values() for path in part["operators"].values()}
+        listed_paths = {path for part in index["dialects"].values() for path in part["operators"].values()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         reason = "expected FILE.json, a new or empty folder, or one that an earlier export wrote"
         raise InputError(reason, file=str(folder)) from None
-    shape = {path for path in listed if isinstance(path, str) and len(Path(path).parts) == 2 and ".." not in path}
+    shape = {path for path in listed_paths if isinstance(path, str) and len(Path(path).parts) == 2 and ".." not in path}
     return {path for path in shape if not Path(path).is_absolute() and path.endswith(".json")}
 
 
 def _text(data: dict[str, Any]) -> str:
-    return json.dumps(plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    return json.dumps(to_json_data(data), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def plain(value: Any) -> Any:
+def to_json_data(value: Any) -> Any:
     """Return JSON data; infinity and NaN become text as in reports."""
     if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
+        return {key: to_json_data(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [to_json_data(part) for part in value]
     return str(value) if isinstance(value, float) and value - value != 0 else value

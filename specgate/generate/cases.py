@@ -76,8 +76,8 @@ def cases_of(dialect: str, operator: str) -> list[Case]:
 
 def reproduce(descriptor: Descriptor, target: str | Target) -> str:
     """Return the command that checks `descriptor` for `target`."""
-    written = json.dumps(write_dict(descriptor), separators=(", ", ": "), default=str)
-    return f"specgate check {shlex.quote(written)} --target {target}"
+    document_text = json.dumps(write_dict(descriptor), separators=(", ", ": "), default=str)
+    return f"specgate check {shlex.quote(document_text)} --target {target}"
 
 
 @contextmanager

@@ -73,18 +73,20 @@ def number_limits(spec: OperatorSpec, name: str) -> tuple[int, int]:
     """Return the integer range that the dialect allows for an attribute."""
     info = spec.fields[name]
     for low, high in NUMBERS[base_type(info)]:
-        if all(_readable(spec, info, number) for number in (low, high)):
+        if all(_is_readable(spec, info, number) for number in (low, high)):
             return low, high
     raise AssertionError(f"{spec.dialect.name} {spec.name}: no 32-bit number is valid for {name}")
 
 
-def _readable(spec: OperatorSpec, info: FieldInfo, number: int) -> bool:
+def _is_readable(spec: OperatorSpec, info: FieldInfo, number: int) -> bool:
     value: Any = [number] if info.type.endswith("[]") else number
     try:
-        read = read_dict(write_dict(Descriptor(spec.dialect.name, spec.name, {info.name: value})), spec.dialect.name)
+        read_descriptor = read_dict(
+            write_dict(Descriptor(spec.dialect.name, spec.name, {info.name: value})), spec.dialect.name
+        )
     except Error:
         return False
-    return bool(read.fields.get(info.name) == value)
+    return bool(read_descriptor.fields.get(info.name) == value)
 
 
 def element_kind(dialect: Dialect, name: str | None) -> tuple[str, int]:

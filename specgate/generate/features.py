@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Feature", "condition", "descriptor_features", "features", "required_features", "types_taken"]
+__all__ = ["Feature", "condition", "descriptor_features", "features", "required_features", "supported_types"]
 
 #: An aspect (type, rank, word, given, count, layout, size), a field and the value. For a type or rank also the
 #: condition of the support row, if it has one.
 Feature = tuple[Any, ...]
-_OF_ROWS: Final = frozenset({"type", "rank"})
+_ROW_FEATURES: Final = frozenset({"type", "rank"})
 #: Smaller numbers are separate features.
-_FEW: Final = 4
+_MAX_SEPARATE_NUMBER: Final = 4
 
 
 def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
@@ -32,16 +32,20 @@ def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
     for name in spec.fields:
         value = descriptor.fields.get(name)
         info = spec.fields[name]
-        few = info.words is not None or info.enum is not None
+        has_words = info.words is not None or info.enum is not None
         items.add(("given", name, value is not None))
         if isinstance(value, TensorDesc):
-            items |= _of_tensor(name, value)
+            items |= _tensor_features(name, value)
         elif isinstance(value, list | tuple) and not hasattr(value, "_fields"):
             items.add(("count", name, min(len(value), 4)))
             for item in value:
-                items |= _of_tensor(name, item) if isinstance(item, TensorDesc) else _of_value(name, item, few=few)
+                items |= (
+                    _tensor_features(name, item)
+                    if isinstance(item, TensorDesc)
+                    else _value_features(name, item, has_words=has_words)
+                )
         elif value is not None:
-            items |= _of_value(name, value, few=few)
+            items |= _value_features(name, value, has_words=has_words)
     return items
 
 
@@ -51,8 +55,8 @@ def descriptor_features(descriptor: Descriptor, sides: Sequence[Resolved]) -> se
     Includes the features of the conditional row that applies to it.
     """
     items = features(descriptor, sides[0].spec)
-    when = condition(descriptor, sides)
-    return items if when is None else items | {(*f, when) for f in items if f[0] in _OF_ROWS}
+    condition_value = condition(descriptor, sides)
+    return items if condition_value is None else items | {(*f, condition_value) for f in items if f[0] in _ROW_FEATURES}
 
 
 def condition(descriptor: Descriptor, sides: Sequence[Resolved]) -> str | None:
@@ -64,20 +68,20 @@ def condition(descriptor: Descriptor, sides: Sequence[Resolved]) -> str | None:
     return next((case.when.text for case in side.cases if case.resolved is row), None)
 
 
-def _of_value(name: str, value: Any, *, few: bool) -> set[Feature]:
+def _value_features(name: str, value: Any, *, has_words: bool) -> set[Feature]:
     """Return the features of an attribute's value.
 
-    few: whether the field is an enumeration.
+    has_words: whether the field is an enumeration.
     """
     if isinstance(value, Descriptor):
         return {("operator", name, value.operator)}
-    if isinstance(value, str | bool) or few:
+    if isinstance(value, str | bool) or has_words:
         return {("word", name, value)}
     number = value if isinstance(value, int | float) else 0
-    return {("number", name, "negative" if number < 0 else number if number < _FEW else "other")}
+    return {("number", name, "negative" if number < 0 else number if number < _MAX_SEPARATE_NUMBER else "other")}
 
 
-def _of_tensor(name: str, tensor: TensorDesc) -> set[Feature]:
+def _tensor_features(name: str, tensor: TensorDesc) -> set[Feature]:
     sizes = tensor.sizes or ()
     items: set[Feature] = {("type", name, tensor.type), ("rank", name, len(sizes))}
     items |= {("size", name, "one" if size == 1 else "none" if size == 0 else "more") for size in sizes}
@@ -96,14 +100,14 @@ def required_features(sides: Sequence[Resolved]) -> set[Feature]:
     """
     items: list[set[Feature]] = []
     for side in sides:
-        mine = set() if side.cases else _of_row(side)
+        row_features = set() if side.cases else _row_features(side)
         for case in side.cases:
-            mine |= {(*f, case.when.text) if f[0] in _OF_ROWS else f for f in _of_row(case.resolved)}
-        items.append(mine)
+            row_features |= {(*f, case.when.text) if f[0] in _ROW_FEATURES else f for f in _row_features(case.resolved)}
+        items.append(row_features)
     return set.intersection(*items)
 
 
-def _of_row(row: Resolved) -> set[Feature]:
+def _row_features(row: Resolved) -> set[Feature]:
     items: set[Feature] = set()
     for name, info in row.fields.items():
         cell = row.cells.get(name)
@@ -121,7 +125,7 @@ def _of_row(row: Resolved) -> set[Feature]:
     return items
 
 
-def types_taken(sides: Sequence[Resolved]) -> dict[str, list[str]]:
+def supported_types(sides: Sequence[Resolved]) -> dict[str, list[str]]:
     """Return for each tensor field the types that some row supports."""
     entries: dict[str, dict[str, None]] = {}
     for side in sides:

@@ -32,13 +32,13 @@ def values_for(info: FieldInfo, descriptor: Descriptor, sides: Sequence[Resolved
     sides: the rows that apply to it.
     """
     cells = [side.cells[info.name] for side in sides if info.name in side.cells]
-    base, many = base_type(info), info.type.endswith("[]")
+    base, is_list = base_type(info), info.type.endswith("[]")
     if base == "tensor":
         for tensor in _tensors(descriptor, cells, sides):
-            yield [tensor] * max(info.min_count or 1, 1) if many else tensor
+            yield [tensor] * max(info.min_count or 1, 1) if is_list else tensor
         return
     options = list(_elements(info, base, cells, sides))
-    if not many:
+    if not is_list:
         yield from options
         return
     ranks = [len(tensor.sizes or ()) for _, tensor in descriptor.tensors()]
@@ -97,22 +97,22 @@ def _elements(info: FieldInfo, base: str, cells: Sequence[Cell], sides: Sequence
         yield from dict.fromkeys([*edges, *_NUMBERS])
 
 
-def fused_operators(info: FieldInfo, side: Resolved, *, outside: bool = False) -> Iterator[Descriptor]:
+def fused_operators(info: FieldInfo, side: Resolved, *, outside_set: bool = False) -> Iterator[Descriptor]:
     """Yield operators to fuse, with the attributes of their examples.
 
-    outside: yield the operators that the row does not support instead.
+    outside_set: yield the operators that the row does not support instead.
     """
     dialect, cell = side.spec.dialect, side.cells.get(info.name)
     allowed = cell.operators if cell is not None else None
     fusible = Fusible(dialect, side.level, allowed)
     for name in dialect.operators:
         spec = dialect.operator(name)
-        if side.level not in spec.levels or fusible.takes(name) is outside:
+        if side.level not in spec.levels or fusible.takes(name) is outside_set:
             continue
         for example in examples_at(spec, side.level):
             fields = {n: v for n, v in example.fields.items() if n in spec.fields and _attribute(spec.fields[n])}
             descriptor = Descriptor(dialect.name, name, fields)
-            if outside or fusible.fits(descriptor):
+            if outside_set or fusible.fits(descriptor):
                 yield descriptor
                 break
 

@@ -12,7 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, GraphDesc, TensorDesc, is_record, whole_numbers
-from specgate.generate.seeds import one_of
+from specgate.generate.seeds import pick_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,11 +40,11 @@ def change_fields(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[st
 
     Fields are in the table's order.
     """
-    both = {**descriptor.fields, **fields}
+    merged_fields = {**descriptor.fields, **fields}
     if not fields.keys() <= descriptor.fields.keys():
-        both = {name: both[name] for name in (*spec.fields, *both) if name in both}
-    kept = {name: value for name, value in both.items() if value is not None}
-    return replace(descriptor, fields=kept, plain=False)
+        merged_fields = {name: merged_fields[name] for name in (*spec.fields, *merged_fields) if name in merged_fields}
+    present_fields = {name: value for name, value in merged_fields.items() if value is not None}
+    return replace(descriptor, fields=present_fields, plain=False)
 
 
 def replace_tensors(descriptor: Descriptor, tensors: Mapping[str, TensorDesc]) -> Descriptor:
@@ -73,8 +73,10 @@ def resize_tensor(tensor: TensorDesc, sizes: tuple[Any, ...]) -> TensorDesc:
     if value is not None:
         number = prod(size for size in sizes if isinstance(size, int))
         value = tuple(islice(cycle(value or (0,)), min(number, 4096)))
-    keep = tensor.strides is not None and len(tensor.strides) == len(sizes)
-    return tensor._replace(sizes=sizes, value=value, size_in_bytes=None, strides=tensor.strides if keep else None)
+    keep_strides = tensor.strides is not None and len(tensor.strides) == len(sizes)
+    return tensor._replace(
+        sizes=sizes, value=value, size_in_bytes=None, strides=tensor.strides if keep_strides else None
+    )
 
 
 def resize_dimension(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
@@ -101,10 +103,10 @@ def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -
         return tuple(end._replace(type=kind) if end.type in old else end for end in ends)
 
     graphs = {name: value for name, value in descriptor.fields.items() if isinstance(value, GraphDesc)}
-    within = {
+    new_graphs = {
         name: GraphDesc(broadcast_ends(graph.inputs), broadcast_ends(graph.outputs)) for name, graph in graphs.items()
     }
-    return retype_tensors(replace(descriptor, fields={**descriptor.fields, **within}), places, kind)
+    return retype_tensors(replace(descriptor, fields={**descriptor.fields, **new_graphs}), places, kind)
 
 
 def add_dimensions(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descriptor:
@@ -124,34 +126,38 @@ def add_dimensions(descriptor: Descriptor, places: Iterable[str], steps: int) ->
 def change_depth(
     descriptor: Descriptor,
     spec: OperatorSpec,
-    back: int,
+    position_from_end: int,
     *,
-    drop: bool = False,
+    drop_dimension: bool = False,
     places: Collection[str] | None = None,
 ) -> Descriptor:
     """Return the descriptor with a dimension duplicated or dropped.
 
-    This applies to all tensors, or to those in `places`, and to the numbers per dimension in all arrays. back: the
-    dimension counted from the last, which is 1. An array of even length above the maximum rank holds two numbers per
-    dimension: first all starts, then all ends.
+    This applies to all tensors, or to those in `places`, and to the numbers per dimension in all arrays.
+    position_from_end: the dimension counted from the last, which is 1. An array of even length above the maximum rank
+    holds two numbers per dimension: first all starts, then all ends.
     """
     ranks = [len(tensor.sizes or ()) for _, tensor in descriptor.tensors()]
-    most = max(ranks, default=0)
+    max_rank = max(ranks, default=0)
 
     def changed_items(items: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(items) < back:
+        if len(items) < position_from_end:
             return items
-        at = len(items) - back
-        return (*items[:at], *(() if drop else items[at : at + 1] * 2), *items[at + 1 :])
+        position = len(items) - position_from_end
+        return (
+            *items[:position],
+            *(() if drop_dimension else items[position : position + 1] * 2),
+            *items[position + 1 :],
+        )
 
     entries: dict[str, Any] = {}
     for name, value in descriptor.fields.items():
         if isinstance(value, list | tuple) and not hasattr(value, "_fields") and value and _numeric(value):
-            halves = (value[: len(value) // 2], value[len(value) // 2 :]) if len(value) > most else (value,)
+            halves = (value[: len(value) // 2], value[len(value) // 2 :]) if len(value) > max_rank else (value,)
             entries[name] = type(value)([item for half in halves for item in changed_items(tuple(half))])
     entries |= {i.name: len(entries[i.counts[0]]) for i in spec.attributes if i.counts and i.counts[0] in entries}
-    chosen = [(p, t) for p, t in descriptor.tensors() if places is None or p in places]
-    tensors = {p: t for p, t in chosen if t.sizes is not None and len(t.sizes) >= back}
+    chosen_tensors = [(p, t) for p, t in descriptor.tensors() if places is None or p in places]
+    tensors = {p: t for p, t in chosen_tensors if t.sizes is not None and len(t.sizes) >= position_from_end}
     sized = {p: resize_tensor(t._replace(strides=None), changed_items(t.sizes or ())) for p, t in tensors.items()}
     return replace_tensors(replace(descriptor, fields={**descriptor.fields, **entries}, plain=False), sized)
 
@@ -167,10 +173,10 @@ def linked_tensors(descriptor: Descriptor, place: str, aspect: str) -> Iterator[
     """
     tensors = dict(descriptor.tensors())
     if aspect == "type":
-        same = [p for p, t in tensors.items() if t.type == tensors[place].type]
+        same_type_places = [p for p, t in tensors.items() if t.type == tensors[place].type]
     else:
-        same = [p for p, t in tensors.items() if len(t.sizes or ()) == len(tensors[place].sizes or ())]
-    groups = [same, [place]] if aspect == "type" else [same, [place], list(tensors)]
+        same_type_places = [p for p, t in tensors.items() if len(t.sizes or ()) == len(tensors[place].sizes or ())]
+    groups = [same_type_places, [place]] if aspect == "type" else [same_type_places, [place], list(tensors)]
     yield from (list(group) for group in dict.fromkeys(map(tuple, groups)))
 
 
@@ -217,11 +223,11 @@ class Mutator:
         self.types = types or {}
         self._names = type_names(spec)
         self._moves: list[Callable[[Descriptor], Descriptor]] = [
-            self._resize, self._resize, self.retype_tensor, self.retype_tensor, self._deepen, self._value,
-            self._leave_out, self._graft,
+            self._resize, self._resize, self.retype_tensor, self.retype_tensor, self._change_rank, self._value,
+            self._leave_out, self._copy_field,
         ]  # fmt: skip
         if any("tensor.strides" in form.require.needs for form in spec.dialect.tensor_rules):
-            self._moves += [self._lay_out, self._lay_out]
+            self._moves += [self._change_layout, self._change_layout]
         if any(info.type == "tensor[]" for info in spec.fields.values()):
             self._moves.append(self._count)
 
@@ -235,7 +241,7 @@ class Mutator:
         return descriptor
 
     def _pick_item(self, items: Sequence[Any]) -> Any:
-        return one_of(self.pick, items)
+        return pick_option(self.pick, items)
 
     def nearby_number(self, number: Any) -> int:
         """Return a number close to another one, or a number from the rules."""
@@ -258,9 +264,9 @@ class Mutator:
         group = self._pick_item(["one", "same", "all"])
         tensors_by_name = {}
         for place, tensor in tensors.items():
-            own = tensor.sizes or ()
-            same = axis < len(own) and (own[axis] == sizes[axis] or group == "all")
-            if tensor is first or (group != "one" and same):
+            own_sizes = tensor.sizes or ()
+            is_linked = axis < len(own_sizes) and (own_sizes[axis] == sizes[axis] or group == "all")
+            if tensor is first or (group != "one" and is_linked):
                 tensors_by_name[place] = resize_dimension(tensor, axis, new)
         return replace_tensors(descriptor, tensors_by_name)
 
@@ -278,13 +284,13 @@ class Mutator:
             descriptor = change_fields(descriptor, self.spec, {name: value})
         else:
             new = self._pick_item(self.types.get(place.partition("[")[0], self.every_type))
-        alone = self.pick(0, 3) == 3
-        own = tensors[place].type
+        is_single = self.pick(0, 3) == 3
+        own_type = tensors[place].type
         return retype_tensors(
-            descriptor, [p for p, t in tensors.items() if p == place or (not alone and t.type == own)], new
+            descriptor, [p for p, t in tensors.items() if p == place or (not is_single and t.type == own_type)], new
         )
 
-    def _deepen(self, descriptor: Descriptor) -> Descriptor:
+    def _change_rank(self, descriptor: Descriptor) -> Descriptor:
         """Add or remove a dimension.
 
         At the front of all tensors or of one, or at any position in all tensors and arrays.
@@ -292,14 +298,14 @@ class Mutator:
         tensors = {place: t for place, t in descriptor.tensors() if t.sizes is not None}
         if not tensors:
             return descriptor
-        how, add = self.pick(0, 7), self.pick(0, 1)
-        chosen = [self._pick_item(list(tensors))] if how == 7 else list(tensors)
-        ranks = [len(tensors[place].sizes or ()) for place in chosen]
+        choice, add = self.pick(0, 7), self.pick(0, 1)
+        chosen_places = [self._pick_item(list(tensors))] if choice == 7 else list(tensors)
+        ranks = [len(tensors[place].sizes or ()) for place in chosen_places]
         if max(ranks) >= MAX_RANK if add else min(ranks) == 0:
             return descriptor
-        if how > 3 and how < 7:
-            return change_depth(descriptor, self.spec, self.pick(1, max(*ranks, 1)), drop=not add)
-        return add_dimensions(descriptor, chosen, 1 if add else -1)
+        if choice > 3 and choice < 7:
+            return change_depth(descriptor, self.spec, self.pick(1, max(*ranks, 1)), drop_dimension=not add)
+        return add_dimensions(descriptor, chosen_places, 1 if add else -1)
 
     def _value(self, descriptor: Descriptor) -> Descriptor:
         """Change one attribute, one array element, or one constant element."""
@@ -313,8 +319,12 @@ class Mutator:
         """Return the descriptor with one attribute or constant element changed."""
         tensor = dict(descriptor.tensors()).get(place)
         if tensor is not None and tensor.value:
-            at = self.pick(0, len(tensor.value) - 1)
-            value = (*tensor.value[:at], self._other(place, tensor.value[at]), *tensor.value[at + 1 :])
+            position = self.pick(0, len(tensor.value) - 1)
+            value = (
+                *tensor.value[:position],
+                self._other(place, tensor.value[position]),
+                *tensor.value[position + 1 :],
+            )
             return replace_tensors(descriptor, {place: tensor._replace(value=value)})
         return change_fields(descriptor, self.spec, {place: self._other(place, descriptor.fields[place])})
 
@@ -331,8 +341,8 @@ class Mutator:
             )
         if is_record(value):
             first = value[0]
-            some = [0, 1, 2, 3, self.nearby_number(first)] if whole_numbers(type(value)) else list(_FLOATS)
-            return value._replace(**{self._pick_item(list(value._fields)): self._pick_item(some)})
+            candidates = [0, 1, 2, 3, self.nearby_number(first)] if whole_numbers(type(value)) else list(_FLOATS)
+            return value._replace(**{self._pick_item(list(value._fields)): self._pick_item(candidates)})
         if isinstance(value, float):
             return self._pick_item((*_FLOATS, value))
         if isinstance(value, TensorDesc):
@@ -367,7 +377,7 @@ class Mutator:
         names = [info.name for info in infos if self.spec.dialect.may_omit(info)]
         return change_fields(descriptor, self.spec, {self._pick_item(names): None}) if names else descriptor
 
-    def _graft(self, descriptor: Descriptor) -> Descriptor:
+    def _copy_field(self, descriptor: Descriptor) -> Descriptor:
         """Copy a field from another descriptor; remove it if missing there."""
         if not self.donors:
             return descriptor
@@ -391,7 +401,7 @@ class Mutator:
             items.append(self._pick_item(items))
         return change_fields(descriptor, self.spec, {name: type(descriptor.fields[name])(items)})
 
-    def _lay_out(self, descriptor: Descriptor) -> Descriptor:
+    def _change_layout(self, descriptor: Descriptor) -> Descriptor:
         """Change the strides, total size, alignment or flags of one tensor."""
         tensors = {place: t for place, t in descriptor.tensors() if t.concrete}
         if not tensors:
@@ -441,7 +451,17 @@ class Mutator:
         last = prod(sizes)
         if tensor.strides and len(tensor.strides) == len(sizes):
             last = 1 + sum((size - 1) * stride for size, stride in zip(sizes, tensor.strides, strict=True))
-        need = (last * bits + 7) // 8
-        whole = (need + 3) // 4 * 4
-        near = self._pick_item([whole, need, whole + 64, max(need - 1, 0), max(whole - 1, 0), 0, None])
-        return None if near is None else max(near, 0)
+        needed_bytes = (last * bits + 7) // 8
+        required_size = (needed_bytes + 3) // 4 * 4
+        candidate_size = self._pick_item(
+            [
+                required_size,
+                needed_bytes,
+                required_size + 64,
+                max(needed_bytes - 1, 0),
+                max(required_size - 1, 0),
+                0,
+                None,
+            ]
+        )
+        return None if candidate_size is None else max(candidate_size, 0)

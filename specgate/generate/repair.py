@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["consistent_constants", "repair_descriptor", "row_of"]
 
 #: The first elements to try: all equal, or ascending.
-_STARTS: Final = 4
+_START_COUNT: Final = 4
 
 
 def consistent_constants(
@@ -40,19 +40,19 @@ def consistent_constants(
     These are the descriptor's own elements, or elements consistent with the rest. If none are found, the result breaks
     only rules that are not structural, or else consists of small numbers. String inputs are omitted.
     """
-    own = descriptor.version or level
-    spec = find_operator(descriptor.dialect, descriptor.operator, own)
+    own_level = descriptor.version or level
+    spec = find_operator(descriptor.dialect, descriptor.operator, own_level)
     tensors = {n: t for n, t in descriptor.fields.items() if isinstance(t, TensorDesc) and n in spec.fields}
     items_by_name = {n: t.value for n, t in tensors.items() if t.value is not None}
-    resolved = spec.resolve(own)
+    resolved = spec.resolve(own_level)
     if resolved is None:
         return items_by_name
-    read = _read_fields(resolved)
+    fields_read = _read_fields(resolved)
     inputs = {info.name for info in spec.inputs}
     open_ones = {
         name: tensor
         for name, tensor in tensors.items()
-        if name in read & inputs and tensor.value is None and tensor.concrete
+        if name in fields_read & inputs and tensor.value is None and tensor.concrete
         if element_kind(spec.dialect, tensor.type)[0] != "O"
     }
     if not open_ones:
@@ -70,29 +70,31 @@ def _solve_fields(
     resolved: Resolved,
     pick: Callable[[int, int], int],
 ) -> dict[str, tuple[Any, ...]] | None:
-    others = {name: value for name, value in descriptor.fields.items() if name not in open_ones}
+    fixed_fields = {name: value for name, value in descriptor.fields.items() if name not in open_ones}
 
     def keep(descriptor: Descriptor) -> bool:
         """Return whether only elements differ."""
-        if any(descriptor.fields.get(name) != value for name, value in others.items()):
+        if any(descriptor.fields.get(name) != value for name, value in fixed_fields.items()):
             return False
-        kept = (descriptor.fields.get(name) for name in open_ones)
+        open_values = (descriptor.fields.get(name) for name in open_ones)
         return all(
-            isinstance(tensor, TensorDesc) and tensor.value is not None and tensor._replace(value=None) == bare
-            for tensor, bare in zip(kept, open_ones.values(), strict=True)
+            isinstance(tensor, TensorDesc) and tensor.value is not None and tensor._replace(value=None) == bare_tensor
+            for tensor, bare_tensor in zip(open_values, open_ones.values(), strict=True)
         )
 
     def structural(failure: Failure) -> bool:
         return failure.structural
 
-    for only in (lambda _: True, structural):
-        for _ in range(_STARTS):
+    for predicate in (lambda _: True, structural):
+        for _ in range(_START_COUNT):
             first, step = pick(0, 3), pick(0, 1)
-            values = {n: tuple(first + step * at for at in range(t.known_elements)) for n, t in open_ones.items()}
-            begun = replace_tensors(descriptor, {n: t._replace(value=values[n]) for n, t in open_ones.items()})
-            done = repair_descriptor(begun, [resolved], pick, keep, only)
-            if done is not None:
-                return {name: done.fields[name].value for name in open_ones}
+            values = {n: tuple(first + step * index for index in range(t.known_elements)) for n, t in open_ones.items()}
+            start_descriptor = replace_tensors(
+                descriptor, {n: t._replace(value=values[n]) for n, t in open_ones.items()}
+            )
+            repaired = repair_descriptor(start_descriptor, [resolved], pick, keep, predicate)
+            if repaired is not None:
+                return {name: repaired.fields[name].value for name in open_ones}
     return None
 
 
@@ -101,7 +103,7 @@ def _read_fields(resolved: Resolved) -> set[str]:
     forms = [form for row in resolved.alternatives for form in row.rules]
     rules = [rule for form in forms for rule in (form.require, form.when) if rule is not None]
     rules += [case.when for case in resolved.cases]
-    return {need.removesuffix(".value") for rule in rules for need in rule.needs if need.endswith(".value")}
+    return {path.removesuffix(".value") for rule in rules for path in rule.needs if path.endswith(".value")}
 
 
 _ROUNDS: Final = 10
@@ -119,23 +121,23 @@ def repair_descriptor(
     descriptor: Descriptor,
     sides: Sequence[Resolved],
     pick: Callable[[int, int], int],
-    keep: Callable[[Descriptor], bool],
-    only: Callable[[Failure], bool] = lambda _: True,
+    is_acceptable: Callable[[Descriptor], bool],
+    predicate: Callable[[Failure], bool] = lambda _: True,
 ) -> Descriptor | None:
     """Return a repaired descriptor without failures; None if not found.
 
-    keep: a predicate that the result must satisfy. only: the failures that count.
+    is_acceptable: a predicate that the result must satisfy. predicate: the failures that count.
     """
-    seen: set[str] = set()
+    visited: set[str] = set()
     for _ in range(_ROUNDS):
-        failing = ((side, [f for f in explain_at(descriptor, side) if only(f)]) for side in sides)
-        side, failures = next(((side, failures) for side, failures in failing if failures), (None, []))
+        failing_sides = ((side, [f for f in explain_at(descriptor, side) if predicate(f)]) for side in sides)
+        side, failures = next(((side, failures) for side, failures in failing_sides if failures), (None, []))
         if side is None:
             return descriptor
         for new_descriptor in _propose_changes(descriptor, failures, side, sides, pick):
             key = repr(new_descriptor.fields)
-            if key not in seen and keep(new_descriptor):
-                seen.add(key)
+            if key not in visited and is_acceptable(new_descriptor):
+                visited.add(key)
                 descriptor = new_descriptor
                 break
         else:
@@ -162,7 +164,7 @@ def _propose_changes(
     sides: Sequence[Resolved],
     pick: Callable[[int, int], int],
 ) -> Iterator[Descriptor]:
-    rows = [row_of(descriptor, each) for each in sides]
+    rows = [row_of(descriptor, resolved) for resolved in sides]
     for failure in failures:
         yield from islice(_changes(descriptor, failure, row_of(descriptor, side), rows, pick), _OPTIONS)
 
@@ -183,7 +185,7 @@ def _changes(
         for repair in remedy.repairs():
             for choice in range(min(len(repair[-1].values_to_test), _CHOICES)):
                 new_descriptor = remedy.apply_repair(repair, choice)
-                if _sane(new_descriptor):
+                if _has_sane_sizes(new_descriptor):
                     yield _add_required(new_descriptor, rows)
     elif failure.unknown:
         yield from _constants(descriptor, failure, side)
@@ -192,11 +194,11 @@ def _changes(
             for group in linked_tensors(descriptor, failure.where, "type"):
                 yield retype_tensors(descriptor, group, kind)
     elif failure.aspect == "rank" and failure.where in tensors:
-        bounds, own = side.cells[name].ranks, len(tensors[failure.where].sizes or ())
+        bounds, own_rank = side.cells[name].ranks, len(tensors[failure.where].sizes or ())
         numbers = [rank for rank in range(MAX_RANK + 1) if bounds is not None and rank in bounds]
-        for rank in sorted(numbers, key=lambda rank: abs(rank - own)):
+        for rank in sorted(numbers, key=lambda rank: abs(rank - own_rank)):
             for group in linked_tensors(descriptor, failure.where, "rank"):
-                yield add_dimensions(descriptor, group, rank - own)
+                yield add_dimensions(descriptor, group, rank - own_rank)
     elif failure.aspect == "structure" and info is None:
         yield change_fields(descriptor, spec, {name: None})
     elif info is not None and info.kind == "attribute":
@@ -207,7 +209,7 @@ def _changes(
         yield from (change_fields(descriptor, spec, {name: value}) for value in values_for(info, descriptor, rows))
 
 
-def _sane(descriptor: Descriptor) -> bool:
+def _has_sane_sizes(descriptor: Descriptor) -> bool:
     sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
     return all(not isinstance(size, int) or 0 <= size < _LARGEST for size in sizes)
 
@@ -224,9 +226,9 @@ def _add_required(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descripto
 
 def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iterator[Descriptor]:
     """Yield the descriptor with elements for tensors that a rule reads."""
-    needs = {need for form in side.rules if form.name == failure.rule for need in form.require.needs}
-    needs |= {need for form in side.rules if form.name == failure.rule and form.when for need in form.when.needs}
-    tensors = {place: t for place, t in descriptor.tensors() if f"{place.partition('[')[0]}.value" in needs}
+    paths_read = {path for form in side.rules if form.name == failure.rule for path in form.require.needs}
+    paths_read |= {path for form in side.rules if form.name == failure.rule and form.when for path in form.when.needs}
+    tensors = {place: t for place, t in descriptor.tensors() if f"{place.partition('[')[0]}.value" in paths_read}
     unknown = {place: t for place, t in tensors.items() if t.value is None and t.concrete}
     for element in _ELEMENTS if unknown else ():
         entries: dict[str, Any] = {}

@@ -24,14 +24,20 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "concrete", "counterexamples_at", "examples_at", "find_operator", "named_level", "one_of", "rotate_options",
+    "counterexamples_at",
+    "examples_at",
+    "find_operator",
+    "make_concrete",
+    "named_level",
+    "pick_option",
+    "rotate_options",
     "rule_numbers",
 ]  # fmt: skip
 
 T = TypeVar("T")
 
 
-def one_of(pick: Callable[[int, int], int], options: Sequence[T]) -> T:
+def pick_option(pick: Callable[[int, int], int], options: Sequence[T]) -> T:
     """Return one of `options`, which are sorted from the simplest."""
     return options[pick(0, len(options) - 1)] if len(options) > 1 else options[0]
 
@@ -92,7 +98,7 @@ def _read_seed(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Itera
         return
 
 
-def concrete(descriptor: Descriptor) -> Descriptor:
+def make_concrete(descriptor: Descriptor) -> Descriptor:
     """Return a descriptor without a level, with numbers for unknown sizes."""
 
     def fill_sizes(value: Any) -> Any:
@@ -111,5 +117,5 @@ def rule_numbers(resolved: Resolved) -> list[int]:
     for form in (*resolved.rules, *resolved.tensor_rules):
         for tree in (form.require.tree, *([form.when.tree] if form.when is not None else [])):
             numbers.update(n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is int)
-    near = {number + step for number in numbers for step in (-1, 0, 1)}
-    return sorted(number for number in near if 0 <= number < 2**32)
+    nearby_numbers = {number + step for number in numbers for step in (-1, 0, 1)}
+    return sorted(number for number in nearby_numbers if 0 <= number < 2**32)

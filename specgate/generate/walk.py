@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
-from specgate.generate.features import condition, descriptor_features, required_features, types_taken
+from specgate.generate.features import condition, descriptor_features, required_features, supported_types
 from specgate.generate.invent import values_for, with_value
 from specgate.generate.moves import (
     Mutator,
@@ -31,7 +31,7 @@ from specgate.generate.moves import (
     type_names,
 )
 from specgate.generate.repair import repair_descriptor, row_of
-from specgate.generate.seeds import concrete, counterexamples_at, examples_at, one_of, rule_numbers
+from specgate.generate.seeds import counterexamples_at, examples_at, make_concrete, pick_option, rule_numbers
 from specgate.validate.check import accepts
 from specgate.validate.row import explain_at
 
@@ -52,18 +52,18 @@ _STEPS: Final = 5
 #: The number of random mutations for the collection, and the number of descriptors from which on only those with
 #: features of the rows are added.
 _EXPLORED: Final = 400
-_MOST: Final = 150
+_MAX_DESCRIPTORS: Final = 150
 #: The number of descriptors, and of ways per descriptor, that are tried for a missing feature.
 _BASES: Final = 3
-_WAYS: Final = 8
+_MAX_VARIANTS: Final = 8
 #: After this number of unreachable types (ranks, words) of a field, the others are skipped.
-_GIVEN_UP: Final = 4
+_MAX_UNREACHABLE: Final = 4
 #: Maximum number of changes to shrink a large example.
-_SHRUNK: Final = 200
+_MAX_SHRINK_STEPS: Final = 200
 #: Sizes below this are small enough.
-_HALVED: Final = 3
+_SMALL_SIZE: Final = 3
 #: Maximum number of repairs, which are slow.
-_MENDS: Final = 60
+_MAX_REPAIRS: Final = 60
 
 
 class Walk:
@@ -78,15 +78,17 @@ class Walk:
         self.basis: Basis = basis
         self.sides: list[Resolved] = list(spec.sides_at(level, basis).values())
         self.numbers = rule_numbers(self.sides[-1])
-        self.types = types_taken(self.sides)
+        self.types = supported_types(self.sides)
         self.descriptors: list[Descriptor] = []
         self._missing = required_features(self.sides)
         self._covered: set[Feature] = set()
         self._refusals: Counter[str] = Counter()
-        self._mends = _MENDS
+        self._mends = _MAX_REPAIRS
         self._explore(Random(spec.name).randint)  # noqa: S311  # repeatable on purpose
-        few = self._few_with_all()
-        self._starts = self.descriptors + few * (len(self.descriptors) // max(len(few), 1))
+        covering_descriptors = self._select_covering()
+        self._starts = self.descriptors + covering_descriptors * (
+            len(self.descriptors) // max(len(covering_descriptors), 1)
+        )
 
     def takes(self, descriptor: Descriptor) -> bool:
         """Return whether a descriptor is small and accepted.
@@ -109,14 +111,14 @@ class Walk:
 
     def draw(self, pick: Callable[[int, int], int]) -> Descriptor:
         """Return a valid descriptor; the simplest choices give the first example."""
-        descriptor = one_of(pick, self._starts)
+        descriptor = pick_option(pick, self._starts)
         mover = self._mover(pick)
         steps = pick(0, _STEPS)
         for step in range(steps):
             # The first step changes the type, because there are many types.
-            moved = mover.mutate_descriptor(descriptor, 1) if step else mover.retype_tensor(descriptor)
-            if moved is not descriptor and self.takes(moved):
-                descriptor = moved
+            mutated = mover.mutate_descriptor(descriptor, 1) if step else mover.retype_tensor(descriptor)
+            if mutated is not descriptor and self.takes(mutated):
+                descriptor = mutated
         return descriptor
 
     def require(self) -> None:
@@ -145,33 +147,33 @@ class Walk:
                 self._refusals.update(f.rule for side in self.sides for f in explain_at(seed, side))
         if not self.descriptors:
             return
-        self._wander(pick, _EXPLORED // 2)
+        self._walk_randomly(pick, _EXPLORED // 2)
         failed: Counter[Any] = Counter()
         for feature in sorted(self._missing - self._covered, key=lambda f: (f[0] != "given", repr(f))):
             kind = feature[:2] + feature[3:]
-            if feature not in self._covered and not failed["given", kind[1]] and failed[kind] < _GIVEN_UP:
-                failed[kind] += not self._reach(feature, pick)
-        self._wander(pick, _EXPLORED // 2)
+            if feature not in self._covered and not failed["given", kind[1]] and failed[kind] < _MAX_UNREACHABLE:
+                failed[kind] += not self._search_feature(feature, pick)
+        self._walk_randomly(pick, _EXPLORED // 2)
 
-    def _few_with_all(self) -> list[Descriptor]:
+    def _select_covering(self) -> list[Descriptor]:
         """Return a few descriptors that together have all reachable features.
 
         Rare features are thereby drawn more often.
         """
-        every = [
+        feature_sets = [
             (descriptor, descriptor_features(descriptor, self.sides) & self._missing) for descriptor in self.descriptors
         ]
-        left, chosen = self._missing & self._covered, []
+        left, chosen_descriptors = self._missing & self._covered, []
         while left:
-            descriptor, has = max(every, key=lambda each: len(each[1] & left))
-            chosen.append(descriptor)
-            left -= has
-        return chosen
+            descriptor, best_features = max(feature_sets, key=lambda candidate: len(candidate[1] & left))
+            chosen_descriptors.append(descriptor)
+            left -= best_features
+        return chosen_descriptors
 
     def _seeds(self) -> Iterator[Descriptor]:
-        yield from map(concrete, examples_at(self.spec, self.level))
+        yield from map(make_concrete, examples_at(self.spec, self.level))
         if not self.descriptors:
-            yield from map(concrete, counterexamples_at(self.spec, self.level))
+            yield from map(make_concrete, counterexamples_at(self.spec, self.level))
         if not self.descriptors:
             yield self._blank()
 
@@ -190,30 +192,30 @@ class Walk:
         self,
         seed: Descriptor,
         pick: Callable[[int, int], int],
-        keep: Callable[[Descriptor], bool] = lambda _: True,
+        is_acceptable: Callable[[Descriptor], bool] = lambda _: True,
     ) -> Descriptor:
         """Return a small descriptor derived from an accepted one.
 
         If none is small enough, returns the last one found.
         """
         mover = self._mover(pick)
-        for _ in range(_SHRUNK):
+        for _ in range(_MAX_SHRINK_STEPS):
             if self.small(seed):
                 break
             descriptor = mover.mutate_descriptor(seed, 1 + pick(0, 1))
             if (
                 descriptor.known_elements < seed.known_elements
-                and keep(descriptor)
+                and is_acceptable(descriptor)
                 and accepts(descriptor, self.level, self.basis)
             ):
                 seed = descriptor
         halved: Descriptor | None = seed
         while halved is not None and not self.small(halved):
-            seed, halved = halved, self._halve_elements(halved, pick, keep)
+            seed, halved = halved, self._halve_elements(halved, pick, is_acceptable)
         return halved or seed
 
     def _halve_elements(
-        self, descriptor: Descriptor, pick: Callable[[int, int], int], keep: Callable[[Descriptor], bool]
+        self, descriptor: Descriptor, pick: Callable[[int, int], int], is_acceptable: Callable[[Descriptor], bool]
     ) -> Descriptor | None:
         """Return an accepted descriptor with fewer elements.
 
@@ -221,14 +223,14 @@ class Walk:
         """
         count = descriptor.known_elements
         tensors = [(place, t, axis) for place, t in descriptor.tensors() for axis in range(len(t.sizes or ()))]
-        for place, tensor, axis in sorted(tensors, key=lambda each: -(each[1].sizes or ())[each[2]]):  # type: ignore[operator]
+        for place, tensor, axis in sorted(tensors, key=lambda candidate: -(candidate[1].sizes or ())[candidate[2]]):  # type: ignore[operator]
             size = (tensor.sizes or ())[axis]
-            if self._mends <= 0 or not isinstance(size, int) or size < _HALVED:
+            if self._mends <= 0 or not isinstance(size, int) or size < _SMALL_SIZE:
                 return None
             self._mends -= 1
-            smaller = replace_tensors(descriptor, {place: resize_dimension(tensor, axis, size // 2)})
+            smaller_descriptor = replace_tensors(descriptor, {place: resize_dimension(tensor, axis, size // 2)})
             new_descriptor = repair_descriptor(
-                smaller, self.sides, pick, lambda d: keep(d) and d.known_elements < count
+                smaller_descriptor, self.sides, pick, lambda d: is_acceptable(d) and d.known_elements < count
             )
             if new_descriptor is not None:
                 return new_descriptor
@@ -240,18 +242,18 @@ class Walk:
         Features of rows are always added, others until the collection is large.
         """
         new = descriptor_features(descriptor, self.sides) - self._covered
-        if new & self._missing or (new and len(self.descriptors) < _MOST):
+        if new & self._missing or (new and len(self.descriptors) < _MAX_DESCRIPTORS):
             self._covered |= new
             self.descriptors.append(descriptor)
 
-    def _wander(self, pick: Callable[[int, int], int], steps: int) -> None:
+    def _walk_randomly(self, pick: Callable[[int, int], int], steps: int) -> None:
         mover = self._mover(pick)
         for _ in range(steps):
-            descriptor = mover.mutate_descriptor(one_of(pick, self.descriptors), 1 + pick(0, 1))
+            descriptor = mover.mutate_descriptor(pick_option(pick, self.descriptors), 1 + pick(0, 1))
             if self.takes(descriptor):
                 self._add(descriptor)
 
-    def _reach(self, feature: Feature, pick: Callable[[int, int], int]) -> bool:
+    def _search_feature(self, feature: Feature, pick: Callable[[int, int], int]) -> bool:
         """Search for a descriptor with a feature; return whether it was found.
 
         Applies the change and repairs the result.
@@ -260,21 +262,23 @@ class Walk:
         def has(descriptor: Descriptor) -> bool:
             return feature in descriptor_features(descriptor, self.sides)
 
-        with_it = [descriptor for descriptor in self.descriptors if descriptor.fields.get(feature[1]) is not None]
-        bases = with_it if with_it and feature[0] != "given" else self.descriptors
+        descriptors_with_field = [
+            descriptor for descriptor in self.descriptors if descriptor.fields.get(feature[1]) is not None
+        ]
+        bases = descriptors_with_field if descriptors_with_field and feature[0] != "given" else self.descriptors
         if feature[3:]:
             bases = [descriptor for descriptor in bases if condition(descriptor, self.sides) == feature[3]] or bases
         step = max(1, len(bases) // _BASES)
         for base in bases[::step][: _BASES + 1]:
             for number, new_descriptor in enumerate(self._variants_with(base, feature)):
-                if number >= _WAYS:
+                if number >= _MAX_VARIANTS:
                     break
                 if has(new_descriptor) and self._add_variant(new_descriptor, has, pick):
                     return True
         return False
 
     def _add_variant(
-        self, descriptor: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]
+        self, descriptor: Descriptor, is_acceptable: Callable[[Descriptor], bool], pick: Callable[[int, int], int]
     ) -> bool:
         """Add the descriptor or an accepted variant of it.
 
@@ -291,16 +295,18 @@ class Walk:
             for n, value, kind in type_names(self.spec)
             if kind in types
         )
-        descriptors = (o for o in chain([descriptor], retypes, names) if keep(o) and accepts(o, self.level, self.basis))
-        done = next(descriptors, None)
-        if done is not None:
-            done = self._shrunk(done, pick, keep)
+        descriptors = (
+            o for o in chain([descriptor], retypes, names) if is_acceptable(o) and accepts(o, self.level, self.basis)
+        )
+        new_variant = next(descriptors, None)
+        if new_variant is not None:
+            new_variant = self._shrunk(new_variant, pick, is_acceptable)
         elif self._mends:
             self._mends -= 1
-            done = repair_descriptor(descriptor, self.sides, pick, keep)
-        if done is None or not self.takes(done):
+            new_variant = repair_descriptor(descriptor, self.sides, pick, is_acceptable)
+        if new_variant is None or not self.takes(new_variant):
             return False
-        self._add(done)
+        self._add(new_variant)
         return True
 
     def _variants_with(self, base: Descriptor, feature: Feature) -> Iterator[Descriptor]:
@@ -327,11 +333,13 @@ class Walk:
         elif aspect == "rank":
             steps = value - len(tensors[place].sizes or ())
             yield from (add_dimensions(base, group, steps) for group in linked_tensors(base, place, "rank"))
-            alone = next(linked_tensors(base, place, "rank"))
-            for back, places in product((1, 2, 3), (None, alone)) if steps else ():
+            single_place = next(linked_tensors(base, place, "rank"))
+            for position_from_end, places in product((1, 2, 3), (None, single_place)) if steps else ():
                 descriptor = base
                 for _ in range(abs(steps)):
-                    descriptor = change_depth(descriptor, self.spec, back, drop=steps < 0, places=places)
+                    descriptor = change_depth(
+                        descriptor, self.spec, position_from_end, drop_dimension=steps < 0, places=places
+                    )
                 yield descriptor
 
 
@@ -343,9 +351,9 @@ def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented
 
     proven: raise InputError if it finds none (see `Walk.require`).
     """
-    kept = _walks.setdefault(spec, {})
-    if (level, basis) not in kept:
-        kept[level, basis] = Walk(spec, level, basis)
+    cached_walk = _walks.setdefault(spec, {})
+    if (level, basis) not in cached_walk:
+        cached_walk[level, basis] = Walk(spec, level, basis)
     if proven:
-        kept[level, basis].require()
-    return kept[level, basis]
+        cached_walk[level, basis].require()
+    return cached_walk[level, basis]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from specgate.errors import InputError
 from specgate.files import write_bytes
 from specgate.linting.config import describe_value
-from specgate.linting.files import quote_text, read_whole, relative_name
+from specgate.linting.files import quote_text, read_content, relative_name
 from specgate.targets import at_level
 from specgate.verdict import Finding, Location
 
@@ -58,7 +58,7 @@ def load_baseline(path: Path) -> Baseline:
     Raises InputError if it is unreadable or malformed or has another schema.
     """
     source = str(path)
-    data = read_whole(path, _SIZE_LIMIT, name=source)
+    data = read_content(path, _SIZE_LIMIT, name=source)
     try:
         document = json.loads(data, object_pairs_hook=_without_duplicates)
     except RecursionError as error:
@@ -97,7 +97,7 @@ def apply_baseline(report: Report, baseline: Baseline, root: Path) -> None:
     """
     occurring = Counter(_key(finding, root) for finding in (*report.findings, *report.ignored))
     left = Counter(baseline.counts)
-    kept: list[Finding] = []
+    remaining_findings: list[Finding] = []
     for finding in report.findings:
         key = _key(finding, root)
         is_baselined = left[key] > 0
@@ -105,12 +105,12 @@ def apply_baseline(report: Report, baseline: Baseline, root: Path) -> None:
         if is_baselined:
             report.ignored.append(replace(finding, ignored=f"known in the baseline {baseline.source or ''}".rstrip()))
         else:
-            kept.append(finding)
-    covered = _covered_pairs(report, root)
+            remaining_findings.append(finding)
+    covered_pairs = _covered_pairs(report, root)
     for entry, count in baseline.counts.items():
-        if (entry.file, entry.target) in covered and occurring[entry] < count:
-            kept.append(_stale(entry, count, occurring[entry], baseline.source))
-    report.findings = kept
+        if (entry.file, entry.target) in covered_pairs and occurring[entry] < count:
+            remaining_findings.append(_stale_finding(entry, count, occurring[entry], baseline.source))
+    report.findings = remaining_findings
 
 
 def write_baseline(report: Report, path: Path, root: Path, before: Baseline | None = None) -> None:
@@ -124,9 +124,9 @@ def write_baseline(report: Report, path: Path, root: Path, before: Baseline | No
     """
     counts = Counter(_key(finding, root) for finding in report.findings if finding.id not in _OWN_RULES)
     if before is not None:
-        covered = _covered_pairs(report, root)
+        covered_pairs = _covered_pairs(report, root)
         for entry, count in before.counts.items():
-            if (entry.file, entry.target) not in covered and _exists(root, entry.file):
+            if (entry.file, entry.target) not in covered_pairs and _file_exists(root, entry.file):
                 counts[entry] = count
     files: dict[str, list[dict[str, Any]]] = {}
     for entry in sorted(counts):
@@ -146,7 +146,7 @@ def _covered_pairs(report: Report, root: Path) -> set[tuple[str, str]]:
     return {(name, target) for name, targets in names for target in ("", *map(at_level, targets))}
 
 
-def _exists(root: Path, file: str) -> bool:
+def _file_exists(root: Path, file: str) -> bool:
     try:
         return (root / file).exists()
     except (OSError, ValueError):  # not a possible file name
@@ -162,8 +162,8 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _entry(file: str, item: object, source: str, place: str) -> tuple[Entry, int]:
     if not isinstance(item, dict) or item.keys() != set(_KEYS):
-        what = f"the keys {quote_text(', '.join(item))}" if isinstance(item, dict) else describe_value(item)
-        raise InputError(f"expected an object of {', '.join(_KEYS)}, found {what}", file=source, place=place)
+        description = f"the keys {quote_text(', '.join(item))}" if isinstance(item, dict) else describe_value(item)
+        raise InputError(f"expected an object of {', '.join(_KEYS)}, found {description}", file=source, place=place)
     for key in _TEXTS:
         if not isinstance(item[key], str):
             text = describe_value(item[key])
@@ -182,12 +182,12 @@ def _key(finding: Finding, root: Path) -> Entry:
     return Entry(file, location.node or "", finding.where, finding.id, at_level(finding.target or ""))
 
 
-def _stale(entry: Entry, count: int, occurring: int, source: str | None) -> Finding:
-    where = " of ".join(quote_text(part) for part in (entry.field, entry.node, entry.file) if part)
+def _stale_finding(entry: Entry, count: int, occurring: int, source: str | None) -> Finding:
+    place = " of ".join(quote_text(part) for part in (entry.field, entry.node, entry.file) if part)
     return Finding(
         id="specgate/baseline-stale",
         severity="note",
-        message=f"the baseline expects {quote_text(entry.rule)} at {where}: count {count}, found {occurring}",
+        message=f"the baseline expects {quote_text(entry.rule)} at {place}: count {count}, found {occurring}",
         values={"rule": entry.rule, "count": count, "occurring": occurring},
         fix="write the baseline again",
         location=Location(file=source),

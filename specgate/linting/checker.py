@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.caching import shelf
+from specgate.caching import get_cache
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
 from specgate.dialects import capability
@@ -17,7 +17,7 @@ from specgate.linting.nodes import kinds_of, units_of
 from specgate.linting.versions import Versions
 from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect, on_change
-from specgate.validate.check import check_at, check_for, spelt_for
+from specgate.validate.check import check_at, check_for, with_target_spelling
 from specgate.validate.releases import with_release_findings
 from specgate.validate.verdict_cache import Memo, key_of
 from specgate.verdict import Finding, NodeRef
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis, Report, Verdict
 
-__all__ = ["Judging"]
+__all__ = ["TargetChecker"]
 
 
 @slotted(frozen=True)
-class _Known:
+class _CachedResult:
     """The result for a descriptor, shared by all of its nodes.
 
     above: its opset import is above the target's. needs: findings on what the target lacks for it. difference: how a
@@ -54,15 +54,15 @@ class _Known:
         return self.verdict.accepted is not True or bool(self.verdict.findings or self.needs)
 
 
-_JUDGED: Final[Memo[_Known]] = Memo()
+_VERDICTS: Final[Memo[_CachedResult]] = Memo()
 #: Results by everything that matters besides the descriptor, then by its id(). Each entry references its descriptor,
 #: which keeps the id() unique.
-_SEEN: Final[dict[tuple[Any, ...], dict[int, tuple[Descriptor, _Known]]]] = {}
-_MOST_SEEN: Final = 8192
-on_change(_SEEN.clear)
+_DESCRIPTOR_CACHE: Final[dict[tuple[Any, ...], dict[int, tuple[Descriptor, _CachedResult]]]] = {}
+_MAX_CACHED: Final = 8192
+on_change(_DESCRIPTOR_CACHE.clear)
 
 
-class Judging:
+class TargetChecker:
     """Checks the units of `graph` for `target`; `device` as in `check_at`."""
 
     def __init__(self, graph: Graph, target: Target, basis: Basis, device: frozenset[str] | None = None) -> None:
@@ -75,7 +75,7 @@ class Judging:
         self.versions = Versions(target, basis, device)
         #: Everything that affects a result besides the descriptor.
         self._key = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
-        self._verdicts = shelf(_SEEN, self._key, _MOST_SEEN)
+        self._verdicts = get_cache(_DESCRIPTOR_CACHE, self._key, _MAX_CACHED)
 
     def units(self, units: Units | Sequence[Unit], report: Report) -> None:
         """Check the units of the target's dialect, each kind once."""
@@ -98,21 +98,21 @@ class Judging:
         self._tell(unit, report)
         return None if result is None else result.verdict
 
-    def _count_nodes(self, descriptor: Descriptor, report: Report, count: int) -> _Known:
+    def _count_nodes(self, descriptor: Descriptor, report: Report, count: int) -> _CachedResult:
         """Return the result for a descriptor and add `count` to its node count."""
         report.nodes += count
         result = self._result_of(descriptor)
         self.refused = self.refused or result.verdict.accepted is False
         if result.above:
-            self.versions.count(descriptor, alike=not result.needs, nodes=count)
+            self.versions.count(descriptor, is_unchanged=not result.needs, nodes=count)
         elif result.difference is not None:
             self.versions.note(result.difference, nodes=count)
         return result
 
-    def _result_of(self, descriptor: Descriptor) -> _Known:
+    def _result_of(self, descriptor: Descriptor) -> _CachedResult:
         pair = self._verdicts.get(id(descriptor))
         if pair is None:
-            result = _JUDGED.of(lambda: (self._key, key_of(descriptor)), lambda: self._check_descriptor(descriptor))
+            result = _VERDICTS.of(lambda: (self._key, key_of(descriptor)), lambda: self._check_descriptor(descriptor))
             pair = self._verdicts[id(descriptor)] = descriptor, result
         return pair[1]
 
@@ -120,32 +120,34 @@ class Judging:
         """Report the findings of a unit, undecided rules and a missing table."""
         if unit.descriptor is None:
             report.no_table.append(NodeRef(unit.location, self.word, unit.reason))
-            report.findings.extend(self._too_new(unit))
+            report.findings.extend(self._version_findings(unit))
             return
         result = self._result_of(unit.descriptor)
         for finding in (*result.verdict.findings, *result.needs):
             report.findings.append(replace(finding, location=unit.location, target=self.word))
         if result.verdict.accepted is None:
-            say = partial(_with_pins, result.reason, self.graph, unit.descriptor, result.verdict)
-            report.undecided.append(NodeRef.unread(unit.location, self.word, say))
+            explain_finding = partial(_with_pins, result.reason, self.graph, unit.descriptor, result.verdict)
+            report.undecided.append(NodeRef.unread(unit.location, self.word, explain_finding))
 
-    def _check_descriptor(self, descriptor: Descriptor) -> _Known:
+    def _check_descriptor(self, descriptor: Descriptor) -> _CachedResult:
         """Return the result for a descriptor.
 
         A node of a model is checked at the opset that the model imports; other descriptors are checked for the target.
         """
-        own = descriptor.version
-        if not self.graph.imports or own is None:
+        own_version = descriptor.version
+        if not self.graph.imports or own_version is None:
             verdict = check_for(descriptor, self.target, self.basis, self.device)
-            return _Known(verdict, cache(partial(_reason, verdict)))
-        verdict = spelt_for(check_at(descriptor, own, self.basis, self.target.by, self.device), self.word)
+            return _CachedResult(verdict, cache(partial(_reason, verdict)))
+        verdict = with_target_spelling(
+            check_at(descriptor, own_version, self.basis, self.target.by, self.device), self.word
+        )
         verdict = with_release_findings(verdict, descriptor, self.target)
         reason = cache(partial(_reason, verdict))
         if self.versions.is_above(descriptor):
-            return _Known(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))
-        return _Known(verdict, reason, difference=self.versions.differences(descriptor, verdict))
+            return _CachedResult(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))
+        return _CachedResult(verdict, reason, difference=self.versions.differences(descriptor, verdict))
 
-    def _too_new(self, unit: Unit) -> Iterator[Finding]:
+    def _version_findings(self, unit: Unit) -> Iterator[Finding]:
         """Yield findings on the version of a node without a table."""
         table = dialect(self.graph.dialect)
         if unit.version is not None and table.position[unit.version] > table.position[self.target.level]:
@@ -177,12 +179,14 @@ def _with_pins(reason: Callable[[], str], graph: Graph, descriptor: Descriptor, 
     from shlex import quote  # only computed for undecided nodes
 
     sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
-    named = dict.fromkeys(size for size in sizes if isinstance(size, Symbol))
-    seen: set[str] = set()
+    symbols = dict.fromkeys(size for size in sizes if isinstance(size, Symbol))
+    pinned_texts: set[str] = set()
     for finding in verdict.undecided:
         for value in finding.values.values():
-            seen.update(item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
+            pinned_texts.update(
+                item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
+            )
     pins = capability(graph.dialect, ModelFormat).pins
-    entries = dict.fromkeys(name for size in named if str(size) in seen for name in pins(graph, size))
+    entries = dict.fromkeys(name for size in symbols if str(size) in pinned_texts for name in pins(graph, size))
     options = " ".join(f"--pin {quote(f'{plain_name(name)}=SIZE')}" for name in entries)
     return f"{reason()}; pin {options}" if entries else reason()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
-from specgate.linting.files import path_matches, quote_text, read_whole, relative_name
+from specgate.linting.files import path_matches, quote_text, read_content, relative_name
 
 if TYPE_CHECKING:
     from datetime import date
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "Ignore", "PathRule", "describe_value", "load_config"]
 
-_OWN = "specgate.toml"
-_SHARED = "pyproject.toml"
+_CONFIG_FILE = "specgate.toml"
+_PROJECT_FILE = "pyproject.toml"
 _SIZE_LIMIT = 1 << 20  # bytes
 _PROBLEMS_LIMIT = 50
 _DOTS_LIMIT = 1000  # per line: tomllib needs quadratic time and memory for dotted keys
@@ -44,7 +44,7 @@ _EXPECTED = {
     "date_type": "a date such as 2027-01-31", "model_type": "a table",
     "entry_type": f"a table or {_TEXT}", "any_segments": "a * for each segment of the id",
 }  # fmt: skip
-_FOUND_TEXTS = {"missing": "nothing", "too_short": "an empty array"}
+_INPUT_WORDS = {"missing": "nothing", "too_short": "an empty array"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +144,13 @@ def load_config(start: Path, explicit: Path | None = None) -> Config:
 
 def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
     for folder in (start, *start.parents):
-        own, shared = folder / _OWN, folder / _SHARED
+        own_file, shared = folder / _CONFIG_FILE, folder / _PROJECT_FILE
         section = _section(shared) if shared.is_file() else None
-        if own.is_file():
+        if own_file.is_file():
             if section is not None:
-                both = f"found {_name(own)} and [tool.specgate] in {_name(shared)}"
-                raise InputError(f"expected one configuration, {both}", file=_name(folder))
-            return folder, own, _parse_toml(own)
+                conflict = f"found {_name(own_file)} and [tool.specgate] in {_name(shared)}"
+                raise InputError(f"expected one configuration, {conflict}", file=_name(folder))
+            return folder, own_file, _parse_toml(own_file)
         if section is not None:
             return folder, shared, section
         if (folder / ".git").exists():  # a file in a linked worktree
@@ -159,7 +159,7 @@ def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
 
 
 def _read_section(explicit: Path) -> dict[str, Any]:
-    if explicit.name != _SHARED:
+    if explicit.name != _PROJECT_FILE:
         return _parse_toml(explicit)
     section = _section(explicit)
     if section is None:
@@ -178,7 +178,7 @@ def _section(path: Path) -> dict[str, Any] | None:
 def _parse_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
-    data = read_whole(path, _SIZE_LIMIT, name=_name(path))
+    data = read_content(path, _SIZE_LIMIT, name=_name(path))
     if any(line.count(b".") > _DOTS_LIMIT for line in data.splitlines()):
         raise InputError(f"expected at most {_DOTS_LIMIT} dots in a line, found more", file=_name(path))
     try:
@@ -228,10 +228,12 @@ def _problems(error: ValidationError) -> list[str]:
     for index, item in enumerate(items):
         for depth in range(len(item["loc"])):
             first.setdefault(item["loc"][:depth], index)
-    placed = [
+    placed_items = [
         (first[item["loc"][:-1]], 0, item) if item["type"] == _UNKNOWN else (i, 1, item) for i, item in enumerate(items)
     ]
-    texts = [_problem(item) for *_, item in sorted(placed, key=lambda at: at[:2])[:_PROBLEMS_LIMIT]]
+    texts = [
+        _problem(item) for *_, item in sorted(placed_items, key=lambda placed_item: placed_item[:2])[:_PROBLEMS_LIMIT]
+    ]
     return texts + ([f"and {len(items) - _PROBLEMS_LIMIT} more"] if len(items) > _PROBLEMS_LIMIT else [])
 
 
@@ -253,9 +255,9 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
         from specgate.linting.config_model import ConfigFile, IgnoreTable, PathTable
 
         table = ConfigFile if len(path) == 1 else PathTable if path[0] == "paths" else IgnoreTable
-        near = get_close_matches(str(key)[:80], table.model_fields, 1)
+        similar = get_close_matches(str(key)[:80], table.model_fields, 1)
         keys = ", ".join(table.model_fields)
-        return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {keys}"
+        return f"unknown key, did you mean {similar[0]}?" if similar else f"unknown key, expected one of {keys}"
     if kind == "value_error":
         return str(error["ctx"]["error"])
     if value is None:  # TOML has no null: see PathTable
@@ -265,7 +267,7 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
         expected = "one of " + error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
     if kind == "list_type" and key in {"paths", "ignore"}:
         expected = f"an array of tables, [[{key}]]"
-    return f"expected {expected}, found {_FOUND_TEXTS.get(kind, text)}"
+    return f"expected {expected}, found {_INPUT_WORDS.get(kind, text)}"
 
 
 def describe_value(value: object) -> str:

@@ -40,7 +40,7 @@ def _rule(text: str) -> str:
     return text
 
 
-def _day(value: object) -> object:
+def _parse_day(value: object) -> object:
     with suppress(ValueError):
         if isinstance(value, str) and str(day := date.fromisoformat(value)) == value:  # accepts week dates too
             return day
@@ -70,8 +70,8 @@ class PathTable(_Table):
 
         TOML has no null, so validation then reports this mistake together with others.
         """
-        neither = isinstance(data, dict) and not {"targets", "exclude"} & data.keys()
-        return {**data, "targets": None} if neither else data
+        lacks_both = isinstance(data, dict) and not {"targets", "exclude"} & data.keys()
+        return {**data, "targets": None} if lacks_both else data
 
 
 class IgnoreTable(_Table):
@@ -82,7 +82,7 @@ class IgnoreTable(_Table):
     node: Text | None = Field(default=None, description="a glob of node paths")
     target: Text | None = Field(default=None, description="a dialect's level or a release")
     reason: Text = Field(description="why the findings are ignored")
-    until: Annotated[date | None, BeforeValidator(_day)] = Field(
+    until: Annotated[date | None, BeforeValidator(_parse_day)] = Field(
         default=None, description="last day on which the ignore applies"
     )
 

@@ -26,7 +26,7 @@ __all__ = [
     "looks_like_model",
     "path_matches",
     "quote_text",
-    "read_whole",
+    "read_content",
     "relative_name",
     "suffixes_of_models",
 ]
@@ -142,7 +142,7 @@ def compile_pattern(pattern: str) -> GitIgnoreSpec:
     return spec
 
 
-def read_whole(path: Path, limit: int, *, name: str) -> bytes:
+def read_content(path: Path, limit: int, *, name: str) -> bytes:
     """Return the content of a regular file of at most `limit` bytes.
 
     InputError uses `name` for the file.
@@ -182,12 +182,12 @@ def _files_of(path: str, exclude: Callable[[str], bool], skipped: list[str] | No
     files: list[str] = []
     excluded = 0
     suffixes = suffixes_of_models()
-    for file, named in pairs:
-        if not named and Path(file).suffix.lower() not in suffixes:
+    for file, is_explicit in pairs:
+        if not is_explicit and Path(file).suffix.lower() not in suffixes:
             continue
         if exclude(file):
             excluded += 1
-        elif named or looks_like_model(file):
+        elif is_explicit or looks_like_model(file):
             files.append(file)
         elif skipped is not None:
             skipped.append(file)
@@ -225,15 +225,15 @@ def _walk(top: Path, pattern: tuple[str, ...] | None) -> Iterator[tuple[str, boo
     while pending:
         directory, positions = pending.pop()
         for name, is_directory in _entries(directory):
-            reached = None
+            reached_positions = None
             if pattern is not None and positions is not None:
-                reached = _step(positions, name, pattern)
-            whole = reached is None or len(pattern or ()) in reached
+                reached_positions = _step(positions, name, pattern)
+            covers_folder = reached_positions is None or len(pattern or ()) in reached_positions
             if not is_directory:
-                if whole:
-                    yield str(directory / name), reached is not None
-            elif reached or (reached is None and not _is_skipped(name)):
-                pending.append((directory / name, None if whole else reached))
+                if covers_folder:
+                    yield str(directory / name), reached_positions is not None
+            elif reached_positions or (reached_positions is None and not _is_skipped(name)):
+                pending.append((directory / name, None if covers_folder else reached_positions))
 
 
 def _entries(directory: Path) -> list[tuple[str, bool]]:
@@ -257,15 +257,15 @@ def _step(positions: frozenset[int], name: str, pattern: tuple[str, ...]) -> fro
 
     All positions reached so far advance together, without backtracking.
     """
-    reached = set()
+    reached_positions = set()
     for position in positions:
         segment = pattern[position] if position < len(pattern) else ""
         if segment == "**":
             if not _is_skipped(name):
-                reached.add(position)
+                reached_positions.add(position)
         elif segment == name or (segment and not _is_skipped(name) and fnmatch(name, segment)):
-            reached.add(position + 1)
-    return _close_positions(reached, pattern)
+            reached_positions.add(position + 1)
+    return _close_positions(reached_positions, pattern)
 
 
 def _close_positions(positions: set[int], pattern: tuple[str, ...]) -> frozenset[int]:

@@ -15,29 +15,29 @@ from specgate.slotted import replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from specgate.linting.modified_model import Edited
+    from specgate.linting.modified_model import ModifiedModel
     from specgate.verdict import Edit, Finding, Report
 
-__all__ = ["Tried", "missing", "try_edits", "with_tried_edits"]
+__all__ = ["FixTrial", "missing", "try_edits", "with_tried_edits"]
 
 _Edits = tuple["Edit", ...]
 
 
-class Tried(NamedTuple):
+class FixTrial(NamedTuple):
     """A file with the accepted edits and its report.
 
     refused: why other edits were rejected; None if none were.
     """
 
-    file: Edited
+    file: ModifiedModel
     report: Report
     accepted: frozenset[_Edits]
     refused: str | None
 
 
 def try_edits(
-    base: str | Edited, before: Report, edits: Sequence[_Edits], lint: Callable[[Edited], Report]
-) -> Tried | str:
+    base: str | ModifiedModel, before: Report, edits: Sequence[_Edits], lint: Callable[[ModifiedModel], Report]
+) -> FixTrial | str:
     """Return the file with as many edits as are compatible.
 
     Returns the reason as a string if no edit is possible. base: the path, or the already modified file. before: the
@@ -48,14 +48,14 @@ def try_edits(
     if attempt.best is None:
         return attempt.refused or "nothing is changed"
     file, report = attempt.best
-    return Tried(file, report, frozenset(attempt.kept), attempt.refused)
+    return FixTrial(file, report, frozenset(attempt.kept), attempt.refused)
 
 
 class _Attempt:
-    def __init__(self, base: str | Edited, before: Report, lint: Callable[[Edited], Report]) -> None:
+    def __init__(self, base: str | ModifiedModel, before: Report, lint: Callable[[ModifiedModel], Report]) -> None:
         self.base, self.before, self.lint = base, before, lint
         self.kept: list[_Edits] = []
-        self.best: tuple[Edited, Report] | None = None
+        self.best: tuple[ModifiedModel, Report] | None = None
         self.refused: str | None = None
 
     def add(self, groups: list[_Edits]) -> None:
@@ -87,7 +87,7 @@ class _Attempt:
             self.add(groups[len(groups) // 2 :])
 
 
-def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]) -> Report:
+def with_tried_edits(path: str, report: Report, lint: Callable[[ModifiedModel], Report]) -> Report:
     """Return a report in which each edit is known to fix its finding.
 
     Edits that cause other findings are removed. An error at another node that disappears with these edits is a
@@ -95,23 +95,23 @@ def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]
     and the report has no other finding.
     """
     groups = [finding.edits for finding in report.findings if finding.edits]
-    wrong = [finding for finding in report.findings if finding.severity == "error" and finding.edits]
-    echoes = [finding for finding in report.findings if wrong and _may_echo(finding)]
+    wrong_fixes = [finding for finding in report.findings if finding.severity == "error" and finding.edits]
+    echoes = [finding for finding in report.findings if wrong_fixes and _may_echo(finding)]
     if not echoes and not any(_changes(edit) for group in groups for edit in group):
         return report
     trial = try_edits(path, report, groups, lint)
-    accepted = frozenset[_Edits]() if isinstance(trial, str) else trial.accepted
+    accepted_edits = frozenset[_Edits]() if isinstance(trial, str) else trial.accepted
     left = set() if isinstance(trial, str) else {_key(finding) for finding in trial.report.findings}
     report.findings = [
         replace(finding, edits=())
-        if finding.edits and (finding.edits not in accepted or _key(finding) in left)
+        if finding.edits and (finding.edits not in accepted_edits or _key(finding) in left)
         else finding
         for finding in report.findings
     ]
     if not isinstance(trial, str):
         causes = {finding.node for finding in report.findings if finding.edits and finding.severity == "error"}
-        gone = {id(finding) for finding in echoes if _key(finding) not in left and finding.node not in causes}
-        report.findings = [finding for finding in report.findings if id(finding) not in gone]
+        fixed_ids = {id(finding) for finding in echoes if _key(finding) not in left and finding.node not in causes}
+        report.findings = [finding for finding in report.findings if id(finding) not in fixed_ids]
     return report
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["apply_ignores", "expect_rule"]
 
-_OWN = "specgate"
+_SPECGATE = "specgate"
 _MODEL = "model"
 _SEGMENTS = 3
 
@@ -40,23 +40,23 @@ def expect_rule(pattern: str) -> None:
     parts = pattern.split("/")
     if len(parts) > _SEGMENTS or not all(parts):
         raise _unknown(pattern, "expected an id such as directml/GEMM/same-type, or a prefix of one")
-    groups = _matching(parts[0], _groups())
+    groups = _matching_names(parts[0], _groups())
     if not groups:
-        raise _unknown(pattern, _near_group(pattern, parts))
+        raise _unknown(pattern, _suggest_group(pattern, parts))
     texts = [(group, "") for group in groups]
-    for at, part in enumerate(parts[1:], start=1):
-        if at == len(parts) - 1 and any(_matching(part, _next_segments(*place)) for place in texts):
+    for segment_index, part in enumerate(parts[1:], start=1):
+        if segment_index == len(parts) - 1 and any(_matching_names(part, _next_segments(*place)) for place in texts):
             return  # segment by segment, so that only the tables of matching operators are loaded
-        below = {name for place in texts for name in _next_segments(*place)}
-        names = _matching(part, below)
+        segments = {name for place in texts for name in _next_segments(*place)}
+        names = _matching_names(part, segments)
         if not names:
-            near = get_close_matches(part, sorted(below), 1) or _fold_names(part, below)
-            raise _unknown(pattern, f"did you mean {'/'.join([*parts[:at], near[0]])}?" if near else "")
+            close = get_close_matches(part, sorted(segments), 1) or _fold_names(part, segments)
+            raise _unknown(pattern, f"did you mean {'/'.join([*parts[:segment_index], close[0]])}?" if close else "")
         texts = [(group, name) for group, _ in texts for name in names if name in _next_segments(group, "")]
 
 
 def _groups() -> tuple[str, ...]:
-    return (*dialect_names(), *dict.fromkeys(group.partition("/")[0] for group in other_groups()), _OWN)
+    return (*dialect_names(), *dict.fromkeys(group.partition("/")[0] for group in other_groups()), _SPECGATE)
 
 
 def _next_segments(group: str, operator: str) -> set[str]:
@@ -64,11 +64,11 @@ def _next_segments(group: str, operator: str) -> set[str]:
 
     operator: may also be ``model`` or ``tensor``.
     """
-    if group == _OWN:
+    if group == _SPECGATE:
         return set(OWN_RULES) if not operator else set()
     if not is_dialect(group):
-        others = other_groups()
-        return set(others[f"{group}/{operator}"]) if operator else {o.partition("/")[2] for o in others}
+        groups = other_groups()
+        return set(groups[f"{group}/{operator}"]) if operator else {o.partition("/")[2] for o in groups}
     table = dialect(group)
     if not operator:
         return {*table.operators, _MODEL, "tensor"}
@@ -77,7 +77,7 @@ def _next_segments(group: str, operator: str) -> set[str]:
     return {*rule_names(table, operator), *NODE_RULES}
 
 
-def _matching(pattern: str, names: Iterable[str]) -> list[str]:
+def _matching_names(pattern: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if glob_matches(name, pattern)]
 
 
@@ -85,14 +85,14 @@ def _fold_names(part: str, names: Iterable[str]) -> list[str]:
     return [name for name in sorted(names) if fold_name(name) == fold_name(part)]
 
 
-def _near_group(pattern: str, parts: list[str]) -> str:
+def _suggest_group(pattern: str, parts: list[str]) -> str:
     """Return a suggestion for an unknown first segment.
 
     It may be an operator without its dialect, or a misspelled dialect.
     """
-    of = [group for group in dialect_names() if _matching(parts[0], dialect(group).operators)]
-    near = get_close_matches(parts[0], _groups(), 1)
-    text = f"{of[0]}/{pattern}" if of else "/".join([near[0], *parts[1:]]) if near else None
+    groups = [group for group in dialect_names() if _matching_names(parts[0], dialect(group).operators)]
+    similar = get_close_matches(parts[0], _groups(), 1)
+    text = f"{groups[0]}/{pattern}" if groups else "/".join([similar[0], *parts[1:]]) if similar else None
     return f"did you mean {text}?" if text else f"ids begin with one of {', '.join(_groups())}"
 
 
@@ -107,28 +107,28 @@ def apply_ignores(report: Report, ignores: Sequence[Ignore], *, today: date, roo
     ``specgate/ignore-stale``: it matched nothing although a file that it covers was linted for its target and for the
     dialect of its rule.
     """
-    named = cache(lambda file: relative_name(file, root))
-    holding = [ignore for ignore in ignores if not _is_expired(ignore, today)]
-    used: set[int] = set()
-    kept: list[Finding] = []
+    cached_name = cache(lambda file: relative_name(file, root))
+    active_ignores = [ignore for ignore in ignores if not _is_expired(ignore, today)]
+    used_ignores: set[int] = set()
+    remaining_findings: list[Finding] = []
     for finding in report.findings:
-        name = named(finding.location.file) if finding.location and finding.location.file else None
+        name = cached_name(finding.location.file) if finding.location and finding.location.file else None
         # All matching ignores count as used, not only the first one.
-        matching = [ignore for ignore in holding if _matches(ignore, finding, name)]
-        used.update(map(id, matching))
-        if matching:
-            report.ignored.append(replace(finding, ignored=matching[0].reason))
+        matching_ignores = [ignore for ignore in active_ignores if _matches(ignore, finding, name)]
+        used_ignores.update(map(id, matching_ignores))
+        if matching_ignores:
+            report.ignored.append(replace(finding, ignored=matching_ignores[0].reason))
         else:
-            kept.append(finding)
-    names = [named(file) for file in report.files]
+            remaining_findings.append(finding)
+    names = [cached_name(file) for file in report.files]
     for ignore in ignores:
         if _is_expired(ignore, today):
-            kept.append(_expired_finding(ignore))
-        elif id(ignore) not in used:
+            remaining_findings.append(_expired_finding(ignore))
+        elif id(ignore) not in used_ignores:
             unknown = _no_such_rule(ignore.rule)
             if unknown is not None or _is_covered(ignore, names, report.targets):
-                kept.append(_stale(ignore, unknown))
-    report.findings = kept
+                remaining_findings.append(_stale_finding(ignore, unknown))
+    report.findings = remaining_findings
 
 
 def _is_expired(ignore: Ignore, today: date) -> bool:
@@ -185,12 +185,12 @@ def _rule_groups(text: str) -> frozenset[str]:
 
 
 def _expired_finding(ignore: Ignore) -> Finding:
-    until = ignore.until.isoformat() if ignore.until else ""
+    date = ignore.until.isoformat() if ignore.until else ""
     return Finding(
         id="specgate/ignore-expired",
         severity="warning",
-        message=f"ignore {quote_text(ignore.rule)} expired on {until} (reason: {quote_text(ignore.reason)})",
-        values={"rule": ignore.rule, "until": until, "reason": ignore.reason},
+        message=f"ignore {quote_text(ignore.rule)} expired on {date} (reason: {quote_text(ignore.reason)})",
+        values={"rule": ignore.rule, "until": date, "reason": ignore.reason},
         fix="remove the ignore, or extend it",
         location=Location(file=ignore.source, node=ignore.place),
     )
@@ -210,7 +210,7 @@ def _no_such_rule(pattern: str) -> str | None:
     return None
 
 
-def _stale(ignore: Ignore, unknown: str | None) -> Finding:
+def _stale_finding(ignore: Ignore, unknown: str | None) -> Finding:
     if unknown is not None:
         return Finding(
             id="specgate/ignore-stale",

@@ -35,7 +35,7 @@ STDIN: Final = "<stdin>"
 _ARGUMENT: Final = "<argument>"
 #: The kind of input that is not a model: descriptors as JSON or YAML.
 TEXT: Final = "text"
-_SNIFFED: Final = 4096
+_HEAD: Final = 4096
 _BLOCK: Final = 2**20
 
 
@@ -79,26 +79,26 @@ def is_text(text: str) -> bool:
     return start.startswith("{") or (start.startswith(("//", "/*", "[")) and "{" in start)
 
 
-def standard_input(begun: bytes = b"") -> InputSource:
+def standard_input(first_bytes: bytes = b"") -> InputSource:
     """Read standard input to its end.
 
-    begun: the part that was already read. Raises InputError if it is empty or too large.
+    first_bytes: the part that was already read. Raises InputError if it is empty or too large.
     """
-    data = bytearray(begun)
+    data = bytearray(first_bytes)
     try:
         source = source_bytes()
         while block := source.read(_BLOCK):
             data += block
             # Determine the kind first: the limit for text is lower than the limit for models.
-            kind = kind_of(data[:_SNIFFED])
-            most = MAX_FILE if kind == TEXT else capability(kind, ModelFormat).max_bytes
-            if len(data) > most:
-                raise InputError(f"expected at most {most} bytes, found more", file=STDIN)
+            kind = kind_of(data[:_HEAD])
+            max_size = MAX_FILE if kind == TEXT else capability(kind, ModelFormat).max_bytes
+            if len(data) > max_size:
+                raise InputError(f"expected at most {max_size} bytes, found more", file=STDIN)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=STDIN) from None
-    if not data[:_SNIFFED].strip() and not data.strip():
+    if not data[:_HEAD].strip() and not data.strip():
         raise InputError("expected a descriptor or a model, found nothing", file=STDIN)
-    return InputSource(bytes(data), kind_of(bytes(data[:_SNIFFED])))
+    return InputSource(bytes(data), kind_of(bytes(data[:_HEAD])))
 
 
 def source_bytes() -> BinaryIO:
@@ -113,10 +113,10 @@ def kind_of(start: bytes | bytearray) -> str:
 
     `TEXT` for a descriptor file (JSON, YAML).
     """
-    plain = bytes(start).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if plain.startswith((b"{", *UTF16)):  # avoids a search for plugins for each descriptor
+    plain_start = bytes(start).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if plain_start.startswith((b"{", *UTF16)):  # avoids a search for plugins for each descriptor
         return TEXT
-    return next((each.name for each in implementing(ModelFormat) if each.begins_model(plain[:_SNIFFED])), TEXT)
+    return next((owner.name for owner in implementing(ModelFormat) if owner.begins_model(plain_start[:_HEAD])), TEXT)
 
 
 def name_input(graph: Graph, result: InputSource) -> Graph:
@@ -130,7 +130,7 @@ def name_input(graph: Graph, result: InputSource) -> Graph:
     return graph
 
 
-def _move_location(at: Location | Callable[[], Location], file: str | None) -> Location:
-    place = at() if callable(at) else at
+def _move_location(location: Location | Callable[[], Location], file: str | None) -> Location:
+    place = location() if callable(location) else location
     # A text that is a single descriptor, and is not a file, has no location.
     return replace(place, file=file, node=place.node or None if file is None else place.node)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from specgate.errors import Error, InputError
 from specgate.linting.model import lint_model
-from specgate.spec.tables import use_specs
+from specgate.spec.tables import load_extra_specs
 from specgate.targets import parse_targets
-from specgate.workers.pool import Lost, PoolClosed, bounded_map
+from specgate.workers.pool import LostJob, PoolClosed, bounded_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Basis, Location, Report
 
-__all__ = ["Cluster", "Job", "lint_job", "load_specs", "named_report"]
+__all__ = ["Cluster", "Job", "lint_job", "load_specs", "rename_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def lint_job(job: Job) -> Report | str:
         if os.environ.get("SPECGATE_DEBUG"):
             raise
         return f"{job.file}: internal error, please report it (SPECGATE_DEBUG=1 shows where): {error!r:.300}"
-    return report if path == job.file else named_report(report, path, job.file)
+    return report if path == job.file else rename_report(report, path, job.file)
 
 
 def load_specs(folders: tuple[str, ...]) -> None:
@@ -72,7 +72,7 @@ def load_specs(folders: tuple[str, ...]) -> None:
     global _loaded  # noqa: PLW0603  # one set of tables per process
     with _lock:  # a Dask worker may run several threads
         if folders != _loaded:
-            use_specs(*(Path(folder) for folder in folders))
+            load_extra_specs(*(Path(folder) for folder in folders))
             _loaded = folders
 
 
@@ -80,7 +80,7 @@ _lock = Lock()
 _loaded: tuple[str, ...] = ()
 
 
-def named_report(report: Report, path: str, file: str) -> Report:
+def rename_report(report: Report, path: str, file: str) -> Report:
     """Return the report with the file name that the user gave."""
 
     def place(location: Location) -> Location:
@@ -99,8 +99,8 @@ def named_report(report: Report, path: str, file: str) -> Report:
 
 J = TypeVar("J")
 A = TypeVar("A")
-_PER_THREAD = 4
-_LEAST_WINDOW = 32
+_JOBS_PER_THREAD = 4
+_MIN_WINDOW = 32
 _SECONDS = 10.0  # seconds to reach the scheduler, and for the first worker to appear
 
 
@@ -148,7 +148,7 @@ class Cluster(Generic[J, A]):
         self._client.close(timeout=_SECONDS if kind is None else 1)  # also cancels running jobs
         self._logger.setLevel(self._level)
 
-    def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
+    def answers(self, jobs: Iterable[J]) -> Iterator[A | LostJob]:
         """Yield one answer per job, in the order of the jobs."""
         yield from bounded_map(jobs, self._submit, self._collect, self._window)
 
@@ -170,23 +170,23 @@ class Cluster(Generic[J, A]):
             if version != __version__:
                 raise InputError(f"the Dask worker {worker} has specgate {version}, here it is {__version__}")
         threads: int = sum(self._client.nthreads().values())
-        return max(_LEAST_WINDOW, threads * _PER_THREAD)
+        return max(_MIN_WINDOW, threads * _JOBS_PER_THREAD)
 
     def _submit(self, job: J) -> Any:
         return self._client.submit(run_job, self._function, self._specs, job, pure=False)
 
-    def _collect(self, job: J, future: Any) -> A | Lost:
+    def _collect(self, job: J, future: Any) -> A | LostJob:
         from distributed import CancelledError, KilledWorker
 
         del job
         try:
             answer: A = future.result()
         except KilledWorker as error:
-            return Lost(f"{error.allowed_failures + 1} workers died on this file")
+            return LostJob(f"{error.allowed_failures + 1} workers died on this file")
         except CancelledError:
             raise PoolClosed(f"lost the Dask cluster at {self._address}") from None
         except Exception as error:  # noqa: BLE001  # any exception that a worker returns
-            return Lost(f"{type(error).__name__}: {error!s:.200}")
+            return LostJob(f"{type(error).__name__}: {error!s:.200}")
         else:
             return answer
         finally:

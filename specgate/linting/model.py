@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import Descriptor
 from specgate.descriptors.files import iterate_placed, read_placed
 from specgate.descriptors.read import read_text_file
-from specgate.descriptors.text import LINED, lines
+from specgate.descriptors.text import JSON_LINES_SUFFIXES, lines
 from specgate.dialects import DEFAULT, capability, holds_text, implementing, is_dialect, package, package_of
 from specgate.dialects.protocols import LibraryObjects, ModelFixes, ModelFormat
 from specgate.errors import InputError
-from specgate.linting.checker import Judging
+from specgate.linting.checker import TargetChecker
 from specgate.linting.coverage import unchecked_findings
 from specgate.linting.input_source import TEXT, InputSource, name_input
-from specgate.linting.modified_model import Edited
+from specgate.linting.modified_model import ModifiedModel
 from specgate.linting.nodes import Graph, Unit, context_of
 from specgate.linting.settings import LintSettings
 from specgate.loading import gc_paused
@@ -66,16 +66,16 @@ def _report(
     model: Any, targets: Sequence[Target], basis: Basis, device: frozenset[str] | None, settings: LintSettings
 ) -> Report:
     graph = graph_of(model, settings)
-    report = _of_graph(graph, _files(model), targets, basis, device)
+    report = _report_graph(graph, _files(model), targets, basis, device)
     for place, part in graph.parts:
-        own = [target for target in targets if target.dialect in part.dialects()]
-        report.extend(_embed_report(_of_graph(part, report.files, own, basis, device), place))
+        part_targets = [target for target in targets if target.dialect in part.dialects()]
+        report.extend(_embed_report(_report_graph(part, report.files, part_targets, basis, device), place))
     report.findings.extend(unchecked_findings(graph, targets, report))
     add_lines(report, model if isinstance(model, InputSource) else None)
     return report
 
 
-def _of_graph(
+def _report_graph(
     graph: Graph, files: list[str], targets: Sequence[Target], basis: Basis, device: frozenset[str] | None
 ) -> Report:
     """Return the report on one graph, without line numbers and warnings.
@@ -84,7 +84,7 @@ def _of_graph(
     """
     report = Report(files=list(files))
     file = report.files[0] if report.files else None
-    own = [target for target in targets if target.dialect == graph.dialect]
+    graph_targets = [target for target in targets if target.dialect == graph.dialect]
     owner = capability(graph.dialect, ModelFormat)
     releases: list[FileFindings] = []
     for name in graph.dialects():
@@ -92,12 +92,12 @@ def _of_graph(
             report.targets.append(str(target))
             runtime = runtime_of(target) if target.dialect == graph.dialect else None
             release = None if runtime is None else runtime.file_findings(graph, target, device, file)
-            read = graph if release is None else release.graph
-            _judge(read, target, Judging(read, target, basis, device), report, runtime, release)
+            read_graph = graph if release is None else release.graph
+            _judge_nodes(read_graph, target, TargetChecker(read_graph, target, basis, device), report, runtime, release)
             if release is not None:
                 releases.append(release)
-    whole = _of_file(graph.findings, releases if len(releases) == len(report.targets) else [])
-    report.findings[:0] = [*whole, *owner.file_findings(graph, own, file)]
+    file_findings = _file_findings(graph.findings, releases if len(releases) == len(report.targets) else [])
+    report.findings[:0] = [*file_findings, *owner.file_findings(graph, graph_targets, file)]
     report.findings = list(_without_echoes(report.findings, owner.echoes))
     if isinstance(owner, ModelFixes):
         report.findings = owner.with_edits(graph, report.findings)
@@ -127,33 +127,35 @@ def _embed_report(report: Report, place: Location) -> Report:
 
 
 def _files(model: Any) -> list[str]:
-    if isinstance(model, InputSource | Edited):
+    if isinstance(model, InputSource | ModifiedModel):
         return [model.name]
     return [os.fspath(model)] if isinstance(model, str | os.PathLike) else []
 
 
-def _of_file(findings: Sequence[Finding], runtimes: Sequence[FileFindings]) -> Iterator[Finding]:
+def _file_findings(findings: Sequence[Finding], runtimes: Sequence[FileFindings]) -> Iterator[Finding]:
     """Yield the findings on the file itself.
 
     If all targets are runtimes, findings are errors only if one of the runtimes rejects the file. runtimes: the
     runtimes of the targets; empty if some target is not a runtime.
     """
     for finding in findings:
-        refusing = [runtime for runtime in runtimes if runtime.refuses(finding)]
-        if refusing:
+        refusing_runtimes = [runtime for runtime in runtimes if runtime.refuses(finding)]
+        if refusing_runtimes:
             error = replace(finding, severity="error")
-            all_refuse = len(refusing) == len(runtimes)
-            yield from [error] if all_refuse else (replace(error, target=str(each.target)) for each in refusing)
+            all_refuse = len(refusing_runtimes) == len(runtimes)
+            yield from (
+                [error] if all_refuse else (replace(error, target=str(runtime.target)) for runtime in refusing_runtimes)
+            )
         elif runtimes and finding.severity == "error":
             yield runtimes[0].as_warning(finding)
         else:
             yield finding
 
 
-def _judge(
+def _judge_nodes(
     graph: Graph,
     target: Target,
-    judging: Judging,
+    judging: TargetChecker,
     report: Report,
     runtime: Runtime | None = None,
     release: FileFindings | None = None,
@@ -162,13 +164,15 @@ def _judge(
 
     Findings on the requirements of the whole file come first.
     """
-    start, opened, without_table = len(report.findings), len(report.undecided), len(report.no_table)
+    start, opened_count, without_table = len(report.findings), len(report.undecided), len(report.no_table)
     judging.units(graph.units, report)
     owner = capability(graph.dialect, ModelFormat)
     if isinstance(owner, ModelFixes):
         report.findings[start:] = owner.limit_fixes(graph, target, runtime, report.findings[start:])
     findings = list(owner.target_findings(graph, target, report.files, judging.versions))
-    unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
+    unclear = (
+        judging.refused or len(report.undecided) > opened_count or any(f.severity == "error" for f in graph.findings)
+    )
     report.findings[start:start] = _with_true_levels(findings, unclear=unclear)
     report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
     if release is not None:
@@ -184,8 +188,10 @@ def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Fin
     unclear: whether a node is rejected at its own import, or the file is rejected for another reason.
     """
     limiting = [finding for finding in findings if finding.levels]
-    common = [at for at in limiting[0].levels if all(at in f.levels for f in limiting)] if limiting else []
-    levels = () if unclear else tuple(common)
+    common_levels = (
+        [level for level in limiting[0].levels if all(level in f.levels for f in limiting)] if limiting else []
+    )
+    levels = () if unclear else tuple(common_levels)
     for finding in findings:
         if finding.levels:
             yield replace(finding, levels=levels, first_level=levels[0] if levels else None)
@@ -198,7 +204,7 @@ def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[
 
     The edits of a removed finding move to the findings that it causes.
     """
-    wrong = {
+    wrong_nodes = {
         finding.location.node
         for finding in findings
         if finding.location is not None
@@ -207,15 +213,15 @@ def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[
             or (finding.severity == "warning" and finding.target and finding.id not in echoes)
         )
     }
-    dropped: dict[str | None, tuple[Edit, ...]] = {}
-    kept: list[Finding] = []
+    dropped_edits: dict[str | None, tuple[Edit, ...]] = {}
+    remaining_findings: list[Finding] = []
     for finding in findings:
-        if finding.id in echoes and finding.location is not None and finding.node in wrong:
-            dropped[finding.node] = dropped.get(finding.node, ()) + finding.edits
+        if finding.id in echoes and finding.location is not None and finding.node in wrong_nodes:
+            dropped_edits[finding.node] = dropped_edits.get(finding.node, ()) + finding.edits
         else:
-            kept.append(finding)
-    for finding in kept:
-        edits = dropped.get(finding.location.node, ()) if finding.location is not None else ()
+            remaining_findings.append(finding)
+    for finding in remaining_findings:
+        edits = dropped_edits.get(finding.location.node, ()) if finding.location is not None else ()
         yield replace(finding, edits=edits) if edits and not finding.edits and _names_output(finding) else finding
 
 
@@ -263,7 +269,7 @@ def add_lines(report: Report, result: InputSource | None = None) -> None:
 def _lines_of(file: str, result: InputSource | None) -> Mapping[tuple[str | int, ...], int]:
     if result is not None and file == result.file:
         return (lines(result.text(), file) if result.kind == TEXT else None) or {}
-    if file.lower().endswith(LINED) or not holds_text(file):
+    if file.lower().endswith(JSON_LINES_SUFFIXES) or not holds_text(file):
         return {}
     return lines(read_text_file(file), file) or {}
 
@@ -292,19 +298,19 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     `InputSource`). settings: for type inference; without settings, nothing is inferred and referenced models are not
     read.
     """
-    following, settings = settings, settings or LintSettings(infer=False)
+    inner_settings, settings = settings, settings or LintSettings(infer=False)
     if isinstance(model, InputSource):
         return name_input(_graph_of_source(model, settings), model)
     if not isinstance(model, str | os.PathLike):  # before the check for a protocol, which is slow
-        return model.graph(settings) if isinstance(model, Edited) else _of_object(model, settings)
+        return model.graph(settings) if isinstance(model, ModifiedModel) else _source_of_object(model, settings)
     path = os.fspath(model)
     if holds_text(path):
         findings: list[Finding] = []
-        return _descriptors(read_placed(path, findings=findings), path, findings, following)
+        return _descriptors(read_placed(path, findings=findings), path, findings, inner_settings)
     return package_of(path).graph(path, settings)
 
 
-def _of_object(model: object, settings: LintSettings) -> Graph:
+def _source_of_object(model: object, settings: LintSettings) -> Graph:
     owners = list(implementing(LibraryObjects))
     for owner in owners:
         data = owner.model_bytes(model)

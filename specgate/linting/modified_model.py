@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Edit
 
-__all__ = ["Edited"]
+__all__ = ["ModifiedModel"]
 
 
 @runtime_checkable
-class Edited(Protocol):
+class ModifiedModel(Protocol):
     """A file with changes that are not written yet.
 
     name: the path of the file. state: the state of the file when it was read.
@@ -25,13 +25,13 @@ class Edited(Protocol):
     name: str
     state: State | None
 
-    def apply_edits(self, edits: Iterable[Edit]) -> Edited:
+    def apply_edits(self, edits: Iterable[Edit]) -> ModifiedModel:
         """Return it with further edits; raise InputError if one does not apply."""
 
     def graph(self, settings: LintSettings) -> Graph:
         """Return the graph of the changed file; raise InputError."""
 
-    def copy_to(self, out: IO[bytes]) -> None:
+    def copy_to(self, target_file: IO[bytes]) -> None:
         """Write the changed file; raise InputError."""
 
     def diff(self) -> list[str]:

@@ -32,20 +32,20 @@ def context_of(units: Units | Sequence[Unit], report: Report) -> dict[tuple[str 
     places = [finding.location for finding in (*report.findings, *report.ignored)]
     places += [node.location for node in report.undecided]
     names = {place.node for place in places if place is not None and place.node is not None}
-    listed = list(units) if names else []
-    shown = [unit for unit in listed if unit.location.node in names]
-    if not shown:
+    unit_list = list(units) if names else []
+    named_units = [unit for unit in unit_list if unit.location.node in names]
+    if not named_units:
         return {}
-    neighbours = _Neighbours(listed, shown)
-    return {(unit.location.file, unit.location.node or ""): neighbours.context(unit) for unit in shown}
+    neighbours = _Neighbours(unit_list, named_units)
+    return {(unit.location.file, unit.location.node or ""): neighbours.context(unit) for unit in named_units}
 
 
 class _Neighbours:
     """Producers and consumers of the values of the nodes in `shown`."""
 
-    def __init__(self, units: Iterable[Unit], shown: Sequence[Unit]) -> None:
-        self.writers: dict[str, list[Unit]] = {name: [] for unit in shown for name in unit.reads if name}
-        self.readers: dict[str, list[Unit]] = {name: [] for unit in shown for name in unit.writes if name}
+    def __init__(self, units: Iterable[Unit], shown_units: Sequence[Unit]) -> None:
+        self.writers: dict[str, list[Unit]] = {name: [] for unit in shown_units for name in unit.reads if name}
+        self.readers: dict[str, list[Unit]] = {name: [] for unit in shown_units for name in unit.writes if name}
         for unit in units:
             for name in unit.writes:
                 if name in self.writers:
@@ -55,19 +55,19 @@ class _Neighbours:
                     self.readers[name].append(unit)
 
     def context(self, unit: Unit) -> NodeContext:
-        reads = _reads(unit)
+        input_names = _input_tensors(unit)
         writes: list[tuple[str, TensorDesc | None]] = [("", None) for _ in unit.writes]
         if unit.descriptor is not None:
             spec = dialect(unit.descriptor.dialect).operator(unit.descriptor.operator)
-            stated = _tensors(spec.outputs, unit.descriptor.fields)
+            output_tensors = _tensors(spec.outputs, unit.descriptor.fields)
             writes = [
                 (
                     field,
-                    tensor if tensor not in (None, UNSTATED) or at >= len(unit.writes) else self.read(unit.writes[at]),
+                    tensor if tensor not in (None, UNSTATED) or i >= len(unit.writes) else self.read(unit.writes[i]),
                 )
-                for at, (field, tensor) in enumerate(stated)
+                for i, (field, tensor) in enumerate(output_tensors)
             ]
-        return NodeContext(_ports(reads, unit.reads, self.writers), _ports(writes, unit.writes, self.readers))
+        return NodeContext(_ports(input_names, unit.reads, self.writers), _ports(writes, unit.writes, self.readers))
 
     def read(self, name: str) -> TensorDesc | None:
         """Return the tensor of a value according to its consumers.
@@ -75,13 +75,13 @@ class _Neighbours:
         For graph outputs, only the file's own declaration is known.
         """
         for unit in self.readers.get(name, ())[:_NEIGHBOURS]:
-            for at, (_, tensor) in enumerate(_reads(unit)):
-                if tensor is not None and at < len(unit.reads) and unit.reads[at] == name:
+            for index, (_, tensor) in enumerate(_input_tensors(unit)):
+                if tensor is not None and index < len(unit.reads) and unit.reads[index] == name:
                     return tensor
         return None
 
 
-def _reads(unit: Unit) -> list[tuple[str, TensorDesc | None]]:
+def _input_tensors(unit: Unit) -> list[tuple[str, TensorDesc | None]]:
     if unit.descriptor is None:
         return [("", None) for _ in unit.reads]
     spec = dialect(unit.descriptor.dialect).operator(unit.descriptor.operator)
@@ -93,7 +93,7 @@ def _tensors(infos: Sequence[FieldInfo], fields: Any) -> Iterator[tuple[str, Ten
     for info in infos:
         value = fields.get(info.name)
         if isinstance(value, list | tuple) and not isinstance(value, TensorDesc):
-            yield from ((f"{info.name}[{at}]", tensor) for at, tensor in enumerate(value))
+            yield from ((f"{info.name}[{index}]", tensor) for index, tensor in enumerate(value))
         else:
             yield info.name, value
 
@@ -102,14 +102,14 @@ def _ports(
     tensors: Sequence[tuple[str, TensorDesc | None]], names: Sequence[str], peers: dict[str, list[Unit]]
 ) -> tuple[Port, ...]:
     ports = []
-    for at, (where, tensor) in enumerate(tensors[:_PORTS]):
-        name = names[at] if at < len(names) else ""
+    for index, (place, tensor) in enumerate(tensors[:_PORTS]):
+        name = names[index] if index < len(names) else ""
         if tensor is None and not name:
             continue
-        others = peers.get(name, [])
-        nodes = tuple((unit.location.node or "", unit.operator) for unit in others[:_NEIGHBOURS])
+        neighbours = peers.get(name, [])
+        nodes = tuple((unit.location.node or "", unit.operator) for unit in neighbours[:_NEIGHBOURS])
         kind, sizes = (None, None) if tensor is None else (tensor.type, tensor.sizes)
-        ports.append(Port(where, name or None, kind, sizes, nodes, max(len(others) - _NEIGHBOURS, 0)))
+        ports.append(Port(place, name or None, kind, sizes, nodes, max(len(neighbours) - _NEIGHBOURS, 0)))
     return tuple(ports)
 
 

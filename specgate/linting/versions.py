@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Versions"]
 
-_LISTED = 3
+_MAX_LISTED = 3
 _Key = tuple[str, str, str | None]
 
 
@@ -43,8 +43,8 @@ class _Change:
 class Versions:
     """Compares nodes with the versions of `target`.
 
-    newer: the number of nodes with an import above the target, by domain. alike: the number of these nodes that are the
-    same at the target. plain: the number that are the same after removal of attributes with default values that the
+    newer: the number of nodes with an import above the target, by domain. unchanged: the number of these nodes that are
+    the same at the target. plain: the number that are the same after removal of attributes with default values that the
     target lacks; defaults: these attributes.
     """
 
@@ -53,82 +53,90 @@ class Versions:
         self.basis = basis
         self.device = device
         self.newer: Counter[str] = Counter()
-        self.alike: Counter[str] = Counter()
+        self.unchanged: Counter[str] = Counter()
         self.plain: Counter[str] = Counter()
         self.defaults: dict[str, dict[str, None]] = {}
         self._changes: dict[_Key, _Change] = {}
 
     def is_above(self, descriptor: Descriptor) -> bool:
         """Return whether a node has a version that the target lacks."""
-        spec, own, level = self._operator_versions(descriptor)
-        return level is None or spec.dialect.position[own] > spec.dialect.position[level]
+        spec, own_version, level = self._operator_versions(descriptor)
+        return level is None or spec.dialect.position[own_version] > spec.dialect.position[level]
 
     def needs(self, descriptor: Descriptor, verdict: Verdict) -> tuple[Finding, ...]:
         """Return findings on features that a target lacks for a newer node.
 
         Findings that the node's own version has as well are left out.
         """
-        spec, own, level = self._operator_versions(descriptor)
+        spec, own_version, level = self._operator_versions(descriptor)
         if level is None:
             return domainless(descriptor, self.target, self.basis, self.device).findings
-        if level in spec.levels and spec.row_held(own) == spec.row_held(level):
+        if level in spec.levels and spec.last_row(own_version) == spec.last_row(level):
             return ()
         message = {(finding.id, finding.where) for finding in verdict.findings}
         newer = [name for name in descriptor.fields if level in spec.levels and spec.field_at(name, level) is None]
-        plain = [name for name in newer if _says_nothing(spec, descriptor, name, own)]
-        fields = {name: value for name, value in descriptor.fields.items() if name not in plain}
+        plain_names = [name for name in newer if _is_default_attribute(spec, descriptor, name, own_version)]
+        fields = {name: value for name, value in descriptor.fields.items() if name not in plain_names}
         other_findings = check_at(
             replace(descriptor, version=None, fields=fields), level, self.basis, device=self.device
         ).findings
         texts = other_findings[0].levels if other_findings else ()
-        lacking = [_lacking_field(spec, name, own, level, texts) for name in newer if name not in plain]
-        if lacking:  # other findings are consequences, except for types and ranks of other fields
+        findings = [
+            _missing_field_finding(spec, name, own_version, level, texts) for name in newer if name not in plain_names
+        ]
+        if findings:  # other findings are consequences, except for types and ranks of other fields
             other_findings = (
-                *lacking,
+                *findings,
                 *(finding for finding in other_findings if finding.id.endswith((".type", ".rank"))),
             )
         return tuple(finding for finding in other_findings if (finding.id, finding.where) not in message)
 
-    def count(self, descriptor: Descriptor, *, alike: bool, nodes: int) -> None:
+    def count(self, descriptor: Descriptor, *, is_unchanged: bool, nodes: int) -> None:
         """Count nodes of an import above the target."""
         domain = self._operator_versions(descriptor)[0].dialect.domain
         self.newer[domain] += nodes
-        surplus = self._defaults_given(descriptor) if alike else []
+        surplus = self._defaults_given(descriptor) if is_unchanged else []
         self.plain[domain] += nodes if surplus else 0
-        self.alike[domain] += nodes if alike and not surplus else 0
+        self.unchanged[domain] += nodes if is_unchanged and not surplus else 0
         self.defaults.setdefault(domain, {}).update(dict.fromkeys(surplus))
 
     def _defaults_given(self, descriptor: Descriptor) -> list[str]:
         """Return attributes with default values that the target lacks."""
-        spec, own, level = self._operator_versions(descriptor)
-        if level is None or level not in spec.levels or own not in spec.levels:
+        spec, own_version, level = self._operator_versions(descriptor)
+        if level is None or level not in spec.levels or own_version not in spec.levels:
             return []
-        infos = ((name, spec.field_at(name, own)) for name in descriptor.fields if spec.field_at(name, level) is None)
-        return [info.vendor_name for name, info in infos if info and _says_nothing(spec, descriptor, name, own)]
+        infos = (
+            (name, spec.field_at(name, own_version)) for name in descriptor.fields if spec.field_at(name, level) is None
+        )
+        return [
+            info.vendor_name
+            for name, info in infos
+            if info and _is_default_attribute(spec, descriptor, name, own_version)
+        ]
 
     def differences(self, descriptor: Descriptor, verdict: Verdict) -> tuple[_Key, tuple[str, ...]] | None:
         """Return the used fields in which the target's version differs.
 
         None without a difference.
         """
-        spec, own, level = self._operator_versions(descriptor)
-        if level is None or own not in spec.levels:
+        spec, own_version, level = self._operator_versions(descriptor)
+        if level is None or own_version not in spec.levels:
             return None
-        before, after = spec.row_held(own), spec.row_held(level)
+        before, after = spec.last_row(own_version), spec.last_row(level)
         if level not in spec.levels:
             return (spec.name, str(before), None), ()
         if before == after:
             return None
         key = (spec.name, str(before), str(after))
-        defaults = _defaults(spec, descriptor, own, level)
-        read = replace(descriptor, version=None)
-        refused: tuple[str, ...] = ()
-        if verdict.accepted is not False and accepts(read, level, self.basis) is False:
-            findings = check_at(read, level, self.basis, device=self.device).findings
-            refused = tuple(finding.where.partition(".")[0].partition("[")[0] for finding in findings)
-        if not refused and not defaults and not changed_behaviour(spec, descriptor, own, level):
+        defaults = _defaults(spec, descriptor, own_version, level)
+        version_free = replace(descriptor, version=None)
+        refused_names: tuple[str, ...] = ()
+        if verdict.accepted is not False and accepts(version_free, level, self.basis) is False:
+            findings = check_at(version_free, level, self.basis, device=self.device).findings
+            refused_names = tuple(finding.where.partition(".")[0].partition("[")[0] for finding in findings)
+        if not refused_names and not defaults and not changed_behaviour(spec, descriptor, own_version, level):
             return None
-        return key, (*refused, *defaults)
+        return key, (*refused_names, *defaults)
 
     def note(self, difference: tuple[_Key, tuple[str, ...]], nodes: int) -> None:
         """Count nodes whose operator differs at the target."""
@@ -146,9 +154,9 @@ class Versions:
                 rest = f"which is deprecated at {level}; runtimes keep it"
             else:
                 names = _vendor_names(self.target.dialect, operator, change.fields)
-                named = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
-                differs = f"differs in {named}" if named else "may compute different values"
-                rest = f"and version {after} at the target {differs}"
+                names_text = ", ".join(names[:_MAX_LISTED]) + (" …" if len(names) > _MAX_LISTED else "")
+                difference_text = f"differs in {names_text}" if names_text else "may compute different values"
+                rest = f"and version {after} at the target {difference_text}"
             yield Finding(
                 id=f"{self.target.dialect}/{operator}/changed",
                 severity="note",
@@ -165,29 +173,34 @@ class Versions:
         return spec, str(descriptor.version), level
 
 
-def _vendor_names(of: str, operator: str, fields: Iterable[str]) -> list[str]:
+def _vendor_names(operator_name: str, operator: str, fields: Iterable[str]) -> list[str]:
     """Return the vendor's names of fields of `operator`, without duplicates.
 
     Two fields may share a name in different versions.
     """
-    infos = dialect(of).operator(operator).fields
+    infos = dialect(operator_name).operator(operator).fields
     return list(dict.fromkeys(infos[name].vendor_name if name in infos else name for name in fields))
 
 
-def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: str) -> bool:
+def _is_default_attribute(spec: OperatorSpec, descriptor: Descriptor, name: str, own_version: str) -> bool:
     """Return whether a field is an attribute set to its default."""
-    info = spec.field_at(name, own)
+    info = spec.field_at(name, own_version)
     return info is not None and info.kind == "attribute" and descriptor.fields[name] == info.default
 
 
-def _lacking_field(spec: OperatorSpec, name: str, own: str, level: str, texts: tuple[str, ...]) -> Finding:
+def _missing_field_finding(
+    spec: OperatorSpec, name: str, own_version: str, level: str, texts: tuple[str, ...]
+) -> Finding:
     """Return the finding for a field that exists only at later levels.
 
     texts: the levels that accept the node.
     """
     table = spec.dialect
-    having = [at for at in spec.levels if spec.field_at(name, at) is not None]
-    later = next((at for at in having if table.position[at] > table.position[level]), own)
+    levels_with_field = [other_level for other_level in spec.levels if spec.field_at(name, other_level) is not None]
+    later_level = next(
+        (other_level for other_level in levels_with_field if table.position[other_level] > table.position[level]),
+        own_version,
+    )
     return Finding(
         id=rule_id(table.name, spec.name, f"{name}.exists"),
         severity="error",
@@ -196,15 +209,15 @@ def _lacking_field(spec: OperatorSpec, name: str, own: str, level: str, texts: t
         values={"level": level},
         first_level=texts[0] if texts else None,
         levels=texts,
-        fix=f"use {table.label(later)}" if later in texts else None,
+        fix=f"use {table.label(later_level)}" if later_level in texts else None,
     )
 
 
-def _defaults(spec: OperatorSpec, descriptor: Descriptor, own: str, level: str) -> tuple[str, ...]:
+def _defaults(spec: OperatorSpec, descriptor: Descriptor, own_version: str, level: str) -> tuple[str, ...]:
     """Return omitted attributes whose default differs at another level."""
     texts = []
     for name, info in spec.fields_at(level).items():
-        before = spec.field_at(name, own)
+        before = spec.field_at(name, own_version)
         if name not in descriptor.fields and before is not None and before.default != info.default:
             texts.append(name)
     return tuple(texts)

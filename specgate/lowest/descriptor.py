@@ -66,12 +66,12 @@ def find_minimum(descriptor: Descriptor, basis: Basis = "both") -> Minimum:
     free = replace(descriptor, version=None)
     table = dialect(descriptor.dialect)
     verdicts = {level: check_for(free, Target(table.name, level), basis) for level in table.levels}
-    accepted = LevelSet.of(table.levels, [level for level, v in verdicts.items() if v.accepted])
-    first = accepted.first
-    below = table.levels if first is None else table.levels[: table.position[first]]
+    accepted_levels = LevelSet.of(table.levels, [level for level, v in verdicts.items() if v.accepted])
+    first = accepted_levels.first
+    lower_levels = table.levels if first is None else table.levels[: table.position[first]]
     return Minimum(
         level=first,
-        levels=accepted,
+        levels=accepted_levels,
         undecided=LevelSet.of(table.levels, [level for level, v in verdicts.items() if v.accepted is None]),
-        blockers={level: blocking(verdicts[level].findings) for level in below},
+        blockers={level: blocking(verdicts[level].findings) for level in lower_levels},
     )

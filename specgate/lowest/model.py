@@ -24,43 +24,43 @@ __all__ = ["model_minimum", "release_json", "release_lines"]
 def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
     """Yield the first release, and the problems of earlier ones."""
     if minimum.first is None:
-        yield from wrap_text(f"{domain}: no release accepts this model", width, hang="  ")
+        yield from wrap_text(f"{domain}: no release accepts this model", width, hanging_indent="  ")
     else:
         yield from wrap_text(
-            f"{domain}: lowest release {minimum.first.name} (opset {minimum.first.opset})", width, hang="  "
+            f"{domain}: lowest release {minimum.first.name} (opset {minimum.first.opset})", width, hanging_indent="  "
         )
-    for refuses, group in groupby(minimum.before, key=lambda release: release.refuses):
+    for is_rejecting, group in groupby(minimum.before, key=lambda release: release.refuses):
         releases = list(group)
-        if refuses:
+        if is_rejecting:
             opsets = list(dict.fromkeys(release.opset for release in releases))
             message = f"opset {opsets[0]}, which rejects nodes"
             have = message if len(opsets) == 1 else f"opsets {opsets[0]}..{opsets[-1]}, which reject nodes"
-            text = f"{_span(releases)} {_verb(releases, 'has', 'have')} {have}"
-            yield from wrap_text(text, width, first="  ", hang="    ")
-    for (reads, newest), group in groupby(minimum.before, key=lambda release: (release.reads, release.ir_version)):
+            text = f"{_span(releases)} {_agree_verb(releases, 'has', 'have')} {have}"
+            yield from wrap_text(text, width, first="  ", hanging_indent="    ")
+    for (reads_file, newest), group in groupby(minimum.before, key=lambda release: (release.reads, release.ir_version)):
         releases = list(group)
-        if not reads:
-            verb = _verb(releases, "reads", "read")
+        if not reads_file:
+            verb = _agree_verb(releases, "reads", "read")
             text = f"{_span(releases)} {verb} IR versions up to {newest}; the model has {minimum.ir_version}"
-            yield from wrap_text(text, width, first="  ", hang="    ")
+            yield from wrap_text(text, width, first="  ", hanging_indent="    ")
     for newer, group in groupby(minimum.before, key=lambda release: release.newer):
         releases = list(group)
         if newer:
-            text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not support {', '.join(newer)}"
-            yield from wrap_text(text, width, first="  ", hang="    ")
-    for alone, group in groupby(minimum.before, key=lambda release: release.alone):
+            text = f"{_span(releases)} {_agree_verb(releases, 'does', 'do')} not support {', '.join(newer)}"
+            yield from wrap_text(text, width, first="  ", hanging_indent="    ")
+    for releases_only, group in groupby(minimum.before, key=lambda release: release.alone):
         releases = list(group)
-        if alone:
-            text = f"{_span(releases)} {_verb(releases, 'rejects', 'reject')} nodes that later releases accept"
-            yield from wrap_text(text, width, first="  ", hang="    ")
+        if releases_only:
+            text = f"{_span(releases)} {_agree_verb(releases, 'rejects', 'reject')} nodes that later releases accept"
+            yield from wrap_text(text, width, first="  ", hanging_indent="    ")
 
 
 def _span(releases: list[Release]) -> str:
     return releases[0].name if len(releases) == 1 else f"{releases[0].name} to {releases[-1].name}"
 
 
-def _verb(releases: list[Release], verb: str, several: str) -> str:
-    return verb if len(releases) == 1 else several
+def _agree_verb(releases: list[Release], verb: str, plural_form: str) -> str:
+    return verb if len(releases) == 1 else plural_form
 
 
 def release_json(minimum: ReleaseMinimum) -> dict[str, Any]:

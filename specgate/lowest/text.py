@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from specgate.verdict import Finding, Location
 
 __all__ = [
-    "Blocked", "DomainMinimum", "ModelMinimum", "Moved", "Release", "ReleaseMinimum", "at_level",
+    "BlockedNode", "DomainMinimum", "ModelMinimum", "MovedOperator", "Release", "ReleaseMinimum", "at_level",
     "model_minimum_json", "model_minimum_text",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class BlockedNode:
     """A node that a version rejects, and why."""
 
     location: Location
@@ -32,7 +32,7 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedOperator:
     """A node whose operator has another version at the lowest opset.
 
     behaviour: differences in results that the tables know; other differences are in the texts of the versions.
@@ -59,9 +59,9 @@ class DomainMinimum:
     nodes: int = 0
     version: str | None = None
     accepted: list[str] = field(default_factory=list)
-    blocked: dict[str, list[Blocked]] = field(default_factory=dict)
+    blocked: dict[str, list[BlockedNode]] = field(default_factory=dict)
     undecided: dict[str, int] = field(default_factory=dict)
-    moved: list[Moved] = field(default_factory=list)
+    moved: list[MovedOperator] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -73,12 +73,12 @@ class DomainMinimum:
         return min(self.blocked, key=lambda v: (len(self.blocked[v]), v != str(self.imported), -int(v)))
 
     @property
-    def keepers(self) -> list[Blocked]:
+    def keepers(self) -> list[BlockedNode]:
         """Nodes rejected by the next lower version, which require `version`."""
         if self.version is None:
             return []
-        below = [version for version in self.blocked if int(version) < int(self.version)]
-        return self.blocked[max(below, key=int)] if below else []
+        lower_versions = [version for version in self.blocked if int(version) < int(self.version)]
+        return self.blocked[max(lower_versions, key=int)] if lower_versions else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ _CAUTION: Final = (
     "This checks types, ranks, sizes and attributes. Different results of another operator version are reported "
     "only where the tables record them."
 )
-_MORE: Final = " -v lists what blocks each opset below."
+_VERBOSE_HINT: Final = " -v lists what blocks each opset below."
 
 _Cause = tuple[tuple[str, str, str], tuple[str, ...]]
 
@@ -176,48 +176,52 @@ def model_minimum_text(minimum: ModelMinimum, name: str, width: int, *, verbose:
         lines += release_lines(minimum.release, minimum.main, width)
     if minimum.no_table:
         counts = sorted(minimum.no_table.items(), key=lambda item: (-item[1], item[0]))
-        listed = ", ".join(f"{clean(operator)} ({count})" for operator, count in counts)
-        lines += wrap_text(f"not checked, because they have no table: {listed}", width, hang="  ")
+        listing = ", ".join(f"{clean(operator)} ({count})" for operator, count in counts)
+        lines += wrap_text(f"not checked, because they have no table: {listing}", width, hanging_indent="  ")
     if not minimum.domains:
         lines.append("no node of the model has a table, so the lowest opset is unknown")
         return "\n".join(lines) + "\n"
     for domain in minimum.domains if verbose else ():
         lines += _blockers(domain, width)
     lines += wrap_text(
-        _CAUTION if verbose or not any(map(_rejected_nodes, minimum.domains)) else _CAUTION + _MORE, width
+        _CAUTION if verbose or not any(map(_rejected_nodes, minimum.domains)) else _CAUTION + _VERBOSE_HINT, width
     )
     return "\n".join(lines) + "\n"
 
 
 def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
-    written = "imports none" if minimum.imported is None else f"imports {minimum.imported}"
+    import_text = "imports none" if minimum.imported is None else f"imports {minimum.imported}"
     if minimum.version is None:
-        text = f"{minimum.domain}: no opset accepts this model ({plural(minimum.nodes, 'node')}; it {written})"
-        yield from wrap_text(text, width, hang="  ")
+        text = f"{minimum.domain}: no opset accepts this model ({plural(minimum.nodes, 'node')}; it {import_text})"
+        yield from wrap_text(text, width, hanging_indent="  ")
         nearest = minimum.nearest
         count = plural(len(minimum.blocked[nearest]), "node")
         yield from wrap_text(f"opset {nearest} is the closest; it rejects {count}:", width, first="  ")
-        yield from _causes_text(minimum, [nearest], _causes(minimum, nearest), width, most=_EXAMPLES)
+        yield from _causes_text(minimum, [nearest], _causes(minimum, nearest), width, limit=_EXAMPLES)
         return
     result = (
         f"all {plural(minimum.nodes, 'node')} are valid {_opsets(minimum.accepted)}"
         if minimum.nodes > 1
         else f"its node is valid {_opsets(minimum.accepted)}"
     )
-    text = f"{minimum.domain}: lowest opset {minimum.version} (the model {written}); {result}"
-    yield from wrap_text(text, width, hang="  ")
+    text = f"{minimum.domain}: lowest opset {minimum.version} (the model {import_text}); {result}"
+    yield from wrap_text(text, width, hanging_indent="  ")
     if open_here := minimum.undecided.get(minimum.version, 0):
         count = plural(open_here, "node")
         yield from wrap_text(f"{count} undecided at {minimum.version}: sizes or types are unknown", width, first="  ")
     for blocked in minimum.keepers[:_EXAMPLES]:
-        why = f": {blocked.findings[0].message}" if blocked.findings else ""
-        yield from wrap_text(f"because of {_place(blocked.location)}{why}", width, first="  ", hang="    ")
+        reason = f": {blocked.findings[0].message}" if blocked.findings else ""
+        yield from wrap_text(
+            f"because of {_format_place(blocked.location)}{reason}", width, first="  ", hanging_indent="    "
+        )
     if len(minimum.keepers) > _EXAMPLES:
         yield f"  and of {plural(len(minimum.keepers) - _EXAMPLES, 'more node')}"
-    yield from _moved_lines([moved for moved in minimum.moved if moved.behaviour], minimum.version, width)
+    yield from _moved_lines(
+        [moved_operator for moved_operator in minimum.moved if moved_operator.behaviour], minimum.version, width
+    )
 
 
-def _rejected_nodes(minimum: DomainMinimum) -> dict[str, list[Blocked]]:
+def _rejected_nodes(minimum: DomainMinimum) -> dict[str, list[BlockedNode]]:
     """Return the rejected nodes of lower versions; of all if none accepts."""
     limit = None if minimum.version is None else int(minimum.version)
     return {version: nodes for version, nodes in minimum.blocked.items() if limit is None or int(version) < limit}
@@ -225,55 +229,55 @@ def _rejected_nodes(minimum: DomainMinimum) -> dict[str, list[Blocked]]:
 
 def _blockers(minimum: DomainMinimum, width: int) -> Iterator[str]:
     """Yield moved operators, and the causes of rejection at lower versions."""
-    below = _rejected_nodes(minimum)
-    same = [moved for moved in minimum.moved if not moved.behaviour]
-    if below or same:
+    rejected_nodes = _rejected_nodes(minimum)
+    unchanged_operators = [moved_operator for moved_operator in minimum.moved if not moved_operator.behaviour]
+    if rejected_nodes or unchanged_operators:
         yield f"{minimum.domain}, opset by opset:"
-    yield from _moved_lines(same, minimum.version, width)
-    for versions, causes in _spans(minimum, below):
+    yield from _moved_lines(unchanged_operators, minimum.version, width)
+    for versions, causes in _spans(minimum, rejected_nodes):
         yield f"  {_ranges(versions)}:"
         yield from _causes_text(minimum, versions, causes, width)
 
 
 def _causes_text(
-    minimum: DomainMinimum, versions: list[str], causes: tuple[_Cause, ...], width: int, most: int | None = None
+    minimum: DomainMinimum, versions: list[str], causes: tuple[_Cause, ...], width: int, limit: int | None = None
 ) -> Iterator[str]:
-    for (operator, rule, message), nodes in causes[:most]:
-        more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-        head = f"{nodes[0]}{more} ({operator}): " if operator else f"{nodes[0]}{more}: "
+    for (operator, rule, message), nodes in causes[:limit]:
+        remainder = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+        head = f"{nodes[0]}{remainder} ({operator}): " if operator else f"{nodes[0]}{remainder}: "
         text = f"{head}{rule}: {_version_message(minimum, versions, message)}"
-        yield from wrap_text(text, width, first="    ", hang="      ")
-    if most is not None and len(causes) > most:
-        yield f"    and {plural(len(causes) - most, 'more reason')} (-v lists them)"
+        yield from wrap_text(text, width, first="    ", hanging_indent="      ")
+    if limit is not None and len(causes) > limit:
+        yield f"    and {plural(len(causes) - limit, 'more reason')} (-v lists them)"
 
 
-def _moved_lines(moved: list[Moved], version: str | None, width: int) -> Iterator[str]:
+def _moved_lines(moved_operators: list[MovedOperator], version: str | None, width: int) -> Iterator[str]:
     """Yield operators with another version, with known differences."""
     by_kind: dict[tuple[str, str, str, tuple[str, ...]], int] = {}
-    for change in moved:
+    for change in moved_operators:
         kind = (clean(change.location.operator or ""), change.written, change.there, change.behaviour)
         by_kind[kind] = by_kind.get(kind, 0) + 1
-    for (operator, written, newer, behaviour), count in by_kind.items():
+    for (operator, old_name, newer, behaviour), count in by_kind.items():
         suffix = f"; different results: {', '.join(behaviour)}" if behaviour else ""
         text = (
-            f"at opset {version}, {operator} is version {newer}; the model uses version {written} "
+            f"at opset {version}, {operator} is version {newer}; the model uses version {old_name} "
             f"({plural(count, 'node')}){suffix}"
         )
-        yield from wrap_text(text, width, first="  ", hang="    ")
+        yield from wrap_text(text, width, first="  ", hanging_indent="    ")
 
 
-_HERE: Final = "\0"  # replaces the version in a message
+_LEVEL_MARK: Final = "\0"  # replaces the version in a message
 
 
 def _spans(
-    minimum: DomainMinimum, blocked: Mapping[str, list[Blocked]]
+    minimum: DomainMinimum, blocked: Mapping[str, list[BlockedNode]]
 ) -> Iterator[tuple[list[str], tuple[_Cause, ...]]]:
     """Yield runs of neighboring versions with equal causes.
 
-    In their messages `_HERE` stands for the version.
+    In their messages `_MARK` stands for the version.
     """
-    every = [(version, _causes(minimum, version)) for version in blocked]
-    for causes, span in groupby(every, key=lambda pair: pair[1]):
+    causes_by_version = [(version, _causes(minimum, version)) for version in blocked]
+    for causes, span in groupby(causes_by_version, key=lambda pair: pair[1]):
         yield [version for version, _ in span], causes
 
 
@@ -284,7 +288,7 @@ def _causes(minimum: DomainMinimum, version: str) -> tuple[_Cause, ...]:
         for finding in node.findings:
             message = clean(finding.message)
             if label := minimum.labels.get(version):
-                message = at_level(message, label, _HERE)
+                message = at_level(message, label, _LEVEL_MARK)
             kind = (clean(node.location.operator or ""), finding.id, message)
             causes.setdefault(kind, []).append(clean(node.location.node or "the node"))
     return tuple((kind, tuple(nodes)) for kind, nodes in causes.items())
@@ -293,10 +297,10 @@ def _causes(minimum: DomainMinimum, version: str) -> tuple[_Cause, ...]:
 def _version_message(minimum: DomainMinimum, versions: list[str], message: str) -> str:
     """Return a message for a range of versions: ``at opset 1..4``."""
     first = minimum.labels.get(versions[0], versions[0])
-    return message.replace(_HERE, first.removesuffix(versions[0]) + _ranges(versions))
+    return message.replace(_LEVEL_MARK, first.removesuffix(versions[0]) + _ranges(versions))
 
 
-def _place(location: Location) -> str:
+def _format_place(location: Location) -> str:
     operator = f" ({clean(location.operator)})" if location.operator else ""
     return clean(location.node or "a node") + operator
 
@@ -343,13 +347,13 @@ def _domain_json(minimum: DomainMinimum) -> dict[str, Any]:
         "kept_by": [blocked.location.node for blocked in minimum.keepers],
         "changed": [
             {
-                "node": moved.location.node,
-                "operator": moved.location.operator,
-                "written": moved.written,
-                "there": moved.there,
-                "computes_otherwise": list(moved.behaviour),
+                "node": moved_operator.location.node,
+                "operator": moved_operator.location.operator,
+                "written": moved_operator.written,
+                "there": moved_operator.there,
+                "computes_otherwise": list(moved_operator.behaviour),
             }
-            for moved in minimum.moved
+            for moved_operator in minimum.moved
         ],
         "blockers": [
             {
@@ -365,11 +369,11 @@ def _domain_json(minimum: DomainMinimum) -> dict[str, Any]:
     }
 
 
-def at_level(message: str, label: str, instead: str) -> str:
-    """Return a message with the level `label` replaced by `instead`.
+def at_level(message: str, label: str, replacement_label: str) -> str:
+    """Return a message with the level `label` replaced by `replacement_label`.
 
     It distinguishes ``opset 1`` from ``opset 17``.
     """
     if label not in message:
         return message
-    return re.sub(rf"(?<!\w){re.escape(label)}(?!\.?\w)", lambda _: instead, message)
+    return re.sub(rf"(?<!\w){re.escape(label)}(?!\.?\w)", lambda _: replacement_label, message)

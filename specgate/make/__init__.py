@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from specgate.descriptors.core import tensor
-from specgate.dialects import SHIPPED, is_dialect
+from specgate.dialects import BUILT_IN, is_dialect
 from specgate.make.factory import module_of
 
-__all__ = [*SHIPPED, "tensor"]  # noqa: PLE0604  # names of dialects
+__all__ = [*BUILT_IN, "tensor"]  # noqa: PLE0604  # names of dialects
 
-globals().update({name: module_of(name) for name in SHIPPED})
+globals().update({name: module_of(name) for name in BUILT_IN})
 
 
 def __getattr__(name: str) -> Any:

@@ -107,10 +107,10 @@ def place_order(location: Location | None) -> tuple[object, ...]:
     """Return the sort key of a location: file, node (by number) and line."""
     if location is None:
         return ("", (), 0, "")
-    return (location.file or "", _natural(location.node or ""), location.line or 0, location.operator or "")
+    return (location.file or "", _natural_key(location.node or ""), location.line or 0, location.operator or "")
 
 
-def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
+def _natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     runs = ("".join(run) for _, run in groupby(text, "0123456789".__contains__))
     # Numbers compare by length, then digits, as int() fails on very long ones.
     return tuple((0, len(n := run.lstrip("0")), n) if run[0] in "0123456789" else (1, 0, run) for run in runs)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 __all__ = ["clean", "columns", "well_formed", "wrap"]
 
-_LEAST_ROOM = 8  # fits the longest escape, so every line consumes a part of the word
-_BREAK_AFTER = "/\\_.,-:;)]}>="
+_MIN_COLUMNS = 8  # fits the longest escape, so every line consumes a part of the word
+_BREAK_CHARACTERS = "/\\_.,-:;)]}>="
 
 
 def clean(text: str, limit: int | None = 200) -> str:
@@ -49,11 +49,11 @@ def columns(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]:
+def wrap(text: str, width: int, *, first: str = "", hanging_indent: str = "") -> list[str]:
     """Break cleaned text into lines of at most `width` columns.
 
-    first, hang: prefixes of the first line and of the others. If they leave fewer than eight columns, lines exceed the
-    width. All text is kept.
+    first, hanging_indent: prefixes of the first line and of the others. If they leave fewer than eight columns, lines
+    exceed the width. All text is kept.
     """
     lines: list[str] = []
     indent, line = first, None
@@ -65,29 +65,29 @@ def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]
                 line = longer
                 continue
             lines.append(indent + line)
-            indent = hang
-        while columns(word) > (room := max(width - columns(indent), _LEAST_ROOM)):
-            piece, word = _split_word(word, room)
+            indent = hanging_indent
+        while columns(word) > (available_columns := max(width - columns(indent), _MIN_COLUMNS)):
+            piece, word = _split_word(word, available_columns)
             lines.append(indent + piece)
-            indent = hang
+            indent = hanging_indent
         line = word
     lines.append(indent + (line or ""))
     return [done.rstrip(" ") for done in lines]
 
 
-def _split_word(word: str, room: int) -> tuple[str, str]:
-    """Split a word wider than `room`, if possible after a separator.
+def _split_word(word: str, available_columns: int) -> tuple[str, str]:
+    """Split a word wider than `available_columns`, if possible after a separator.
 
-    The separator must be in the second half of `room`.
+    The separator must be in the second half of `available_columns`.
     """
-    used = end = 0
+    used_columns = end = 0
     for end, char in enumerate(word):  # noqa: B007 (used after the loop)
-        used += columns(char)
-        if used > room:
+        used_columns += columns(char)
+        if used_columns > available_columns:
             break
     end = max(end, 1)
-    for at in range(end, max(end // 2, 1), -1):
-        if word[at - 1] in _BREAK_AFTER:
-            end = at
+    for end_index in range(end, max(end // 2, 1), -1):
+        if word[end_index - 1] in _BREAK_CHARACTERS:
+            end = end_index
             break
     return word[:end], _no_command(word[end:])

@@ -35,9 +35,9 @@ def identify_findings(report: Report, options: RenderOptions) -> tuple[Identifie
     the rule and the target, but not of lines, messages or severities. Findings with equal keys are numbered in the
     order of their values, ignored ones first.
     """
-    met: Counter[str] = Counter()
-    ignored = _mark_findings(report.ignored, options, met)
-    return _mark_findings(report.findings, options, met), ignored
+    key_counts: Counter[str] = Counter()
+    ignored_pairs = _mark_findings(report.ignored, options, key_counts)
+    return _mark_findings(report.findings, options, key_counts), ignored_pairs
 
 
 def fingerprint(finding: Finding) -> str:
@@ -45,14 +45,14 @@ def fingerprint(finding: Finding) -> str:
     return _mark_findings([finding], RenderOptions(), Counter())[0][1]
 
 
-def _mark_findings(findings: Sequence[Finding], options: RenderOptions, met: Counter[str]) -> Identified:
+def _mark_findings(findings: Sequence[Finding], options: RenderOptions, key_counts: Counter[str]) -> Identified:
     """Return the sorted findings with their fingerprints."""
     marks: dict[int, list[str]] = {}
     for finding in sorted(findings, key=_structure):
         key = _key(finding, options)
         # The first one has no number, so that a second one does not change it.
-        number = f"\0{met[key]}" if met[key] else ""
-        met[key] += 1
+        number = f"\0{key_counts[key]}" if key_counts[key] else ""
+        key_counts[key] += 1
         mark = sha256((key + number).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         marks.setdefault(id(finding), []).append(mark)
     return [(finding, marks[id(finding)].pop(0)) for finding in sort_findings(findings)]
@@ -68,8 +68,8 @@ def _key(finding: Finding, options: RenderOptions) -> str:
     place = finding.location
     uri = ""
     if place is not None and place.file:
-        inside = path_below(place.file, options.root)
-        uri = relative_uri(inside) if inside is not None else absolute_uri(place.file)
+        relative_path = path_below(place.file, options.root)
+        uri = relative_uri(relative_path) if relative_path is not None else absolute_uri(place.file)
     node = place.node if place is not None else None
     return "\0".join((uri, node or "", finding.where, finding.id, finding.target or ""))
 

@@ -47,9 +47,9 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     # Every command with JSON output imports this module; only reports need hashes.
     options = options or RenderOptions()
     pairs, ignored = identity.identify_findings(report, options)
-    counted = {"statistics": _statistics(report)} if options.statistics else {}
+    statistics_data = {"statistics": _statistics(report)} if options.statistics else {}
     fixed = {} if report.fixed is None else {"fixed": [finding_json(finding) for finding in report.fixed]}
-    alike = {"grouped": _group_findings(pairs, options.queries)} if options.queries else {}
+    grouped_data = {"grouped": _group_findings(pairs, options.queries)} if options.queries else {}
     return {
         "schema": SCHEMA,
         "tables": version.versions_of_targets(report.targets),
@@ -58,9 +58,9 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
         "unusable": [well_formed(line) for line in report.unusable],
         "nodes": report.nodes,
         "counts": counts(report),
-        **counted,
+        **statistics_data,
         "findings": [finding_json(finding, fingerprint) for finding, fingerprint in pairs],
-        **alike,
+        **grouped_data,
         "undecided": [node_json(node) for node in nodes_in_order(report.undecided)],
         "no_table": [node_json(node) for node in nodes_in_order(report.no_table)],
         **fixed,
@@ -204,10 +204,10 @@ def safe_values(values: Mapping[str, Any]) -> dict[str, Any]:
     Cycles are cut.
     """
     budget = [_MAX_ITEMS]
-    return {well_formed(str(key)): _safe(value, budget, _MAX_DEPTH) for key, value in values.items()}
+    return {well_formed(str(key)): _to_json(value, budget, _MAX_DEPTH) for key, value in values.items()}
 
 
-def _safe(value: Any, budget: list[int], depth: int) -> Any:
+def _to_json(value: Any, budget: list[int], depth: int) -> Any:
     budget[0] -= 1
     if budget[0] < 0 or depth < 0:
         return "..."
@@ -218,15 +218,15 @@ def _safe(value: Any, budget: list[int], depth: int) -> Any:
     if isinstance(value, int):
         return int(value) if value.bit_length() <= _MAX_BITS else hex(value)
     if isinstance(value, float):
-        plain = float(value)
-        return plain if plain - plain == 0 else str(plain)
+        plain_value = float(value)
+        return plain_value if plain_value - plain_value == 0 else str(plain_value)
     if isinstance(value, dict):
         items = list(value.items())[: max(budget[0], 0)]
-        return {well_formed(_key(key)): _safe(item, budget, depth - 1) for key, item in items}
+        return {well_formed(_key(key)): _to_json(item, budget, depth - 1) for key, item in items}
     if isinstance(value, (set, frozenset)):
-        return _safe(sorted(value, key=_foreign), budget, depth)
+        return _to_json(sorted(value, key=_foreign_repr), budget, depth)
     if isinstance(value, (list, tuple, range)):
-        return [_safe(item, budget, depth - 1) for item in value[: max(budget[0], 0)]]
+        return [_to_json(item, budget, depth - 1) for item in value[: max(budget[0], 0)]]
     return _numpy(value, budget, depth)
 
 
@@ -237,17 +237,17 @@ def _numpy(value: Any, budget: list[int], depth: int) -> Any:
     """
     size = getattr(value, "size", None)
     if isinstance(size, int) and size <= _MAX_ITEMS and hasattr(value, "tolist"):
-        plain = value.tolist()
-        if not hasattr(plain, "tolist"):
-            return _safe(plain, budget, depth)
-    return _foreign(value)
+        plain_value = value.tolist()
+        if not hasattr(plain_value, "tolist"):
+            return _to_json(plain_value, budget, depth)
+    return _foreign_repr(value)
 
 
 def _key(key: Any) -> str:
-    return key if isinstance(key, str) else _foreign(key)
+    return key if isinstance(key, str) else _foreign_repr(key)
 
 
-def _foreign(value: Any) -> str:
+def _foreign_repr(value: Any) -> str:
     try:
         return clean(repr(value), 2000)
     except Exception:  # noqa: BLE001 (a third-party __repr__ may raise anything; the report must still be written)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _LINE_LIMIT = 4000
-_UNUSABLE = "unusable files"
+_UNUSABLE_FILES = "unusable files"
 
 # Every text goes through clean(), as XML 1.0 does not allow some unprintable characters.
 
@@ -37,16 +37,16 @@ def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (ever
     totals = [0, 0, 0, 0]
     suites = sorted(_suites(report).items())
     if report.unusable:
-        suites.append(((_UNUSABLE, ""), _unusable(report.unusable)))
+        suites.append(((_UNUSABLE_FILES, ""), _error_suite(report.unusable)))
     for (file, target), suite in suites:
-        numbers = _finish(suite, file, target)
+        numbers = _finish_suite(suite, file, target)
         root.append(suite)
         totals = [total + number for total, number in zip(totals, numbers, strict=True)]
     for name, number in zip(("tests", "failures", "errors"), totals, strict=False):
         root.set(name, str(number))
     ET.indent(root)
-    written: bytes = ET.tostring(root, encoding="us-ascii", xml_declaration=True)
-    return written.decode("ascii") + "\n"
+    document: bytes = ET.tostring(root, encoding="us-ascii", xml_declaration=True)
+    return document.decode("ascii") + "\n"
 
 
 def _suites(report: Report) -> dict[tuple[str, str], ET.Element]:
@@ -71,12 +71,12 @@ def _suites(report: Report) -> dict[tuple[str, str], ET.Element]:
     return suites
 
 
-def _unusable(lines: list[str]) -> ET.Element:
+def _error_suite(lines: list[str]) -> ET.Element:
     suite = ET.Element("testsuite")
     for line in lines:
-        shown = clean(line, _LINE_LIMIT)
+        cleaned = clean(line, _LINE_LIMIT)
         case = ET.SubElement(suite, "testcase", name=clean(line))
-        ET.SubElement(case, "error", message=shown, type="unusable").text = shown
+        ET.SubElement(case, "error", message=cleaned, type="unusable").text = cleaned
     return suite
 
 
@@ -84,29 +84,29 @@ def _key(location: Location | None, target: str | None) -> tuple[str, str]:
     return ((location.file or "") if location is not None else "", target or "")
 
 
-def _finish(suite: ET.Element, file: str, target: str) -> list[int]:
+def _finish_suite(suite: ET.Element, file: str, target: str) -> list[int]:
     """Set a suite's name and counts; return the counts.
 
     They are the numbers of cases, failures, errors and skipped cases.
     """
-    shown = clean(file, None)
-    name = " ".join(part for part in (shown, clean(target)) if part) or "specgate"
+    cleaned = clean(file, None)
+    name = " ".join(part for part in (cleaned, clean(target)) if part) or "specgate"
     if suite.find("testcase") is None:
         suite.insert(0, ET.Element("testcase", name="no findings"))
     cases = suite.findall("testcase")
-    met: Counter[str] = Counter()
+    name_counts: Counter[str] = Counter()
     for case in cases:
         case.set("classname", name)
-        own = case.get("name", "")
-        met[own] += 1
-        if met[own] > 1:
-            case.set("name", f"{own} #{met[own]}")
+        own_name = case.get("name", "")
+        name_counts[own_name] += 1
+        if name_counts[own_name] > 1:
+            case.set("name", f"{own_name} #{name_counts[own_name]}")
     numbers = [len(cases), *(len(suite.findall(f"*/{kind}")) for kind in ("failure", "error", "skipped"))]
     suite.set("name", name)
     for key, number in zip(("tests", "failures", "errors", "skipped"), numbers, strict=True):
         suite.set(key, str(number))
-    if shown and file != _UNUSABLE:
-        suite.set("file", shown)
+    if cleaned and file != _UNUSABLE_FILES:
+        suite.set("file", cleaned)
     return numbers
 
 

@@ -96,8 +96,8 @@ def scrollable_region(table: Markup, label: str) -> Markup:
 
 def table(caption: str, head: Markup, *bodies: Markup, label: str = "", class_: str | bool = False) -> Markup:
     """Return a scrollable table; label: its name for screen readers, by default the caption."""
-    whole = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies, class_=class_)
-    return scrollable_region(whole, label or caption)
+    element = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies, class_=class_)
+    return scrollable_region(element, label or caption)
 
 
 def bullets(items: Iterable[str], *, class_: str | bool = False) -> Markup:
@@ -107,13 +107,13 @@ def bullets(items: Iterable[str], *, class_: str | bool = False) -> Markup:
 
 def tiles(numbers: Iterable[tuple[str, str, str]]) -> Markup:
     """Return the numbers at the top of a page: name, number and CSS class."""
-    each = (tag("div", tag("dt", a), tag("dd", b), class_=f"tile {state}".strip()) for a, b, state in numbers)
-    return tag("dl", *each, class_="tiles")
+    tile_elements = (tag("div", tag("dt", a), tag("dd", b), class_=f"tile {state}".strip()) for a, b, state in numbers)
+    return tag("dl", *tile_elements, class_="tiles")
 
 
-def filters(*controls: Markup, shown: str) -> Markup:
+def filters(*controls: Markup, shown_text: str) -> Markup:
     """Return the filter form; it is hidden unless the page's script runs."""
-    number = tag("p", tag("output", shown, aria_live="polite"))
+    number = tag("p", tag("output", shown_text, aria_live="polite"))
     return tag("form", *controls, number, id="filters", hidden=True)
 
 

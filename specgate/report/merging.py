@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding
 
-__all__ = ["asked_targets", "group_findings", "merge_findings", "named_targets"]
+__all__ = ["group_findings", "merge_findings", "merge_target_names", "requested_targets"]
 
-_LISTED = 3
+_MAX_LISTED = 3
 
 
 def merge_findings(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) -> list[Finding]:
@@ -42,22 +42,25 @@ def group_findings(
     Each group has its query, None for a single finding. Names of levels in messages do not count. The order is that of
     the first finding of each group.
     """
-    of = {target: query for query, targets in queries.items() for target in targets}
+    queries_by_target = {target: query for query, targets in queries.items() for target in targets}
     findings_by_key: dict[object, list[Finding]] = {}
     for finding in findings:
-        query = of.get(finding.target or "")
+        query = queries_by_target.get(finding.target or "")
         findings_by_key.setdefault(
             id(finding) if query is None else _key(finding, query, finding.message, finding.fix), []
         ).append(finding)
     by_level: dict[object, list[Finding]] = {}
     for known_findings in findings_by_key.values():
-        query = of.get(known_findings[0].target or "")
+        query = queries_by_target.get(known_findings[0].target or "")
         texts = {
             (_strip_target(f.message, f), _strip_target(f.fix or "", f)) for f in known_findings if query is not None
         }
         key = _key(known_findings[0], query, *texts.pop()) if len(texts) == 1 else id(known_findings[0])
         by_level.setdefault(key, []).extend(known_findings)
-    return [(of[findings[0].target or ""] if len(findings) > 1 else None, findings) for findings in by_level.values()]
+    return [
+        (queries_by_target[findings[0].target or ""] if len(findings) > 1 else None, findings)
+        for findings in by_level.values()
+    ]
 
 
 def _key(finding: Finding, query: str | None, message: str, fix: str | None) -> object:
@@ -83,9 +86,9 @@ def _strip_target(text: str, finding: Finding) -> str:
     return text
 
 
-def _merge_group(alike: list[Finding], query: str, targets: Sequence[str]) -> Finding:
-    places = {target: at for at, target in enumerate(targets)}
-    ordered = sorted(alike, key=lambda finding: places[finding.target or ""])
+def _merge_group(similar: list[Finding], query: str, targets: Sequence[str]) -> Finding:
+    places = {target: index for index, target in enumerate(targets)}
+    ordered = sorted(similar, key=lambda finding: places[finding.target or ""])
     names = [finding.target or "" for finding in ordered]
     gap = places[names[-1]] - places[names[0]] >= len(names)
     first = ordered[0]
@@ -98,16 +101,18 @@ def _merge_group(alike: list[Finding], query: str, targets: Sequence[str]) -> Fi
 
 
 def _list_targets(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"at {', '.join(names[:_LISTED])}{more}"
+    remainder = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return f"at {', '.join(names[:_MAX_LISTED])}{remainder}"
 
 
-def named_targets(targets: Iterable[str], queries: Mapping[str, Sequence[str]]) -> list[str]:
+def merge_target_names(targets: Iterable[str], queries: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a report's targets, merged by query, with target counts."""
-    return [f"{name} ({len(queries[name])})" if name in queries else name for name in asked_targets(targets, queries)]
+    return [
+        f"{name} ({len(queries[name])})" if name in queries else name for name in requested_targets(targets, queries)
+    ]
 
 
-def asked_targets(targets: Iterable[str], queries: Mapping[str, Sequence[str]]) -> list[str]:
+def requested_targets(targets: Iterable[str], queries: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a report's targets as requested: queries where they match."""
-    of = {target: query for query, all_of in queries.items() for target in all_of}
-    return list(dict.fromkeys(of.get(target, target) for target in targets))
+    queries_by_target = {target: query for query, all_of in queries.items() for target in all_of}
+    return list(dict.fromkeys(queries_by_target.get(target, target) for target in targets))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["context_at", "inputs_line", "port_name", "shape_words"]
 
-_MOST = 12
+_MAX_PORTS = 12
 
 
 def context_at(report: Report, place: Location | None) -> NodeContext | None:
@@ -21,10 +21,10 @@ def context_at(report: Report, place: Location | None) -> NodeContext | None:
 
 def inputs_line(ports: Sequence[Port]) -> str:
     """Return the inputs in one line, not cleaned; "" without inputs."""
-    shown = [f"{port_name(port)} {shape_words(port)}" for port in ports[:_MOST]]
-    if len(ports) > _MOST:
-        shown.append(f"{len(ports) - _MOST} more")
-    return ", ".join(shown)
+    port_texts = [f"{port_name(port)} {shape_words(port)}" for port in ports[:_MAX_PORTS]]
+    if len(ports) > _MAX_PORTS:
+        port_texts.append(f"{len(ports) - _MAX_PORTS} more")
+    return ", ".join(port_texts)
 
 
 def port_name(port: Port) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.errors import Error
 from specgate.loading import lazy
 from specgate.spec.tables import dialect
@@ -26,7 +26,7 @@ __all__ = ["SITE", "About", "describe_rule", "operator_page", "rule_address", "r
 #: The URL of the published site, with a final slash. A fork with a separate site changes only this line.
 SITE: Final = "https://specgate.github.io/specgate/"
 
-_OWN_FILES: Final = ("operators/", "families/")
+_OPERATOR_FOLDERS: Final = ("operators/", "families/")
 
 
 def operator_page(dialect: str, operator: str) -> str:
@@ -47,7 +47,7 @@ def _is_second(rule_id: str) -> bool:
     name, _, rest = rule_id.partition("/")
     operator, _, rule = rest.partition("/")
     field, dot, _ = rule.partition(".")
-    if not dot or name not in SHIPPED:
+    if not dot or name not in BUILT_IN:
         return False
     table = dialect(name)
     fields = table.operator(operator).fields if operator in table.tables.operators else ()
@@ -62,7 +62,7 @@ def rule_address(rule_id: str) -> str | None:
     if rulebook.file_rule(rule_id) is None:
         dialect, _, rest = rule_id.partition("/")
         try:
-            shipped = dialect in SHIPPED and _is_shipped(dialect, rest.partition("/")[0])
+            shipped = dialect in BUILT_IN and _is_shipped(dialect, rest.partition("/")[0])
         except Error:
             shipped = False
         if not shipped:
@@ -77,7 +77,7 @@ def _is_shipped(dialect_name: str, operator: str) -> bool:
     """
     # a path in a user's folder includes the folder
     file = dialect(dialect_name).tables.files.get(operator, "")
-    return operator == "tensor" or file.startswith(_OWN_FILES)
+    return operator == "tensor" or file.startswith(_OPERATOR_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +99,29 @@ def describe_rule(rule: str) -> About:
         return About(text)
 
     try:
-        return _from(rulebook.rule_reference(rule))
+        return _about_rule(rulebook.rule_reference(rule))
     except Error:
         return About(f"a check of specgate, {rule}")
 
 
-def _from(rule: Rule) -> About:
-    holds = [level_text(entry) for entry in rule.holds]
-    lines = [*holds]
+def _about_rule(rule: Rule) -> About:
+    levels_texts = [level_text(entry) for entry in rule.holds]
+    lines = [*levels_texts]
     if rule.fix:
         lines.append(f"fix: {rule.fix}")
     lines += [f"source: {words.source_words(source)}" for source in rule.source]
     if rule.rejected is not None:
         lines.append(f"specgate rule {rule.id} prints a passing and a failing example")
-    first = holds[0].partition(": ")[2] if holds else ""
-    says = rule.says or first or f"a check of specgate, {rule.id}"
-    return About(says, tuple(lines), next((url for url in map(_url, rule.source) if url), None))
+    first = levels_texts[0].partition(": ")[2] if levels_texts else ""
+    meaning = rule.says or first or f"a check of specgate, {rule.id}"
+    return About(meaning, tuple(lines), next((url for url in map(_url, rule.source) if url), None))
 
 
 def level_text(entry: Mapping[str, Any]) -> str:
-    by = f" ({entry['by']} only)" if "by" in entry else " (builds, not the documentation)" if entry.get("basis") else ""
-    return f"{entry['levels']}{by}: {entry['text']}"
+    source_text = (
+        f" ({entry['by']} only)" if "by" in entry else " (builds, not the documentation)" if entry.get("basis") else ""
+    )
+    return f"{entry['levels']}{source_text}: {entry['text']}"
 
 
 def _url(source: Mapping[str, Any]) -> str | None:

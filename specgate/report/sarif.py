@@ -39,11 +39,11 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
     Ignored findings come last as suppressed results. version: of specgate, for the tool's driver; None for the
     installed one.
     """
-    pairs, ignored = identify_findings(report, options)
+    pairs, ignored_pairs = identify_findings(report, options)
     levels: dict[str, str] = {}
-    for finding, _ in [*pairs, *ignored]:
-        worst = (levels.get(finding.id, "note"), finding.severity)
-        levels[finding.id] = next(level for level in _KINDS if level in worst)
+    for finding, _ in [*pairs, *ignored_pairs]:
+        severity_pair = (levels.get(finding.id, "note"), finding.severity)
+        levels[finding.id] = next(level for level in _KINDS if level in severity_pair)
     index = {rule: number for number, rule in enumerate(sorted(levels))}
     driver = {
         "name": "specgate",
@@ -54,7 +54,7 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
     results = [_result(report, finding, index, options) | _suppression(print_, None) for finding, print_ in pairs]
     results += [
         _result(report, finding, index, options) | _suppression(print_, finding.ignored or "ignored")
-        for finding, print_ in ignored
+        for finding, print_ in ignored_pairs
     ]
     run = {
         "tool": {"driver": driver},
@@ -88,11 +88,11 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 def _rule(rule: str, level: str) -> dict[str, Any]:
     description = describe_rule(rule)
-    shown = clean(rule)
+    cleaned = clean(rule)
     lines = [clean(line, _MESSAGE_LIMIT) for line in description.lines]
     help_lines = [clean(description.says, _MESSAGE_LIMIT), *lines]
     entry: dict[str, Any] = {
-        "id": shown,
+        "id": cleaned,
         "shortDescription": _message(clean(description.says, 1000)),
         "fullDescription": _message(clean(description.says, 1000)),
         "help": _message("\n".join(help_lines)),
@@ -132,10 +132,14 @@ def _result(report: Report, finding: Finding, index: dict[str, int], options: Re
     }
 
 
-def _suppression(fingerprint: str, ignored: str | None) -> dict[str, Any]:
+def _suppression(fingerprint: str, ignore_reason: str | None) -> dict[str, Any]:
     # The standard requires suppressions on all results of a run or on none; an empty list means "not suppressed".
-    why = {"kind": "external", "status": "accepted", "justification": clean(ignored or "", _MESSAGE_LIMIT)}
-    return {"partialFingerprints": {"specgate/v1": fingerprint}, "suppressions": [why] if ignored else []}
+    suppression = {
+        "kind": "external",
+        "status": "accepted",
+        "justification": clean(ignore_reason or "", _MESSAGE_LIMIT),
+    }
+    return {"partialFingerprints": {"specgate/v1": fingerprint}, "suppressions": [suppression] if ignore_reason else []}
 
 
 def _message(text: str) -> dict[str, str]:
@@ -148,11 +152,11 @@ def _location(location: Location | None, options: RenderOptions) -> dict[str, An
     if location is None:
         return result
     if location.file:
-        inside = options.path_inside(location.file)
+        relative_path = options.path_inside(location.file)
         artifact = (
             {"uri": absolute_uri(location.file)}
-            if inside is None
-            else {"uri": relative_uri(inside), "uriBaseId": _ROOT}
+            if relative_path is None
+            else {"uri": relative_uri(relative_path), "uriBaseId": _ROOT}
         )
         # Viewers require a line; a binary file has none, so line 1 is used.
         region = {"startLine": max(location.line or 1, 1)}

@@ -70,8 +70,8 @@ def path_below(file: str, root: str | os.PathLike[str]) -> str | None:
         path = os.path.relpath(file, root)
     except ValueError:  # another drive on Windows, or an invalid path
         return None
-    outside = path == os.pardir or path.startswith(os.pardir + os.sep)
-    return None if outside else path.replace(os.sep, "/")
+    is_outside = path == os.pardir or path.startswith(os.pardir + os.sep)
+    return None if is_outside else path.replace(os.sep, "/")
 
 
 FailOn = Literal["error", "warning", "note", "never"]
@@ -97,21 +97,21 @@ class Selection:
 
     def takes(self, rule: str) -> bool:
         """Return whether findings of the rule count."""
-        chosen = not self.select or any(matches(pattern, rule) for pattern in self.select)
-        return chosen and not any(matches(pattern, rule) for pattern in self.ignore)
+        is_selected = not self.select or any(matches(pattern, rule) for pattern in self.select)
+        return is_selected and not any(matches(pattern, rule) for pattern in self.ignore)
 
     def apply(self, report: Report) -> bool:
         """Remove and count hidden findings; return whether the run fails."""
-        takes = lru_cache(maxsize=None)(self.takes)
-        findings = [finding for finding in report.findings if takes(finding.id)]
-        shown = [finding for finding in findings if self._grave(finding, self.severity)]
-        report.hidden += len(report.findings) - len(shown)
-        report.findings = shown
-        report.ignored = [finding for finding in report.ignored if takes(finding.id)]
-        return any(self._grave(finding, self.fail_on) for finding in findings)
+        is_selected = lru_cache(maxsize=None)(self.takes)
+        findings = [finding for finding in report.findings if is_selected(finding.id)]
+        selected = [finding for finding in findings if self._is_at_least(finding, self.severity)]
+        report.hidden += len(report.findings) - len(selected)
+        report.findings = selected
+        report.ignored = [finding for finding in report.ignored if is_selected(finding.id)]
+        return any(self._is_at_least(finding, self.fail_on) for finding in findings)
 
     @staticmethod
-    def _grave(finding: Finding, least: str) -> bool:
+    def _is_at_least(finding: Finding, least: str) -> bool:
         return least in SEVERITIES and SEVERITIES.index(finding.severity) <= SEVERITIES.index(least)
 
 
@@ -121,8 +121,8 @@ def matches(pattern: str, rule: str) -> bool:
     Segments may have ``*`` and ``?``. ``directml/GEMM`` matches every rule of GEMM, ``onnx/*/changed`` one rule of
     every operator.
     """
-    expected_texts, texts = pattern.split("/"), rule.split("/")
-    return len(expected_texts) <= len(texts) and all(map(glob_matches, texts, expected_texts))
+    expected, texts = pattern.split("/"), rule.split("/")
+    return len(expected) <= len(texts) and all(map(glob_matches, texts, expected))
 
 
 def glob_matches(text: str, pattern: str) -> bool:
@@ -138,7 +138,9 @@ def regrade_findings(findings: Iterable[Finding], severities: Mapping[str, Sever
 
     @cache
     def severity_of(rule: str) -> Severity | None:
-        return next((severity for like, severity in reversed(list(severities.items())) if matches(like, rule)), None)
+        return next(
+            (severity for pattern, severity in reversed(list(severities.items())) if matches(pattern, rule)), None
+        )
 
     return [replace(finding, severity=severity_of(finding.id) or finding.severity) for finding in findings]
 
@@ -155,7 +157,7 @@ def statistics(findings: Iterable[Finding]) -> list[tuple[str, str, int, int]]:
         rule = finding.id
         numbers[rule] = numbers.get(rule, 0) + 1
         files.setdefault(rule, set()).add(finding.location.file if finding.location is not None else None)
-        grave = SEVERITIES.index(finding.severity)
-        gravest[rule] = min(grave, gravest.get(rule, grave))
+        severity_index = SEVERITIES.index(finding.severity)
+        gravest[rule] = min(severity_index, gravest.get(rule, severity_index))
     ordered = sorted(numbers, key=lambda rule: (-numbers[rule], rule))
     return [(rule, SEVERITIES[gravest[rule]], numbers[rule], len(files[rule] - {None})) for rule in ordered]

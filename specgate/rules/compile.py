@@ -24,7 +24,7 @@ __all__ = [
     "Builder", "Translator", "answer", "assign", "call", "check_of", "compile_resolved", "is_none", "load", "slot",
 ]  # fmt: skip
 
-_NOWHERE: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
+_NO_POSITION: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
 
 
 def slot(attribute: str) -> int | None:
@@ -92,7 +92,7 @@ def _locate(tree: ast.AST) -> None:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        node.__dict__.update(_NOWHERE)
+        node.__dict__.update(_NO_POSITION)
         for part in node.__dict__.values():
             if isinstance(part, ast.AST):
                 waiting.append(part)
@@ -123,15 +123,15 @@ class Translator:
         return self._children(node)
 
     def _children(self, node: ast.expr) -> ast.expr:
-        changed: dict[str, Any] = {}
+        changed_nodes: dict[str, Any] = {}
         for key, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
-                changed[key] = self(value)
+                changed_nodes[key] = self(value)
             elif isinstance(value, list):
-                changed[key] = [self(item) if isinstance(item, ast.expr) else item for item in value]
+                changed_nodes[key] = [self(item) if isinstance(item, ast.expr) else item for item in value]
             else:
-                changed[key] = value
-        return type(node)(**changed)
+                changed_nodes[key] = value
+        return type(node)(**changed_nodes)
 
     def field(self, name: str) -> str:
         return self.bound.get(name, name)
@@ -144,9 +144,9 @@ class Translator:
         defines: Mapping[str, Rule] = resolved.spec.scope.defines
         if name in defines:
             variables, self.variables = self.variables, frozenset()
-            written = self(defines[name].tree)
+            define_source = self(defines[name].tree)
             self.variables = variables
-            return written
+            return define_source
         if self.field(name) in resolved.fields:
             return load(f"t_{self.field(name)}")
         return ast.Constant(resolved.numbers.get(name, name))
@@ -166,11 +166,11 @@ class Translator:
 
     def on_Subscript(self, node: ast.Subscript) -> ast.expr:
         sequence, index = self(node.value), self(node.slice)
-        if self._never_negative(node.slice):
+        if self._is_non_negative(node.slice):
             return ast.Subscript(sequence, index, ast.Load())
         return call("_at", sequence, index)
 
-    def _never_negative(self, node: ast.expr) -> bool:
+    def _is_non_negative(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Constant):
             return isinstance(node.value, int) and node.value >= 0
         if isinstance(node, ast.Name):
@@ -186,10 +186,12 @@ class Translator:
         Tuples, lists and ranges may be mixed.
         """
         parts = [node.left, *node.comparators]
-        written = [self(part) for part in parts]
+        part_sources = [self(part) for part in parts]
         if any(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):
-            written = [call("tuple", w) if self._sequence(p) else w for p, w in zip(parts, written, strict=True)]
-        return ast.Compare(written[0], node.ops, written[1:])
+            part_sources = [
+                call("tuple", w) if self._sequence(p) else w for p, w in zip(parts, part_sources, strict=True)
+            ]
+        return ast.Compare(part_sources[0], node.ops, part_sources[1:])
 
     def _sequence(self, node: ast.expr) -> bool:
         match node:
@@ -220,10 +222,10 @@ class Translator:
             if isinstance(argument, ast.Name) and argument.id not in self.variables:
                 return self._tensor_call(name, self.field(argument.id))
             return self._element_call(name, self(argument))
-        written = [self(part) for part in node.args]
+        argument_sources = [self(part) for part in node.args]
         if name == "len" and isinstance(argument, ast.GeneratorExp):
-            written = [call("tuple", *written)]
-        return call(f"_{name}", *written)
+            argument_sources = [call("tuple", *argument_sources)]
+        return call(f"_{name}", *argument_sources)
 
     def _tensor_call(self, name: str, field: str) -> ast.expr:
         part = self.builder.part
@@ -337,7 +339,7 @@ def _index_safely(sequence: Any, index: int) -> Any:
     return sequence[index]
 
 
-def _single(value: Any) -> Any:
+def _single_value(value: Any) -> Any:
     if value is None or len(value) != 1 or not isinstance(value[0], int | float):
         raise ValueError("no single number")
     return value[0]
@@ -356,8 +358,8 @@ def _present_value(value: Any) -> Any:
 
 _GLOBALS: Final[Mapping[str, Any]] = {
     "_at": _index_safely,
-    "_few": rule_functions.few,
-    "_single": _single,
+    "_few": rule_functions.check_nesting,
+    "_single": _single_value,
     "_numbers": _numbers,
     "_given": _present_value,
 }
@@ -392,8 +394,8 @@ class Builder:
         Loading a field and checking its cell reject a missing field.
         """
         if info.min_count is not None:
-            many = ast.Compare(call("len", load(f"t_{info.name}")), [ast.GtE()], [ast.Constant(info.min_count)])
-            self._guard_checks([many], info)
+            count_test = ast.Compare(call("len", load(f"t_{info.name}")), [ast.GtE()], [ast.Constant(info.min_count)])
+            self._guard_checks([count_test], info)
 
     def absence(self, name: str) -> None:
         """Reject a field of another level (an attribute not yet introduced)."""
@@ -444,8 +446,8 @@ class Builder:
             self.out.append(ast.For(ast.Name(f"t_{item}", ast.Store()), elements, body, []))
 
     def _omissible(self, info: FieldInfo) -> bool:
-        unstated = self.resolved.spec.dialect.infers_outputs and info.kind == "output"
-        return (info.optional and info.default is None) or unstated
+        is_unstated = self.resolved.spec.dialect.infers_outputs and info.kind == "output"
+        return (info.optional and info.default is None) or is_unstated
 
     def _load(self, name: str, info: FieldInfo) -> None:
         if self._omissible(info) or info.optional:
@@ -475,8 +477,8 @@ class Builder:
                 value = call("_product", self.part(field, "sizes"))
             elif attribute == "numbers":
                 value = call("_numbers", self.part(field, "value"))
-            elif self.fields[field].tensor and (at := slot(attribute)) is not None:
-                value = ast.Subscript(tensor, ast.Constant(at), ast.Load())
+            elif self.fields[field].tensor and (slot_index := slot(attribute)) is not None:
+                value = ast.Subscript(tensor, ast.Constant(slot_index), ast.Load())
             elif self.fields[field].fuses:
                 fields = self.member(tensor, "fields")
                 value = ast.Call(ast.Attribute(fields, "get", ast.Load()), [ast.Constant(attribute)], [])
@@ -553,11 +555,11 @@ class Builder:
 
     def _rule(self, form: RuleForm, bound: Mapping[str, str]) -> None:
         """Append one rule; `bound` is the field of the name `tensor`."""
-        needs = sorted(form.needs)
-        if any(bound.get(path.partition(".")[0], path.partition(".")[0]) not in self.fields for path in needs):
+        paths_read = sorted(form.needs)
+        if any(bound.get(path.partition(".")[0], path.partition(".")[0]) not in self.fields for path in paths_read):
             return  # it reads a field that this level does not define: it never applies
         translate = self.translator(self, bound)
-        guards = [self._absent(path, bound) for path in needs]
+        guards = [self._absent(path, bound) for path in paths_read]
         if form.when is not None:
             guards.append(translate(ast.UnaryOp(ast.Not(), form.when.tree)))
         self.require(form.require.tree, guards, translate)

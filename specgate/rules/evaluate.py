@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ARITHMETIC",
     "COMPARISONS",
-    "LEAST",
+    "MIN_LENGTH",
     "UNKNOWN",
     "Context",
     "Evaluator",
@@ -50,7 +50,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Below this length, evaluating is as fast as comparing.
-LEAST: Final = 256
+MIN_LENGTH: Final = 256
 _COMPARED: Final = ({int}, {str})  # equal elements of these classes are interchangeable
 
 
@@ -60,27 +60,29 @@ def first_turns(node: ast.GeneratorExp, sequence: Sequence[Any], context: Contex
     None where this cannot be determined. Iterations are equal if they read equal values: an element of `sequence`, or
     elements at the same index of other lists.
     """
-    turn = _turn(node)
+    turn = _compile_turn(node)
     if turn.loops or not turn.names.isdisjoint(context.defines):  # their iterations are counted separately
         return None
-    read = [sequence]
+    read_parts = [sequence]
     if isinstance(sequence, range):
-        read = [context.fields.get(name) for name in turn.lists]  # type: ignore[misc]  # checked next
-    if not read or any(not isinstance(values, list) or len(values) < len(sequence) for values in read):
+        read_parts = [context.fields.get(name) for name in turn.lists]  # type: ignore[misc]  # checked next
+    if not read_parts or any(not isinstance(values, list) or len(values) < len(sequence) for values in read_parts):
         return None
     if isinstance(sequence, range) and sequence != range(len(sequence)):
         return None
-    if any(set(map(type, values)) not in _COMPARED for values in read):
+    if any(set(map(type, values)) not in _COMPARED for values in read_parts):
         return None
-    return _firsts(read[0] if len(read) == 1 else list(zip(*read, strict=False)), len(sequence))
+    return _first_indices(
+        read_parts[0] if len(read_parts) == 1 else list(zip(*read_parts, strict=False)), len(sequence)
+    )
 
 
-def _firsts(items: Sequence[Any], count: int) -> list[int]:
+def _first_indices(items: Sequence[Any], count: int) -> list[int]:
     """Return the index of each first occurrence among the first `count` items."""
     return sorted(dict(zip(reversed(items[:count]), range(count - 1, -1, -1), strict=True)).values())
 
 
-class _Turn(NamedTuple):
+class _LoopReads(NamedTuple):
     """The reads of a loop's body.
 
     lists: the lists that it reads at the current index; None where it reads anything else.
@@ -91,27 +93,27 @@ class _Turn(NamedTuple):
     lists: tuple[str, ...]
 
 
-def _turn(node: ast.GeneratorExp) -> _Turn:
-    kept = node.__dict__
-    turn: _Turn | None = kept.get("_turn")
+def _compile_turn(node: ast.GeneratorExp) -> _LoopReads:
+    cached = node.__dict__
+    turn: _LoopReads | None = cached.get("_turn")
     if turn is None:
         loop = node.generators[0]
-        parts = [part for part_ in (node.elt, *loop.ifs) for part in ast.walk(part_)]
+        parts = [part for subtree in (node.elt, *loop.ifs) for part in ast.walk(subtree)]
         names = [part.id for part in parts if isinstance(part, ast.Name)]
-        own: str = loop.target.id  # type: ignore[attr-defined]  # checked by parse()
-        lists = list(_indexed_parts(parts, own))
-        turn = kept["_turn"] = _Turn(
+        variable: str = loop.target.id  # type: ignore[attr-defined]  # checked by parse()
+        lists = list(_indexed_parts(parts, variable))
+        turn = cached["_turn"] = _LoopReads(
             any(isinstance(part, ast.GeneratorExp) for part in parts),
             frozenset(names),
-            tuple(dict.fromkeys(lists)) if len(lists) == names.count(own) else (),
+            tuple(dict.fromkeys(lists)) if len(lists) == names.count(variable) else (),
         )
     return turn
 
 
-def _indexed_parts(parts: Sequence[ast.AST], own: str) -> Iterator[str]:
+def _indexed_parts(parts: Sequence[ast.AST], variable: str) -> Iterator[str]:
     for part in parts:
         match part:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if index == own:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if index == variable:
                 yield name
 
 
@@ -147,19 +149,19 @@ def equal(left: Any, right: Any) -> Any:
     return left == right
 
 
-def _different(left: Any, right: Any) -> Any:
-    same = equal(left, right)
-    return same if same is UNKNOWN else not same
+def _not_equal(left: Any, right: Any) -> Any:
+    is_equal = equal(left, right)
+    return is_equal if is_equal is UNKNOWN else not is_equal
 
 
-def _in(left: Any, right: Any) -> Any:
+def _is_in(left: Any, right: Any) -> Any:
     if right is UNKNOWN:
         return UNKNOWN
     return decide((equal(left, size_or_unknown(item)) for item in right), decisive=True)
 
 
 def _not_in(left: Any, right: Any) -> Any:
-    result = _in(left, right)
+    result = _is_in(left, right)
     return result if result is UNKNOWN else not result
 
 
@@ -175,8 +177,8 @@ def _make_ordering(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], 
 #: The function of each comparison operator.
 COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: equal,
-    ast.NotEq: _different,
-    ast.In: _in,
+    ast.NotEq: _not_equal,
+    ast.In: _is_in,
     ast.NotIn: _not_in,
     ast.Lt: _make_ordering(operator.lt),
     ast.LtE: _make_ordering(operator.le),
@@ -199,10 +201,10 @@ def part_of(node: ast.expr) -> Part:
 
     It returns a value or UNKNOWN, and raises Undefined where the part has no value.
     """
-    kept = node.__dict__
-    function: Part | None = kept.get("_part")
+    cached = node.__dict__
+    function: Part | None = cached.get("_part")
     if function is None:
-        function = kept["_part"] = _MAKERS[type(node)](node)
+        function = cached["_part"] = _MAKERS[type(node)](node)
     return function
 
 
@@ -235,13 +237,13 @@ def _evaluate_define(name: str, state: State) -> Any:
     Its loops are counted on every use.
     """
     context = state.context
-    kept = context.defined.get(name)
-    if kept is None:
+    cached = context.defined.get(name)
+    if cached is None:
         before = state.turns
         value = part_of(context.defines[name].tree)(state, {})
         context.defined[name] = value, state.turns - before
         return value
-    value, turns = kept
+    value, turns = cached
     if turns:
         count_turns(state, turns)
     return value
@@ -322,8 +324,8 @@ def _bin_op(node: ast.BinOp) -> Part:
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
         left, right = left_of(state, variables), right_of(state, variables)
-        both = left.__class__ is int and right.__class__ is int
-        if not both and not (number(left) and number(right)):
+        are_integers = left.__class__ is int and right.__class__ is int
+        if not are_integers and not (number(left) and number(right)):
             return UNKNOWN
         try:
             return compute(left, right)
@@ -431,15 +433,15 @@ def part_of_call(node: ast.Call, part_of: Maker) -> Part:
     if name == "operator":
         return _operator(argument, part_of)
     if name in LAYOUT_FUNCTIONS:
-        return _of_tensor(
-            lambda tensor, context: functions.of_layout(name, tensor, context), _argument(argument, part_of)
+        return _tensor_function(
+            lambda tensor, context: functions.layout_value(name, tensor, context), _argument(argument, part_of)
         )
     function = FUNCTIONS[name]
     if function.of_texts:
-        return _of_texts(function.compute, node, part_of)
+        return _text_function(function.compute, node, part_of)
     if function.of_tensor:
-        return _of_tensor(function.compute, _argument(argument, part_of))
-    return _of_numbers(function.compute, node, _argument(argument, part_of))
+        return _tensor_function(function.compute, _argument(argument, part_of))
+    return _number_function(function.compute, node, _argument(argument, part_of))
 
 
 def _argument(node: ast.expr, part_of: Maker) -> Part:
@@ -464,10 +466,10 @@ def _present(argument: ast.expr, part_of: Maker) -> Part:
 
 
 def _operator(argument: ast.expr, part_of: Maker) -> Part:
-    held_by = part_of(argument)
+    operand_part = part_of(argument)
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
-        result = held_by(state, variables)
+        result = operand_part(state, variables)
         if result is UNKNOWN:
             return UNKNOWN
         if not isinstance(result, Descriptor):
@@ -477,7 +479,7 @@ def _operator(argument: ast.expr, part_of: Maker) -> Part:
     return value
 
 
-def _of_texts(compute: Callable[..., Any], node: ast.Call, part_of: Maker) -> Part:
+def _text_function(compute: Callable[..., Any], node: ast.Call, part_of: Maker) -> Part:
     parts = [part_of(argument) for argument in node.args]
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
@@ -492,7 +494,7 @@ def _of_texts(compute: Callable[..., Any], node: ast.Call, part_of: Maker) -> Pa
     return value
 
 
-def _of_tensor(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -> Part:
+def _tensor_function(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -> Part:
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
         tensor = tensor_of(state, variables)
@@ -501,7 +503,7 @@ def _of_tensor(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -
     return value
 
 
-def _of_numbers(compute: Callable[..., Any], node: ast.Call, numbers_of: Part) -> Part:
+def _number_function(compute: Callable[..., Any], node: ast.Call, numbers_of: Part) -> Part:
     any_items = compute is len
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
@@ -570,15 +572,15 @@ class Evaluator:
         for item in sequence:
             count_turns(self, 1)
             inner = {**variables, name: size_or_unknown(item)}
-            keep = decide((test(self, inner) for test in tests), decisive=False) if tests else True
-            if keep is not False:
-                yield inner, keep
+            keep_item = decide((test(self, inner) for test in tests), decisive=False) if tests else True
+            if keep_item is not False:
+                yield inner, keep_item
 
     def _first_turns(
-        self, loop: ast.comprehension, sequence: Sequence[Any], variables: Mapping[str, Any], chosen: list[int]
+        self, loop: ast.comprehension, sequence: Sequence[Any], variables: Mapping[str, Any], indices: list[int]
     ) -> Iterator[tuple[dict[str, Any], Any]]:
         before = self.turns
-        for index in chosen:
+        for index in indices:
             self.turns = before + index
             yield from self._turns(loop, (sequence[index],), variables)
         self.turns = before + len(sequence)
@@ -590,17 +592,17 @@ class Evaluator:
         if sequence is UNKNOWN:
             return UNKNOWN
         turns = self._turns(loop, sequence, variables)
-        if LEAST <= len(sequence) <= TURN_LIMIT - self.turns:
-            chosen = first_turns(node, sequence, self.context)
-            turns = turns if chosen is None else self._first_turns(loop, sequence, variables, chosen)
+        if MIN_LENGTH <= len(sequence) <= TURN_LIMIT - self.turns:
+            indices = first_turns(node, sequence, self.context)
+            turns = turns if indices is None else self._first_turns(loop, sequence, variables, indices)
         return decide((self.turn(node, *turn, decisive=decisive) for turn in turns), decisive=decisive)
 
-    def turn(self, node: ast.GeneratorExp, inner: Mapping[str, Any], keep: Any, *, decisive: bool) -> Any:
+    def turn(self, node: ast.GeneratorExp, inner: Mapping[str, Any], keep_item: Any, *, decisive: bool) -> Any:
         """Return the value of one iteration.
 
         Where it is unknown whether the iteration counts, only a value that does not change the result is known.
         """
-        if keep is True:
+        if keep_item is True:
             return part_of(node.elt)(self, inner)
         try:
             result = part_of(node.elt)(self, inner)
@@ -614,8 +616,8 @@ class Evaluator:
         if turns is None:
             return UNKNOWN
         items = []
-        for inner, keep in turns:
-            if keep is UNKNOWN:
+        for inner, keep_item in turns:
+            if keep_item is UNKNOWN:
                 return UNKNOWN
             items.append(part_of(node.elt)(self, inner))
         return tuple(items)

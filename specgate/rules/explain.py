@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Context, Rule
 
-__all__ = ["Leaf", "decisive", "dimension", "explain", "resolve_node", "value_of"]
+__all__ = ["Leaf", "decisive_parts", "dimension", "explain", "resolve_node", "value_of"]
 
 
 def resolve_node(node: ast.expr, context: Context) -> ast.expr:
@@ -58,8 +58,8 @@ def _reads_rank(node: ast.expr, owner: str, context: Context) -> bool:
         case ast.Call(func=ast.Name(id="rank"), args=[argument]):
             return ast.unparse(argument) == owner
         case ast.IfExp():
-            chosen = resolve_node(node, context)
-            return chosen is not node and _reads_rank(chosen, owner, context)
+            branch = resolve_node(node, context)
+            return branch is not node and _reads_rank(branch, owner, context)
         case ast.Name(id=name) if name in context.defines:
             return _reads_rank(context.defines[name].tree, owner, context)
     return any(_reads_rank(part, owner, context) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
@@ -80,7 +80,7 @@ def value_of(node: ast.expr, context: Context) -> Any:
 #: Functions of numbers that are unknown if any argument is.
 _COMBINING = frozenset({"max", "min", "range"})
 #: Functions that return numbers from 0 up: a loop over one iterates over numbers, not parts of the descriptor.
-_COUNTING = frozenset({"dims", "range"})
+_COUNT_FUNCTIONS = frozenset({"dims", "range"})
 
 
 class Leaf(NamedTuple):
@@ -102,7 +102,7 @@ def explain(rule: Rule, context: Context) -> dict[str, Any]:
     return _explain_rule(rule, context, closing=False).values
 
 
-def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
+def decisive_parts(rule: Rule, context: Context) -> tuple[Leaf, ...]:
     """Return the leaves that decide `rule`.
 
     For a loop, they are those of the first deciding iteration.
@@ -117,12 +117,12 @@ def _explain_rule(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
     return explainer
 
 
-class _Placed(ast.NodeTransformer):
+class _Substitution(ast.NodeTransformer):
     """Substitutes an expression for a loop variable."""
 
-    def __init__(self, variable: str, written: ast.expr) -> None:
+    def __init__(self, variable: str, rule: ast.expr) -> None:
         self.variable = variable
-        self.written = written
+        self.written = rule
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.written if node.id == self.variable and isinstance(node.ctx, ast.Load) else node
@@ -136,7 +136,7 @@ class _Placed(ast.NodeTransformer):
         return node
 
 
-class _Turn(NamedTuple):
+class _Iteration(NamedTuple):
     """One loop iteration: variables, filter value, and index in the sequence."""
 
     inner: Mapping[str, Any]
@@ -170,10 +170,10 @@ class _Explainer:
     def blame(self, node: ast.expr, closed: Any, variables: Mapping[str, Any], *, expected: bool) -> None:
         """Record the parts that prevent `node` from having the value `expected`."""
         if isinstance(node, ast.BoolOp):
-            whole = self.value(node, variables)
-            for part, same in zip(node.values, closed.values, strict=True):  # the parts of its value decide it
-                if self.value(part, variables) is whole:
-                    self.blame(part, same, variables, expected=expected)
+            total_value = self.value(node, variables)
+            for part, closed_part in zip(node.values, closed.values, strict=True):  # the parts of its value decide it
+                if self.value(part, variables) is total_value:
+                    self.blame(part, closed_part, variables, expected=expected)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.blame(node.operand, closed.operand, variables, expected=not expected)
         elif isinstance(node, ast.Call) and isinstance(node.args[0], ast.GeneratorExp):
@@ -193,7 +193,7 @@ class _Explainer:
             self.leaves.append(Leaf(closed, expected))
             return
         for part in (node.left, *node.comparators) if isinstance(node, ast.Compare) else (node,):
-            value = self.value(part, variables) if self._says_more(part, variables) else None
+            value = self.value(part, variables) if self._adds_information(part, variables) else None
             if value is not None:
                 self.values[_text(part)] = value
 
@@ -201,7 +201,7 @@ class _Explainer:
         defines = self.context.defines
         return name in defines and name not in variables and defines[name].kind == TRUTH
 
-    def _says_more(self, node: ast.expr, variables: Mapping[str, Any]) -> bool:
+    def _adds_information(self, node: ast.expr, variables: Mapping[str, Any]) -> bool:
         """Return whether a value adds information to the rule's text.
 
         Literal numbers and words do not.
@@ -213,17 +213,17 @@ class _Explainer:
 
     def _blame_loop(self, node: ast.Call, closed: Any, variables: Mapping[str, Any], *, expected: bool) -> None:
         loop: ast.GeneratorExp = node.args[0]  # type: ignore[assignment]  # checked by the caller
-        same: ast.GeneratorExp = closed.args[0]
+        closed_loop: ast.GeneratorExp = closed.args[0]
         decisive = node.func.id == "any"  # type: ignore[attr-defined]  # only all() and any() are truth values
         sequence = self.value(loop.generators[0].iter, variables)
         if sequence is UNKNOWN or sequence is None:
-            self._blame_count(loop.generators[0].iter, same.generators[0].iter, variables, expected=expected)
+            self._blame_count(loop.generators[0].iter, closed_loop.generators[0].iter, variables, expected=expected)
             return
         evaluator = Evaluator(self.context)
-        whole = self.value(node, variables)
+        total_value = self.value(node, variables)
         for turn in self._turns(evaluator, loop, sequence, variables):
-            if evaluator.turn(loop, turn.inner, turn.keep, decisive=decisive) is whole:
-                self._blame_turn(loop, same, turn, expected=expected)
+            if evaluator.turn(loop, turn.inner, turn.keep, decisive=decisive) is total_value:
+                self._blame_turn(loop, closed_loop, turn, expected=expected)
                 return
 
     def _blame_count(self, node: Any, closed: Any, variables: Mapping[str, Any], *, expected: bool) -> None:
@@ -235,30 +235,32 @@ class _Explainer:
         else:
             self.blame(node, closed, variables, expected=expected)
             return
-        for part, same in pairs:
+        for part, closed_part in pairs:
             if isinstance(part, ast.Tuple | ast.List) or self.value(part, variables) is UNKNOWN:
-                self._blame_count(part, same, variables, expected=expected)
+                self._blame_count(part, closed_part, variables, expected=expected)
 
     @staticmethod
     def _turns(
         evaluator: Evaluator, loop: ast.GeneratorExp, sequence: Sequence[Any], variables: Mapping[str, Any]
-    ) -> Iterator[_Turn]:
+    ) -> Iterator[_Iteration]:
         """Yield the iterations of a loop that may count."""
         name = loop.generators[0].target.id  # type: ignore[attr-defined]  # checked by parse()
         index = -1
-        for inner, keep in evaluator.loop(loop, variables) or ():
+        for inner, keep_item in evaluator.loop(loop, variables) or ():
             # The filter gives equal items the same answer, so the next equal item is the right one.
             item = inner[name]
             index = next(
-                at for at in range(index + 1, len(sequence)) if _is_same_value(size_or_unknown(sequence[at]), item)
+                later_index
+                for later_index in range(index + 1, len(sequence))
+                if _is_same_value(size_or_unknown(sequence[later_index]), item)
             )
-            yield _Turn(inner, keep, index)
+            yield _Iteration(inner, keep_item, index)
 
     def _blame_turn(
         self,
         loop: ast.GeneratorExp,
-        same: ast.GeneratorExp,
-        turn: _Turn,
+        closed_loop: ast.GeneratorExp,
+        turn: _Iteration,
         *,
         expected: bool,
     ) -> None:
@@ -268,37 +270,37 @@ class _Explainer:
         if isinstance(turn.inner[name], TensorDesc) and not self.closing:
             element = ast.Subscript(generator.iter, ast.Constant(turn.place), ast.Load())
             body, *tests = _substitute_variable([body, *tests], name, element)
-        closed = [same.elt, *same.generators[0].ifs]
+        closed = [closed_loop.elt, *closed_loop.generators[0].ifs]
         if self.closing:
-            closed = _substitute_variable(closed, name, _item(same.generators[0].iter, turn))
+            closed = _substitute_variable(closed, name, _item(closed_loop.generators[0].iter, turn))
         closed_body, *closed_tests = closed
         self.blame(body, closed_body, turn.inner, expected=expected)
         if turn.keep is UNKNOWN:
-            for test, written in zip(tests, closed_tests, strict=True):
-                self.blame(test, written, turn.inner, expected=not expected)
+            for test, closed_test in zip(tests, closed_tests, strict=True):
+                self.blame(test, closed_test, turn.inner, expected=not expected)
 
 
 def _text(node: ast.expr) -> str:
     """Return the text of a part, cached on the node."""
-    kept = node.__dict__
-    text: str | None = kept.get("_text")
+    cached = node.__dict__
+    text: str | None = cached.get("_text")
     if text is None:
-        text = kept["_text"] = ast.unparse(node)
+        text = cached["_text"] = ast.unparse(node)
     return text
 
 
 def _names(node: ast.expr) -> tuple[str, ...]:
     """Return the names in a part, cached on the node."""
-    kept = node.__dict__
-    texts: tuple[str, ...] | None = kept.get("_names")
+    cached = node.__dict__
+    texts: tuple[str, ...] | None = cached.get("_names")
     if texts is None:
-        texts = kept["_names"] = tuple(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
+        texts = cached["_names"] = tuple(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
     return texts
 
 
-def _substitute_variable(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:
-    placed = _Placed(variable, written)
-    return [placed.visit(_copy_tree(node)) for node in nodes]
+def _substitute_variable(nodes: list[ast.expr], variable: str, expressions: ast.expr) -> list[ast.expr]:
+    placed_visitor = _Substitution(variable, expressions)
+    return [placed_visitor.visit(_copy_tree(node)) for node in nodes]
 
 
 def _copy_tree(node: Any) -> Any:
@@ -313,14 +315,14 @@ def _copy_tree(node: Any) -> Any:
     return type(node)(**{name: _copy_tree(value) for name, value in ast.iter_fields(node)})
 
 
-def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
+def _item(iterated: ast.expr, turn: _Iteration) -> ast.expr:
     """Return the expression of a loop variable in one iteration.
 
     It is a number where the loop counts, else a part of the field.
     """
     if isinstance(iterated, ast.Tuple | ast.List):
         return iterated.elts[turn.place]
-    if isinstance(iterated, ast.Call) and iterated.func.id in _COUNTING:  # type: ignore[attr-defined]
+    if isinstance(iterated, ast.Call) and iterated.func.id in _COUNT_FUNCTIONS:  # type: ignore[attr-defined]
         return ast.Constant(turn.place)
     return ast.Subscript(iterated, ast.Constant(turn.place), ast.Load())
 

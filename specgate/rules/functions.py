@@ -33,8 +33,18 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
 
 __all__ = [
-    "FUNCTIONS", "LOOP_LIMIT", "NEST_LIMIT", "TURN_LIMIT", "bits_of", "bounded_range", "extent", "few", "of_layout",
-    "overlapping", "power_of_two", "product",
+    "FUNCTIONS",
+    "LOOP_LIMIT",
+    "NEST_LIMIT",
+    "TURN_LIMIT",
+    "bits_of",
+    "bounded_range",
+    "check_nesting",
+    "extent",
+    "layout_value",
+    "overlapping",
+    "power_of_two",
+    "product",
 ]  # fmt: skip
 
 #: Maximum length of a loop, whatever numbers a descriptor holds.
@@ -51,7 +61,7 @@ def bounded_range(stop: int) -> range:
     return range(stop)
 
 
-def few(items: Sequence[Any]) -> Sequence[Any]:
+def check_nesting(items: Sequence[Any]) -> Sequence[Any]:
     """Return `items`, the sequence of an outer loop; raise above NEST_LIMIT."""
     if len(items) > NEST_LIMIT:
         raise ValueError(f"{len(items)} iterations of nested loops, more than {NEST_LIMIT}")
@@ -89,13 +99,13 @@ def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
     """
     if strides is None or 0 in sizes:
         return False
-    reached = 0
+    reached_bits = 0
     for stride, size in sorted(zip(strides, sizes, strict=True)):  # strict: the rank must match
         if size <= 1:
             continue
-        if stride <= reached:
+        if stride <= reached_bits:
             return True
-        reached += (size - 1) * stride
+        reached_bits += (size - 1) * stride
     return False
 
 
@@ -104,7 +114,7 @@ def bits_of(tensor: TensorDesc, context: Context) -> Any:
     return size_or_unknown(context.bits.get(tensor.type)) if tensor.type is not None else UNKNOWN
 
 
-def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
+def layout_value(name: str, tensor: TensorDesc, context: Context) -> Any:
     """Return a registered layout function's value.
 
     UNKNOWN where a size or the type is unknown; raises Undefined where the function raises ValueError.
@@ -113,7 +123,7 @@ def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
     bits = bits_of(tensor, context) if function.needs_bits else 0
     if bits is UNKNOWN or tensor.sizes is None:
         return UNKNOWN
-    if not all(isinstance(each, int) for each in (*tensor.sizes, *(tensor.strides or ()))):
+    if not all(isinstance(size, int) for size in (*tensor.sizes, *(tensor.strides or ()))):
         return UNKNOWN
     try:
         return function.compute(bits, tensor.sizes, tensor.strides)
@@ -121,14 +131,14 @@ def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
         raise Undefined(str(error)) from None
 
 
-_REST: Final = "..."
+_ELLIPSIS: Final = "..."
 #: Longer texts are not equations; the limit bounds the time of rules that iterate over letters.
-_LONGEST: Final = 1_000
+_MAX_EQUATION: Final = 1_000
 
 
 def _letters(text: str) -> list[str]:
-    if len(text) > _LONGEST:
-        raise ValueError(f"a text of {len(text)} characters, more than {_LONGEST}")
+    if len(text) > _MAX_EQUATION:
+        raise ValueError(f"a text of {len(text)} characters, more than {_MAX_EQUATION}")
     return [c for c in text if c.isascii() and c.isalpha()]
 
 
@@ -168,9 +178,9 @@ def _labeled_sizes(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: 
             continue
         if tensor.sizes is None:
             return UNKNOWN
-        ahead = len(_letters(text.split(_REST)[0]))
+        leading_letters = len(_letters(text.split(_ELLIPSIS)[0]))
         extra = len(tensor.sizes) - len(names)
-        places = [n if n < ahead else n + extra for n, name in enumerate(names) if name == letter]
+        places = [n if n < leading_letters else n + extra for n, name in enumerate(names) if name == letter]
         items += [size_or_unknown(tensor.sizes[_not_negative(place)]) for place in places]
     return tuple(items)
 
@@ -182,13 +192,13 @@ def _ellipsis_sizes(terms: Sequence[str], tensors: Sequence[TensorDesc], place: 
     """
     items = []
     for text, tensor in zip(terms, tensors, strict=True):
-        if _REST not in text:
+        if _ELLIPSIS not in text:
             continue
         if tensor.sizes is None:
             return UNKNOWN
         count = len(tensor.sizes) - len(_letters(text))
         if _not_negative(place) < count:
-            items.append(size_or_unknown(tensor.sizes[len(_letters(text.split(_REST)[0])) + count - 1 - place]))
+            items.append(size_or_unknown(tensor.sizes[len(_letters(text.split(_ELLIPSIS)[0])) + count - 1 - place]))
     return tuple(items)
 
 
@@ -222,14 +232,14 @@ def _values(tensor: TensorDesc, _context: Context) -> Any:
 
 
 #: Products are capped here: no level supports tensors with as many elements.
-_SATURATED: Final = 2**62
+_MAX_PRODUCT: Final = 2**62
 define_functions(
     {
         "rank": Function(
             (TENSOR,), NUMBER, lambda t, _: UNKNOWN if t.sizes is None else len(t.sizes), ("rank({})", 0, 64)
         ),
         "type": Function((TENSOR,), WORD, lambda t, _: size_or_unknown(t.type)),
-        "elements": Function((TENSOR,), NUMBER, _elements, ("elements({})", 0, _SATURATED)),
+        "elements": Function((TENSOR,), NUMBER, _elements, ("elements({})", 0, _MAX_PRODUCT)),
         "dims": Function((TENSOR,), NUMBERS, lambda t, _: UNKNOWN if t.sizes is None else range(len(t.sizes))),
         "bits": Function(
             (TENSOR,), NUMBER, bits_of, ("bits(check, {})", 0, 64), "the number of bits of an element of {}"

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["Flaw", "Fusible"]
+__all__ = ["FusedProblem", "Fusible"]
 
 MAX_NAME: Final = 60
 
 
-class Flaw(NamedTuple):
+class FusedProblem(NamedTuple):
     """A problem of a fused operator.
 
     message: a clause that follows the name of the containing field. field: the fused operator's field with the problem,
@@ -61,8 +61,8 @@ class Fusible:
         if not self.takes(value.operator):
             return False
         parts = self._parts(value.operator)
-        stated = {name for name, part in value.fields.items() if part is not None}
-        return parts is None or parts.required <= stated <= parts.attributes
+        present_names = {name for name, part in value.fields.items() if part is not None}
+        return parts is None or parts.required <= present_names <= parts.attributes
 
     def takes(self, operator: str) -> bool:
         """Return whether the operator may be fused.
@@ -76,31 +76,33 @@ class Fusible:
         except NoTable:
             return False
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def flaws(self, value: Any) -> Iterator[FusedProblem]:
         """Yield the problems of a field's value, or of an array element."""
         if not isinstance(value, Descriptor) or value.dialect != self.dialect.name:
-            yield Flaw(f"is {format_value(value)}, but an operator of {self.dialect.name} is expected", structural=True)
+            yield FusedProblem(
+                f"is {format_value(value)}, but an operator of {self.dialect.name} is expected", structural=True
+            )
             return
         level_label = self.dialect.label(self.level)
         if not self.takes(value.operator):
-            lacking = "" if self.allowed is not None else f", which {level_label} does not have"
-            yield Flaw(f"is {_name(value.operator)}{lacking}", listed=self.allowed is not None)
+            level_text = "" if self.allowed is not None else f", which {level_label} does not have"
+            yield FusedProblem(f"is {_name(value.operator)}{level_text}", listed=self.allowed is not None)
         for oddity in value.oddities:
-            yield Flaw(f"has an invalid field: {oddity.message}", _name(oddity.where), structural=True)
+            yield FusedProblem(f"has an invalid field: {oddity.message}", _name(oddity.where), structural=True)
         parts = self._parts(value.operator)
         if parts is None:
             return
-        stated = [name for name, part in value.fields.items() if part is not None]
-        for name in stated:
+        present_names = [name for name, part in value.fields.items() if part is not None]
+        for name in present_names:
             if name in parts.tensors:
                 message = f"states {name}, but a fused operator has no separate tensors"
-                yield Flaw(message, name, "leave out")
+                yield FusedProblem(message, name, "leave out")
             elif name not in parts.attributes:
                 message = f"states {_name(name)}, which is not an attribute of {value.operator} at {level_label}"
-                yield Flaw(message, _name(name), "leave out", structural=True)
-        for name in sorted(parts.required.difference(stated)):
+                yield FusedProblem(message, _name(name), "leave out", structural=True)
+        for name in sorted(parts.required.difference(present_names)):
             message = f"does not state {name}, which {value.operator} requires"
-            yield Flaw(message, name, "state", structural=True)
+            yield FusedProblem(message, name, "state", structural=True)
 
     def _parts(self, operator: str) -> _Parts | None:
         """Return the defined and required attributes of an operator at the level.

@@ -126,7 +126,7 @@ def register_types(types: Mapping[str, str]) -> None:
 GRAPH_ENDS: Final[Mapping[str, Kind]] = {"inputs": TENSORS, "outputs": TENSORS}
 
 
-def _built_in(*_: Any) -> Any:
+def _not_callable(*_: Any) -> Any:
     raise NotImplementedError  # `present` and `operator` are implemented by the engines
 
 
@@ -146,7 +146,7 @@ class Function(NamedTuple):
 
     arguments: tuple[Kind, ...]
     result: Kind
-    compute: Callable[..., Any] = _built_in
+    compute: Callable[..., Any] = _not_callable
     cpp: tuple[str, int, int] | None = None
     words: str = ""
 
@@ -181,12 +181,12 @@ class RuleError(ValueError):
     def __init__(self, text: str, message: str, column: int = 0) -> None:
         start = max(0, column - MAX_SHOWN // 2) if column >= MAX_SHOWN else 0
         cut = text[start : start + MAX_SHOWN]
-        shown = "…" * (start > 0) + cut + "…" * (start + MAX_SHOWN < len(text))
-        shown = "".join(c if c.isprintable() else "?" for c in shown)
+        excerpt = "…" * (start > 0) + cut + "…" * (start + MAX_SHOWN < len(text))
+        excerpt = "".join(c if c.isprintable() else "?" for c in excerpt)
         caret = " " * (column - start + (start > 0)) + "^"
-        super().__init__(f"{message}\n    {shown}\n    {caret}")
+        super().__init__(f"{message}\n    {excerpt}\n    {caret}")
         self.reason = message
-        self.line = f"{message}, at column {column + 1} of: {shown}"
+        self.line = f"{message}, at column {column + 1} of: {excerpt}"
 
 
 @slotted(frozen=True)
@@ -208,9 +208,9 @@ class Scope:
     stretch: Callable[[str | None, str | None], Scope] | None = None
     vocabulary: Vocabulary = PLAIN
 
-    def scope_between(self, since: str | None, until: str | None) -> Scope:
-        """Return the scope of rules from `since` on (None: always) before `until`."""
-        return self if self.stretch is None else self.stretch(since, until)
+    def scope_between(self, since: str | None, until_level: str | None) -> Scope:
+        """Return the scope of rules from `since` on (None: always) before `until_level`."""
+        return self if self.stretch is None else self.stretch(since, until_level)
 
     def of_elements(self) -> Scope:
         """Return the scope of expressions over elements.
@@ -224,13 +224,13 @@ class Scope:
     @property
     def tensor_attributes(self) -> Mapping[str, Kind]:
         """The attributes of a tensor, with their kinds."""
-        return {**TENSOR_ATTRIBUTES, **{name: each.kind for name, each in self.vocabulary.attributes.items()}}
+        return {**TENSOR_ATTRIBUTES, **{name: attribute.kind for name, attribute in self.vocabulary.attributes.items()}}
 
     def function(self, name: str) -> tuple[tuple[Kind, ...], Kind] | None:
         """Return the argument kinds and the result kind of a function, else None."""
-        own = self.vocabulary.functions.get(name)
-        if own is not None:
-            return (TENSOR,), own.kind
+        own_function = self.vocabulary.functions.get(name)
+        if own_function is not None:
+            return (TENSOR,), own_function.kind
         function = FUNCTIONS.get(name)
         return None if function is None else (function.arguments, function.result)
 

@@ -36,7 +36,7 @@ MAX_NESTED: Final = 2
 
 _QUANTIFIERS = ("all", "any")
 ELEMENT: Final = {NUMBERS: NUMBER, WORDS: WORD, TENSORS: TENSOR}
-_COUNTED = frozenset({NUMBERS, WORDS, TRUTHS, TENSORS, OPERATORS})
+_COUNTABLE_KINDS = frozenset({NUMBERS, WORDS, TRUTHS, TENSORS, OPERATORS})
 
 
 class Checks:
@@ -81,14 +81,14 @@ class Checks:
         result: Kind = method(node, variables, depth + 1)
         return result
 
-    def want(self, node: ast.expr, kind: Kind, variables: Mapping[str, Kind], depth: int) -> None:
+    def require_kind(self, node: ast.expr, kind: Kind, variables: Mapping[str, Kind], depth: int) -> None:
         text = self.kind(node, variables, depth)
         if text != kind:
             raise self.fail(f"expected a {kind}, found a {text}", node)
 
-    def want_tensor(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
+    def require_tensor(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
         """Require a field's name, so that absence is known before evaluation."""
-        self.want(node, TENSOR, variables, depth)
+        self.require_kind(node, TENSOR, variables, depth)
         if not isinstance(node, ast.Name | ast.Subscript):
             raise self.fail("expected a tensor field's own name", node)
 
@@ -133,17 +133,17 @@ class Calls(Checks):
             if isinstance(argument, ast.GeneratorExp) and kind == NUMBERS:
                 self._loop(argument, NUMBER, variables, depth)
             elif kind == TENSOR:
-                self.want_tensor(argument, variables, depth)
+                self.require_tensor(argument, variables, depth)
             elif name == "len":
                 self._parse_counted(argument, variables, depth)
             else:
-                self.want(argument, kind, variables, depth)
+                self.require_kind(argument, kind, variables, depth)
                 self.one_field(argument, kind)
         return result
 
     def _parse_counted(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
         text = self.kind(node, variables, depth)
-        if text not in _COUNTED:
+        if text not in _COUNTABLE_KINDS:
             raise self.fail(f"expected a {NUMBERS}, found a {text}", node)
         self.one_field(node, text)
 
@@ -159,7 +159,7 @@ class Calls(Checks):
         if isinstance(node, ast.Attribute) and node.attr not in attributes:
             raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {', '.join(attributes)}", node)
         if isinstance(node, ast.Attribute) and self._element(base, variables):
-            self.want_tensor(base, variables, depth)
+            self.require_tensor(base, variables, depth)
             return
         if not isinstance(base, ast.Name) or base.id not in self.scope.fields:
             raise self.fail("expected present(FIELD) or present(FIELD.attribute)", node)
@@ -186,8 +186,8 @@ class Calls(Checks):
         inner = {**variables, loop.target.id: ELEMENT[sequence]}
         self.inside += 1
         for condition in loop.ifs:
-            self.want(condition, TRUTH, inner, depth)
-        self.want(node.elt, body, inner, depth)
+            self.require_kind(condition, TRUTH, inner, depth)
+        self.require_kind(node.elt, body, inner, depth)
         self.inside -= 1
 
 
@@ -232,7 +232,7 @@ def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
     )
 
 
-class _Unparsed(Rule):
+class _LazyRule(Rule):
     """A rule that is parsed when anything but its text is first read."""
 
     __slots__ = ("_scope",)
@@ -260,10 +260,10 @@ def parse_later(text: str, scope: Scope) -> Rule:
 
     Most rules are never needed.
     """
-    return _Unparsed(" ".join(text.split()), scope)
+    return _LazyRule(" ".join(text.split()), scope)
 
 
-def _asked_for(test: ast.expr) -> str | None:
+def _presence_field(test: ast.expr) -> str | None:
     """Return the field of a condition ``present(FIELD)``, else None."""
     match test:
         case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=name)]):
@@ -324,7 +324,7 @@ class _Checker(Calls):
             raise self.fail("expected FIELD.attribute", node)
         parts = None if isinstance(base, ast.Subscript) else self.record(self.kind(base, variables, depth))
         if parts is None:
-            self.want_tensor(base, variables, depth)
+            self.require_tensor(base, variables, depth)
         attributes = self.scope.tensor_attributes
         if node.attr not in (parts or attributes):
             names = ", ".join(parts or attributes)
@@ -340,7 +340,7 @@ class _Checker(Calls):
 
         A rule that reads it applies only to operators that have it.
         """
-        self.want(node.value, OPERATOR, variables, depth)
+        self.require_kind(node.value, OPERATOR, variables, depth)
         members = self.scope.members[field]
         if node.attr not in members:
             names = ", ".join(members)
@@ -349,7 +349,7 @@ class _Checker(Calls):
         return members[node.attr]
 
     def _graph_end(self, node: ast.Attribute, variables: Mapping[str, Kind], depth: int) -> Kind:
-        self.want(node.value, GRAPH, variables, depth)
+        self.require_kind(node.value, GRAPH, variables, depth)
         if node.attr not in GRAPH_ENDS:
             raise self.fail(f"unknown attribute {node.attr!r:.80}; a graph has: {', '.join(GRAPH_ENDS)}", node)
         return GRAPH_ENDS[node.attr]
@@ -359,28 +359,28 @@ class _Checker(Calls):
         if sequence not in ELEMENT:
             raise self.fail(f"expected a sequence, found a {sequence}", node)
         self.one_field(node.value, sequence)
-        self.want(node.slice, NUMBER, variables, depth)
+        self.require_kind(node.slice, NUMBER, variables, depth)
         return ELEMENT[sequence]
 
     def on_BoolOp(self, node: ast.BoolOp, variables: Mapping[str, Kind], depth: int) -> Kind:
         for value in node.values:
-            self.want(value, TRUTH, variables, depth)
+            self.require_kind(value, TRUTH, variables, depth)
         return TRUTH
 
     def on_UnaryOp(self, node: ast.UnaryOp, variables: Mapping[str, Kind], depth: int) -> Kind:
         if isinstance(node.op, ast.Not):
-            self.want(node.operand, TRUTH, variables, depth)
+            self.require_kind(node.operand, TRUTH, variables, depth)
             return TRUTH
         if isinstance(node.op, ast.USub):
-            self.want(node.operand, NUMBER, variables, depth)
+            self.require_kind(node.operand, NUMBER, variables, depth)
             return NUMBER
         raise self.fail("expected `not` or a minus sign", node)
 
     def on_BinOp(self, node: ast.BinOp, variables: Mapping[str, Kind], depth: int) -> Kind:
         if not isinstance(node.op, _ARITHMETIC):
             raise self.fail("expected + - * // or %", node)
-        self.want(node.left, NUMBER, variables, depth)
-        self.want(node.right, NUMBER, variables, depth)
+        self.require_kind(node.left, NUMBER, variables, depth)
+        self.require_kind(node.right, NUMBER, variables, depth)
         return NUMBER
 
     def on_Compare(self, node: ast.Compare, variables: Mapping[str, Kind], depth: int) -> Kind:
@@ -388,25 +388,25 @@ class _Checker(Calls):
         for op, right in zip(node.ops, node.comparators, strict=True):
             right_kind = self.kind(right, variables, depth)
             if isinstance(op, _EQUALITY):
-                legal = left_kind == right_kind and left_kind in _COMPARABLE
+                is_legal = left_kind == right_kind and left_kind in _COMPARABLE
             elif isinstance(op, _ORDER):
-                legal = left_kind == right_kind == NUMBER
+                is_legal = left_kind == right_kind == NUMBER
             elif isinstance(op, _MEMBERSHIP):
-                legal = ELEMENT.get(right_kind) == left_kind != TENSOR
+                is_legal = ELEMENT.get(right_kind) == left_kind != TENSOR
             else:
                 raise self.fail("expected == != < <= > >= in or not in", node)
-            if not legal:
+            if not is_legal:
                 raise self.fail(f"cannot compare a {left_kind} with a {right_kind} this way", left)
             left, left_kind = right, right_kind
         return TRUTH
 
     def on_IfExp(self, node: ast.IfExp, variables: Mapping[str, Kind], depth: int) -> Kind:
-        self.want(node.test, TRUTH, variables, depth)
+        self.require_kind(node.test, TRUTH, variables, depth)
         before = set(self.needs)
         kind = self.kind(node.body, variables, depth)
-        if (name := _asked_for(node.test)) is not None:  # `strides[0] if present(strides) else 1` always applies
+        if (name := _presence_field(node.test)) is not None:  # `strides[0] if present(strides) else 1` always applies
             self.needs = {path for path in self.needs if path in before or path != name}
-        self.want(node.orelse, kind, variables, depth)
+        self.require_kind(node.orelse, kind, variables, depth)
         return kind
 
     def on_Tuple(self, node: ast.Tuple | ast.List, variables: Mapping[str, Kind], depth: int) -> Kind:

@@ -74,8 +74,8 @@ class Shorthand:
         if tree is None:
             return text
         try:
-            plain = _Plain(self.optional).visit(_Calls(self, frozenset()).visit(tree))
-            return shown_tree(plain)
+            plain_tree = _ShorthandExpander(self.optional).visit(_Calls(self, frozenset()).visit(tree))
+            return shown_tree(plain_tree)
         except RecursionError:
             raise ShorthandError("the expression is nested too deeply") from None
 
@@ -116,10 +116,10 @@ class Shorthand:
         tree = _tree(formula.body)
         if tree is None:
             raise ShorthandError(f"expected one expression, found {formula.body!r:.80}")
-        named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        unused = [name for name in formula.parameters if name not in named]
-        if unused:
-            raise ShorthandError(f"the parameter {unused[0]!r:.80} is not used")
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        unused_parameters = [name for name in formula.parameters if name not in names]
+        if unused_parameters:
+            raise ShorthandError(f"the parameter {unused_parameters[0]!r:.80} is not used")
         if any(isinstance(n, ast.GeneratorExp) and _targets(n) & set(formula.parameters) for n in ast.walk(tree)):
             raise ShorthandError("expected a loop variable that is not a parameter")
 
@@ -247,7 +247,7 @@ class _Arguments(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-class _Plain(ast.NodeTransformer):
+class _ShorthandExpander(ast.NodeTransformer):
     """Expands indices from the end, ``default`` and ``count_present``.
 
     It also removes parentheses within a chain of one operator.
@@ -258,8 +258,8 @@ class _Plain(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)
-        same = [isinstance(v, ast.BoolOp) and type(v.op) is type(node.op) for v in node.values]
-        chains = zip(node.values, same, strict=True)
+        are_same_kind = [isinstance(v, ast.BoolOp) and type(v.op) is type(node.op) for v in node.values]
+        chains = zip(node.values, are_same_kind, strict=True)
         node.values = [part for v, is_chain in chains for part in (v.values if is_chain else [v])]  # type: ignore[attr-defined]
         return node
 
@@ -267,7 +267,7 @@ class _Plain(ast.NodeTransformer):
         self.generic_visit(node)
         end = _first_term(node.slice)
         if end is not None:
-            node.slice = _counted_back(node.slice, end, length_of(node.value))
+            node.slice = _from_negative(node.slice, end, length_of(node.value))
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -289,8 +289,8 @@ class _Plain(ast.NodeTransformer):
     def _count(self, node: ast.Call) -> ast.expr:
         if not node.args or node.keywords or any(shown_tree(field) not in self.optional for field in node.args):
             raise ShorthandError(f"expected optional fields in {shown_tree(node)}")
-        ones = (ast.IfExp(_presence(field), ast.Constant(1), ast.Constant(0)) for field in node.args)
-        return reduce(lambda count, term: ast.BinOp(count, ast.Add(), term), ones)  # type: ignore[arg-type, return-value]
+        presence_terms = (ast.IfExp(_presence(field), ast.Constant(1), ast.Constant(0)) for field in node.args)
+        return reduce(lambda count, term: ast.BinOp(count, ast.Add(), term), presence_terms)  # type: ignore[arg-type, return-value]
 
 
 def _presence(field: ast.expr) -> ast.Call:
@@ -310,19 +310,19 @@ def _first_term(index: ast.expr) -> ast.UnaryOp | None:
     return None
 
 
-def _counted_back(index: ast.expr, end: ast.UnaryOp, length: ast.expr) -> ast.expr:
+def _from_negative(index: ast.expr, end: ast.UnaryOp, length: ast.expr) -> ast.expr:
     if index is end:
         return ast.BinOp(length, ast.Sub(), end.operand)
     if isinstance(index, ast.BinOp):
-        return ast.BinOp(_counted_back(index.left, end, length), index.op, index.right)
+        return ast.BinOp(_from_negative(index.left, end, length), index.op, index.right)
     return index
 
 
 def length_of(sequence: ast.expr) -> ast.expr:
     """Return the expression for a sequence's length; for sizes it is the rank."""
     sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
-    whole = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
-    return ast.Call(ast.Name("rank" if sizes else "len", ast.Load()), [_copy(whole)], [])
+    operand = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
+    return ast.Call(ast.Name("rank" if sizes else "len", ast.Load()), [_copy(operand)], [])
 
 
 class Shortener(ast.NodeTransformer):
@@ -351,7 +351,7 @@ class Shortener(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         long = shown_tree(node)
-        index = _from_the_end(node.slice, shown_tree(length_of(node.value)))
+        index = _end_offset(node.slice, shown_tree(length_of(node.value)))
         if index is None:
             return node
         subscript = ast.Subscript(node.value, index, ast.Load())
@@ -371,11 +371,11 @@ class Shortener(ast.NodeTransformer):
         return node
 
 
-def _from_the_end(index: ast.expr, length: str) -> ast.expr | None:
+def _end_offset(index: ast.expr, length: str) -> ast.expr | None:
     """Return ``-1 - d`` for ``rank(X) - 1 - d``, else None."""
     if not isinstance(index, ast.BinOp):
         return None
     if isinstance(index.op, ast.Sub) and shown_tree(index.left) == length and isinstance(index.right, ast.Constant):
         return ast.UnaryOp(ast.USub(), index.right) if index.right.value else None
-    left = _from_the_end(index.left, length) if isinstance(index.op, ast.Add | ast.Sub) else None
+    left = _end_offset(index.left, length) if isinstance(index.op, ast.Add | ast.Sub) else None
     return None if left is None else ast.BinOp(left, index.op, index.right)

@@ -50,8 +50,8 @@ def _part(node: ast.AST) -> tuple[str, int]:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return f"-{_format_node(operand, _SIGN)}", _SIGN
         case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARED for op in ops):
-            more = (f" {_COMPARED[type(op)]} {_format_node(x, _SUM)}" for op, x in zip(ops, others, strict=True))
-            return _format_node(left, _SUM) + "".join(more), _COMPARE
+            comparisons = (f" {_COMPARED[type(op)]} {_format_node(x, _SUM)}" for op, x in zip(ops, others, strict=True))
+            return _format_node(left, _SUM) + "".join(comparisons), _COMPARE
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             sign, binds = _BINARY[type(op)]
             return f"{_format_node(left, binds)} {sign} {_format_node(right, binds + 1)}", binds

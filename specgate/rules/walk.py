@@ -43,7 +43,7 @@ class Level(Protocol):
     @property
     def fields(self) -> Mapping[str, FieldInfo]: ...
     @property
-    def strangers(self) -> tuple[str, ...]: ...
+    def foreign_fields(self) -> tuple[str, ...]: ...
     @property
     def cells(self) -> Mapping[str, Cell]: ...
     @property
@@ -56,7 +56,7 @@ def list_steps(level: Level) -> tuple[Step, ...]:
     """Return the steps of a level: structure, cells, tensor rules, rules."""
     infos = level.fields.values()
     steps: list[Step] = [("presence", (info,)) for info in infos]
-    steps += [("absence", (name,)) for name in level.strangers]
+    steps += [("absence", (name,)) for name in level.foreign_fields]
     cells = ((info, level.cells.get(info.name)) for info in infos)
     steps += [("cell", (info, cell)) for info, cell in cells if cell is not None or info.words or info.fuses]
     for info in infos if level.tensor_rules else ():

@@ -47,7 +47,7 @@ _PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
     "count": ("{} has {} value", "{} have {} value"),
     "tensors": ("{} has {} tensor", "{} have {} tensor"),
 }
-_COUNTED: Final = frozenset({"elements", "count", "tensors"})
+_COUNT_NOUNS: Final = frozenset({"elements", "count", "tensors"})
 
 
 class Fact(NamedTuple):
@@ -65,8 +65,8 @@ class Fact(NamedTuple):
 def spell_value(value: Any) -> str:
     """Return a value as messages show it."""
     if isinstance(value, tuple | list | range):
-        more = ", …" if len(value) > MAX_ITEMS else ""
-        return "[" + ", ".join(spell_value(v) for v in value[:MAX_ITEMS]) + more + "]"
+        ending = ", …" if len(value) > MAX_ITEMS else ""
+        return "[" + ", ".join(spell_value(v) for v in value[:MAX_ITEMS]) + ending + "]"
     if value is None or value is UNKNOWN:
         return "unknown"
     if isinstance(value, str):  # words and symbolic sizes are not quoted unless they contain line breaks
@@ -83,35 +83,35 @@ def sentences(facts: Iterable[Fact]) -> list[str]:
     for fact in facts:
         groups.setdefault((fact.kind, fact.at, fact.value), []).append(fact.of)
     texts: list[str] = []
-    done: set[tuple[str, str]] = set()
-    for (kind, at, value), owners in groups.items():
+    written_facts: set[tuple[str, str]] = set()
+    for (kind, place, value), owners in groups.items():
         if kind == "size":
-            if (kind, at) not in done:
-                done.add((kind, at))
-                same = {v: names for (k, a, v), names in groups.items() if (k, a) == (kind, at)}
-                texts.append(_sizes_at(at, same))
+            if (kind, place) not in written_facts:
+                written_facts.add((kind, place))
+                names_by_value = {v: names for (k, a, v), names in groups.items() if (k, a) == (kind, place)}
+                texts.append(_sizes_at(place, names_by_value))
         else:
             texts.append(_sentence(kind, value, owners))
     return texts
 
 
-def _sizes_at(at: str, by_value: Mapping[str, list[str]]) -> str:
+def _sizes_at(place: str, by_value: Mapping[str, list[str]]) -> str:
     if len(by_value) == 1:
         (value, owners), *_ = by_value.items()
-        return f"dimension {at} of {_join_parts(owners)} is {value}"
-    return f"dimension {at} is " + _join_parts(
+        return f"dimension {place} of {_join_parts(owners)} is {value}"
+    return f"dimension {place} is " + _join_parts(
         [f"{value} in {_join_parts(owners)}" for value, owners in by_value.items()]
     )
 
 
 def _sentence(kind: str, value: str, owners: list[str]) -> str:
-    names, several = _join_parts(owners), len(owners) > 1
+    names, is_plural = _join_parts(owners), len(owners) > 1
     if value == "unknown" and kind in _UNKNOWN:
         return _UNKNOWN[kind].format(names)
     if kind == "said":
         return value.format(names)
-    pattern = _PATTERNS[kind][several]
-    return pattern.format(names, value) + ("s" if kind in _COUNTED and value != "1" else "")
+    pattern = _PATTERNS[kind][is_plural]
+    return pattern.format(names, value) + ("s" if kind in _COUNT_NOUNS and value != "1" else "")
 
 
 def _join_parts(parts: list[str]) -> str:
@@ -123,20 +123,20 @@ def join_sentences(parts: Iterable[str]) -> str:
 
     Parts beyond 200 characters are replaced by their number.
     """
-    every = list(parts)
-    kept: list[str] = []
-    for part in every:
-        if kept and sum(map(len, kept)) + len(part) > MAX_FACTS:
+    all_parts = list(parts)
+    rest: list[str] = []
+    for part in all_parts:
+        if rest and sum(map(len, rest)) + len(part) > MAX_FACTS:
             break
-        kept.append(part)
-    if len(kept) < len(every):
-        kept.append(f"{len(every) - len(kept)} more")
-    if not kept:
+        rest.append(part)
+    if len(rest) < len(all_parts):
+        rest.append(f"{len(all_parts) - len(rest)} more")
+    if not rest:
         return ""
-    return "; ".join(kept) if any(", expected" in part for part in kept) else _join_parts(kept)
+    return "; ".join(rest) if any(", expected" in part for part in rest) else _join_parts(rest)
 
 
-_LONGEST_BESIDE: Final = 110
+_MAX_JOINED_LENGTH: Final = 110
 
 
 def words(leaves: Iterable[Leaf], context: Context, names: Mapping[str, str] | None = None) -> str:
@@ -183,14 +183,14 @@ class _Writer:
         left_composed, right_composed = self.is_composed(left), self.is_composed(right)
         if left_composed == right_composed:
             return None
-        tree, computed = (right, left) if left_composed else (left, right)
-        value = value_of(computed, self.context)
+        tree, computed_tree = (right, left) if left_composed else (left, right)
+        value = value_of(computed_tree, self.context)
         facts = list(self.facts(tree))
         if value is None or value is UNKNOWN or isinstance(value, bool) or len(facts) != 1:
             return None
         text = f"{join_sentences(sentences(facts))}, expected {spell_value(value)}"
-        because = self.items(computed) or join_sentences(sentences(dict.fromkeys(self.facts(computed))))
-        return f"{text} ({because})" if because and len(because) <= _LONGEST_BESIDE else text
+        reason = self.items(computed_tree) or join_sentences(sentences(dict.fromkeys(self.facts(computed_tree))))
+        return f"{text} ({reason})" if reason and len(reason) <= _MAX_JOINED_LENGTH else text
 
     def items(self, node: ast.expr) -> str:
         """Return the terms of a sum or product as text, "" for another part."""
@@ -259,9 +259,9 @@ class _Writer:
             case _:
                 yield self.fact("is", ast.unparse(node), node)
 
-    def fact(self, kind: str, of: str, node: ast.expr, at: str = "") -> Fact:
+    def fact(self, kind: str, kind_name: str, node: ast.expr, place: str = "") -> Fact:
         value = value_of(node, self.context)
-        return Fact(kind, of, NO_VALUE if value is None else spell_value(value), at)
+        return Fact(kind, kind_name, NO_VALUE if value is None else spell_value(value), place)
 
     def display_name(self, node: ast.expr) -> str:
         """Return the display name of a field, a part of one, or a define."""
@@ -289,12 +289,12 @@ class _Writer:
     def of_element(self, node: ast.Subscript) -> Fact:
         match resolve_node(node.value, self.context):
             case ast.Attribute(attr="sizes", value=owner):
-                written = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
+                element_node = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
                 try:
-                    _, at = dimension(written, self.context)
+                    _, dimension_text = dimension(element_node, self.context)
                 except Undefined:
                     return self.fact("is", ast.unparse(node), node)
-                return self.fact("size", self.display_name(owner), node, str(at))
+                return self.fact("size", self.display_name(owner), node, str(dimension_text))
             case ast.Attribute(attr="strides", value=owner):
                 index = value_of(node.slice, self.context)
                 return self.fact("is", f"stride {spell_value(index)} of {self.display_name(owner)}", node)
@@ -351,8 +351,8 @@ class _Writer:
     def of_group(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:
         """Return the value of a function of several numbers as a fact."""
         if isinstance(argument, ast.GeneratorExp):
-            over = argument.generators[0].iter
-            return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument.elt, over)}", node)
+            iterable = argument.generators[0].iter
+            return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument.elt, iterable)}", node)
         if name == "len":
             items = value_of(argument, self.context)
             if items in ((), []):
@@ -361,9 +361,9 @@ class _Writer:
             return self.fact("tensors" if tensors else "count", self.display_name(argument), node)
         return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument, argument)}", node)
 
-    def numbers(self, node: ast.expr, over: ast.expr) -> str:
+    def numbers(self, node: ast.expr, iterable: ast.expr) -> str:
         """Return the description of several numbers."""
-        match resolve_node(over, self.context):
+        match resolve_node(iterable, self.context):
             case ast.Attribute(attr="sizes", value=owner):
                 return f"the sizes of {self.display_name(owner)}"
             case ast.Call(func=ast.Name(id="values"), args=[owner]):
@@ -371,9 +371,9 @@ class _Writer:
             case ast.Call(func=ast.Name(id="labelled" | "covered")) as call:
                 return f"the sizes {self.dimension_label(call)}"
             case ast.Name() if isinstance(node, ast.Subscript) and ".sizes" in ast.unparse(node):
-                return f"these sizes of {self.display_name(over)}"
+                return f"these sizes of {self.display_name(iterable)}"
             case ast.Name():
-                return self.display_name(over)
+                return self.display_name(iterable)
         return ast.unparse(node)
 
 

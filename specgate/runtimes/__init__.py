@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 __all__ = ["runtime_of", "runtimes"]
 
 #: The runtimes that specgate ships, with the class of each.
-_SHIPPED: Final = {"onnxruntime": "specgate.runtimes.onnxruntime.package:ONNXRuntime"}
+_BUILT_IN: Final = {"onnxruntime": "specgate.runtimes.onnxruntime.package:ONNXRuntime"}
 
 
 @cache
 def _runtime(name: str) -> Runtime:
-    module, _, cls = _SHIPPED[name].partition(":")
+    module, _, cls = _BUILT_IN[name].partition(":")
     loaded: Runtime = getattr(importlib.import_module(module), cls)()
     return loaded
 
 
 def runtimes(dialect: str | None = None) -> Iterator[Runtime]:
     """Yield the runtimes of a dialect's models, or every runtime for None."""
-    yield from (each for each in map(_runtime, _SHIPPED) if dialect in {None, each.dialect})
+    yield from (runtime for runtime in map(_runtime, _BUILT_IN) if dialect in {None, runtime.dialect})
 
 
 def runtime_of(target: Target) -> Runtime | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import integer_limits
 from specgate.spec.forms import rule_forms
-from specgate.spec.short_forms import named_sets, plain_content, plain_operator, whole_rows
+from specgate.spec.short_forms import complete_rows, named_sets, plain_content, plain_operator
 from specgate.spec.written import cases_of, support_of
 from specgate.spec.yamlio import format_problem
 
@@ -27,90 +27,94 @@ __all__ = [
 ]  # fmt: skip
 
 #: Keys whose entries are merged by name, and those inside `execute`.
-_NAMED: Final = ("fields", "define", "rules", "counterexamples", "execute")
-_NAMED_IN_EXECUTE: Final = ("arrays", "arguments", "output_type")
+_KEYS_MERGED_BY_NAME: Final = ("fields", "define", "rules", "counterexamples", "execute")
+_EXECUTE_KEYS: Final = ("arrays", "arguments", "output_type")
 #: Keys that an operator inherits from the one in `like`.
 _INHERITED: Final = (
     "family", "fields", "support", "unchecked_attributes", "define", "rules", "execute", "tolerance",
 )  # fmt: skip
 
 
-def merge_family(family: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def merge_family(family: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
     """Return an operator's content merged with that of its family.
 
     Entries of the operator replace those of the family. Its keys come first, then those that only the family has.
     """
-    merged = {**own, **{key: value for key, value in family.items() if key not in own and key != "family"}}
-    for key in _NAMED:
-        if key in family and key in own:
-            merged[key] = {**family[key], **own[key]}
-    for key in _NAMED_IN_EXECUTE if "execute" in family and "execute" in own else ():
-        if key in family["execute"] and key in own["execute"]:
-            merged["execute"][key] = {**family["execute"][key], **own["execute"][key]}
-    if "observed" in family and "observed" in own:
-        merged["observed"] = [*family["observed"], *own["observed"]]
+    merged = {**content, **{key: value for key, value in family.items() if key not in content and key != "family"}}
+    for key in _KEYS_MERGED_BY_NAME:
+        if key in family and key in content:
+            merged[key] = {**family[key], **content[key]}
+    for key in _EXECUTE_KEYS if "execute" in family and "execute" in content else ():
+        if key in family["execute"] and key in content["execute"]:
+            merged["execute"][key] = {**family["execute"][key], **content["execute"][key]}
+    if "observed" in family and "observed" in content:
+        merged["observed"] = [*family["observed"], *content["observed"]]
     return merged
 
 
-def merge_like(other: Mapping[str, Any], own: Mapping[str, Any], levels: Sequence[str]) -> dict[str, Any]:
+def merge_like(other: Mapping[str, Any], content: Mapping[str, Any], levels: Sequence[str]) -> dict[str, Any]:
     """Return an operator's content merged with that of its `like` operator.
 
     Entries of the operator replace inherited entries of the same name; null removes one, and {} keeps it unchanged. A
     new entry goes after the entry that precedes it in its file, or first. The first support row is merged with the
     inherited row that applies at its level. Both contents are as written in the files, not yet validated.
     """
-    under = copy.deepcopy({key: other[key] for key in _INHERITED if key in other})
-    merged = {**own, **{key: value for key, value in under.items() if key not in own}}
-    for key in (key for key in under if isinstance(under[key], dict) and isinstance(own.get(key), dict)):
+    base_content = copy.deepcopy({key: other[key] for key in _INHERITED if key in other})
+    merged = {**content, **{key: value for key, value in base_content.items() if key not in content}}
+    for key in (
+        key for key in base_content if isinstance(base_content[key], dict) and isinstance(content.get(key), dict)
+    ):
         if key == "support":
-            merged[key] = _lay_row(under[key], own[key], levels)
-        elif key in _NAMED:
-            merged[key] = _lay_entries(under[key], own[key], _NAMED_IN_EXECUTE if key == "execute" else ())
-    return {key: value for key, value in merged.items() if value is not None or key not in under}
+            merged[key] = _lay_row(base_content[key], content[key], levels)
+        elif key in _KEYS_MERGED_BY_NAME:
+            merged[key] = _lay_entries(base_content[key], content[key], _EXECUTE_KEYS if key == "execute" else ())
+    return {key: value for key, value in merged.items() if value is not None or key not in base_content}
 
 
-def _lay_entries(under: Mapping[str, Any], own: Mapping[str, Any], inner: Sequence[str] = ()) -> dict[str, Any]:
-    names = list(under)
+def _lay_entries(
+    base_content: Mapping[str, Any], content: Mapping[str, Any], inner: Sequence[str] = ()
+) -> dict[str, Any]:
+    names = list(base_content)
     place = 0
-    for name in own:
-        if name not in under:
+    for name in content:
+        if name not in base_content:
             names.insert(place, name)
         place = names.index(name) + 1
     merged = {}
     for name in names:
-        value = own.get(name, under.get(name))
-        if name in inner and isinstance(value, dict) and isinstance(under.get(name), dict):
-            value = _lay_entries(under[name], value)
+        value = content.get(name, base_content.get(name))
+        if name in inner and isinstance(value, dict) and isinstance(base_content.get(name), dict):
+            value = _lay_entries(base_content[name], value)
         elif value == {}:
-            value = under.get(name, value)
-        if value is not None or name not in under:
+            value = base_content.get(name, value)
+        if value is not None or name not in base_content:
             merged[name] = value
     return merged
 
 
-def _lay_row(under: Mapping[str, Any], own: Mapping[str, Any], levels: Sequence[str]) -> dict[str, Any]:
-    first = next(iter(own), "")
-    rows = {level: row for level, row in under.items() if first in levels and level in levels}
+def _lay_row(base_row: Mapping[str, Any], own_row: Mapping[str, Any], levels: Sequence[str]) -> dict[str, Any]:
+    first = next(iter(own_row), "")
+    rows = {level: row for level, row in base_row.items() if first in levels and level in levels}
     texts = [level for level in rows if levels.index(level) <= levels.index(first)]
-    written = [*rows.values(), own.get(first)]
-    if not texts or not all(isinstance(row, dict) for row in written):
-        return dict(own)
-    if not all(cell is None or isinstance(cell, dict | bool) for row in written for cell in row.values()):
-        return dict(own)
-    start = {name: cell for name, cell in whole_rows(rows)[0][texts[-1]].items() if isinstance(cell, dict)}
-    return {**own, first: whole_rows({"": start, first: own[first]})[0][first]}
+    written_rows = [*rows.values(), own_row.get(first)]
+    if not texts or not all(isinstance(row, dict) for row in written_rows):
+        return dict(own_row)
+    if not all(cell is None or isinstance(cell, dict | bool) for row in written_rows for cell in row.values()):
+        return dict(own_row)
+    start = {name: cell for name, cell in complete_rows(rows)[0][texts[-1]].items() if isinstance(cell, dict)}
+    return {**own_row, first: complete_rows({"": start, first: own_row[first]})[0][first]}
 
 
-def has_entry(written: Mapping[str, Any], path: Keys) -> bool:
+def has_entry(content: Mapping[str, Any], path: Keys) -> bool:
     """Return whether the value at a path is in this file, not inherited."""
     key, rest = path[0], path[1:]
-    if key not in _NAMED or not rest or not isinstance(written.get(key), dict):
-        return key in written or key not in _INHERITED
-    depth = 2 if key == "execute" and rest[0] in _NAMED_IN_EXECUTE else 1
-    return _has(written[key], rest[:depth]) and written[key][rest[0]] != {}
+    if key not in _KEYS_MERGED_BY_NAME or not rest or not isinstance(content.get(key), dict):
+        return key in content or key not in _INHERITED
+    depth = 2 if key == "execute" and rest[0] in _EXECUTE_KEYS else 1
+    return _has_path(content[key], rest[:depth]) and content[key][rest[0]] != {}
 
 
-def locate(path: Keys, family: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[bool, Keys]:
+def locate(path: Keys, family: Mapping[str, Any], content: Mapping[str, Any]) -> tuple[bool, Keys]:
     """Return whether `path` is in the family's file, and its path there."""
     key, rest = path[0], path[1:]
     if key not in family:
@@ -118,15 +122,15 @@ def locate(path: Keys, family: Mapping[str, Any], own: Mapping[str, Any]) -> tup
     if key == "observed" and rest:
         before, index = len(family[key]), int(rest[0])
         return (True, path) if index < before else (False, (key, index - before, *rest[1:]))
-    if key not in own:
+    if key not in content:
         return True, path
-    if key not in _NAMED or not rest:
+    if key not in _KEYS_MERGED_BY_NAME or not rest:
         return False, path
-    depth = 2 if key == "execute" and len(path) > 2 and rest[0] in _NAMED_IN_EXECUTE else 1
-    return _has(family[key], rest[:depth]) and not _has(own[key], rest[:depth]), path
+    depth = 2 if key == "execute" and len(path) > 2 and rest[0] in _EXECUTE_KEYS else 1
+    return _has_path(family[key], rest[:depth]) and not _has_path(content[key], rest[:depth]), path
 
 
-def _has(content: Mapping[str, Any], path: Keys) -> bool:
+def _has_path(content: Mapping[str, Any], path: Keys) -> bool:
     inner: Any = content
     for key in path:
         if not isinstance(inner, dict) or key not in inner:
@@ -179,36 +183,36 @@ class Sources(NamedTuple):
     own: Part
     family: Part | None = None
 
-    def stands(self, path: Keys) -> tuple[str, Keys]:
+    def locate_source(self, path: Keys) -> tuple[str, Keys]:
         """Return the file and path that define `path` of the merged operator."""
-        shared, inner = self._home(path)
+        shared, inner = self._locate_own(path)
         return (self.family if shared and self.family else self.own).file(inner), inner
 
     def locate_problem(self, path: Keys, message: str) -> str:
         """Return a problem of the merged operator with its file and line."""
-        shared, inner = self._home(path)
+        shared, inner = self._locate_own(path)
         if shared and self.family is not None:
             user = self.own.content["operator"]
             return self.family.locate_problem(inner, f"{message} (in {user!r:.80})")
         return self.own.locate_problem(inner, message)
 
-    def _home(self, path: Keys) -> tuple[bool, Keys]:
+    def _locate_own(self, path: Keys) -> tuple[bool, Keys]:
         if self.family is None:
             return False, path
         return locate(path, self.family.content, self.own.content)
 
 
 def assemble(
-    tables: dict[str, Any], parts: Sequence[Part], *, broken: bool = False
+    tables: dict[str, Any], parts: Sequence[Part], *, keep_broken: bool = False
 ) -> tuple[dict[str, Sources], list[str]]:
     """Add the families and operators in `parts` to `tables`.
 
-    Return the sources of each operator, and the problems. broken: some files could not be read, so a missing family is
-    not reported.
+    Return the sources of each operator, and the problems. keep_broken: some files could not be read, so a missing
+    family is not reported.
     """
     families = {name: Part(_family_path(name), "", content, {}) for name, content in tables["families"].items()}
-    parts, problems = _plain(parts, tables, broken=broken)
-    broken = broken or bool(problems)
+    parts, problems = _usable_parts(parts, tables, keep_broken=keep_broken)
+    keep_broken = keep_broken or bool(problems)
     for part in (p for p in parts if "family" in p.content and "operator" not in p.content):
         name = part.content["family"]
         if part.path.stem != name:
@@ -228,7 +232,7 @@ def assemble(
                 message = f"{other.relative} has the same name except for case, which some file systems ignore"
             problems.append(part.locate_problem(("operator",), message))
         elif value is not None and value not in families:
-            if not broken:
+            if not keep_broken:
                 problems.append(part.locate_problem(("family",), f"unknown family {value!r:.80}"))
         else:
             sources[name] = Sources(part, families.get(value))
@@ -241,8 +245,10 @@ def assemble(
         _order_cells(tables["operators"][name])
         _complete_sources(tables["operators"][name], tables.get("dialect", {}).get("pages"))
         pairs = _add_scalar_rule(tables["operators"][name], tables) or plain_operator(tables["operators"][name], names)
-        problems += [source.locate_problem(path, text) for path, text in pairs if source.stands(path) not in result]
-        result |= {source.stands(path) for path, _ in pairs}
+        problems += [
+            source.locate_problem(path, text) for path, text in pairs if source.locate_source(path) not in result
+        ]
+        result |= {source.locate_source(path) for path, _ in pairs}
         if pairs:  # otherwise unresolved names would be reported twice
             del sources[name]
     return sources, problems
@@ -260,16 +266,18 @@ def _required_file_name(operator: str, relative: str) -> str | None:
     return f"{domain}/{name}.yaml" if folders and domain else f"{name}.yaml"
 
 
-def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) -> tuple[list[Part], list[str]]:
+def _usable_parts(
+    parts: Sequence[Part], tables: Mapping[str, Any], *, keep_broken: bool
+) -> tuple[list[Part], list[str]]:
     """Return the usable parts with short forms expanded, and the problems."""
-    sets = None if broken and "sets" not in tables else named_sets(tables.get("sets", {}))[0]
-    plain, problems = [], []
+    sets = None if keep_broken and "sets" not in tables else named_sets(tables.get("sets", {}))[0]
+    usable_parts, problems = [], []
     for part in parts:
         content, pairs = plain_content(part.content, sets)
         problems += [part.locate_problem(path, text) for path, text in pairs]
         if not pairs:
-            plain.append(part._replace(content=normalise(content)))
-    return plain, problems
+            usable_parts.append(part._replace(content=normalise(content)))
+    return usable_parts, problems
 
 
 def _order_cells(operator: Mapping[str, Any]) -> None:
@@ -320,7 +328,7 @@ def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> lis
             names.setdefault(info["type_from"], []).append(name)
     forms = []
     for kind, scalars in names.items():
-        whole = "a whole number" if len(scalars) == 1 else "whole numbers"
+        noun = "a whole number" if len(scalars) == 1 else "whole numbers"
         for word, info in tables.get("types", {}).get("types", {}).items():
             bits, array_type = info.get("bits") or 0, str(info.get("numpy"))
             if bits >= 8 and array_type.startswith(("int", "uint")):
@@ -330,7 +338,7 @@ def _add_scalar_rule(operator: dict[str, Any], tables: Mapping[str, Any]) -> lis
                         "require": " and ".join(f"{low} <= {name} <= {high} and {name} % 1 == 0" for name in scalars),
                         "when": f"{kind} == {word}",
                         "guard": True,
-                        "because": f"{' and '.join(scalars)} must be {whole} in the range of {kind}",
+                        "because": f"{' and '.join(scalars)} must be {noun} in the range of {kind}",
                     }
                 )
     if forms and _SCALAR_RULE in operator.get("rules", {}):
@@ -379,9 +387,11 @@ def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
 
 def normalise(content: dict[str, Any]) -> dict[str, Any]:
     """Expand type sets, rank ranges and one-line rules of a file."""
-    withdrawn = [path[-1] for path, row in support_rows(content.get("support", {})) if row.pop("deprecated", False)]
-    if withdrawn:
-        content["deprecated"] = withdrawn
+    withdrawn_levels = [
+        path[-1] for path, row in support_rows(content.get("support", {})) if row.pop("deprecated", False)
+    ]
+    if withdrawn_levels:
+        content["deprecated"] = withdrawn_levels
     if "support" in content:
         cases = cases_of(content["support"])
         content["support"] = support_of([(when and " ".join(when.split()), _rows(rows)) for _, when, rows in cases])

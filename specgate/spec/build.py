@@ -101,14 +101,14 @@ def check_content(
     try:
         checked = kind.model_validate(content)
     except ValidationError as error:
-        pairs = _told_once(error, lines)
-        more = [f"{name}: … and more problems"] if len(pairs) > MAX_PROBLEMS else []
-        return {}, lines, [format_problem(name, lines, path, text) for path, text in pairs[:MAX_PROBLEMS]] + more
+        pairs = _unique_problems(error, lines)
+        remainder = [f"{name}: … and more problems"] if len(pairs) > MAX_PROBLEMS else []
+        return {}, lines, [format_problem(name, lines, path, text) for path, text in pairs[:MAX_PROBLEMS]] + remainder
     entries = checked.model_dump(exclude_defaults=True)
     return {key: entries[key] for key in content if key in entries}, lines, []  # in the order of the file
 
 
-def _told_once(error: ValidationError, lines: Lines) -> list[tuple[Keys, str]]:
+def _unique_problems(error: ValidationError, lines: Lines) -> list[tuple[Keys, str]]:
     """Return one path and message per mistake.
 
     A value that matches none of several accepted forms yields one message, not one per form.
@@ -116,10 +116,10 @@ def _told_once(error: ValidationError, lines: Lines) -> list[tuple[Keys, str]]:
     pairs = [(_path(e, lines), e) for e in error.errors(include_url=False)[: 10 * MAX_PROBLEMS]]
     items_by_items: dict[Keys, list[Any]] = {}
     for path, e in pairs:
-        inside = any(
+        is_repeated = any(
             p[: len(path)] == path and (len(p) > len(path) or other["type"] not in _SPELLINGS) for p, other in pairs
         )
-        if e["type"] not in _SPELLINGS or not inside:
+        if e["type"] not in _SPELLINGS or not is_repeated:
             items_by_items.setdefault(path, []).append(e)
     return [(path, _message(errors)) for path, errors in items_by_items.items()]
 
@@ -153,34 +153,36 @@ def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[st
     """
     parts: dict[str, Part] = {}
     problems: list[str] = []
-    apart: dict[str, Part] = {}
+    parts_by_name: dict[str, Part] = {}
     for path in dialect_files(folder):
         relative = path.relative_to(folder).as_posix()
         if relative.startswith(PART_FOLDERS):
             content, lines, texts = _read_file(path)
             problems += texts
             if not texts:
-                (apart if relative.startswith(EXAMPLES) else parts)[relative] = Part(path, relative, content, lines)
-    parts, texts = _laid_over(parts, levels)
+                (parts_by_name if relative.startswith(EXAMPLES) else parts)[relative] = Part(
+                    path, relative, content, lines
+                )
+    parts, texts = _merge_likes(parts, levels)
     problems += texts
     parts, texts = _check_parts(parts)
     problems += texts
-    apart, texts = _check_parts(apart)
+    parts_by_name, texts = _check_parts(parts_by_name)
     problems += texts
     for relative, part in parts.items():
-        examples = apart.pop(examples_file(relative), None)
+        examples = parts_by_name.pop(examples_file(relative), None)
         if examples is not None:
-            twice = sorted(part.content.keys() & examples.content.keys())
-            problems += [examples.locate_problem((key,), f"{relative} has this key, too") for key in twice]
+            duplicate_keys = sorted(part.content.keys() & examples.content.keys())
+            problems += [examples.locate_problem((key,), f"{relative} has this key, too") for key in duplicate_keys]
             parts[relative] = _with_examples(part, examples)
-    for relative, examples in apart.items():
+    for relative, examples in parts_by_name.items():
         operator = relative.replace(EXAMPLES, "operators/", 1)
         if not (folder / operator).is_file():
             problems.append(f"{examples.path}: examples without an operator; expected {operator}")
     return list(parts.values()), problems
 
 
-def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[str, Part], list[str]]:
+def _merge_likes(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[str, Part], list[str]]:
     """Merge operators with their `like` operators.
 
     Return all parts, and the problems.
@@ -190,24 +192,24 @@ def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[s
     parts_by_name: dict[str, Part] = {}
     problems: list[str] = []
 
-    def lay(part: Part, above: tuple[str, ...]) -> Part | None:
-        like = part.content.get("like")
-        if not isinstance(like, str):
+    def lay(part: Part, ancestors: tuple[str, ...]) -> Part | None:
+        base_name = part.content.get("like")
+        if not isinstance(base_name, str):
             return part
-        other = None if like in above else names.get(like)
-        under = None if other is None else lay(other, (*above, like))
-        if under is None:
+        other = None if base_name in ancestors else names.get(base_name)
+        base_part = None if other is None else lay(other, (*ancestors, base_name))
+        if base_part is None:
             problems.append(
-                part.locate_problem(("like",), f"expected another operator of these tables, found {like!r:.80}")
+                part.locate_problem(("like",), f"expected another operator of these tables, found {base_name!r:.80}")
             )
             return None
-        content = merge_like(under.content, part.content, levels)
-        return part._replace(content=content, likes=(under, *under.likes), written=part.content)
+        content = merge_like(base_part.content, part.content, levels)
+        return part._replace(content=content, likes=(base_part, *base_part.likes), written=part.content)
 
     for relative, part in parts.items():
-        whole = lay(part, (str(part.content.get("operator")),)) if isinstance(part.content, dict) else part
-        if whole is not None:
-            parts_by_name[relative] = whole
+        merged_part = lay(part, (str(part.content.get("operator")),)) if isinstance(part.content, dict) else part
+        if merged_part is not None:
+            parts_by_name[relative] = merged_part
     return parts_by_name, list(dict.fromkeys(problems))
 
 
@@ -215,16 +217,16 @@ def _check_parts(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]
     """Return the parts with valid content, and the problems of the others."""
     good: dict[str, Part] = {}
     problems: list[str] = []
-    broken: set[Path] = set()
+    broken_paths: set[Path] = set()
     for relative, part in sorted(parts.items(), key=lambda item: len(item[1].likes)):
         kind = _PARTS[relative.partition("/")[0]]
         content, _, texts = check_content(part.content, part.lines, str(part.path), kind)
         if not texts:
             good[relative] = part._replace(content={key: value for key, value in content.items() if key != "like"})
-        elif not any(other.path in broken for other in part.likes):  # else the other operator reports them
+        elif not any(other.path in broken_paths for other in part.likes):  # else the other operator reports them
             problems += texts
         if texts:
-            broken.add(part.path)
+            broken_paths.add(part.path)
     return {relative: good[relative] for relative in parts if relative in good}, problems
 
 
@@ -262,7 +264,7 @@ def build_dialect(folder: Path) -> dict[str, Any]:
     parts, texts = load_parts(folder, list(tables.get("levels", {}).get("levels", ())))
     problems += texts
     problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
-    sources, texts = assemble(tables, parts, broken=bool(problems))
+    sources, texts = assemble(tables, parts, keep_broken=bool(problems))
     problems += texts
     for text, place in ((text, place) for place, text in plain_tensor_rules(tables.get("tensor", {}))):
         problems.append(format_problem(str(folder / "tensor.yaml"), lines.get("tensor.yaml", {}), place, text))
@@ -273,6 +275,6 @@ def build_dialect(folder: Path) -> dict[str, Any]:
         problems += check_references(tables, folder, lines, sources)
     if problems:
         raise SpecErrors(problems)
-    whole = Dialect(tables["dialect"]["dialect"], tables)
-    counted = {name: sorted(whole.operator(name).counted_outputs) for name in tables["operators"]}
-    return {**tables, "counted": counted}
+    full_dialect = Dialect(tables["dialect"]["dialect"], tables)
+    counted_outputs = {name: sorted(full_dialect.operator(name).counted_outputs) for name in tables["operators"]}
+    return {**tables, "counted": counted_outputs}

@@ -19,34 +19,48 @@ if TYPE_CHECKING:
     from specgate.targets import Target
 
 __all__ = [
-    "Change", "Detail", "Difference", "Side", "Step", "cell_changes", "changes", "difference",
-    "distinct", "field_changes", "in_case", "join_expressions", "more_from", "rule_changes", "rule_texts", "steps",
+    "Change",
+    "Detail",
+    "Difference",
+    "Side",
+    "Step",
+    "cell_changes",
+    "changes",
+    "difference",
+    "field_changes",
+    "iterate_distinct",
+    "join_expressions",
+    "more_from",
+    "resolve_case",
+    "rule_changes",
+    "rule_texts",
+    "steps",
 ]  # fmt: skip
 
 Step = Literal["new", "changed"]
 
 
-def distinct(spec: OperatorSpec) -> Iterator[tuple[str | None, Resolved, LevelSet]]:
+def iterate_distinct(spec: OperatorSpec) -> Iterator[tuple[str | None, Resolved, LevelSet]]:
     """Yield each distinct version of the operator, per case, with its levels.
 
     The first item is the case's condition, None for an operator without cases.
     """
     groups: dict[Any, tuple[Resolved, list[str]]] = {}
-    for when, _ in spec.support:
+    for condition, _ in spec.support:
         for level in spec.levels:
-            resolved = in_case(spec.resolve(level), when)
+            resolved = resolve_case(spec.resolve(level), condition)
             if resolved is not None:
-                key = (when, resolved.row, tuple(resolved.fields), resolved.rules)
+                key = (condition, resolved.row, tuple(resolved.fields), resolved.rules)
                 groups.setdefault(key, (resolved, []))[1].append(level)
-    for (when, *_), (resolved, levels) in groups.items():
-        yield when, resolved, LevelSet.of(spec.dialect.levels, levels)
+    for (condition, *_), (resolved, levels) in groups.items():
+        yield condition, resolved, LevelSet.of(spec.dialect.levels, levels)
 
 
-def in_case(resolved: Resolved | None, when: str | None) -> Resolved | None:
-    """Return the operator in the case of `when`, None without such a row."""
-    if resolved is None or when is None:
+def resolve_case(resolved: Resolved | None, later_level: str | None) -> Resolved | None:
+    """Return the operator in the case of `later_level`, None without such a row."""
+    if resolved is None or later_level is None:
         return resolved
-    return next((case.resolved for case in resolved.cases if case.when.text == when), None)
+    return next((case.resolved for case in resolved.cases if case.when.text == later_level), None)
 
 
 def steps(spec: OperatorSpec) -> dict[str, Step]:
@@ -69,11 +83,11 @@ def more_from(spec: OperatorSpec, level: str) -> list[str]:
     texts = []
     before = spec.resolve(level)
     position = spec.dialect.position
-    for later in spec.levels if before is not None else ():
-        if position[later] > position[level]:
-            resolved = spec.resolve(later)
-            if before is not None and resolved is not None and _takes_more(before, resolved):
-                texts.append(later)
+    for change in spec.levels if before is not None else ():
+        if position[change] > position[level]:
+            resolved = spec.resolve(change)
+            if before is not None and resolved is not None and _accepts_more(before, resolved):
+                texts.append(change)
             before = resolved
     return texts
 
@@ -87,12 +101,12 @@ def _is_same_version(old: Resolved, new: Resolved) -> bool:
     )
 
 
-def _takes_more(old: Resolved, new: Resolved) -> bool:
+def _accepts_more(old: Resolved, new: Resolved) -> bool:
     if new.fields.keys() - old.fields.keys() or not set(old.rules) <= set(new.rules):
         return True
     pairs = [(old.cells, new.cells)]
     for case in new.cases:
-        before = in_case(old, case.when.text)
+        before = resolve_case(old, case.when.text)
         if before is None:
             return True
         pairs.append((before.cells, case.resolved.cells))
@@ -226,30 +240,30 @@ def field_changes(old: Side, new: Side) -> Iterator[Detail]:
         elif name not in new.fields:
             yield Detail("removed", name)
         else:
-            for what in cell_changes(old.cells.get(name), new.cells.get(name)):
-                yield Detail(what, name)
+            for change in cell_changes(old.cells.get(name), new.cells.get(name)):
+                yield Detail(change, name)
 
 
 def _case_changes(spec: OperatorSpec, old: Resolved, new: Resolved) -> Iterator[Detail]:
-    for when in spec.whens:
-        before, after = in_case(old, when.text), in_case(new, when.text)
+    for condition_rule in spec.conditions:
+        before, after = resolve_case(old, condition_rule.text), resolve_case(new, condition_rule.text)
         if before is None or after is None:
             if before is not after:
-                yield Detail("added" if before is None else "removed", when=when.text)
+                yield Detail("added" if before is None else "removed", when=condition_rule.text)
             continue
         for name in [name for name in new.fields if name in old.fields]:
-            for what in cell_changes(before.cells.get(name), after.cells.get(name)):
-                yield Detail(what, name, when.text)
+            for change in cell_changes(before.cells.get(name), after.cells.get(name)):
+                yield Detail(change, name, condition_rule.text)
 
 
 def cell_changes(old: Cell | None, new: Cell | None) -> Iterator[str]:
     """Yield the changes of a cell: ``types +INT64``, ``ranks 4 → 1 to 8``."""
     for part in ("types", "values", "operators"):
         before, after = (getattr(cell, part) or () if cell else () for cell in (old, new))
-        added = [str(x) for x in after if x not in before]
-        gone = [str(x) for x in before if x not in after]
-        if added or gone:
-            signed = [f"+{x}" for x in added] + [f"-{x}" for x in gone]
+        added_values = [str(x) for x in after if x not in before]
+        removed_values = [str(x) for x in before if x not in after]
+        if added_values or removed_values:
+            signed = [f"+{x}" for x in added_values] + [f"-{x}" for x in removed_values]
             yield f"{part} {' '.join(signed)}"
     for part in ("ranks", "range"):
         before, after = (getattr(cell, part) if cell else None for cell in (old, new))
@@ -277,8 +291,8 @@ def join_expressions(forms: Iterable[tuple[str, str, str | None]]) -> dict[str, 
     forms: (name, expression, condition).
     """
     texts_by_name: dict[str, str] = {}
-    for name, require, when in forms:
-        text = require if when is None else f"{require} where {when}"
+    for name, require, condition in forms:
+        text = require if condition is None else f"{require} where {condition}"
         texts_by_name[name] = f"{texts_by_name[name]}; {text}" if name in texts_by_name else text
     return texts_by_name
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
-from specgate.descriptors.core import Numbered
+from specgate.descriptors.core import NumberedWord
 from specgate.dialects import is_dialect, package
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate import near_names
-    from specgate.rules.obeying import TensorRules
+    from specgate.rules.tensor_rules import TensorRules
     from specgate.spec import digest as spec_digest
     from specgate.spec.fields import FieldInfo
     from specgate.spec.type_names import TypeName
@@ -111,7 +111,7 @@ class Dialect:
         if not isinstance(value, int) or isinstance(value, bool):
             return value
         word = next((word for word, number in self.numbers(info.enum).items() if number == value), None)
-        return value if word is None else Numbered(value, word)
+        return value if word is None else NumberedWord(value, word)
 
     @property
     def operator_numbers(self) -> Mapping[str, int]:
@@ -197,20 +197,20 @@ class Dialect:
         if name in self.types:
             return True
         tree = parse_type(name) if "(" in name else None
-        return tree is not None and str(tree) == name and self._knows_parts(tree)
+        return tree is not None and str(tree) == name and self._has_known_parts(tree)
 
-    def _knows_parts(self, tree: TypeName) -> bool:
+    def _has_known_parts(self, tree: TypeName) -> bool:
         """Return whether a composed type has known parts in the right number."""
         count = self.tables.containers.get(tree.word)
         return len(tree.parts) == count and all(
-            part.element in self.type_elements or self._knows_parts(part) for part in tree.parts
+            part.element in self.type_elements or self._has_known_parts(part) for part in tree.parts
         )
 
     @cached_property
     def type_elements(self) -> Mapping[str, str]:
         """Element types by their words in type names: FLOAT by ``float``."""
-        named = ((name, parse_type(str(info.get("tensor", name)))) for name, info in self.types.items())
-        return {tree.element: name for name, tree in named if tree is not None}
+        parsed_types = ((name, parse_type(str(info.get("tensor", name)))) for name, info in self.types.items())
+        return {tree.element: name for name, tree in parsed_types if tree is not None}
 
     def neighbours(self, level: str) -> tuple[str, ...]:
         """Return the levels whose builds represent `level`.
@@ -272,7 +272,9 @@ class Dialect:
         None without observations.
         """
         implementations = self.tables.about.get("implementations", {}).items()
-        texts = [by for by, entry in implementations if not entry.get("target") and name in entry.get("releases", ())]
+        texts = [
+            impl for impl, entry in implementations if not entry.get("target") and name in entry.get("releases", ())
+        ]
         return "+".join(texts) or None
 
     def release_of(self, version: str) -> EnvironmentEntry | None:
@@ -298,29 +300,31 @@ class Dialect:
         if isinstance(result, int) and abs(result) > MAX_LEVEL:  # may be too long to print
             return None
         text = str(result)
-        spelt = {text}
+        spellings = {text}
         if not isinstance(result, str):  # 5 and 5.0 are the same number
-            spelt |= {f"{text}.0", text.removesuffix(".0")}
+            spellings |= {f"{text}.0", text.removesuffix(".0")}
         word = str(self.tables.about.get("level_name", ""))
         for level in self.levels:
             number = str(self.tables.levels[level].get("target_version", level))
             names = {level, level.removeprefix("opset"), f"opset{level}" if level.isdecimal() else level, number}
-            if spelt & names or (word and text.upper() == word + level.replace(".", "_")):
+            if spellings & names or (word and text.upper() == word + level.replace(".", "_")):
                 return level
         return None
 
     def check_level(self, level: str) -> None:
         """Raise InputError when `level` is not a level of this dialect."""
         if level not in self.position:
-            near = near_names.near_versions(level, self.levels)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            similar = near_names.near_versions(level, self.levels)
+            hint = f"; did you mean {' or '.join(similar)}?" if similar else ""
             names = ", ".join(self.levels)
             raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {names}{hint}")
 
-    def holds(self, level: str, since: str | None, until: str | None) -> bool:
-        """Return whether `level` is at or after `since` and before `until`."""
+    def holds(self, level: str, since: str | None, until_level: str | None) -> bool:
+        """Return whether `level` is at or after `since` and before `until_level`."""
         here = self.position[level]
-        return (since is None or here >= self.position[since]) and (until is None or here < self.position[until])
+        return (since is None or here >= self.position[since]) and (
+            until_level is None or here < self.position[until_level]
+        )
 
     def level_set(self, text: str | Sequence[str]) -> LevelSet:
         """Parse ``"3.0..6.4"``, ``"4.1.."`` or a list of levels as a set."""
@@ -341,11 +345,11 @@ class Dialect:
         """Return an operator's spec; raise NoTable when there is none."""
         if name not in self._operators:
             if name not in self.tables.operators:
-                near = near_names.near_operators(
-                    name, [name_ for name_ in self.tables.operators if name_ not in self.stands_for]
+                similar = near_names.near_operators(
+                    name, [known_name for known_name in self.tables.operators if known_name not in self.stands_for]
                 )
                 raise NoTable(
-                    f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
+                    f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {similar[0]}?" if similar else "")
                 )
             home = self if self.domain else self.for_domain(name.rpartition(".")[0])
             self._operators[name] = OperatorSpec(home, self.tables.operators[name])

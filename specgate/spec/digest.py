@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["digest"]
 
 #: Keys derived from others or about the files' layout.
-_ASIDE: Final = frozenset({"counted", "digest", "families", "files", "folder", "format", "operators", "sets"})
+_EXCLUDED_KEYS: Final = frozenset({"counted", "digest", "families", "files", "folder", "format", "operators", "sets"})
 
 
 def digest(tables: Mapping[str, Any]) -> str:
     """Return the hash of compiled tables; equal content has equal hashes."""
     h = hashlib.sha256()
-    rest = {name: part for name, part in tables.items() if name not in _ASIDE}
+    rest = {name: part for name, part in tables.items() if name not in _EXCLUDED_KEYS}
     h.update(json.dumps(rest, sort_keys=True).encode())
     operators = tables.get("operators", {})
     for name in sorted(operators):  # order matters inside a table: inputs, and rows with conditions

@@ -46,8 +46,8 @@ class Bounds:
         if raw is None:
             return None
         if isinstance(raw, dict):
-            only = tuple(raw["only"])
-            return cls(only[0], only[-1], only)
+            only_values = tuple(raw["only"])
+            return cls(only_values[0], only_values[-1], only_values)
         return cls(raw[0], raw[1])
 
 
@@ -173,17 +173,22 @@ class Layout:
     page_names: Mapping[str, FieldInfo] = field(default_factory=dict)
 
     @classmethod
-    def make(cls, infos_by_name: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
+    def make(cls, infos_by_name: Mapping[str, FieldInfo], all_infos: Mapping[str, FieldInfo]) -> Layout:
         """Return the layout of a level.
 
-        every: all fields, which name the attributes of other levels.
+        all_infos: all fields, which name the attributes of other levels.
         """
         attributes = {f.vendor_name: f for f in infos_by_name.values() if f.kind == "attribute"}
-        others = {f.vendor_name: f for f in every.values() if f.kind == "attribute" and f.vendor_name not in attributes}
+        attributes_by_vendor = {
+            f.vendor_name: f for f in all_infos.values() if f.kind == "attribute" and f.vendor_name not in attributes
+        }
         inputs = tuple(f for f in infos_by_name.values() if f.kind == "input")
         outputs = tuple(f for f in infos_by_name.values() if f.kind == "output")
         return cls(
-            inputs, outputs, attributes | others, {name: f for f in infos_by_name.values() for name in f.page_names}
+            inputs,
+            outputs,
+            attributes | attributes_by_vendor,
+            {name: f for f in infos_by_name.values() for name in f.page_names},
         )
 
 
@@ -210,16 +215,16 @@ class CellCheck:
     def tensor(self, tensor: TensorDesc) -> Any:
         if tensor is UNSTATED:
             return True
-        open_ = False
+        is_open = False
         if self.types is not None and tensor.type not in self.types:
             if tensor.type is not None:
                 return False
-            open_ = True
+            is_open = True
         if self.ranks is not None and (tensor.sizes is None or len(tensor.sizes) not in self.ranks):
             if tensor.sizes is not None:
                 return False
-            open_ = True
-        return UNKNOWN if open_ else True
+            is_open = True
+        return UNKNOWN if is_open else True
 
     def value(self, value: Any) -> Any:
         if is_record(value):

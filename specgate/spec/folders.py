@@ -49,9 +49,9 @@ def written_tables(dialect: str) -> Path | None:
     from pathlib import Path
 
     roots = source_folders()
-    own = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
-    specs = package(dialect).specs if own is None and dialect in dialect_names() else None
-    return own if specs is None else Path(specs)
+    own_folder = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
+    specs = package(dialect).specs if own_folder is None and dialect in dialect_names() else None
+    return own_folder if specs is None else Path(specs)
 
 
 def examples_file(operator: str) -> str:

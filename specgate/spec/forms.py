@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from specgate.caching import cached_property
 from specgate.loading import lazy
 from specgate.rules.language import Context
-from specgate.rules.obeying import TensorRules
 from specgate.rules.parse import parse, parse_later
+from specgate.rules.tensor_rules import TensorRules
 from specgate.rules.walk import list_steps
 from specgate.slotted import field, replace, slotted
 from specgate.spec.fields import Cell, CellCheck
@@ -115,10 +115,10 @@ class OtherValues:
 
         Raises RuleError (a ValueError) for an invalid expression.
         """
-        when, elements = raw.get("when"), raw.get("elements")
+        condition, elements = raw.get("when"), raw.get("elements")
         return cls(
             raw["what"],
-            parse(when, scope) if when else None,
+            parse(condition, scope) if condition else None,
             parse(elements, scope.of_elements()) if elements else None,
             raw.get("arguments", {}),
             raw.get("kernel"),
@@ -130,7 +130,7 @@ class OtherValues:
         )
 
 
-@slotted(frozen=True, also="__dict__")
+@slotted(frozen=True, extra_slot="__dict__")
 class Overlay:
     """Observed behavior of builds at some levels.
 
@@ -203,7 +203,7 @@ class Case:
     resolved: Resolved
 
 
-@slotted(frozen=True, also="__dict__")
+@slotted(frozen=True, extra_slot="__dict__")
 class Resolved:
     """An operator at one level and on one side (page or builds).
 
@@ -234,11 +234,11 @@ class Resolved:
         return self.side == "observed" and self.spec.dialect.ignores_attributes
 
     @cached_property
-    def strangers(self) -> tuple[str, ...]:
+    def foreign_fields(self) -> tuple[str, ...]:
         """Fields of other levels that a descriptor must not have at this one."""
-        ignored = "attribute" if self.ignores_attributes else None
+        ignored_kind = "attribute" if self.ignores_attributes else None
         fields = self.spec.fields.items()
-        return tuple(name for name, info in fields if name not in self.fields and info.kind != ignored)
+        return tuple(name for name, info in fields if name not in self.fields and info.kind != ignored_kind)
 
     @cached_property
     def read(self) -> tuple[Any, ...]:
@@ -286,7 +286,7 @@ class Resolved:
         """
         infos = self.fields.values()
         fused = self.level if any(info.fuses for info in infos) else None
-        return (self.key, *map(id, infos), fused, self.strangers, self.ignores_attributes)
+        return (self.key, *map(id, infos), fused, self.foreign_fields, self.ignores_attributes)
 
 
 def make_forms(
@@ -303,9 +303,9 @@ def make_forms(
                 k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
             }
             names = scope.scope_between(entry.get("since"), entry.get("until"))
-            when = parse_later(entry["when"], names) if "when" in entry else None
+            condition = parse_later(entry["when"], names) if "when" in entry else None
             require = parse_later(entry["require"], names)
-            forms.append(RuleForm(name=name, require=require, when=when, scope=kind, **extra))
+            forms.append(RuleForm(name=name, require=require, when=condition, scope=kind, **extra))
     return tuple(forms)
 
 
@@ -313,21 +313,21 @@ def rule_forms(entry: Any) -> list[dict[str, Any]]:
     """Return a rule's forms, one per range of levels and expression."""
     entries = entry if isinstance(entry, list) else [entry]
     forms = [{"require": e} if isinstance(e, str) else e for e in entries]
-    several = [form["require"] if isinstance(form["require"], list) else [form["require"]] for form in forms]
-    return [{**form, "require": text} for form, texts in zip(forms, several, strict=True) for text in texts]
+    requirements = [form["require"] if isinstance(form["require"], list) else [form["require"]] for form in forms]
+    return [{**form, "require": text} for form, texts in zip(forms, requirements, strict=True) for text in texts]
 
 
 def cells_of(
-    row: Mapping[str, Any], types: Iterable[str], overlays: Iterable[Overlay], when: str | None = None
+    row: Mapping[str, Any], types: Iterable[str], overlays: Iterable[Overlay], condition: str | None = None
 ) -> dict[str, Cell]:
     """Return a row's cells with overlays applied.
 
-    types: all element types. when: the case; its overlays apply in addition to those without a case.
+    types: all element types. condition: the case; its overlays apply in addition to those without a case.
     """
     cells = {name: Cell.make(raw, types) for name, raw in row.items()}
     for overlay in overlays:
         for name, raw in overlay.cells.items():
-            if raw.get("when") in {None, when}:
+            if raw.get("when") in {None, condition}:
                 parts = {key: getattr(Cell.make(raw, types), key) for key in raw if key != "when"}
                 cells[name] = replace(cells.get(name, Cell()), **parts)
         for name in overlay.free_values:

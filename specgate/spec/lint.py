@@ -17,7 +17,7 @@ from specgate.rules.evaluate import Context, evaluate
 from specgate.rules.shorthand import Shortener
 from specgate.spec.folders import examples_file, written_tables
 from specgate.spec.forms import rule_forms
-from specgate.spec.short_forms import KINDS, MARK, by_name, may_be_absent, named_sets, whole_rows
+from specgate.spec.short_forms import KINDS, MARK, complete_rows, may_be_absent, named_sets, names_for_types
 from specgate.spec.tables import in_use
 from specgate.spec.written import cases_of
 from specgate.spec.yamlio import load_yaml
@@ -33,8 +33,17 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "LINTERS", "WRITTEN_LINTERS", "Written", "change_paths", "counterexample", "example_problems", "expressions",
-    "levels_of_example", "lint_tables", "unshown_parts", "written_file",
+    "FILE_LINTERS",
+    "LINTERS",
+    "WrittenFile",
+    "change_paths",
+    "counterexample",
+    "example_problems",
+    "expressions",
+    "levels_of_example",
+    "lint_tables",
+    "unshown_parts",
+    "written_file",
 ]  # fmt: skip
 
 
@@ -46,13 +55,13 @@ def change_paths(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
     result: dict[str, Any] = copy.deepcopy(dict(data))
     for path, value in changes.items():
         *way, last = path.split(".")
-        at: Any = result
+        target_part: Any = result
         for key in way:
-            at = at[int(key)] if isinstance(at, list) else at.setdefault(key, {})
-        if isinstance(at, list):
-            at[int(last)] = value
+            target_part = target_part[int(key)] if isinstance(target_part, list) else target_part.setdefault(key, {})
+        if isinstance(target_part, list):
+            target_part[int(last)] = value
         else:
-            at[last] = value
+            target_part[last] = value
     return result
 
 
@@ -61,8 +70,8 @@ def levels_of_example(spec: OperatorSpec, example: Mapping[str, Any]) -> list[st
 
     They begin at `since` (or the first row) and end before `until`.
     """
-    own = example["descriptor"].get("opset", example["descriptor"].get("version"))
-    first = example.get("since") or (str(own) if own is not None else spec.rows[0])
+    own_version = example["descriptor"].get("opset", example["descriptor"].get("version"))
+    first = example.get("since") or (str(own_version) if own_version is not None else spec.rows[0])
     return [level for level in spec.levels if spec.dialect.holds(level, first, example.get("until"))]
 
 
@@ -101,8 +110,8 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
             continue
         found_ids = sorted({f.id for f in verdict.findings})
         if found_ids != [result]:
-            shown = ", ".join(found_ids) or "nothing"
-            yield f"counterexamples.{name}: expected only {result} at {level}, found {shown}"
+            ids_text = ", ".join(found_ids) or "nothing"
+            yield f"counterexamples.{name}: expected only {result} at {level}, found {ids_text}"
 
 
 def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
@@ -110,25 +119,25 @@ def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
 
     Parts are support rows, and the presence and absence of optional tensors.
     """
-    shown = [each for example in spec.table.examples.values() for each in _stretches(spec, example)]
-    if not shown:
+    shown_parts = [part for example in spec.table.examples.values() for part in _example_readings(spec, example)]
+    if not shown_parts:
         return
-    rows = {row for level, descriptor in shown for row in _rows(spec, level, descriptor)}
-    for index, (when, stated) in enumerate(spec.support):
-        names = {spec.row_at(level, stated) for level in spec.levels}
-        place = "support." if when is None else f"support.{index}."
-        yield from (f"{place}{row} has no example" for row in stated if row in names and (index, row) not in rows)
+    rows = {row for level, descriptor in shown_parts for row in _rows(spec, level, descriptor)}
+    for index, (condition, row_levels) in enumerate(spec.support):
+        names = {spec.row_at(level, row_levels) for level in spec.levels}
+        place = "support." if condition is None else f"support.{index}."
+        yield from (f"{place}{row} has no example" for row in row_levels if row in names and (index, row) not in rows)
     for name, info in spec.fields.items():
         if info.kind == "attribute" or not any(form.optional for form in info.forms or (info,)):
             continue
-        fields = [(spec.field_at(name, level), descriptor.fields.get(name)) for level, descriptor in shown]
+        fields = [(spec.field_at(name, level), descriptor.fields.get(name)) for level, descriptor in shown_parts]
         if all(value is None for _, value in fields):
             yield f"fields.{name}: no example has it"
         if all(value is not None for field, value in fields if field is not None and field.optional):
             yield f"fields.{name}: no example omits it"
 
 
-def _stretches(spec: OperatorSpec, example: Mapping[str, Any]) -> Iterator[tuple[str, Descriptor]]:
+def _example_readings(spec: OperatorSpec, example: Mapping[str, Any]) -> Iterator[tuple[str, Descriptor]]:
     """Yield an example as read at a level of each row and layout.
 
     Unreadable examples yield nothing.
@@ -149,10 +158,10 @@ def _layout(spec: OperatorSpec, level: str) -> Iterator[int]:
 def _rows(spec: OperatorSpec, level: str, descriptor: Descriptor) -> Iterator[tuple[int, str]]:
     """Yield the row that applies to a descriptor, with its case number."""
     resolved = spec.resolve(level)
-    context = Facts().context(descriptor, resolved) if resolved is not None and spec.whens else None
-    for index, (_, stated) in enumerate(spec.support):
-        row = spec.row_at(level, stated)
-        if row is not None and (context is None or Facts().holds(spec.whens[index], context) is True):
+    context = Facts().context(descriptor, resolved) if resolved is not None and spec.conditions else None
+    for index, (_, row_levels) in enumerate(spec.support):
+        row = spec.row_at(level, row_levels)
+        if row is not None and (context is None or Facts().holds(spec.conditions[index], context) is True):
             yield index, row
 
 
@@ -162,7 +171,7 @@ _ORDER: Final = (
 )  # fmt: skip
 
 
-class Written(NamedTuple):
+class WrittenFile(NamedTuple):
     """A file's content as written, with the data to check it against.
 
     fields: those of the operator and its family. optional: those that may be absent. sets: the dialect's sets by kind.
@@ -174,14 +183,14 @@ class Written(NamedTuple):
     sets: Mapping[str, Mapping[str, list[str]]]
 
 
-def written_file(path: Path, fields: Mapping[str, Any], sets: Mapping[str, Any]) -> Written:
+def written_file(path: Path, fields: Mapping[str, Any], sets: Mapping[str, Any]) -> WrittenFile:
     """Return the content of a table's file.
 
     fields: the compiled fields of its operator. sets: the content of sets.yaml.
     """
     content = _content(path, path.stat().st_mtime_ns)
     optional = [name for name, info in fields.items() if may_be_absent(info)]
-    return Written(content, list(fields), optional, named_sets(sets)[0])
+    return WrittenFile(content, list(fields), optional, named_sets(sets)[0])
 
 
 @lru_cache(maxsize=4)
@@ -212,21 +221,21 @@ def _cases(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield ".".join([*map(str, path), ""]), rows
 
 
-def _canonical_order(file: Written) -> Iterator[str]:
+def _canonical_order(file: WrittenFile) -> Iterator[str]:
     """Report keys that are not in canonical order."""
     yield from _check_key_order(list(file.content))
     for place, rows in _cases(file.content):
         for level, row in rows.items():
-            named = [name for name in row if name in file.fields]
-            if named != [name for name in file.fields if name in row]:
+            ordered_names = [name for name in row if name in file.fields]
+            if ordered_names != [name for name in file.fields if name in row]:
                 yield f"{place}{level}: expected the fields in the order of `fields`"
 
 
-def _repeated_cell(file: Written) -> Iterator[str]:
+def _repeated_cell(file: WrittenFile) -> Iterator[str]:
     """Report cells that repeat the row before, which hides real changes."""
     for place, rows in _cases(file.content):
-        whole, _ = whole_rows(rows)
-        for (before, old), (level, _) in pairwise(whole.items()):
+        full_rows, _ = complete_rows(rows)
+        for (before, old), (level, _) in pairwise(full_rows.items()):
             for name, cell in rows[level].items():
                 parts = cell if isinstance(cell, dict) else {}
                 result = old.get(name, {}) if isinstance(old.get(name), dict) else {}
@@ -234,14 +243,14 @@ def _repeated_cell(file: Written) -> Iterator[str]:
                     yield f"{place}{level}.{name}.{part} repeats {before}"
 
 
-def _unnamed_set(file: Written) -> Iterator[str]:
+def _unnamed_set(file: WrittenFile) -> Iterator[str]:
     """Report lists that have a name in sets.yaml."""
-    for place, kind, listed in _lists(file.content):
-        plain = [entry for entry in listed if not entry.startswith(MARK)]
-        result = by_name(listed, file.sets.get(kind, {}))
-        if result != listed and len(plain) > 1:
-            shown = result if isinstance(result, str) else f"[{', '.join(result)}]"
-            yield f"{place}: expected {shown} for this list"
+    for place, kind, type_list in _lists(file.content):
+        plain_types = [entry for entry in type_list if not entry.startswith(MARK)]
+        result = names_for_types(type_list, file.sets.get(kind, {}))
+        if result != type_list and len(plain_types) > 1:
+            list_text = result if isinstance(result, str) else f"[{', '.join(result)}]"
+            yield f"{place}: expected {list_text} for this list"
 
 
 def _lists(content: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
@@ -257,7 +266,7 @@ def _lists(content: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
                     yield f"{place}.{name}.{kind}", "types" if name == "type_sets" else kind, parts[kind]
 
 
-def _long_form(file: Written) -> Iterator[str]:
+def _long_form(file: WrittenFile) -> Iterator[str]:
     """Report expressions that have a short form."""
     for place, text in expressions(file.content):
         shortener = Shortener(file.optional)
@@ -268,23 +277,23 @@ def _long_form(file: Written) -> Iterator[str]:
 def expressions(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield every expression of a file with its place."""
     yield from ((f"define.{name}", text) for name, text in content.get("define", {}).items())
-    yield from _of_rules("rules", content.get("rules", {}))
+    yield from _iterate_forms("rules", content.get("rules", {}))
     for index, overlay in enumerate(content.get("observed", ())):
-        yield from _of_rules(f"observed.{index}.rules", overlay.get("rules", {}))
+        yield from _iterate_forms(f"observed.{index}.rules", overlay.get("rules", {}))
         for name, entry in overlay.get("values", {}).items():
             yield from ((f"observed.{index}.values.{name}.{k}", entry[k]) for k in ("when", "elements") if k in entry)
     for name, text in content.get("execute", {}).get("arguments", {}).items():
         yield f"execute.arguments.{name}", text
 
 
-def _of_rules(place: str, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _iterate_forms(place: str, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, entry in rules.items():
         for form in rule_forms(entry):
             yield from ((f"{place}.{name}.{key}", form[key]) for key in ("require", "when") if key in form)
 
 
 #: Linter name -> function over one file. Add new linters here, and a failing file to the test.
-WRITTEN_LINTERS: Final[Mapping[str, Callable[[Written], Iterator[str]]]] = {
+FILE_LINTERS: Final[Mapping[str, Callable[[WrittenFile], Iterator[str]]]] = {
     "canonical-order": _canonical_order,
     "repeated-cell": _repeated_cell,
     "unnamed-set": _unnamed_set,
@@ -293,34 +302,37 @@ WRITTEN_LINTERS: Final[Mapping[str, Callable[[Written], Iterator[str]]]] = {
 
 
 #: Keys that packages do not state.
-_BY_HAND: Final = frozenset({"define", "rules", "execute", "counterexamples", "observed"})
-MOST_COMBINATIONS: Final = 10_000
+_HANDWRITTEN: Final = frozenset({"define", "rules", "execute", "counterexamples", "observed"})
+MAX_COMBINATIONS: Final = 10_000
 MAX_SENTENCE: Final = 200
 _FORMULA: Final = re.compile(r"[=!<>]=|//|\b(?:rank|type|elements|values?|len|dims|present|all|any)\(|\bsizes\[")
 
 
-def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[str]:
+def lint_tables(dialect: Dialect, operators: Collection[str] | None = None) -> list[str]:
     """Run the data linters of `dialect`; return ``file: linter: what`` lines.
 
-    only: the operators to check, where a folder adds some to a dialect; families and tensor rules are then skipped.
+    operators: the operators to check, where a folder adds some to a dialect; families and tensor rules are then
+    skipped.
     """
-    problems = [*_family_problems(dialect), *_tensor_rule_problems(dialect)] if only is None else []
+    problems = [*_family_problems(dialect), *_tensor_rule_problems(dialect)] if operators is None else []
     with in_use(dialect):
-        for name in dialect.operators if only is None else only:
+        for name in dialect.operators if operators is None else operators:
             spec = dialect.operator(name)
             for linter, function in LINTERS.items():
                 texts = list(function(spec))
-                problems += [f"{_file(spec, text, whole=only is None)}: {linter}: {text}" for text in texts]
+                problems += [
+                    f"{_file(spec, text, is_operator_file=operators is None)}: {linter}: {text}" for text in texts
+                ]
     return problems
 
 
-def _file(spec: OperatorSpec, problem: str, *, whole: bool) -> str:
+def _file(spec: OperatorSpec, problem: str, *, is_operator_file: bool) -> str:
     """Return the file of a problem: the operator's, or that of its examples."""
     file = spec.dialect.tables.files.get(spec.name, spec.name)
     examples = examples_file(file)
     if problem.startswith(("examples.", "counterexamples.")) and (_folder(spec.dialect) / examples).is_file():
         file = examples
-    return f"{spec.dialect.name}/{file}" if whole else file
+    return f"{spec.dialect.name}/{file}" if is_operator_file else file
 
 
 def _folder(dialect: Dialect) -> Path:
@@ -332,25 +344,25 @@ def _folder(dialect: Dialect) -> Path:
     return Path(text) if text else written_tables(dialect.name) or Path()
 
 
-def _of_file(looks: Callable[[Written], Iterator[str]], spec: OperatorSpec) -> Iterator[str]:
+def _lint_file(lint_file: Callable[[WrittenFile], Iterator[str]], spec: OperatorSpec) -> Iterator[str]:
     """Yield the problems of an operator's file, if its YAML is available."""
     tables = spec.dialect.tables
     path = _folder(spec.dialect) / tables.files.get(spec.name, "")
     if path.is_file():
-        yield from looks(written_file(path, spec.table.fields, tables.sets))
+        yield from lint_file(written_file(path, spec.table.fields, tables.sets))
 
 
 def _family_problems(dialect: Dialect) -> Iterator[str]:
     """Yield the problems of family files, and the unused families."""
-    used = {raw.get("family") for raw in dialect.tables.operators.values()}
+    used_families = {raw.get("family") for raw in dialect.tables.operators.values()}
     for name, family in dialect.tables.families.items():
         file = f"{dialect.name}/families/{name}.yaml"
         path = _folder(dialect) / f"families/{name}.yaml"
         if path.is_file():
-            written = written_file(path, family.get("fields", {}), dialect.tables.sets)
-            for linter, looks in WRITTEN_LINTERS.items():
-                yield from (f"{file}: {linter}: {text}" for text in looks(written))
-        if name not in used:
+            written_text = written_file(path, family.get("fields", {}), dialect.tables.sets)
+            for linter, lint_file in FILE_LINTERS.items():
+                yield from (f"{file}: {linter}: {text}" for text in lint_file(written_text))
+        if name not in used_families:
             yield f"{file}: unused-family: no operator uses it"
 
 
@@ -369,10 +381,10 @@ def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
                 yield f"{place}{level} repeats {before}"
 
 
-def _unbroken_rule(spec: OperatorSpec) -> Iterator[str]:
+def _rules_without_counterexample(spec: OperatorSpec) -> Iterator[str]:
     """Report rules without a counterexample."""
-    broken = set(spec.table.counterexamples)
-    yield from (f"rules.{name} has no counterexample" for name in spec.table.rules if name not in broken)
+    broken_rules = set(spec.table.counterexamples)
+    yield from (f"rules.{name} has no counterexample" for name in spec.table.rules if name not in broken_rules)
 
 
 def _no_example(spec: OperatorSpec) -> Iterator[str]:
@@ -380,9 +392,9 @@ def _no_example(spec: OperatorSpec) -> Iterator[str]:
 
     Tables generated entirely from a package are exempt.
     """
-    stated = spec.dialect.tables.about.get("rows_are_versions") and not spec.table.entries.keys() & _BY_HAND
-    whole = spec.inputs or spec.outputs  # a table without both is only begun
-    if not spec.table.examples and not (stated and whole):
+    rows_required = spec.dialect.tables.about.get("rows_are_versions") and not spec.table.entries.keys() & _HANDWRITTEN
+    tensor_fields = spec.inputs or spec.outputs  # a table without both is only begun
+    if not spec.table.examples and not (rows_required and tensor_fields):
         yield "expected at least one example"
 
 
@@ -400,7 +412,7 @@ def _examples_hold(spec: OperatorSpec) -> Iterator[str]:
     yield from example_problems(spec)
 
 
-def _unshown_part(spec: OperatorSpec) -> Iterator[str]:
+def _parts_without_example(spec: OperatorSpec) -> Iterator[str]:
     """Report support rows and optional tensors without an example.
 
     Valid descriptors are generated from the examples.
@@ -419,9 +431,9 @@ def _unplaced_constraint(spec: OperatorSpec) -> Iterator[str]:
             for level, row in rows.items()
             if spec.field_at(field.name, level) is not None
         }
-        missing = [place for place, row in places.items() if field.name not in row]
-        if 0 < len(missing) < len(places):
-            yield f"{field.name} has no cell in {', '.join(missing)}"
+        missing_places = [place for place, row in places.items() if field.name not in row]
+        if 0 < len(missing_places) < len(places):
+            yield f"{field.name} has no cell in {', '.join(missing_places)}"
 
 
 def _rules_in_words(spec: OperatorSpec) -> Iterator[str]:
@@ -458,28 +470,28 @@ def _overlapping_cases(spec: OperatorSpec) -> Iterator[str]:
 
     Only conditions on enums are checked, with all their values.
     """
-    read = sorted({name for when in spec.whens for name in when.fields})
-    words = [spec.fields[name].words or () for name in read]
-    if prod(map(len, words)) > MOST_COMBINATIONS:
+    fields_read = sorted({name for condition_rule in spec.conditions for name in condition_rule.fields})
+    words = [spec.fields[name].words or () for name in fields_read]
+    if prod(map(len, words)) > MAX_COMBINATIONS:
         return
     for values in product(*words):
-        context = Context(dict(zip(read, values, strict=True)), defines=spec.scope.defines)
-        texts = [when.text for when in spec.whens if evaluate(when, context) is True]
+        context = Context(dict(zip(fields_read, values, strict=True)), defines=spec.scope.defines)
+        texts = [condition_rule.text for condition_rule in spec.conditions if evaluate(condition_rule, context) is True]
         if len(texts) > 1:
-            text = " and ".join(f"{name} {value}" for name, value in zip(read, values, strict=True))
+            text = " and ".join(f"{name} {value}" for name, value in zip(fields_read, values, strict=True))
             yield f"{text} is one of {texts[0]} and one of {texts[1]}"
 
 
 #: Linter name -> function over one operator. Add new linters here, and a failing file to the test.
 LINTERS: Final[Mapping[str, Callable[[OperatorSpec], Iterator[str]]]] = {
-    **{name: partial(_of_file, looks) for name, looks in WRITTEN_LINTERS.items()},
+    **{name: partial(_lint_file, lint_file) for name, lint_file in FILE_LINTERS.items()},
     "repeated-row": _repeated_row,
-    "unbroken-rule": _unbroken_rule,
+    "unbroken-rule": _rules_without_counterexample,
     "no-example": _no_example,
     "no-source": _no_source,
     "forgotten-cell": _unplaced_constraint,
     "rules-in-words": _rules_in_words,
     "overlapping-cases": _overlapping_cases,
     "examples-hold": _examples_hold,
-    "unshown-part": _unshown_part,
+    "unshown-part": _parts_without_example,
 }

@@ -42,9 +42,9 @@ class OperatorSpec:
         #: Support rows: one entry without a condition, or one per case.
         self.support: tuple[tuple[str | None, dict[str, Any]], ...] = self.table.cases
         order = dialect.position
-        every = dict.fromkeys(level for _, rows in self.support for level in rows)
+        all_levels = dict.fromkeys(level for _, rows in self.support for level in rows)
         self.rows: tuple[str, ...] = tuple(
-            every if len(self.support) == 1 else sorted(every, key=lambda x: order.get(x, -1))
+            all_levels if len(self.support) == 1 else sorted(all_levels, key=lambda x: order.get(x, -1))
         )
         #: The fields of all levels; see `field_at` for those that change.
         self.fields: dict[str, FieldInfo] = {
@@ -66,15 +66,15 @@ class OperatorSpec:
         order = self.dialect.levels
         first = order.index(self.rows[0])
         last = order.index(self.table.removed) if self.table.removed else len(order)
-        withdrawn = self.table.deprecated
+        withdrawn_levels = self.table.deprecated
         starts = [*(order.index(row) for row in self.rows), last]
-        gone = {
-            at
+        removed_rows = {
+            position
             for row, start, end in zip(self.rows, starts, starts[1:], strict=False)
-            if row in withdrawn
-            for at in range(start, end)
+            if row in withdrawn_levels
+            for position in range(start, end)
         }
-        return LevelSet(order, frozenset(range(first, last)) - gone)
+        return LevelSet(order, frozenset(range(first, last)) - removed_rows)
 
     def is_written_for(self, level: str | None) -> bool:
         """Return whether descriptors can be written for `level`.
@@ -99,10 +99,10 @@ class OperatorSpec:
 
         None, or an unknown level, selects the newest level.
         """
-        at = level if level in self.dialect.position and self.varies else self.dialect.levels[-1]
-        layout = self._layouts.get(at)
+        layout_level = level if level in self.dialect.position and self.varies else self.dialect.levels[-1]
+        layout = self._layouts.get(layout_level)
         if layout is None:
-            layout = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
+            layout = self._layouts[layout_level] = Layout.make(self.fields_at(layout_level), self.fields)
         return layout
 
     def several_at(self, level: str) -> bool:
@@ -127,7 +127,7 @@ class OperatorSpec:
             return frozenset(worked_out)
         forms = (*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules))
         rules = (rule for form in forms for rule in (form.require, form.when) if rule is not None)
-        names = {name for rule in rules for name in rule.fields - {need.partition(".")[0] for need in rule.needs}}
+        names = {name for rule in rules for name in rule.fields - {path.partition(".")[0] for path in rule.needs}}
         return frozenset(f.name for f in self.outputs if f.name in names or f.since or f.until or f.forms)
 
     @cached_property
@@ -159,8 +159,8 @@ class OperatorSpec:
         enums = (info.words or () for info in self.fields.values() if info.type.startswith("enum:"))
         rows = [row for _, rows in self.support for row in rows.values()]
         rows += [entry.get("support", {}) for entry in self.table.observed]
-        fusing = [info.name for info in self.fields.values() if info.fuses]
-        fused = (row.get(name, {}).get("operators", ()) for name in fusing for row in rows)
+        fusing_names = [info.name for info in self.fields.values() if info.fuses]
+        fused = (row.get(name, {}).get("operators", ()) for name in fusing_names for row in rows)
         return self.dialect.words.union(*enums, *fused)
 
     @cached_property
@@ -188,32 +188,40 @@ class OperatorSpec:
             members={name: info.member_kinds for name, info in self.fields.items() if info.members},
             vocabulary=self.dialect.vocabulary,
         )
-        scope = replace(scope, optional=scope.optional | self._needless)
-        changing = [f for f in self.fields.values() if len({form.rule_kind for form in f.forms}) > 1]
-        return replace(scope, stretch=lambda *ends: self._scope_between(scope, changing, *ends)) if changing else scope
+        scope = replace(scope, optional=scope.optional | self._omissible_fields)
+        changing_fields = [f for f in self.fields.values() if len({form.rule_kind for form in f.forms}) > 1]
+        return (
+            replace(scope, stretch=lambda *ends: self._scope_between(scope, changing_fields, *ends))
+            if changing_fields
+            else scope
+        )
 
     @cached_property
-    def _needless(self) -> frozenset[str]:
+    def _omissible_fields(self) -> frozenset[str]:
         """Required fields that some builds allow to omit."""
         names = (name for entry in self.table.observed for name in entry.get("not_enforced", ()))
         return frozenset(name.removesuffix(REQUIRED) for name in names if name.endswith(REQUIRED))
 
-    def _scope_between(self, scope: Scope, changing: list[FieldInfo], since: str | None, until: str | None) -> Scope:
-        """Return the names with field kinds from `since` on and before `until`."""
+    def _scope_between(
+        self, scope: Scope, changing_fields: list[FieldInfo], since: str | None, until_level: str | None
+    ) -> Scope:
+        """Return the names with field kinds from `since` on and before `until_level`."""
         kinds = dict(scope.fields)
         order = self.dialect.position
         texts = [
-            at for at in self.levels if order[since or at] <= order[at] and (not until or order[at] < order[until])
+            level
+            for level in self.levels
+            if order[since or level] <= order[level] and (not until_level or order[level] < order[until_level])
         ]
-        for info in changing:
-            texts_by_name = {form.rule_kind: form.since for at in texts if (form := self.field_at(info.name, at))}
+        for info in changing_fields:
+            texts_by_name = {form.rule_kind: form.since for level in texts if (form := self.field_at(info.name, level))}
             parts = [f"{kind} from {first or self.rows[0]} on" for kind, first in texts_by_name.items()]
             kinds[info.name] = (
                 next(iter(texts_by_name)) if len(texts_by_name) == 1 else " and a ".join(parts) or info.rule_kind
             )
         return replace(scope, fields=kinds)
 
-    def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
+    def parse_define(self, name: str, text: str, earlier_rules: Mapping[str, Rule]) -> Rule:
         """Return a parsed define, which may use the earlier ones.
 
         Raises RuleError.
@@ -222,7 +230,7 @@ class OperatorSpec:
             raise RuleError(
                 text, f"the name {name!r:.80} is already the name of a field, a limit, a type or an enum's value"
             )
-        return parse(text, self.scope_with(earlier), expect=None)
+        return parse(text, self.scope_with(earlier_rules), expect=None)
 
     @cached_property
     def rule_forms(self) -> tuple[RuleForm, ...]:
@@ -230,26 +238,26 @@ class OperatorSpec:
 
         Each rule has one form per range of levels.
         """
-        own = make_forms(self.table.rules, self.scope)
+        own_forms = make_forms(self.table.rules, self.scope)
         if not self.dialect.tables.about.get("type_variables"):
-            return own
+            return own_forms
         from specgate.spec.variables import variable_forms
 
-        return (*own, *variable_forms(self))
+        return (*own_forms, *variable_forms(self))
 
     @cached_property
-    def whens(self) -> tuple[Rule, ...]:
+    def conditions(self) -> tuple[Rule, ...]:
         """The conditions of the cases, empty for an operator without cases."""
-        return tuple(parse(when, self.scope) for when, _ in self.support if when is not None)
+        return tuple(parse(condition, self.scope) for condition, _ in self.support if condition is not None)
 
     def row_at(self, level: str, rows: Iterable[str] | None = None) -> str | None:
         """Return the support row that applies at `level`, None without one.
 
         rows: those of a case.
         """
-        return self.row_held(level, rows) if level in self.levels else None
+        return self.last_row(level, rows) if level in self.levels else None
 
-    def row_held(self, level: str, rows: Iterable[str] | None = None) -> str | None:
+    def last_row(self, level: str, rows: Iterable[str] | None = None) -> str | None:
         """Return the last row up to `level`, including withdrawn versions."""
         position = self.dialect.position
         rows = self.rows if rows is None else rows
@@ -267,11 +275,11 @@ class OperatorSpec:
         return [Overlay.make(entry, level_set(entry["builds"]), scope) for entry in self.table.observed]
 
     @cached_property
-    def refusing(self) -> dict[str, str]:
+    def restricting_implementations(self) -> dict[str, str]:
         """Selectable implementations with additional restrictions: name -> title."""
         implementations = self.dialect.implementations_with_targets
-        own = {overlay.by for overlay in self.overlays if overlay.cells or overlay.rules}
-        return {name: str(entry["title"]) for name, entry in implementations.items() if name in own}
+        refusing_names = {overlay.by for overlay in self.overlays if overlay.cells or overlay.rules}
+        return {name: str(entry["title"]) for name, entry in implementations.items() if name in refusing_names}
 
     @cached_property
     def support_union(self) -> SupportUnion:
@@ -305,7 +313,7 @@ class OperatorSpec:
                 side: resolved for side in sides if (resolved := self.resolve(level, side, by)) is not None
             }
             if len(resolved_by_side) == 2:
-                resolved_by_side["documented"] = self._following(
+                resolved_by_side["documented"] = self._page_with_excuses(
                     resolved_by_side["documented"], resolved_by_side["observed"], self.ignored_requirements(level)
                 )
             if len(resolved_by_side) == 2 and resolved_by_side["documented"].key == resolved_by_side["observed"].key:
@@ -336,15 +344,15 @@ class OperatorSpec:
         if row is None:
             return None
         overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
-        waived = frozenset(name for overlay in overlays for name in overlay.not_enforced)
+        waived_rules = frozenset(name for overlay in overlays for name in overlay.not_enforced)
         defaults = {name: value for overlay in overlays for name, value in overlay.defaults.items()}
         resolved = Resolved(
             spec=self,
             level=level,
             side=side,
             row=row,
-            fields=self._fields_without(self.fields_at(level), waived, defaults),
-            cells={} if self.whens else cells_of(self.support[0][1][row], self.dialect.types, overlays),
+            fields=self._fields_without(self.fields_at(level), waived_rules, defaults),
+            cells={} if self.conditions else cells_of(self.support[0][1][row], self.dialect.types, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
@@ -354,7 +362,7 @@ class OperatorSpec:
                 else self.layout(level).page_names
             ),
         )
-        return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.whens else resolved
+        return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.conditions else resolved
 
     def follows_builds(self, level: str) -> bool:
         """Return whether the default verdict follows builds somewhere at `level`."""
@@ -372,13 +380,13 @@ class OperatorSpec:
             matching_names = self._excused_at[level] = frozenset(names)
         return matching_names
 
-    def _following(self, page: Resolved, builds: Resolved, excused: frozenset[str]) -> Resolved:
+    def _page_with_excuses(self, page: Resolved, builds: Resolved, excused: frozenset[str]) -> Resolved:
         """Return the documented side with the observed behavior of excused names."""
         if not excused:
             return page
         cells = dict(page.cells)
-        for name, _, what in (text.rpartition(".") for text in excused):
-            parts = _PARTS.get(what, ())
+        for name, _, aspect_name in (text.rpartition(".") for text in excused):
+            parts = _PARTS.get(aspect_name, ())
             if name in cells and parts:
                 other = builds.cells.get(name, Cell())
                 cells[name] = replace(cells[name], **{part: getattr(other, part) for part in parts})
@@ -388,22 +396,24 @@ class OperatorSpec:
             cells=cells,
             rules=tuple(form for form in page.rules if form.name not in excused),
             fields=self._fields_without(page.fields, excused),
-            cases=tuple(replace(a, resolved=self._following(a.resolved, b.resolved, excused)) for a, b in cases),
+            cases=tuple(
+                replace(a, resolved=self._page_with_excuses(a.resolved, b.resolved, excused)) for a, b in cases
+            ),
             attributes=page.attributes | (builds.attributes & excused),
         )
 
     def _fields_without(
         self,
         fields: Mapping[str, FieldInfo],
-        waived: frozenset[str],
+        waived_rules: frozenset[str],
         defaults: Mapping[str, Any] = MappingProxyType({}),
     ) -> Mapping[str, FieldInfo]:
         """Return fields without waived requirements.
 
         defaults: of attributes that may be absent. Equal arguments return the same objects.
         """
-        names = {name for name, info in fields.items() if not info.optional and f"{name}{REQUIRED}" in waived}
-        free = {name for name, info in fields.items() if info.words and f"{name}{VALUE}" in waived}
+        names = {name for name, info in fields.items() if not info.optional and f"{name}{REQUIRED}" in waived_rules}
+        free = {name for name, info in fields.items() if info.words and f"{name}{VALUE}" in waived_rules}
         constants = {
             name: value
             for name, value in defaults.items()
@@ -411,7 +421,7 @@ class OperatorSpec:
         }
         if not names and not free and not constants:
             return fields
-        changed = dict(fields)
+        changed_fields = dict(fields)
         for name in names | free | constants.keys():
             info, default = fields[name], constants.get(name)
             key = id(info), name in names, name in free, default
@@ -422,15 +432,17 @@ class OperatorSpec:
                     words=None if name in free else info.words,
                     default=info.default if default is None else default,
                 )
-            changed[name] = self._changed[key]
-        return changed
+            changed_fields[name] = self._changed[key]
+        return changed_fields
 
-    def _cases(self, whole: Resolved, overlays: Sequence[Overlay]) -> Iterator[Case]:
-        """Yield the cases that have a row at the level of `whole`."""
-        for rule, (when, rows) in zip(self.whens, self.support, strict=True):
-            row = self.row_at(whole.level, rows)
+    def _cases(self, resolved: Resolved, overlays: Sequence[Overlay]) -> Iterator[Case]:
+        """Yield the cases that have a row at the level of `resolved`."""
+        for rule, (condition, rows) in zip(self.conditions, self.support, strict=True):
+            row = self.row_at(resolved.level, rows)
             if row is not None:
-                yield Case(rule, replace(whole, row=row, cells=cells_of(rows[row], self.dialect.types, overlays, when)))
+                yield Case(
+                    rule, replace(resolved, row=row, cells=cells_of(rows[row], self.dialect.types, overlays, condition))
+                )
 
     def has_kernel(self, level: str) -> bool:
         """Return whether the table names a kernel for `level`."""

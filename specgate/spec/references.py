@@ -33,7 +33,7 @@ __all__ = [
 
 #: A path in an operator, and a message.
 Problem = tuple["Keys", str]
-_SPEAKS_OF: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
+_KINDS_WITH_KEY: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
 
 
 def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
@@ -60,16 +60,16 @@ def field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
     starts = {(path[1], info.get("since")) for path, info in forms_of(raw) if info.get("kind") == "input"}
     for path, info in forms_of(raw):
         yield from _member_problems((*path, "members"), info, dialect)
-        type_, named = info.get("type", "tensor"), info.get("type_from")
+        type_, type_source = info.get("type", "tensor"), info.get("type_from")
         if not is_type(type_, dialect.vocabulary.records):
             yield (*path, "type"), f"unknown type of fields {type_!r:.80}"
         scalar = type_ == "scalar"
-        if scalar and named is None:
+        if scalar and type_source is None:
             yield (*path, "type_from"), "expected the attribute with the scalar's type"
-        elif named is not None and not scalar:
+        elif type_source is not None and not scalar:
             yield (*path, "type_from"), "expected a scalar"
-        elif named is not None and named not in enums:
-            yield (*path, "type_from"), f"expected an attribute of an enum's type, found {named!r:.80}"
+        elif type_source is not None and type_source not in enums:
+            yield (*path, "type_from"), f"expected an attribute of an enum's type, found {type_source!r:.80}"
         if ("min_count" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
             yield path, "expected min_count and heterogeneous of an array of tensors only"
         if "enum" in info and (info["kind"] != "attribute" or info.get("type") not in {"int", "int[]"}):
@@ -100,20 +100,20 @@ def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -
 
 def support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
     cases = cases_of(raw["support"])
-    seen: dict[str, int] = {}
+    places_by_condition: dict[str, int] = {}
     for index, (path, when, stated) in enumerate(cases):
         rows = [dialect.position[level] for level in stated if level in dialect.position]
         if not stated or rows != sorted(rows):
             yield path, "expected at least one row, rows in the order of the levels"
-        if when is not None and seen.setdefault(when, index) != index:
-            yield (*path, "when"), f"support.{seen[when]} has the same condition"
+        if when is not None and places_by_condition.setdefault(when, index) != index:
+            yield (*path, "when"), f"support.{places_by_condition[when]} has the same condition"
     if not cases:
         yield ("support",), "expected at least one case"
     before: dict[Keys, dict[str, Any]] = {}
     for path, row in support_rows(raw["support"]):
-        kept = before.get(path[:-1], {})
+        previous = before.get(path[:-1], {})
         for name, cell in row.items():
-            if kept.get(name) != cell:  # otherwise reported for the row before
+            if previous.get(name) != cell:  # otherwise reported for the row before
                 yield from cell_problems((*path, name), name, cell, raw, dialect)
         before[path[:-1]] = row
 
@@ -124,9 +124,9 @@ def cell_problems(
     if name not in raw["fields"]:
         yield path, f"unknown field {name!r}"
         return
-    kinds = [f.get("type", "tensor").removesuffix("[]") for at, f in forms_of(raw) if at[1] == name]
-    for key in cell.keys() & _SPEAKS_OF.keys():
-        if not set(kinds) & set(_SPEAKS_OF[key]):
+    kinds = [f.get("type", "tensor").removesuffix("[]") for field_path, f in forms_of(raw) if field_path[1] == name]
+    for key in cell.keys() & _KINDS_WITH_KEY.keys():
+        if not set(kinds) & set(_KINDS_WITH_KEY[key]):
             yield (*path, key), f"a field of type {kinds[-1]} has no {key}"
     if dialect.tables.about.get("complete"):
         unknown = [n for n in cell.get("operators", ()) if n not in dialect.tables.operators]
@@ -181,7 +181,7 @@ def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> l
     for name, source in sources.items():
         dialect = root.for_domain(name.rpartition(".")[0])
         for path, text in _operator_problems(tables["operators"][name], dialect):
-            if owners.setdefault(source.stands(path), name) == name:
+            if owners.setdefault(source.locate_source(path), name) == name:
                 texts.append(source.locate_problem(path, text))
     return texts
 
@@ -192,9 +192,9 @@ def _levels_problems(dialect: Dialect) -> Iterator[Problem]:
     In rules a missing limit would be a word instead of a number.
     """
     for level in dialect.levels:
-        missing = sorted(dialect.limit_names - set(dialect.limits(level)))
-        if missing:
-            yield ("levels", level, "limits"), f"expected {', '.join(missing)}, as at other levels"
+        missing_limits = sorted(dialect.limit_names - set(dialect.limits(level)))
+        if missing_limits:
+            yield ("levels", level, "limits"), f"expected {', '.join(missing_limits)}, as at other levels"
 
 
 def _types_problems(dialect: Dialect) -> Iterator[Problem]:
@@ -229,8 +229,8 @@ def _sets_problems(dialect: Dialect) -> Iterator[Problem]:
     entries, problems = named_sets(raw)
     yield from problems
     # operators are resolved where cells use a set: a folder with few operators may have sets that name others
-    for name, listed in entries["types"].items():
-        unknown = [item for item in listed if not dialect.knows_type(item)]
+    for name, type_list in entries["types"].items():
+        unknown = [item for item in type_list if not dialect.knows_type(item)]
         yield from ((("types", name), f"unknown type {item!r:.80}") for item in unknown)
 
 
@@ -266,8 +266,8 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
         except RuleError as error:
             yield ("define", name), error.line
     scope = spec.scope_with(defines)
-    for index, (when, _) in enumerate(spec.support):
-        yield from _expression_problems(("support", index, "when"), when, scope, TRUTH)
+    for index, (condition, _) in enumerate(spec.support):
+        yield from _expression_problems(("support", index, "when"), condition, scope, TRUTH)
     names = set(raw.get("rules", {}))
     yield from _rule_problems(("rules",), raw.get("rules", {}), scope, names, dialect)
     yield from _observed_problems(raw, scope, names, dialect)
@@ -307,11 +307,11 @@ def _rule_problems(
                 for key in ("since", "until")
                 if form.get(key) and form[key] not in dialect.position
             )
-            names_there = (
+            scope_names = (
                 scope.scope_between(*ends) if all(end is None or end in dialect.position for end in ends) else scope
             )
             for key in ("require", "when"):
-                yield from _expression_problems((*place, key), form.get(key), names_there, TRUTH)
+                yield from _expression_problems((*place, key), form.get(key), scope_names, TRUTH)
             yield from (((*place, "after"), f"unknown rule {n!r:.80}") for n in form.get("after", ()) if n not in names)
 
 
@@ -330,10 +330,10 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
     An entry may waive rules of the page and rules that earlier entries add.
     """
     parts = ("type", "rank", "value", "required")
-    names_ = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in parts)}
+    all_names = {*names, *(f"{name}.{part}" for name in raw.get("fields", ()) for part in parts)}
     if dialect.tables.about.get("type_variables") and "support" in raw:
         cells = [cell for _, row in support_rows(raw["support"]) for cell in row.values()]
-        names_ |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
+        all_names |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
     for index, overlay in enumerate(raw.get("observed", [])):
         path = ("observed", index)
         try:
@@ -343,12 +343,14 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         for name, cell in overlay.get("support", {}).items():
             yield from cell_problems((*path, "support", name), name, cell, raw, dialect)
         for key in ("not_enforced", "nondeterministic", "partially_enforced", "tools_write"):
-            yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in names_)
+            yield from (
+                ((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in all_names
+            )
         fields = raw.get("fields", ())
         yield from (((*path, "attributes"), f"{n!r} is a field") for n in overlay.get("attributes", ()) if n in fields)
-        own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
-        names_.update(own)
-        yield from _rule_problems((*path, "rules"), own, scope, names_, dialect)
+        own_rules = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
+        all_names.update(own_rules)
+        yield from _rule_problems((*path, "rules"), own_rules, scope, all_names, dialect)
         for name, entry in overlay.get("values", {}).items():
             yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
             for key in ("arguments", "kernel", "fields", "types"):
@@ -360,31 +362,31 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
             for argument, value in entry.get("arguments", {}).items():
                 text = value["expression"] if isinstance(value, dict) else None
                 yield from _expression_problems((*path, "values", name, "arguments", argument), text, scope, None)
-            at = (*path, "values", name, "elements")
-            yield from _expression_problems(at, entry.get("elements"), scope.of_elements(), TRUTH)
+            elements_path = (*path, "values", name, "elements")
+            yield from _expression_problems(elements_path, entry.get("elements"), scope.of_elements(), TRUTH)
 
 
 def _rewritten_problems(path: Keys, entry: Mapping[str, Any], raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
     """Check the attributes that an entry rewrites, and the name of its kernel."""
     for field, text in entry.get("fields", {}).items():
-        at, info = (*path, "fields", field), raw.get("fields", {}).get(field)
+        field_path, info = (*path, "fields", field), raw.get("fields", {}).get(field)
         forms = info if isinstance(info, list) else [info or {}]
         if all(form.get("kind") != "attribute" for form in forms):
-            yield at, f"{field!r:.80} is not an attribute"
+            yield field_path, f"{field!r:.80} is not an attribute"
         elif text is None and not any(form.get("optional") or form.get("default") is not None for form in forms):
-            yield at, f"{field} cannot be left out"
-        yield from _expression_problems(at, text, scope, None)
+            yield field_path, f"{field} cannot be left out"
+        yield from _expression_problems(field_path, text, scope, None)
 
 
 def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> Iterator[Problem]:
     recipe = raw.get("execute", {})
-    missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
-    yield from ((("execute", key), "expected this key") for key in missing)
-    fields = {at[1] for at, f in forms_of(raw) if f.get("type", "tensor") in {"tensor", "tensor[]"}}
-    numbers = {at[1] for at, f in forms_of(raw) if f.get("type") in {"int", "string"}}
+    missing_keys = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
+    yield from ((("execute", key), "expected this key") for key in missing_keys)
+    fields = {path[1] for path, f in forms_of(raw) if f.get("type", "tensor") in {"tensor", "tensor[]"}}
+    numbers = {path[1] for path, f in forms_of(raw) if f.get("type") in {"int", "string"}}
     for part in ("arrays", "output_type", "outputs"):
-        named = recipe.get(part, [])
-        entries = named.values() if isinstance(named, dict) else named
+        field_names = recipe.get(part, [])
+        entries = field_names.values() if isinstance(field_names, dict) else field_names
         names = [name for entry in entries for name in (entry if isinstance(entry, list) else [entry])]
         names_allowed = fields | numbers if part == "output_type" else fields
         yield from ((("execute", part), f"{n!r} is not a tensor field") for n in names if n not in names_allowed)
@@ -397,11 +399,11 @@ def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> It
         yield from (
             (("execute", "unsupported_types", name), f"unknown type {t!r:.40}") for t in types if t not in dialect.types
         )
-    whole = {at[1] for at, f in forms_of(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
+    array_names = {path[1] for path, f in forms_of(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
-        if text not in whole:
+        if text not in array_names:
             yield from _expression_problems(("execute", "arguments", name), text, scope, None)
     for level in recipe.keys() - _RECIPE:
         for name, value in recipe[level].items():
-            text = value["expression"] if isinstance(value, dict) and value["expression"] not in whole else None
+            text = value["expression"] if isinstance(value, dict) and value["expression"] not in array_names else None
             yield from _expression_problems(("execute", level, name), text, scope, None)

@@ -10,11 +10,11 @@ from specgate.dialects import is_dialect, package
 from specgate.errors import InputError
 from specgate.levels import LevelSet
 from specgate.runtimes import runtimes
-from specgate.spec.changes import distinct
+from specgate.spec.changes import iterate_distinct
 from specgate.spec.lint import counterexample
 from specgate.spec.tables import dialect
 from specgate.spec.variables import SAME_TYPE
-from specgate.spec.view import shown_cell
+from specgate.spec.view import describe_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -144,17 +144,17 @@ def rule_reference(rule_id: str) -> Rule:
         raise InputError(f"expected a rule id such as directml/ONE_HOT/axis-range, found {rule_id!r:.100}")
     table = dialect(parts[0])
     if parts[1] == "tensor":
-        whole = LevelSet.of(table.levels, table.levels)
-        stated = [*_documented_rules(table.tensor_rules, whole), *_observed_rules(table.tensor_overlays)]
-        return _reference(rule_id, table, stated, parts[2], table.tables.tensor)
+        all_levels = LevelSet.of(table.levels, table.levels)
+        stated_rules = [*_documented_rules(table.tensor_rules, all_levels), *_observed_rules(table.tensor_overlays)]
+        return _reference(rule_id, table, stated_rules, parts[2], table.tables.tensor)
     spec = table.operator(parts[1])
     field, dot, aspect = parts[2].partition(".")
     if dot and aspect != SAME_TYPE and field in spec.fields:
         return _cell_reference(rule_id, spec, field, aspect)
     if parts[2] in _GENERAL:
         return Rule(rule_id, _GENERAL[parts[2]], source=tuple(spec.table.sources))
-    stated = [*_documented_rules(spec.rule_forms, spec.levels), *_observed_rules(spec.overlays)]
-    return _reference(rule_id, table, stated, parts[2], spec.table)
+    stated_rules = [*_documented_rules(spec.rule_forms, spec.levels), *_observed_rules(spec.overlays)]
+    return _reference(rule_id, table, stated_rules, parts[2], spec.table)
 
 
 def rule_names(table: Dialect, operator: str) -> Iterator[str]:
@@ -193,7 +193,7 @@ _ASPECTS = {
 }
 
 
-class _Stated(NamedTuple):
+class _StatedRule(NamedTuple):
     """A rule with its levels and its source.
 
     The source is the page, all builds, or one implementation.
@@ -205,50 +205,50 @@ class _Stated(NamedTuple):
     by: str | None
 
 
-def _documented_rules(forms: Iterable[RuleForm], levels: LevelSet) -> Iterator[_Stated]:
-    yield from (_Stated(form, levels, "documented", None) for form in forms)
+def _documented_rules(forms: Iterable[RuleForm], levels: LevelSet) -> Iterator[_StatedRule]:
+    yield from (_StatedRule(form, levels, "documented", None) for form in forms)
 
 
-def _observed_rules(overlays: Iterable[Overlay]) -> Iterator[_Stated]:
-    yield from (_Stated(form, o.builds, "observed", o.by) for o in overlays for form in o.rules)
+def _observed_rules(overlays: Iterable[Overlay]) -> Iterator[_StatedRule]:
+    yield from (_StatedRule(form, o.builds, "observed", o.by) for o in overlays for form in o.rules)
 
 
-def _level_data(stated: _Stated, table: Dialect) -> dict[str, Any]:
-    form = stated.form
-    levels = [at for at in stated.levels if table.holds(at, form.since, form.until)]
+def _level_data(stated_rule: _StatedRule, table: Dialect) -> dict[str, Any]:
+    form = stated_rule.form
+    levels = [level for level in stated_rule.levels if table.holds(level, form.since, form.until)]
     texts_by_name = {"levels": str(LevelSet.of(table.levels, levels)), "text": form.require.text}
-    if stated.basis == "observed":
-        texts_by_name["basis"] = stated.basis
-    if stated.by is not None:
-        texts_by_name["by"] = stated.by
+    if stated_rule.basis == "observed":
+        texts_by_name["basis"] = stated_rule.basis
+    if stated_rule.by is not None:
+        texts_by_name["by"] = stated_rule.by
     return texts_by_name
 
 
 def _reference(
-    rule_id: str, table: Dialect, every: list[_Stated], name: str, written: OperatorTable | TensorTable
+    rule_id: str, table: Dialect, stated_rules: list[_StatedRule], name: str, table_entry: OperatorTable | TensorTable
 ) -> Rule:
-    mine = [stated.form for stated in every if stated.form.name == name]
-    if not mine:
-        names = list(dict.fromkeys(stated.form.name for stated in every))
-        near = difflib.get_close_matches(name, names, 1)
-        hint = f"did you mean {rule_id.rpartition('/')[0]}/{near[0]}? " if near else ""
+    forms = [stated_rule.form for stated_rule in stated_rules if stated_rule.form.name == name]
+    if not forms:
+        names = list(dict.fromkeys(stated_rule.form.name for stated_rule in stated_rules))
+        similar = difflib.get_close_matches(name, names, 1)
+        hint = f"did you mean {rule_id.rpartition('/')[0]}/{similar[0]}? " if similar else ""
         raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(names) or 'none'}")
     reference = Rule(
         rule_id,
-        next((form.because for form in mine if form.because), None),
-        tuple(_level_data(stated, table) for stated in every if stated.form.name == name),
-        next((form.fix for form in mine if form.fix), None),
-        tuple(written.sources),
+        next((form.because for form in forms if form.because), None),
+        tuple(_level_data(stated, table) for stated in stated_rules if stated.form.name == name),
+        next((form.fix for form in forms if form.fix), None),
+        tuple(table_entry.sources),
     )
-    entry = written.counterexamples.get(name)
+    entry = table_entry.counterexamples.get(name)
     if entry is None:
         return reference
     spec = table.operator(entry.get("operator") or rule_id.split("/")[1])
-    failing, level = counterexample(spec, entry)
+    failing_descriptor, level = counterexample(spec, entry)
     return replace(
         reference,
         accepted=spec.table.examples[entry["of"]]["descriptor"],
-        rejected={"at": level, "change": entry["set"], "descriptor": failing},
+        rejected={"at": level, "change": entry["set"], "descriptor": failing_descriptor},
     )
 
 
@@ -256,14 +256,14 @@ def _cell_reference(rule_id: str, spec: OperatorSpec, field: str, aspect: str) -
     if aspect not in _ASPECTS:
         raise InputError(f"unknown rule {rule_id!r:.100}; known aspects of a field: {', '.join(_ASPECTS)}")
     taken_at: dict[str, LevelSet] = {}
-    for when, resolved, at in distinct(spec):
-        cell = shown_cell(resolved, field) if field in resolved.fields else {}
+    for condition, resolved, levels in iterate_distinct(spec):
+        cell = describe_cell(resolved, field) if field in resolved.fields else {}
         result = cell.get(
             {"value": "values", "rank": "ranks", "type": "types", "operator": "operators"}.get(aspect, "")
         )
         if result:
             text = ", ".join(map(str, result)) if isinstance(result, list) else str(result)
-            text += f" where {when}" if when else ""
-            taken_at[text] = taken_at[text] | at if text in taken_at else at
-    holds = tuple({"levels": str(at), "text": text} for text, at in taken_at.items())
+            text += f" where {condition}" if condition else ""
+            taken_at[text] = taken_at[text] | levels if text in taken_at else levels
+    holds = tuple({"levels": str(level_set), "text": text} for text, level_set in taken_at.items())
     return Rule(rule_id, _ASPECTS[aspect], holds, source=tuple(spec.table.sources))

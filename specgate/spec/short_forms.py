@@ -19,8 +19,17 @@ if TYPE_CHECKING:
     Problem = tuple[Keys, str]
 
 __all__ = [
-    "KINDS", "MARK", "by_name", "derive_echoes", "expand_sets", "may_be_absent", "named_sets",
-    "plain_content", "plain_operator", "plain_tensor_rules", "whole_rows", "written_out",
+    "KINDS",
+    "MARK",
+    "derive_echoes",
+    "expand_sets",
+    "may_be_absent",
+    "named_sets",
+    "names_for_types",
+    "plain_content",
+    "plain_operator",
+    "plain_tensor_rules",
+    "written_out",
 ]  # fmt: skip
 
 #: Functions of a tensor or a list, and the property that each reads.
@@ -43,22 +52,24 @@ def derive_echoes(
     addition to something else. Example: where Axis is out of range, a rule about the size at Axis has no meaning.
     """
     try:
-        read: dict[str, frozenset[Read]] = {}
+        reads_by_rule: dict[str, frozenset[Read]] = {}
         for name, text in defines.items():  # a define may use earlier ones
-            read[name] = frozenset(_reads(_tree(text), read, fields))
-        read_by = {id(form): _form_reads(form, read, fields) for forms in rules.values() for form in forms}
+            reads_by_rule[name] = frozenset(_read_paths(_tree(text), reads_by_rule, fields))
+        read_by = {id(form): _form_reads(form, reads_by_rule, fields) for forms in rules.values() for form in forms}
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # reported where rules are checked
         return
-    earlier: list[tuple[str, frozenset[Read]]] = []
+    earlier_reads: list[tuple[str, frozenset[Read]]] = []
     for name, forms in rules.items():
         for form in forms:
-            reads = read_by[id(form)]
-            causes = dict.fromkeys(other for other, less in earlier if less < reads and other != name)
+            form_reads = read_by[id(form)]
+            causes = dict.fromkeys(
+                other for other, other_reads in earlier_reads if other_reads < form_reads and other != name
+            )
             after = form.pop("after", list(causes))
             if after:
                 form["after"] = after
-            if reads and all(aspect in _BASES for _, aspect in reads):
-                earlier.append((name, reads))
+            if form_reads and all(aspect in _BASES for _, aspect in form_reads):
+                earlier_reads.append((name, form_reads))
 
 
 def _tree(text: str) -> ast.AST:
@@ -69,10 +80,10 @@ def _form_reads(
     form: Mapping[str, Any], defines: Mapping[str, frozenset[Read]], fields: Collection[str]
 ) -> frozenset[Read]:
     trees = [_tree(form[key]) for key in ("require", "when") if key in form]
-    return frozenset(each for tree in trees for each in _reads(tree, defines, fields))
+    return frozenset(read_item for tree in trees for read_item in _read_paths(tree, defines, fields))
 
 
-def _reads(node: ast.AST, defines: Mapping[str, frozenset[Read]], fields: Collection[str]) -> Iterator[Read]:
+def _read_paths(node: ast.AST, defines: Mapping[str, frozenset[Read]], fields: Collection[str]) -> Iterator[Read]:
     if isinstance(node, ast.Name):
         if node.id in defines:
             yield from defines[node.id]
@@ -88,7 +99,7 @@ def _reads(node: ast.AST, defines: Mapping[str, frozenset[Read]], fields: Collec
         yield from _with_implied(inner.id, aspect)
         return
     for child in ast.iter_child_nodes(node):
-        yield from _reads(child, defines, fields)
+        yield from _read_paths(child, defines, fields)
 
 
 def _with_implied(field: str, aspect: str) -> Iterator[Read]:
@@ -102,7 +113,7 @@ MARK: Final = "$"
 #: Parts of cells, and the kind of set that each may name.
 KINDS: Final = ("types", "operators")
 #: The minimum size of a set that replaces part of a longer list.
-LONG: Final = 2
+MIN_SET_SIZE: Final = 2
 
 
 def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str]]], list[Problem]]:
@@ -112,8 +123,8 @@ def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str
     for kind in KINDS:
         sets = new_entries[kind] = {}
         for name, entries in content.get(kind, {}).items():
-            texts, wrong = expand_sets(entries, sets, kind)
-            problems += [((kind, name), text) for text in wrong]
+            texts, unknown_sets = expand_sets(entries, sets, kind)
+            problems += [((kind, name), text) for text in unknown_sets]
             sets[name] = texts
     return new_entries, problems
 
@@ -132,8 +143,8 @@ def written_out(
             problems.append((path, f"expected a list or a set such as {MARK}NAME, found {entries!r:.80}"))
         if not _names_sets(entries) or sets is None:
             return entries
-        texts, wrong = expand_sets([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
-        problems.extend((path, text) for text in wrong)
+        texts, unknown_sets = expand_sets([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
+        problems.extend((path, text) for text in unknown_sets)
         return texts or entries
 
     for path, place, key, kind in _places(content):
@@ -150,20 +161,20 @@ def _places(content: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], 
             yield from _cells((*path, level), row)
     for index, overlay in enumerate(content.get("observed", [])):
         yield from _cells(("observed", index, "support"), overlay.get("support", {}))
-    lacks = content.get("execute", {}).get("unsupported_types", {})
-    for name in lacks:
-        yield ("execute", "unsupported_types", name), lacks, name, "types"
+    unsupported_types = content.get("execute", {}).get("unsupported_types", {})
+    for name in unsupported_types:
+        yield ("execute", "unsupported_types", name), unsupported_types, name, "types"
 
 
-def _cells(above: Keys, cells: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], str, str]]:
+def _cells(parent_path: Keys, cells: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], str, str]]:
     for name, cell in cells.items():
         if isinstance(cell, dict) and name != "type_sets":
-            yield from (((*above, name, kind), cell, kind, kind) for kind in KINDS if kind in cell)
+            yield from (((*parent_path, name, kind), cell, kind, kind) for kind in KINDS if kind in cell)
 
 
 def _names_sets(entries: Any) -> bool:
-    listed = [entries] if isinstance(entries, str) else entries or ()
-    return any(entry.startswith(MARK) for entry in listed)
+    set_names = [entries] if isinstance(entries, str) else entries or ()
+    return any(entry.startswith(MARK) for entry in set_names)
 
 
 def expand_sets(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -> tuple[list[str], list[str]]:
@@ -186,56 +197,56 @@ def expand_sets(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str
     return list(texts_by_name), problems
 
 
-def by_name(listed: list[str], sets: Mapping[str, list[str]]) -> str | list[str]:
+def names_for_types(type_names: list[str], sets: Mapping[str, list[str]]) -> str | list[str]:
     """Return a list with set names, as files spell it.
 
     It is the name of an equal set, or a list in which names replace long sets.
     """
-    whole = next((name for name, items in sets.items() if items == listed), None)
-    if whole is not None and len(listed) > 1:
-        return MARK + whole
+    full_set = next((name for name, items in sets.items() if items == type_names), None)
+    if full_set is not None and len(type_names) > 1:
+        return MARK + full_set
     texts: list[str] = []
-    at = 0
-    while at < len(listed):
-        inside = {name: len(items) for name, items in sets.items() if items == listed[at : at + len(items)]}
-        longest = max(inside, key=inside.__getitem__, default="")
-        long = inside.get(longest, 0) >= LONG
-        texts.append(MARK + longest if long else listed[at])
-        at += inside[longest] if long else 1
+    i = 0
+    while i < len(type_names):
+        contained_sets = {name: len(items) for name, items in sets.items() if items == type_names[i : i + len(items)]}
+        longest = max(contained_sets, key=contained_sets.__getitem__, default="")
+        long = contained_sets.get(longest, 0) >= MIN_SET_SIZE
+        texts.append(MARK + longest if long else type_names[i])
+        i += contained_sets[longest] if long else 1
     return texts
 
 
 #: Keys that a row does not inherit.
-_OWN: Final = "deprecated"
+_DEPRECATED: Final = "deprecated"
 
 
-def whole_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys, str]]]:
+def complete_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys, str]]]:
     """Return rows with all cells inherited from earlier rows, and problems.
 
     A row inherits every cell, and for a cell it names the parts that it does not name. null removes a cell, a part of
     one or a type set.
     """
-    whole: dict[str, Any] = {}
+    full_row: dict[str, Any] = {}
     problems: list[tuple[Keys, str]] = []
     before: dict[str, Any] = {}
     for level, row in rows.items():
-        entries: dict[str, Any] = {_OWN: row[_OWN]} if _OWN in row else {}
+        entries: dict[str, Any] = {_DEPRECATED: row[_DEPRECATED]} if _DEPRECATED in row else {}
         for name in dict.fromkeys([*before, *row]):
-            if name == _OWN:
+            if name == _DEPRECATED:
                 continue
             old, new = before.get(name), row.get(name, {})
             if new is None:
-                problems += [] if old is not None else [((level, name), _NOTHING)]
+                problems += [] if old is not None else [((level, name), _NOTHING_TO_REMOVE)]
                 continue
-            gone = [part for part, value in new.items() if value is None]
-            problems += [((level, name, part), _NOTHING) for part in gone if part not in (old or {})]
+            removed_keys = [part for part, value in new.items() if value is None]
+            problems += [((level, name, part), _NOTHING_TO_REMOVE) for part in removed_keys if part not in (old or {})]
             entries[name] = {part: value for part, value in {**(old or {}), **new}.items() if value is not None}
-        whole[level] = entries
-        before = {name: cell for name, cell in entries.items() if name != _OWN}
-    return whole, problems
+        full_row[level] = entries
+        before = {name: cell for name, cell in entries.items() if name != _DEPRECATED}
+    return full_row, problems
 
 
-_NOTHING: Final = "null removes a part of the previous row, which does not have it"
+_NOTHING_TO_REMOVE: Final = "null removes a part of the previous row, which does not have it"
 
 
 _EXPRESSIONS: Final = ("require", "when", "elements")
@@ -252,21 +263,21 @@ def plain_content(
     if "support" in content:
         cases = []
         for path, when, rows in cases_of(content["support"]):
-            whole, pairs = whole_rows(rows)
+            whole, pairs = complete_rows(rows)
             problems += [((*path, *rest), text) for rest, text in pairs]
             cases.append((when, whole))
         content["support"] = support_of(cases)
-    problems += _twice(content.get("define", {}))
+    problems += _duplicate_defines(content.get("define", {}))
     return content, problems
 
 
-def _twice(defines: Mapping[str, str]) -> list[Problem]:
-    seen: dict[str, str] = {}
+def _duplicate_defines(defines: Mapping[str, str]) -> list[Problem]:
+    first_places: dict[str, str] = {}
     problems: list[Problem] = []
     for key in defines:
         name = key.partition("(")[0]
-        if seen.setdefault(name, key) != key:
-            problems.append((("define", key), f"{seen[name]} has this name too"))
+        if first_places.setdefault(name, key) != key:
+            problems.append((("define", key), f"{first_places[name]} has this name too"))
     return problems
 
 
@@ -277,21 +288,23 @@ def plain_operator(operator: dict[str, Any], names: frozenset[str]) -> list[Prob
     """
     defines = operator.get("define", {})
     formulas = {formula.name: (key, formula) for key, text in defines.items() if (formula := formula_of(key, text))}
-    plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
+    plain_defines = {key: text for key, text in defines.items() if formula_of(key, text) is None}
     fields = operator.get("fields", {})
     optional = {name for name, info in fields.items() if may_be_absent(info)}
-    shorthand = Shorthand({n: formula for n, (_, formula) in formulas.items()}, optional, {*fields, *names, *plain})
-    wrong: list[Problem] = [(("define", formulas[name][0]), text) for name, text in shorthand.check()]
-    wrong += [
+    shorthand = Shorthand(
+        {n: formula for n, (_, formula) in formulas.items()}, optional, {*fields, *names, *plain_defines}
+    )
+    shorthand_problems: list[Problem] = [(("define", formulas[name][0]), text) for name, text in shorthand.check()]
+    shorthand_problems += [
         (("define", name), f"the name {name!r:.80} is already the name of a function")
-        for name in plain
+        for name in plain_defines
         if name in RESERVED
     ]
-    if wrong:
-        return wrong
+    if shorthand_problems:
+        return shorthand_problems
     writer = _Writer(shorthand)
     if defines:
-        operator["define"] = {name: writer.text(("define", name), text) for name, text in plain.items()}
+        operator["define"] = {name: writer.text(("define", name), text) for name, text in plain_defines.items()}
     if "rules" in operator:
         operator["rules"] = writer.rules(("rules",), operator["rules"])
     for key in ("support", "observed", "execute"):
@@ -371,8 +384,10 @@ class _Writer:
                     new[part] = {name: self.entry((*path, part, name), entry) for name, entry in entries.items()}
             for name, entry in new.get("values", {}).items():
                 for key, texts in ((key, entry[key]) for key in ("arguments", "fields") if key in entry):
-                    at = (*path, "values", name, key)
-                    entry[key] = {each: self._value((*at, each), value, key) for each, value in texts.items()}
+                    values_path = (*path, "values", name, key)
+                    entry[key] = {
+                        aspect: self._value((*values_path, aspect), value, key) for aspect, value in texts.items()
+                    }
             tables.append(new)
         return tables
 

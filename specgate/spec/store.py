@@ -37,9 +37,9 @@ else:
     spec_digest = lazy("specgate.spec.digest")  # cached tables have their digest
     references = lazy("specgate.spec.references")
 
-__all__ = ["build_with_digest", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
+__all__ = ["build_with_digest", "cached_tables", "compiled_folder", "compiled_tables", "write_tables", "written_tables"]
 
-_SHIPPED: Final = os.path.join(PACKAGE, "_specs")
+_BUILT_IN_FOLDER: Final = os.path.join(PACKAGE, "_specs")
 _TOOL_VERSION: Final = 10  # increment when the format of build.py's output changes
 
 
@@ -50,7 +50,7 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
     """
     folder = os.path.join(CHECKOUT, dialect)
     in_checkout = edited_at(CHECKOUT) and os.path.isdir(folder)
-    tables = _fresh(dialect, folder, _dialect_built) if in_checkout else _load_tables(dialect, extra)
+    tables = _load_or_build(dialect, folder, _dialect_built) if in_checkout else _load_tables(dialect, extra)
     for root in extra:
         _merge(tables, root / dialect)
     return tables
@@ -64,15 +64,15 @@ def compiled_folder(name: str, build: Callable[[Path], dict[str, Any]]) -> dict[
     """
     folder = os.path.join(CHECKOUT, name)
     if edited_at(CHECKOUT) and os.path.isdir(folder):
-        return _fresh(name, folder, build)
-    path = _kept_at(name)
+        return _load_or_build(name, folder, build)
+    path = _cache_path(name)
     if not os.path.isfile(path):
         raise InputError(f"no tables of {name!r:.60} are installed", file=path)
-    return kept_tables(path)["tables"]  # type: ignore[no-any-return]
+    return cached_tables(path)["tables"]  # type: ignore[no-any-return]
 
 
-def _kept_at(name: str) -> str:
-    return os.path.join(_SHIPPED, f"{name.replace('/', '-')}.jsonl")
+def _cache_path(name: str) -> str:
+    return os.path.join(_BUILT_IN_FOLDER, f"{name.replace('/', '-')}.jsonl")
 
 
 def _dialect_built(folder: Path) -> dict[str, Any]:
@@ -80,9 +80,9 @@ def _dialect_built(folder: Path) -> dict[str, Any]:
 
 
 def _load_tables(dialect: str, extra: tuple[pathlib.Path, ...]) -> dict[str, Any]:
-    path = _kept_at(dialect)
+    path = _cache_path(dialect)
     if os.path.isfile(path):
-        return kept_tables(path)["tables"]  # type: ignore[no-any-return]
+        return cached_tables(path)["tables"]  # type: ignore[no-any-return]
     for root in extra:  # a folder with a whole dialect
         if (root / dialect / "levels.yaml").is_file():
             return spec_build.build_dialect(root / dialect)
@@ -126,23 +126,23 @@ class _Operators(MutableMapping[str, Any]):
         return len(self._entries)
 
 
-def kept_tables(path: Place) -> Any:
+def cached_tables(path: Place) -> Any:
     """Return the tables in a file of `written_tables`.
 
     Raises ValueError for an incomplete file.
     """
     with open(path, "rb") as file:
         data = file.read()
-    at = data.index(b"\n") + 1
-    result = json.loads(data[:at])
+    content_begin = data.index(b"\n") + 1
+    result = json.loads(data[:content_begin])
     if result["lines"] is None:
         return result
     entries: dict[str, Any] = {}
     for name, length in result["lines"].items():
-        entries[name] = slice(at, at + length)
-        at += length
-    if at != len(data):
-        raise ValueError(f"expected {at} bytes, found {len(data)}")
+        entries[name] = slice(content_begin, content_begin + length)
+        content_begin += length
+    if content_begin != len(data):
+        raise ValueError(f"expected {content_begin} bytes, found {len(data)}")
     result["tables"]["operators"] = _Operators(entries, data, path)
     return result
 
@@ -162,13 +162,13 @@ def _line(content: object) -> str:
     return json.dumps(content, separators=(",", ":")) + "\n"
 
 
-def stamp(folder: Place) -> list[list[Any]]:
+def source_stamp(folder: Place) -> list[list[Any]]:
     """Return name, size and modification time of the tables' sources.
 
     These are the YAML files and the modules that compile them. A compiled file is stale when its stamp differs.
     """
     items: list[list[Any]] = [*_stamp_compiler(PACKAGE)]
-    _look(os.fspath(folder), "", items)
+    _add_files(os.fspath(folder), "", items)
     with suppress(OSError):
         state = os.stat(layout_file(folder))
         items.append(["../abi", state.st_size, state.st_mtime_ns])
@@ -180,35 +180,35 @@ def _stamp_compiler(package: str) -> list[list[Any]]:
     """Return the stamp of the modules that compile tables, read once."""
     items: list[list[Any]] = []
     for room in ("spec", "rules"):
-        _look(os.path.join(package, room), f"../{room}{os.sep}", items, ".py")
+        _add_files(os.path.join(package, room), f"../{room}{os.sep}", items, ".py")
     return items
 
 
-def _look(folder: str, under: str, items: list[list[Any]], suffix: str = ".yaml") -> None:
+def _add_files(folder: str, subfolder: str, items: list[list[Any]], suffix: str = ".yaml") -> None:
     """Add the files with a suffix in a folder and its subfolders.
 
-    under: the path relative to the first folder.
+    subfolder: the path relative to the first folder.
     """
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    _look(entry.path, f"{under}{entry.name}{os.sep}", items, suffix)
+                    _add_files(entry.path, f"{subfolder}{entry.name}{os.sep}", items, suffix)
                 elif entry.name.endswith(suffix):
                     with suppress(OSError):  # just deleted, or an editor's dangling lock: the build skips it too
                         state = entry.stat()
-                        items.append([under + entry.name, state.st_size, state.st_mtime_ns])
+                        items.append([subfolder + entry.name, state.st_size, state.st_mtime_ns])
     except OSError:  # same as for a file
         return
 
 
-def _fresh(name: str, folder: str, build: Callable[[pathlib.Path], dict[str, Any]]) -> dict[str, Any]:
-    path = _kept_at(name)
-    current = stamp(folder)
+def _load_or_build(name: str, folder: str, build: Callable[[pathlib.Path], dict[str, Any]]) -> dict[str, Any]:
+    path = _cache_path(name)
+    current = source_stamp(folder)
     try:
-        kept = kept_tables(path)
-        if kept["stamp"] == current:
-            return kept["tables"]  # type: ignore[no-any-return]
+        tables_by_name = cached_tables(path)
+        if tables_by_name["stamp"] == current:
+            return tables_by_name["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     tables = build_with_digest(build, pathlib.Path(folder))
@@ -238,7 +238,7 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
         return
     parts, problems = spec_build.load_parts(folder, list(tables["levels"]["levels"]))
     parts = [part._replace(relative=str(part.path)) for part in parts]
-    sources, texts = spec_assemble.assemble(tables, parts, broken=bool(problems))
+    sources, texts = spec_assemble.assemble(tables, parts, keep_broken=bool(problems))
     problems += texts
     tables.pop("digest", None)
     problems += references.check_operators(tables, sources)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["dialect", "in_use", "on_change", "until_change", "use_specs"]
+__all__ = ["dialect", "in_use", "load_extra_specs", "on_change", "until_change"]
 
 AnyFunction = TypeVar("AnyFunction", bound="Callable[..., Any]")
 
 _dialects: dict[str, Dialect] = {}
 _extra: list[Path] = []
-_forgetting: list[Callable[[], None]] = []
+_cache_clearers: list[Callable[[], None]] = []
 
 
 def dialect(name: str) -> Dialect:
@@ -32,50 +32,50 @@ def dialect(name: str) -> Dialect:
     """
     if name not in _dialects:
         extra = (*spec_folders(), *_extra)
-        missing = [root for root in spec_folders() if not root.is_dir()]
-        if missing:
-            raise InputError("SPECGATE_SPECS: expected a folder laid out as specs/", file=str(missing[0]))
+        missing_folders = [root for root in spec_folders() if not root.is_dir()]
+        if missing_folders:
+            raise InputError("SPECGATE_SPECS: expected a folder laid out as specs/", file=str(missing_folders[0]))
         if not any((root / name / "levels.yaml").is_file() for root in extra):
             package(name)  # raises for an unknown dialect
         _dialects[name] = Dialect(name, compiled_tables(name, extra))
     return _dialects[name]
 
 
-def use_specs(*folders: Path) -> None:
+def load_extra_specs(*folders: Path) -> None:
     """Load the operators of extra spec folders, replacing those of before.
 
     Each folder has the layout of ``specs/``.
     """
     _extra[:] = folders
     _dialects.clear()
-    _forget()
+    _clear_caches()
 
 
 @contextmanager
 def in_use(table: Dialect) -> Iterator[None]:
     """Use `table` for its dialect inside the context."""
-    usual = _dialects.get(table.name)
-    if usual is table:
+    previous_dialect = _dialects.get(table.name)
+    if previous_dialect is table:
         yield
         return
     _dialects[table.name] = table
-    _forget()
+    _clear_caches()
     try:
         yield
     finally:
         del _dialects[table.name]
-        if usual is not None:
-            _dialects[table.name] = usual
-        _forget()
+        if previous_dialect is not None:
+            _dialects[table.name] = previous_dialect
+        _clear_caches()
 
 
-def on_change(forget: Callable[[], None]) -> Callable[[], None]:
-    """Call `forget` when the tables change.
+def on_change(clear: Callable[[], None]) -> Callable[[], None]:
+    """Call `clear` when the tables change.
 
     It clears what a module cached from them.
     """
-    _forgetting.append(forget)
-    return forget
+    _cache_clearers.append(clear)
+    return clear
 
 
 def until_change(function: AnyFunction) -> AnyFunction:
@@ -85,7 +85,7 @@ def until_change(function: AnyFunction) -> AnyFunction:
     return cached  # type: ignore[no-any-return]
 
 
-def _forget() -> None:
+def _clear_caches() -> None:
     """Clear the caches of the previous tables."""
-    for forget in _forgetting:
-        forget()
+    for clear in _cache_clearers:
+        clear()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 __all__ = ["TypeName", "parse_type"]
 
 #: Nesting limit for names in files; types of models are far below it.
-_MOST_NESTED = 32
+_MAX_NESTING = 32
 
 
 class TypeName(NamedTuple):
@@ -34,7 +34,7 @@ class TypeName(NamedTuple):
 @lru_cache(maxsize=4096)
 def parse_type(text: str) -> TypeName | None:
     """Return the tree of a type name, None where `text` is not a type name."""
-    name, end = _parse_type(text, 0, _MOST_NESTED)
+    name, end = _parse_type(text, 0, _MAX_NESTING)
     return name if end == len(text) else None
 
 

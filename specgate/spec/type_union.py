@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["SupportUnion"]
 
 #: Maximum number of cached signatures; an operator has few.
-_REMEMBERED: Final = 4096
+_MAX_CACHED: Final = 4096
 
 
 class _Row(NamedTuple):
@@ -57,15 +57,15 @@ class SupportUnion:
         if signature not in self._fitting:
             self._hold_cells(descriptor)
             types = {name: _types(value) for name, value in descriptor.fields.items() if self._is_input(name)}
-            self._hold_together({name: names for name, names in types.items() if names})
-            if len(self._fitting) < _REMEMBERED:
+            self._check_combination({name: names for name, names in types.items() if names})
+            if len(self._fitting) < _MAX_CACHED:
                 self._fitting.add(signature)
         for name in self._attributes:
-            for where, item in placed_items(name, descriptor.fields.get(name)):
+            for place, item in placed_items(name, descriptor.fields.get(name)):
                 if not self.takes_value(name, item):
                     word = item.operator if isinstance(item, Descriptor) else repr(item)
                     message = f"is {word:.60}, which no version of {self.spec.name} supports{self._list_values(name)}"
-                    raise InputError(message, place=where)
+                    raise InputError(message, place=place)
 
     def loose(self, name: str, aspect: str, item: Any) -> bool:
         """Return whether a kernel may compute values that a level's row rejects.
@@ -89,13 +89,13 @@ class SupportUnion:
     def takes_rank(self, name: str, rank: int) -> bool:
         """Return whether some row supports a rank for a field."""
         ranks = self._ranks(name)
-        return ranks is None or any(rank in each for each in ranks)
+        return ranks is None or any(rank in rank_range for rank_range in ranks)
 
     def takes_value(self, name: str, value: Any) -> bool:
         """Return whether some row supports a value of an attribute or element."""
         if value is None or value is UNKNOWN:
             return True
-        return any(_holds(row, name, value) for row in self._rows_with(name))
+        return any(_row_supports(row, name, value) for row in self._rows_with(name))
 
     def types(self, name: str) -> tuple[str, ...] | None:
         """Return the types of a field in all rows, in their order.
@@ -127,20 +127,22 @@ class SupportUnion:
 
     def _hold_cells(self, descriptor: Descriptor) -> None:
         for name, value in descriptor.fields.items():
-            for where, tensor in placed_items(name, value):
+            for place, tensor in placed_items(name, value):
                 if not isinstance(tensor, TensorDesc):
                     continue
                 if tensor.type is not None and not self.takes_type(name, tensor.type):
-                    listed = ", ".join(self.types(name) or ())
-                    message = f"is {tensor.type}, which no version of {self.spec.name} supports (supported: {listed})"
-                    raise InputError(message, place=where)
+                    types_text = ", ".join(self.types(name) or ())
+                    message = (
+                        f"is {tensor.type}, which no version of {self.spec.name} supports (supported: {types_text})"
+                    )
+                    raise InputError(message, place=place)
                 if tensor.sizes is not None and not self.takes_rank(name, len(tensor.sizes)):
-                    listed = ", ".join(str(bounds) for bounds in self._ranks(name) or ())
+                    types_text = ", ".join(str(bounds) for bounds in self._ranks(name) or ())
                     message = (
                         f"has {len(tensor.sizes)} dimensions, which no version of {self.spec.name} supports "
-                        f"(supported: {listed})"
+                        f"(supported: {types_text})"
                     )
-                    raise InputError(message, place=where)
+                    raise InputError(message, place=place)
 
     def _is_input(self, name: str) -> bool:
         """Return whether a field is an input, whose type a kernel receives.
@@ -150,7 +152,7 @@ class SupportUnion:
         info = self.spec.fields.get(name)
         return info is not None and info.kind == "input"
 
-    def _hold_together(self, types: Mapping[str, frozenset[str]]) -> None:
+    def _check_combination(self, types: Mapping[str, frozenset[str]]) -> None:
         if not any(self._fits(row, types) for row in self.rows):
             text = ", ".join(f"{name} is {' and '.join(sorted(names))}" for name, names in types.items())
             raise InputError(f"{text}, which no version of {self.spec.name} supports together")
@@ -172,25 +174,25 @@ class SupportUnion:
 
 def _rows(spec: OperatorSpec) -> Iterator[_Row]:
     """Yield every row of the page, then differing rows of builds."""
-    for when, rows in spec.support:
+    for condition, rows in spec.support:
         for level, raw in rows.items():
-            yield _Row(spec.fields_at(level), cells_of(raw, spec.dialect.types, (), when))
+            yield _Row(spec.fields_at(level), cells_of(raw, spec.dialect.types, (), condition))
     if not any(entry.get("support") for entry in spec.table.observed):
         return
-    seen = set()
+    visited_rows = set()
     for level in spec.levels:
         overlays = tuple(o for o in spec.overlays if o.cells and level in o.builds)
-        for when, rows in spec.support:
+        for condition, rows in spec.support:
             row = spec.row_at(level, rows)
-            key = (row, when, tuple(map(id, overlays)))
-            if row is not None and overlays and key not in seen:
-                seen.add(key)
-                yield _Row(spec.fields_at(level), cells_of(rows[row], spec.dialect.types, overlays, when))
+            key = (row, condition, tuple(map(id, overlays)))
+            if row is not None and overlays and key not in visited_rows:
+                visited_rows.add(key)
+                yield _Row(spec.fields_at(level), cells_of(rows[row], spec.dialect.types, overlays, condition))
 
 
-def _holds(row: _Row, name: str, value: Any) -> bool:
+def _row_supports(row: _Row, name: str, value: Any) -> bool:
     if is_record(value):
-        return all(_holds(row, name, part) for part in value)
+        return all(_row_supports(row, name, part) for part in value)
     values, cell = row.values(name), row.cells.get(name)
     if isinstance(value, Descriptor):
         return values is None or value.operator in values

@@ -30,36 +30,36 @@ def variable_forms(spec: OperatorSpec) -> list[RuleForm]:
     Each rule covers the rows that use the variable. Tensors of a variable are compared in pairs with a required tensor,
     so that an absent one does not hide a difference between others.
     """
-    if spec.whens:
+    if spec.conditions:
         return []
     rows = spec.table.only_rows
     stretches: dict[tuple[str, str, str], list[str | None]] = {}
     pairs = []
-    for level, following in zip(spec.rows, (*spec.rows[1:], None), strict=True):
+    for level, next_level in zip(spec.rows, (*spec.rows[1:], None), strict=True):
         for pair in _pairs(rows[level], spec.fields_at(level)):
             before = stretches.get(pair)
             if before is not None and before[1] == level:
-                before[1] = following
+                before[1] = next_level
                 continue
-            stretches[pair] = stretch = [level, following]
+            stretches[pair] = stretch = [level, next_level]
             pairs.append((pair, stretch))
-    return [_form(pair, since, until, spec) for pair, (since, until) in pairs]
+    return [_form(pair, since, until_level, spec) for pair, (since, until_level) in pairs]
 
 
-def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec: OperatorSpec) -> RuleForm:
+def _form(pair: tuple[str, str, str], since: str | None, until_level: str | None, spec: OperatorSpec) -> RuleForm:
     variable, first, other = pair
     fields = [spec.fields[name] for name in (first, other)]
     text = _expression(*fields)
     output = any(info.kind == "output" for info in fields)
-    whose = f"{first} and {other}" if first != other else f"the tensors of {first}"
+    subject = f"{first} and {other}" if first != other else f"the tensors of {first}"
     return RuleForm(
         name=f"{variable}.{SAME_TYPE}",
-        require=parse_later(text, spec.scope.scope_between(since, until)),
+        require=parse_later(text, spec.scope.scope_between(since, until_level)),
         since=None if since == spec.rows[0] else since,
-        until=until,
-        because=f"{whose} must have the same type ({variable})",
+        until=until_level,
+        because=f"{subject} must have the same type ({variable})",
         structural=output,
-        guard=output and any(_holds_others(spec.table.only_rows[level].get(other, {})) for level in spec.rows),
+        guard=output and any(_is_composed(spec.table.only_rows[level].get(other, {})) for level in spec.rows),
         variable=variable,
     )
 
@@ -76,15 +76,15 @@ def _pairs(row: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> Iterator[
             groups.setdefault(variable, []).append(info)
     for variable, group in groups.items():
         yield from ((variable, info.name, info.name) for info in group if info.type == "tensor[]")
-        sure = [info for info in group if info.kind == "input" and not info.optional]
-        if sure:
-            anchor = next((info for info in sure if info.type == "tensor"), sure[0])
+        required_inputs = [info for info in group if info.kind == "input" and not info.optional]
+        if required_inputs:
+            anchor = next((info for info in required_inputs if info.type == "tensor"), required_inputs[0])
             yield from ((variable, anchor.name, info.name) for info in group if info is not anchor)
         else:
             yield from ((variable, first.name, other.name) for first, other in combinations(group, 2))
 
 
-def _holds_others(cell: Mapping[str, Any]) -> bool:
+def _is_composed(cell: Mapping[str, Any]) -> bool:
     """Return whether a cell has a composed type.
 
     An empty value of a composed type does not reveal its type.
@@ -98,5 +98,5 @@ def _expression(info: FieldInfo, other: FieldInfo) -> str:
         return f"type({info.name}) == type({other.name})"
     if info.type == "tensor[]" and other.type == "tensor[]":
         return f"all(type({item}) == type({info.name}[0]) for {item} in {other.name})"
-    single, many = (info, other) if other.type == "tensor[]" else (other, info)
-    return f"all(type({item}) == type({single.name}) for {item} in {many.name})"
+    single, list_info = (info, other) if other.type == "tensor[]" else (other, info)
+    return f"all(type({item}) == type({single.name}) for {item} in {list_info.name})"

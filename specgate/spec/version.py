@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.errors import InputError
 from specgate.runtimes import runtimes
 from specgate.spec.tables import dialect
@@ -20,7 +20,7 @@ __all__ = ["RELEASE", "tables_version", "version_of", "versions", "versions_of_t
 
 #: Year and month of the tables, updated with each package release in which their content changes.
 RELEASE: Final = "2026.11"
-_SHOWN: Final = 12
+_DIGEST_LENGTH: Final = 12
 
 
 def tables_version() -> str:
@@ -29,7 +29,7 @@ def tables_version() -> str:
     ``2026.11+0f3a9c41d7e8`` is the release and the hash. Equal versions mean equal tables.
     """
     h = hashlib.sha256()
-    for name, version in versions(SHIPPED).items():
+    for name, version in versions(BUILT_IN).items():
         h.update(f"{name} {version}\n".encode())
     return _version(h.hexdigest())
 
@@ -68,8 +68,8 @@ def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
 
 
 def _runtime_versions(name: str) -> dict[str, str]:
-    return {other: _version(hashed) for each in runtimes(name) for other, hashed in each.table_hashes().items()}
+    return {other: _version(hashed) for runtime in runtimes(name) for other, hashed in runtime.table_hashes().items()}
 
 
 def _version(hashed: str) -> str:
-    return f"{RELEASE}+{hashed[:_SHOWN]}"
+    return f"{RELEASE}+{hashed[:_DIGEST_LENGTH]}"

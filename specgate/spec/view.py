@@ -9,7 +9,7 @@ from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import NoTable
 from specgate.levels import LevelSet
 from specgate.near_names import fold_name, near_operators
-from specgate.spec.changes import distinct, more_from, steps
+from specgate.spec.changes import iterate_distinct, more_from, steps
 from specgate.spec.fields import Cell
 from specgate.spec.tables import dialect
 from specgate.targets import Target
@@ -23,14 +23,23 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "OperatorSupport", "field_facts", "find_operators", "no_operator", "observed_entries", "operator_named",
-    "operator_support", "operators_at", "resolved_table", "rules_of", "shown_cell",
+    "OperatorSupport",
+    "describe_cell",
+    "field_facts",
+    "find_operators",
+    "observed_entries",
+    "operator_named",
+    "operator_support",
+    "operators_at",
+    "resolved_table",
+    "rules_of",
+    "unknown_operator_error",
 ]  # fmt: skip
 
 _PREFIX: Final = "DML_OPERATOR_"
 
 
-def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
+def find_operators(name: str, dialect_name: str | None = None) -> list[OperatorSpec]:
     """Return the operators that `name` may mean, in one or all dialects.
 
     An exact match wins; otherwise case, underscores and the vendor's prefix are ignored (``dml_operator_one_hot``).
@@ -38,13 +47,13 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
     """
     text, slash, rest = name.partition("/")
     if slash and is_dialect(text.lower()):
-        name, within = rest, text.lower()
-    plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
-    tables = [dialect(d) for d in (dialect_names() if within is None else (within,))]
-    exact = [table.operator(plain) for table in tables if plain in table.tables.operators]
-    result = fold_name(plain)
+        name, dialect_name = rest, text.lower()
+    plain_name = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
+    tables = [dialect(d) for d in (dialect_names() if dialect_name is None else (dialect_name,))]
+    exact = [table.operator(plain_name) for table in tables if plain_name in table.tables.operators]
+    result = fold_name(plain_name)
     loose = [t.operator(op) for t in tables for op in t.operators if fold_name(op) == result]
-    return exact if exact and (plain != plain.lower() or within is not None) else loose
+    return exact if exact and (plain_name != plain_name.lower() or dialect_name is not None) else loose
 
 
 def operator_named(dialect_name: str, name: str) -> OperatorSpec:
@@ -59,15 +68,18 @@ def operator_named(dialect_name: str, name: str) -> OperatorSpec:
     return specs[0] if specs else table.operator(name.removeprefix(_PREFIX))
 
 
-def no_operator(name: str) -> NoTable:
+def unknown_operator_error(name: str) -> NoTable:
     """Return the error for an operator unknown to all dialects.
 
     It lists similar names.
     """
-    near = []
-    for each in dialect_names():
-        near += [f"{each}/{match}" for match in near_operators(name, list(dialect(each).tables.operators), 0.8)]
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    similar = []
+    for dialect_name in dialect_names():
+        similar += [
+            f"{dialect_name}/{match}"
+            for match in near_operators(name, list(dialect(dialect_name).tables.operators), 0.8)
+        ]
+    hint = f"; did you mean {' or '.join(similar)}?" if similar else ""
     return NoTable(f"no dialect has a table for {name!r:.80}{hint}")
 
 
@@ -79,12 +91,12 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
     """
     spec = operator_named(dialect_name, operator)
     rows = []
-    for when, resolved, levels in distinct(spec):
-        row: dict[str, Any] = {} if when is None else {"when": when}
+    for condition, resolved, levels in iterate_distinct(spec):
+        row: dict[str, Any] = {} if condition is None else {"when": condition}
         row |= {
             "since": resolved.level,
             "levels": list(levels),
-            "fields": {name: shown_cell(resolved, name) for name in resolved.fields},
+            "fields": {name: describe_cell(resolved, name) for name in resolved.fields},
             "rules": {form.name: form.require.text for form in resolved.rules},
         }
         rows.append(row)
@@ -110,12 +122,12 @@ def _describe_field(info: FieldInfo) -> dict[str, Any]:
     return first | field_facts(info, "since", "until")
 
 
-def field_facts(info: FieldInfo, *more: str) -> dict[str, Any]:
+def field_facts(info: FieldInfo, *optional_keys: str) -> dict[str, Any]:
     """Return the level-independent facts of a field.
 
-    Empty facts are left out. more: names of further facts.
+    Empty facts are left out. optional_keys: names of further facts.
     """
-    further = {name: getattr(info, name) for name in more}
+    further = {name: getattr(info, name) for name in optional_keys}
     facts = {
         "values": list(info.words) if info.words else None,
         "type_from": info.type_from,
@@ -128,19 +140,19 @@ def field_facts(info: FieldInfo, *more: str) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if value is not None}
 
 
-def shown_cell(resolved: Resolved, name: str) -> dict[str, Any]:
+def describe_cell(resolved: Resolved, name: str) -> dict[str, Any]:
     """Return a field's definition and the limits of its cell."""
     info, cell = resolved.fields[name], resolved.cells.get(name)
-    shown: dict[str, Any] = {"kind": info.kind}
+    cell_data: dict[str, Any] = {"kind": info.kind}
     if not info.tensor:
-        shown["type"] = info.type
+        cell_data["type"] = info.type
         if info.words:
-            shown["values"] = list(info.words)
+            cell_data["values"] = list(info.words)
         if info.default is not None:
-            shown["default"] = info.default
+            cell_data["default"] = info.default
     if info.optional:
-        shown["optional"] = True
-    return shown | _cell_data(cell) if cell is not None else shown
+        cell_data["optional"] = True
+    return cell_data | _cell_data(cell) if cell is not None else cell_data
 
 
 def _cell_data(cell: Cell) -> dict[str, Any]:
@@ -165,8 +177,8 @@ def rules_of(table: Dialect, forms: Iterable[RuleForm], levels: LevelSet) -> lis
             "levels": str(LevelSet.of(table.levels, texts)),
             "require": form.require.text,
         }
-        more = {"when": form.when.text if form.when else None, "because": form.because, "fix": form.fix}
-        tables.append(rule | {key: value for key, value in more.items() if value is not None})
+        optional_keys = {"when": form.when.text if form.when else None, "because": form.because, "fix": form.fix}
+        tables.append(rule | {key: value for key, value in optional_keys.items() if value is not None})
     return tables
 
 
@@ -225,12 +237,14 @@ def operator_support(target: Target) -> list[OperatorSupport]:
     supports = []
     for name in table.operators:
         spec = table.operator(name)
-        at = spec.level_for(target.level)
-        more = more_from(spec, at) if at is not None else []
-        exists: Literal["yes", "limited", "no"] = "limited" if more else "yes"
-        support = "no" if at is None or spec.resolve(at) is None else exists
-        changed = tuple(steps(spec))[1:]
-        supports.append(OperatorSupport(name, support, spec.levels.first, tuple(spec.rows), changed, tuple(more)))
+        version_level = spec.level_for(target.level)
+        donors = more_from(spec, version_level) if version_level is not None else []
+        exists: Literal["yes", "limited", "no"] = "limited" if donors else "yes"
+        support = "no" if version_level is None or spec.resolve(version_level) is None else exists
+        changed_levels = tuple(steps(spec))[1:]
+        supports.append(
+            OperatorSupport(name, support, spec.levels.first, tuple(spec.rows), changed_levels, tuple(donors))
+        )
     return supports
 
 

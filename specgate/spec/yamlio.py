@@ -16,7 +16,7 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["TWICE", "Keys", "Lines", "format_problem", "load_yaml"]
+__all__ = ["DUPLICATE_KEY", "Keys", "Lines", "format_problem", "load_yaml"]
 
 #: The path of a value: keys and indices.
 Keys = tuple[str | int, ...]
@@ -24,7 +24,7 @@ Keys = tuple[str | int, ...]
 Lines = dict[Keys, int]
 
 #: The end of the message about a duplicate key.
-TWICE: Final = "is duplicated"
+DUPLICATE_KEY: Final = "is duplicated"
 MAX_DEPTH: Final = 64
 MAX_EVENTS: Final = 500_000
 MAX_DIGITS: Final = 400
@@ -61,10 +61,10 @@ def load_yaml(text: str, name: str) -> tuple[Any, Lines]:
             builder.take(event)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        what = f"not valid YAML: {error.problem or error.context}"
+        description = f"not valid YAML: {error.problem or error.context}"
         if "nesting" in str(error.problem):  # libyaml 0.2.6 counts them as well
-            what = f"expected at most {MAX_DEPTH} levels of nesting"
-        raise InputError(what, file=name, place=f"line {line}") from None
+            description = f"expected at most {MAX_DEPTH} levels of nesting"
+        raise InputError(description, file=name, place=f"line {line}") from None
     except (yaml.YAMLError, UnicodeError, RecursionError, ValueError) as error:
         raise InputError(f"not valid YAML: {str(error).splitlines()[0]}", file=name) from None
     if builder.documents != 1:
@@ -134,7 +134,7 @@ class _Builder:
         if self.stack and isinstance(self.stack[-1], dict) and self.key[-1] is None:
             self.key[-1] = event.value
             if event.value in self.stack[-1]:
-                raise self.fail(f"the key {event.value!r:.80} {TWICE}", event)
+                raise self.fail(f"the key {event.value!r:.80} {DUPLICATE_KEY}", event)
             return
         self._add(self._resolve(event), event)
 

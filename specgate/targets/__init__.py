@@ -35,8 +35,8 @@ __all__ = [
 
 _EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
 _LATEST: Final = "latest"
-_LONGEST: Final = 80
-_LISTED: Final = 3
+_MAX_NAME: Final = 80
+_MAX_LISTED: Final = 3
 #: Characters of which every query has at least one; names of releases may contain spaces, too.
 _SIGNS: Final = frozenset("<>=! ")
 
@@ -96,16 +96,16 @@ class Target:
 _parsed: dict[str, Target] = {}
 
 
-def parse_target(text: str, within: str | None = None) -> Target:
+def parse_target(text: str, dialect_name: str | None = None) -> Target:
     """Return the target ``DIALECT:LEVEL`` or ``DIALECT:ENVIRONMENT``.
 
     A level wins over a release of the same spelling (``onnx:17`` is opset 17; ``onnx:1.16`` the release 1.16). Without
-    a dialect (``5.0``, ``windows-11-22h2``) the dialect is `within`, else the only one that has the name. ``latest`` is
-    the newest finished level. A query (see `specgate.targets.queries`) must match one target. Raises InputError with
-    similar names.
+    a dialect (``5.0``, ``windows-11-22h2``) the dialect is `dialect_name`, else the only one that has the name.
+    ``latest`` is the newest finished level. A query (see `specgate.targets.queries`) must match one target. Raises
+    InputError with similar names.
     """
-    if within is not None and isinstance(text, str) and ":" not in text and not is_query(text):
-        text = f"{within}:{text}"
+    if dialect_name is not None and isinstance(text, str) and ":" not in text and not is_query(text):
+        text = f"{dialect_name}:{text}"
     target = _parsed.get(text) if isinstance(text, str) else _parse(text)
     if target is None:
         target = _parsed[text] = _parse(text)
@@ -124,7 +124,7 @@ def at_level(text: str) -> str:
 
 
 @on_change
-def forget() -> None:
+def clear_cache() -> None:
     """Clear parsed targets after the tables changed."""
     _parsed.clear()
 
@@ -136,16 +136,16 @@ def _parse(text: str) -> Target:
         return _only_target(text)
     name, colon, result = (part.strip() for part in text.partition(":"))
     if not colon:
-        return _only_one(text, name)
+        return _find_in_dialects(text, name)
     if not result:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
-    name_ = next((each for each in (name, name.lower()) if is_dialect(each)), None)
-    if name_ is None:
-        own = _implementation(name.lower(), result)
-        if own is not None:
-            return own
+    family_name = next((spelling for spelling in (name, name.lower()) if is_dialect(spelling)), None)
+    if family_name is None:
+        implementation = _implementation(name.lower(), result)
+        if implementation is not None:
+            return implementation
         _refuse_abbreviation(name, result)
-    table = dialect(name_ or name)
+    table = dialect(family_name or name)
     return _level_target(table, result) or _unknown(table, result, text)
 
 
@@ -174,7 +174,7 @@ def _implementation(family: str, text: str) -> Target | None:
     return next((target for target in targets if target is not None), None)
 
 
-def _only_one(text: str, result: str) -> Target:
+def _find_in_dialects(text: str, result: str) -> Target:
     """Return the target of a name in the only dialect that has it."""
     if not result or is_dialect(result.lower()):
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
@@ -185,16 +185,16 @@ def _only_one(text: str, result: str) -> Target:
     if not targets:
         for table in tables:
             _refuse_unstated(table, result)
-    several = f"; did you mean {' or '.join(f'{t.dialect}:{result:.40}' for t in targets)}?" if targets else ""
-    raise InputError(f"{_EXPECTED}, found {text!r:.60}{several}")
+    suggestion = f"; did you mean {' or '.join(f'{t.dialect}:{result:.40}' for t in targets)}?" if targets else ""
+    raise InputError(f"{_EXPECTED}, found {text!r:.60}{suggestion}")
 
 
 def _look_up(text: str) -> Target | None:
     """Return the target of a text, else None."""
     name, _, result = (part.strip() for part in text.partition(":"))
     try:
-        own = None if is_dialect(name) or not result else _implementation(name, result)
-        return own or (_level_target(dialect(name), result) if result else None)
+        implementation = None if is_dialect(name) or not result else _implementation(name, result)
+        return implementation or (_level_target(dialect(name), result) if result else None)
     except InputError:
         return None
 
@@ -217,8 +217,8 @@ def _level_target(table: Dialect, text: str) -> Target | None:
 
 def _unknown(table: Dialect, result: str, text: str) -> Target:
     _refuse_unstated(table, result)
-    near = _near_levels(table, result)[-_LISTED:]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
+    similar = _near_levels(table, result)[-_MAX_LISTED:]
+    hint = f"did you mean {' or '.join(similar)}?" if similar else f"levels: {', '.join(table.levels)}"
     raise InputError(f"unknown target {text!r:.80}: no {table.level_word} or release of {table.tables.title}; {hint}")
 
 
@@ -228,11 +228,13 @@ def _refuse_abbreviation(name: str, result: str) -> None:
     The message lists the targets that it may mean.
     """
     families = {str(row["target"]).partition(":")[0] for runtime in runtimes() for row in runtime.releases()}
-    near = near_names.expand_abbreviation(
-        name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))]
+    similar = near_names.expand_abbreviation(
+        name, [*dialect_names(), *sorted(families, key=lambda family_name: (len(family_name), family_name))]
     )
-    if near:
-        text = " or ".join(f"{each}:{_near_level(each, result):.40}" for each in near[:_LISTED])
+    if similar:
+        text = " or ".join(
+            f"{family_name}:{_near_level(family_name, result):.40}" for family_name in similar[:_MAX_LISTED]
+        )
         raise InputError(f"unknown dialect {name!r:.60}; did you mean {text}?")
 
 
@@ -243,8 +245,8 @@ def _near_level(name: str, text: str) -> str:
     """
     if not is_dialect(name) or text.lower() == _LATEST or _level_target(dialect(name), text) is not None:
         return text
-    near = _near_levels(dialect(name), text)
-    return near[0] if near else text
+    similar = _near_levels(dialect(name), text)
+    return similar[0] if similar else text
 
 
 def _near_levels(table: Dialect, text: str) -> list[str]:
@@ -254,16 +256,18 @@ def _near_levels(table: Dialect, text: str) -> list[str]:
 
 def _refuse_unstated(table: Dialect, text: str) -> None:
     """Raise InputError for a release without a documented level."""
-    unstated = table.tables.unstated
-    if unstated is None:
+    unstated_kind = table.tables.unstated
+    if unstated_kind is None:
         return
     folded = _fold_release(text)
-    for name, title in unstated["releases"].items():
+    for name, title in unstated_kind["releases"].items():
         if folded in {name, _fold_release(title)}:
             kind = name.partition("-")[0]
             names = [str(entry["name"]) for entry in table.environments if str(entry["name"]).startswith(f"{kind}-")]
-            what = f"which version of {table.tables.title} {title} has"
-            raise InputError(f"no source states {what}; {unstated['instead']}; known are {', '.join(names)}")
+            version_text = f"which version of {table.tables.title} {title} has"
+            raise InputError(
+                f"no source states {version_text}; {unstated_kind['instead']}; known are {', '.join(names)}"
+            )
 
 
 def _spellings(text: str) -> list[str]:
@@ -285,7 +289,7 @@ def _fold_release(name: str) -> str:
     ``windows-11-24h2`` for ``Windows 11, version 24H2`` and ``Win11 24H2``. Names longer than any in the tables are
     truncated.
     """
-    words = "".join(c if c.isalnum() or c == "." else " " for c in name[:_LONGEST].lower()).split()
+    words = "".join(c if c.isalnum() or c == "." else " " for c in name[:_MAX_NAME].lower()).split()
     if words and words[0].startswith("win") and words[0][3:].isdecimal():
         words[:1] = ["windows", words[0][3:]]
     elif words and words[0] == "server":
@@ -294,9 +298,11 @@ def _fold_release(name: str) -> str:
 
 
 def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
-    own = table.tables.domains_of(entry["kind"])
-    by = table.by_release(str(entry["name"]))
-    return Target(table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(own), by)
+    domains = table.tables.domains_of(entry["kind"])
+    implementation_name = table.by_release(str(entry["name"]))
+    return Target(
+        table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(domains), implementation_name
+    )
 
 
 def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
@@ -331,7 +337,7 @@ def expand_query(text: str) -> list[str]:
 def _only_target(text: str) -> Target:
     texts = expand_query(text)
     if len(texts) > 1:
-        raise InputError(f"expected one target, found a query for {len(texts)}: {', '.join(texts[:_LISTED])} …")
+        raise InputError(f"expected one target, found a query for {len(texts)}: {', '.join(texts[:_MAX_LISTED])} …")
     return parse_target(texts[0])
 
 

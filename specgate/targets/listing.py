@@ -28,16 +28,17 @@ def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
             info = {k: v for k, v in table.tables.levels[level].items() if k != "limits"}
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
         rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
-        rows.extend(_of_implementations(table))
-        rows.extend(row for each in runtimes(name) for row in each.releases())
+        rows.extend(_implementation_rows(table))
+        rows.extend(row for runtime in runtimes(name) for row in runtime.releases())
     return rows
 
 
-def _of_implementations(table: Dialect) -> Iterator[dict[str, Any]]:
+def _implementation_rows(table: Dialect) -> Iterator[dict[str, Any]]:
     """Yield a row per release that an implementation was tested at."""
     entries = {str(entry["name"]): entry for entry in table.environments}
-    for own in table.implementations_with_targets.values():
-        for release in own["releases"]:
+    for entry in table.implementations_with_targets.values():
+        for release in entry["releases"]:
             yield {
-                **entries[release], "target": f"{own['target']}:{release}", "title": own["title"], "via": own["what"],
+                **entries[release], "target": f"{entry['target']}:{release}",
+                "title": entry["title"], "via": entry["what"],
             }  # fmt: skip

@@ -35,7 +35,7 @@ _FORMS: Final = "expected a query such as 'onnxruntime>=1.16', 'openvino>=2024.0
 _RELEASES: Final = ("release", "releases", "version", "versions")
 
 
-class _Named(NamedTuple):
+class _NamedTarget(NamedTuple):
     """A target, and its version in its family."""
 
     version: str
@@ -48,8 +48,8 @@ class _Family(NamedTuple):
     level_word: such as "opset".
     """
 
-    levels: tuple[_Named, ...] = ()
-    releases: tuple[_Named, ...] = ()
+    levels: tuple[_NamedTarget, ...] = ()
+    releases: tuple[_NamedTarget, ...] = ()
     level_word: str = ""
 
 
@@ -63,35 +63,39 @@ def targets_of(text: str) -> list[str]:
 
     Raises InputError.
     """
-    plain, at, level = text.strip().partition("@")
-    nameds = _names_of(plain.strip(), text)
+    plain_query, separator, level = text.strip().partition("@")
+    nameds = _names_of(plain_query.strip(), text)
     if not nameds:
-        raise InputError(f"no known target fits {text!r:.80}; {_ends(plain)}")
-    return [f"{version.target}{at}{level.strip()}" for version in nameds]
+        raise InputError(f"no known target fits {text!r:.80}; {_range_text(plain_query)}")
+    return [f"{version.target}{separator}{level.strip()}" for version in nameds]
 
 
-def _names_of(plain: str, text: str) -> list[_Named]:
-    if (last := _LAST.fullmatch(plain)) is not None:
+def _names_of(plain_query: str, text: str) -> list[_NamedTarget]:
+    if (last := _LAST.fullmatch(plain_query)) is not None:
         return _last(int(last[1]), last[2], (last[3] or "").lower())
-    if (between := _RANGE.fullmatch(plain)) is not None:
-        return _names_within(between[1], [(">=", between[2]), ("<=", between[3])])
-    compared = _COMPARED.fullmatch(plain)
-    parts = [_BOUND.fullmatch(part.strip()) for part in compared[2].split(",")] if compared is not None else [None]
+    if (range_match := _RANGE.fullmatch(plain_query)) is not None:
+        return _names_within(range_match[1], [(">=", range_match[2]), ("<=", range_match[3])])
+    comparison_match = _COMPARED.fullmatch(plain_query)
+    parts = (
+        [_BOUND.fullmatch(part.strip()) for part in comparison_match[2].split(",")]
+        if comparison_match is not None
+        else [None]
+    )
     bounds = [(part[1], part[2]) for part in parts if part is not None]
-    if compared is None or len(bounds) < len(parts):
+    if comparison_match is None or len(bounds) < len(parts):
         raise InputError(f"{_FORMS}, found {text!r:.80}")
-    return _names_within(compared[1], bounds)
+    return _names_within(comparison_match[1], bounds)
 
 
-def _last(count: int, name: str, what: str) -> list[_Named]:
+def _last(count: int, name: str, noun: str) -> list[_NamedTarget]:
     family = _family(name)
     word = family.level_word
     if not count:
         raise InputError(f"expected last 1 {name} or more, found last 0")
-    if what and what not in {*_RELEASES, word, f"{word}s"}:
+    if noun and noun not in {*_RELEASES, word, f"{word}s"}:
         kinds = "releases" + (f" or {word}s" if word else "")
-        raise InputError(f"expected {kinds} after 'last {count} {name}', found {what!r:.40}")
-    by_level = what in {word, f"{word}s"} or not family.releases or (not what and not _has_releases(name))
+        raise InputError(f"expected {kinds} after 'last {count} {name}', found {noun!r:.40}")
+    by_level = noun in {word, f"{word}s"} or not family.releases or (not noun and not _has_releases(name))
     return list(family.levels[-count:]) if by_level and family.levels else _newest_patches(family.releases)[-count:]
 
 
@@ -103,19 +107,19 @@ def _has_releases(name: str) -> bool:
     return not is_dialect(name) or any(entry["kind"] == "release" for entry in dialect(name).environments)
 
 
-def _names_within(name: str, bounds: Sequence[tuple[str, str]]) -> list[_Named]:
+def _names_within(name: str, bounds: Sequence[tuple[str, str]]) -> list[_NamedTarget]:
     family = _family(name)
     for _, version in bounds:
         if not version[0].isdigit() and not _is_level(name, family, version):
-            raise InputError(f"{name} has no {family.level_word or 'release'} {version!r:.40}; {_ends(name)}")
+            raise InputError(f"{name} has no {family.level_word or 'release'} {version!r:.40}; {_range_text(name)}")
     leveled = [_is_level(name, family, version) for _, version in bounds]
     if len(set(leveled)) > 1:
         raise InputError(f"expected {family.level_word}s or releases of {name}, not both: {_format_bounds(bounds)}")
-    among = family.levels if leveled[0] else family.releases
+    candidates = family.levels if leveled[0] else family.releases
     limits = [(sign, _level(name, version) if leveled[0] else version) for sign, version in bounds]
     nameds = [
         candidate
-        for candidate in among
+        for candidate in candidates
         if all(_SIGNS[sign](*_align_versions(sign, candidate.version, version)) for sign, version in limits)
     ]
     return nameds if leveled[0] else _newest_patches(nameds)
@@ -157,14 +161,14 @@ def _align_versions(sign: str, version: str, bound: str) -> tuple[tuple[int, ...
 
     A bound without a patch includes all patches, so that ``<=1.20`` matches 1.20.1.
     """
-    ours, theirs = _key(version), _key(bound)
+    version_key, bound_key = _key(version), _key(bound)
     if sign in {"<=", ">", "=", "==", "!="}:
-        ours = ours[: len(theirs)]
-    width = max(len(ours), len(theirs))
-    return ours + (0,) * (width - len(ours)), theirs + (0,) * (width - len(theirs))
+        version_key = version_key[: len(bound_key)]
+    width = max(len(version_key), len(bound_key))
+    return version_key + (0,) * (width - len(version_key)), bound_key + (0,) * (width - len(bound_key))
 
 
-def _newest_patches(nameds: Sequence[_Named]) -> list[_Named]:
+def _newest_patches(nameds: Sequence[_NamedTarget]) -> list[_NamedTarget]:
     """Return the newest release of each minor version."""
     return list(
         {
@@ -178,15 +182,15 @@ def _family(name: str) -> _Family:
     families = _families()
     family = families.get(name) or families.get(name.lower())
     if family is None:
-        near = difflib.get_close_matches(name.lower(), families, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(families))}"
+        similar = difflib.get_close_matches(name.lower(), families, 3)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"known are {', '.join(sorted(families))}"
         raise InputError(f"no target is called {name!r:.60}; {hint}")
     return family
 
 
-def _ends(plain: str) -> str:
+def _range_text(plain_query: str) -> str:
     """Return the range of available targets as text."""
-    name = (_LAST.fullmatch(plain) or [None, None, ""])[2] or re.split(r"[\s<>=!]", plain, maxsplit=1)[0]
+    name = (_LAST.fullmatch(plain_query) or [None, None, ""])[2] or re.split(r"[\s<>=!]", plain_query, maxsplit=1)[0]
     family = _family(name)
     texts = [f"{family.level_word}s {family.levels[0].version} to {family.levels[-1].version}"] if family.levels else []
     if family.releases:
@@ -201,21 +205,21 @@ def _families() -> dict[str, _Family]:
 
     They are dialects, packages of runtimes, and the prefixes of releases.
     """
-    levels: dict[str, list[_Named]] = {}
-    releases: dict[str, list[_Named]] = {}
+    levels: dict[str, list[_NamedTarget]] = {}
+    releases: dict[str, list[_NamedTarget]] = {}
     for row in known_targets():
         target, version = str(row["target"]), str(row["name"])
         name = target.partition(":")[0]
         if is_dialect(name) and version in dialect(name).position:
             if not dialect(name).tables.levels[version].get("unfinished"):
-                levels.setdefault(name, []).append(_Named(version, target))
+                levels.setdefault(name, []).append(_NamedTarget(version, target))
             continue
-        named = re.fullmatch(r"(\D[\w-]*?)-(\d.*)", version)
-        if named is None:
-            releases.setdefault(name, []).append(_Named(version, target))
+        match = re.fullmatch(r"(\D[\w-]*?)-(\d.*)", version)
+        if match is None:
+            releases.setdefault(name, []).append(_NamedTarget(version, target))
             continue
-        for family in {f"{name}:{named[1]}", named[1]}:
-            releases.setdefault(family, []).append(_Named(named[2], target))
+        for family in {f"{name}:{match[1]}", match[1]}:
+            releases.setdefault(family, []).append(_NamedTarget(match[2], target))
     _own_packages(releases)
     return {
         name: _Family(tuple(levels.get(name, ())), tuple(releases.get(name, ())), _word(name))
@@ -223,11 +227,11 @@ def _families() -> dict[str, _Family]:
     }
 
 
-def _own_packages(releases: dict[str, list[_Named]]) -> None:
+def _own_packages(releases: dict[str, list[_NamedTarget]]) -> None:
     """Replace releases named after a runtime by its packages."""
     for name, candidates in releases.items():
-        own = [candidate for candidate in candidates if candidate.target.partition(":")[0] == name]
-        candidates[:] = own or candidates
+        own_candidates = [candidate for candidate in candidates if candidate.target.partition(":")[0] == name]
+        candidates[:] = own_candidates or candidates
 
 
 def _word(name: str) -> str:

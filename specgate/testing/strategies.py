@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, integer_limits, whole_numbers
 from specgate.errors import InputError
-from specgate.execution.containers import is_container, made_of
+from specgate.execution.containers import is_container, make_container
 from specgate.execution.types import as_array, numpy_type
 from specgate.generate.domains import SIZES, WILD, base_type, element_kind, number_limits, objects
 from specgate.generate.near_misses import broken_descriptors
@@ -62,8 +62,8 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
     for info in spec.inputs:
         value = descriptor.fields.get(info.name)
         tensors = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
-        plan[info.name] = [(t, _carrier(spec.dialect, t, info.name)) for t in tensors if t is not None]
-    many = {info.name for info in spec.inputs if info.type == "tensor[]"}
+        plan[info.name] = [(t, _numpy_type(spec.dialect, t, info.name)) for t in tensors if t is not None]
+    list_names = {info.name for info in spec.inputs if info.type == "tensor[]"}
 
     @st.composite
     def draw_arrays(draw: st.DrawFn) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
         for name, tensors in plan.items():
             if len(tensors) == 1 and tensors[0][0].value is not None and draw(st.booleans()):
                 continue
-            filled = [
+            filled_arrays = [
                 draw(
                     _draw_container(spec.dialect, tensor)
                     if dtype is None
@@ -80,14 +80,14 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
                 )
                 for tensor, dtype in tensors
             ]
-            if filled and all(array is not None for array in filled):
-                entries[name] = filled if name in many else filled[0]
+            if filled_arrays and all(array is not None for array in filled_arrays):
+                entries[name] = filled_arrays if name in list_names else filled_arrays[0]
         return entries
 
     return draw_arrays()
 
 
-def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any] | None:
+def _numpy_type(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any] | None:
     """Return the numpy type of a tensor's elements.
 
     None for sequences, optionals and maps.
@@ -108,7 +108,7 @@ def _draw_container(draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc) -> An
     def array(word: str) -> Any:
         return draw(_draw_array(dialect, TensorDesc(word, (2, 3)), numpy_type(dialect, word), None))
 
-    return made_of(str(tensor.type), dialect, array, draw(st.integers(0, 2)))
+    return make_container(str(tensor.type), dialect, array, draw(st.integers(0, 2)))
 
 
 @st.composite
@@ -133,10 +133,10 @@ def _draw_array(
     with np.errstate(over="ignore"):
         colours = np.array(palette, dtype=dtype)
     if count <= _PALETTE:
-        chosen = [draw(st.integers(0, len(palette) - 1)) for _ in range(count)]
+        chosen_indices = [draw(st.integers(0, len(palette) - 1)) for _ in range(count)]
     else:
-        chosen = list(np.random.default_rng(draw(st.integers(0, 2**32 - 1))).integers(0, len(palette), count))
-    result[:] = colours[np.array(chosen, dtype=np.intp)] if count else result
+        chosen_indices = list(np.random.default_rng(draw(st.integers(0, 2**32 - 1))).integers(0, len(palette), count))
+    result[:] = colours[np.array(chosen_indices, dtype=np.intp)] if count else result
     return result.reshape(shape)
 
 
@@ -158,7 +158,7 @@ def _elements(kind: str, bits: int) -> st.SearchStrategy[Any]:
 _SYMBOLS: Final = ("N", "batch", "seq_len")
 
 
-def _picks(draw: st.DrawFn) -> Callable[[int, int], int]:
+def _make_pick(draw: st.DrawFn) -> Callable[[int, int], int]:
     return lambda low, high: low if low == high else draw(st.integers(low, high))
 
 
@@ -181,7 +181,7 @@ def descriptors(
 
     @st.composite
     def valid(draw: st.DrawFn) -> Descriptor:
-        return valid_descriptors(spec, level, basis).draw(_picks(draw))
+        return valid_descriptors(spec, level, basis).draw(_make_pick(draw))
 
     return valid()
 
@@ -205,7 +205,7 @@ def near_valid(
     @st.composite
     def draw_near_miss(draw: st.DrawFn) -> NearMiss:
         source = broken_descriptors(spec, level)
-        miss = source.draw(breaks or draw(st.sampled_from(source.ids)), _picks(draw))
+        miss = source.draw(breaks or draw(st.sampled_from(source.ids)), _make_pick(draw))
         return reject() if miss is None else miss
 
     return draw_near_miss()
@@ -220,8 +220,8 @@ def finding_ids(dialect: str, operator: str, level: str | float) -> list[str]:
 def _check_breaks(spec: OperatorSpec, level: str, breaks: str) -> None:
     source = broken_descriptors(spec, level)
     if breaks not in source.aims:
-        near = difflib.get_close_matches(breaks, source.aims, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"expected one of {', '.join(source.aims)}"
+        similar = difflib.get_close_matches(breaks, source.aims, 3)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"expected one of {', '.join(source.aims)}"
         raise InputError(f"{spec.name} has no finding {breaks!r:.80} at {level}; {hint}")
     if not source.reachable(breaks):
         raise InputError(f"no descriptor of {spec.name} was found at {level} that has {breaks} and nothing else wrong")
@@ -238,8 +238,10 @@ def any_descriptors(dialect: str, operator: str) -> st.SearchStrategy[Descriptor
         for info in spec.fields.values()
         for strategy in [_value(spec, info)]
     }
-    drawn = st.fixed_dictionaries(fields)
-    return drawn.map(lambda entries: Descriptor(dialect, operator, {k: v for k, v in entries.items() if v is not None}))
+    fields_strategy = st.fixed_dictionaries(fields)
+    return fields_strategy.map(
+        lambda entries: Descriptor(dialect, operator, {k: v for k, v in entries.items() if v is not None})
+    )
 
 
 def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
@@ -266,13 +268,15 @@ def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
 
 
 def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
-    read = {key for form in spec.dialect.tensor_rules for key in form.require.needs}
+    read_paths = {key for form in spec.dialect.tensor_rules for key in form.require.needs}
     numbers = st.sampled_from([0, 1, 2, 3, 4, 16, 48, 2**31, 2**32 - 1])
     strategies_by_name = {NUMBER: numbers, NUMBERS: st.lists(numbers, max_size=9).map(tuple)}
     attributes = spec.dialect.vocabulary.attributes.items()
     slots: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(TensorDesc._field_defaults, st.none())
     slots |= {
-        each.slot: st.none() | strategies_by_name[each.kind] for name, each in attributes if f"tensor.{name}" in read
+        attribute.slot: st.none() | strategies_by_name[attribute.kind]
+        for name, attribute in attributes
+        if f"tensor.{name}" in read_paths
     }
     sizes = st.lists(st.sampled_from((*SIZES, *WILD)) | st.sampled_from(SIZES), max_size=9)
     has_value = any(f"{name}.value" in form.require.needs for form in spec.rule_forms for name in spec.fields)
@@ -293,38 +297,38 @@ def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:
 
     @st.composite
     def vague(draw: st.DrawFn) -> Descriptor:
-        chosen = draw(st.lists(st.sampled_from(names), min_size=1, unique=True)) if names else []
+        chosen_names = draw(st.lists(st.sampled_from(names), min_size=1, unique=True)) if names else []
         fields = dict(descriptor.fields)
-        used = {size for name in names for size in fields[name].sizes or () if isinstance(size, Symbol)}
-        for name in chosen:
-            fields[name] = draw(_vague(fields[name], used))
+        used_symbols = {size for name in names for size in fields[name].sizes or () if isinstance(size, Symbol)}
+        for name in chosen_names:
+            fields[name] = draw(_vague_tensor(fields[name], used_symbols))
         return replace(descriptor, fields=fields, plain=False)
 
     return vague()
 
 
-def _vague(tensor: TensorDesc, used: Collection[Symbol]) -> st.SearchStrategy[TensorDesc]:
+def _vague_tensor(tensor: TensorDesc, used_symbols: Collection[Symbol]) -> st.SearchStrategy[TensorDesc]:
     if tensor.sizes is None:
         return st.just(tensor)
-    bare = tensor._replace(value=None)
-    whole = st.just(bare._replace(sizes=None))
+    bare_tensor = tensor._replace(value=None)
+    unranked = st.just(bare_tensor._replace(sizes=None))
     if not tensor.sizes:
-        return whole
+        return unranked
     positions = st.sets(st.integers(0, len(tensor.sizes) - 1), min_size=1)
 
     @st.composite
     def draw_tensor(draw: st.DrawFn) -> TensorDesc:
         hidden = draw(positions)
         sizes = tuple(
-            draw(_less_known(size, used)) if d in hidden else size for d, size in enumerate(tensor.sizes or ())
+            draw(_vague_size(size, used_symbols)) if d in hidden else size for d, size in enumerate(tensor.sizes or ())
         )
-        return bare._replace(sizes=sizes)
+        return bare_tensor._replace(sizes=sizes)
 
-    return draw_tensor() | draw_tensor() | whole
+    return draw_tensor() | draw_tensor() | unranked
 
 
-def _less_known(size: int | Symbol | None, used: Collection[Symbol]) -> st.SearchStrategy[Symbol | None]:
+def _vague_size(size: int | Symbol | None, used_symbols: Collection[Symbol]) -> st.SearchStrategy[Symbol | None]:
     if size is None or isinstance(size, Symbol):
         return st.sampled_from([size, None])
     symbols = [Symbol(f"{name}{size}") for name in _SYMBOLS]
-    return st.sampled_from([None, *[symbol for symbol in symbols if symbol not in used]])
+    return st.sampled_from([None, *[symbol for symbol in symbols if symbol not in used_symbols]])

@@ -8,7 +8,7 @@ from specgate.descriptors.positional import reordered_for
 from specgate.levels import LevelSet
 from specgate.validate.device import unsupported_types
 from specgate.validate.facts import Facts
-from specgate.validate.quick_accept import passes
+from specgate.validate.quick_accept import has_no_failures
 from specgate.validate.row import cell_failures
 
 if TYPE_CHECKING:
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
     Unsure = Literal["nondeterministic", "partially_enforced"]
 
-__all__ = ["UNSURE", "Reach", "aspect", "entries_of", "implementation_entry", "looked_at", "named_rules", "of_outputs"]
+__all__ = [
+    "UNSURE",
+    "Reach",
+    "aspect",
+    "checked_ids",
+    "compares_outputs",
+    "entries_of",
+    "implementation_entry",
+    "named_rules",
+]
 
 
 class Reach:
@@ -57,10 +66,15 @@ class Reach:
         """Return the levels that accept without undecided parts."""
         texts: list[str] = []
         for resolved_by_operator, levels in self.spec.stretches(self.basis, self.by):
-            descriptor = self._as_read_at(levels[0])
-            if all(passes(descriptor, resolved, self.facts, self.doubts) for resolved in resolved_by_operator.values()):
+            descriptor = self._reread_at(levels[0])
+            if all(
+                has_no_failures(descriptor, resolved, self.facts, self.doubts)
+                for resolved in resolved_by_operator.values()
+            ):
                 texts += [
-                    at for at in levels if self.device is None or not unsupported_types(descriptor, at, self.device)
+                    level
+                    for level in levels
+                    if self.device is None or not unsupported_types(descriptor, level, self.device)
                 ]
         return LevelSet.of(self.spec.dialect.levels, texts)
 
@@ -72,11 +86,11 @@ class Reach:
         texts = self._refused.get((field, side))
         if texts is None:
             rows = list(self._rows(field, side))
-            refused = [frozenset(places) for places in rows]
-            texts = self._refused[field, side] = frozenset.intersection(*refused) if refused else frozenset()
+            refused_sets = [frozenset(places) for places in rows]
+            texts = self._refused[field, side] = frozenset.intersection(*refused_sets) if refused_sets else frozenset()
         return texts
 
-    def _as_read_at(self, level: str) -> Descriptor:
+    def _reread_at(self, level: str) -> Descriptor:
         """Return the descriptor as `level` reads it, usually unchanged."""
         if self.descriptor.layout is None:
             return self.descriptor
@@ -87,19 +101,21 @@ class Reach:
 
     def _rows(self, field: str, side: SingleBasis) -> Iterator[set[tuple[str, str]]]:
         """Yield the rejected (place, aspect) pairs of a field, per row."""
-        seen: set[Any] = set()
+        visited: set[Any] = set()
         for resolved_by_operator, levels in self.spec.stretches(side, self.by):
-            descriptor = self._as_read_at(levels[0])
-            whole = resolved_by_operator[side]
-            context = self.facts.context(descriptor, whole)
-            cases = [case.resolved for case in whole.cases if self.facts.holds(case.when, context) is not False]
-            for resolved in cases or [whole]:
+            descriptor = self._reread_at(levels[0])
+            resolved_sides = resolved_by_operator[side]
+            context = self.facts.context(descriptor, resolved_sides)
+            cases = [
+                case.resolved for case in resolved_sides.cases if self.facts.holds(case.when, context) is not False
+            ]
+            for resolved in cases or [resolved_sides]:
                 info = resolved.fields.get(field)
                 if info is None:
                     continue
                 key = (id(descriptor), id(info), resolved.cells.get(field), levels[0] if info.fuses else None)
-                if key not in seen:
-                    seen.add(key)
+                if key not in visited:
+                    visited.add(key)
                     failures = cell_failures(info, resolved.cells.get(field), context.fields[field], resolved)
                     yield {(f.where, f.aspect) for f in failures if not f.unknown}
 
@@ -113,39 +129,39 @@ def implementation_entry(spec: OperatorSpec, implementation: str) -> Implementat
     return spec.dialect.tables.about.get("implementations", {}).get(implementation)
 
 
-def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> set[str]:
+def checked_ids(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> set[str]:
     """Return the finding ids that the implementation checks at all."""
     entry = implementation_entry(spec, implementation)
-    ignored = set(entry.get("ignores", ())) if entry else set()
+    ignored_names = set(entry.get("ignores", ())) if entry else set()
     return {
         finding
         for finding in ids
-        if aspect(finding) not in ignored and not ("outputs" in ignored and of_outputs(spec, finding))
+        if aspect(finding) not in ignored_names and not ("outputs" in ignored_names and compares_outputs(spec, finding))
     }
 
 
-def of_outputs(spec: OperatorSpec, finding: str, *, observed: bool = False) -> bool:
+def compares_outputs(spec: OperatorSpec, finding: str, *, observed: bool = False) -> bool:
     """Return whether a rule compares declared output types or shapes.
 
     observed: also look for rules that only builds enforce.
     """
     outputs = {info.name for info in spec.outputs}
     name = finding.rpartition("/")[2]
-    own = [form for overlay in spec.overlays for form in overlay.rules] if observed else []
-    forms = [form for form in (*spec.rule_forms, *own) if form.name == name]
+    observed_forms = [form for overlay in spec.overlays for form in overlay.rules] if observed else []
+    forms = [form for form in (*spec.rule_forms, *observed_forms) if form.name == name]
     return bool(forms) and all(form.require.fields & outputs for form in forms)
 
 
 def aspect(finding: str) -> str:
     """Return the subject of a finding: type, rank, value, structure or rule."""
-    field, dot, what = finding.rpartition("/")[2].rpartition(".")
+    field, dot, aspect_name = finding.rpartition("/")[2].rpartition(".")
     if finding.endswith("/unknown-attribute"):
         return "structure"
     if not dot or not field:
         return "rule"
-    if what == "same-type":
+    if aspect_name == "same-type":
         return "type"
-    return what if what in {"type", "rank", "value"} else "structure"
+    return aspect_name if aspect_name in {"type", "rank", "value"} else "structure"
 
 
 def entries_of(spec: OperatorSpec, level: str, implementation: str) -> Iterator[ObservedEntry]:

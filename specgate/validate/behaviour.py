@@ -20,15 +20,17 @@ def changed_behaviour(spec: OperatorSpec, descriptor: Descriptor, before: str, a
 
     Expressions are compared by their values for the descriptor, so renamed words are not a difference.
     """
-    ours, theirs = spec.behaviour(before), spec.behaviour(after)
-    differing = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
+    old_behaviour, new_behaviour = spec.behaviour(before), spec.behaviour(after)
+    different_names = sorted(
+        name for name in {*old_behaviour, *new_behaviour} if old_behaviour.get(name) != new_behaviour.get(name)
+    )
     return tuple(
         name
-        for name in differing
-        if name not in ours
-        or name not in theirs
+        for name in different_names
+        if name not in old_behaviour
+        or name not in new_behaviour
         or not _is_same_value(
-            _value(spec, descriptor, before, ours[name]), _value(spec, descriptor, after, theirs[name])
+            _value(spec, descriptor, before, old_behaviour[name]), _value(spec, descriptor, after, new_behaviour[name])
         )
     )
 

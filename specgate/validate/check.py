@@ -37,15 +37,15 @@ __all__ = [
     "accepts",
     "check_at",
     "check_for",
+    "clear_caches",
     "compile_check",
-    "forget",
     "refusals_noted",
     "required_rows",
-    "spelt_for",
+    "with_target_spelling",
 ]
 
 #: Compiling costs as much as this many evaluations.
-WORTH: Final = 24
+MIN_EVALUATIONS: Final = 24
 
 _counts: dict[tuple[str, str, str, Basis, str | None], int] = {}
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
@@ -54,7 +54,7 @@ _accepted: dict[tuple[str, str, Basis, str, str], Verdict] = {}
 
 
 @on_change
-def forget() -> None:
+def clear_caches() -> None:
     """Clear compiled checks after the tables changed."""
     _counts.clear()
     _fast.clear()
@@ -75,23 +75,23 @@ def check_at(
     device: its capabilities (see `device_of`); with an unknown device, type requirements become notes. Raises NoTable
     for an operator without a table, InputError for an unknown level.
     """
-    judged_at = level if descriptor.version is None else descriptor.version
-    if descriptor.layout is not None and descriptor.layout != judged_at:
-        descriptor = _as_read_at(descriptor, judged_at)
+    checked_level = level if descriptor.version is None else descriptor.version
+    if descriptor.layout is not None and descriptor.layout != checked_level:
+        descriptor = _reorder_for(descriptor, checked_level)
     if not descriptor.plain and device is not None:  # a missing capability can reject what is otherwise undecided
         return _explain_verdict(descriptor, level, basis, by, device)
-    accepted = accepts(descriptor, level, basis, by)
-    if not accepted:
-        return _unread(accepted, descriptor, level, basis, by, device)
-    key = (descriptor.dialect, descriptor.operator, basis, level, judged_at)
+    is_accepted = accepts(descriptor, level, basis, by)
+    if not is_accepted:
+        return _lazy_verdict(is_accepted, descriptor, level, basis, by, device)
+    key = (descriptor.dialect, descriptor.operator, basis, level, checked_level)
     verdict = _accepted.get(key)
     if verdict is None:
         verdict = Verdict(True, f"{descriptor.dialect}:{level}", descriptor.operator, basis)
-        if not _follows_builds(descriptor, judged_at, basis):
+        if not _follows_builds(descriptor, checked_level, basis):
             _accepted[key] = verdict
-        elif accepts(descriptor, judged_at, "documented", by) is False:
+        elif accepts(descriptor, checked_level, "documented", by) is False:
             return _explain_verdict(descriptor, level, basis, by, device)
-    return _judged_for(verdict, descriptor, level, device, by)
+    return _with_device(verdict, descriptor, level, device, by)
 
 
 def _follows_builds(descriptor: Descriptor, level: str, basis: Basis) -> bool:
@@ -99,7 +99,7 @@ def _follows_builds(descriptor: Descriptor, level: str, basis: Basis) -> bool:
     return basis == "both" and load_dialect(descriptor.dialect).operator(descriptor.operator).follows_builds(level)
 
 
-def _judged_for(
+def _with_device(
     verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str] | None, by: str | None
 ) -> Verdict:
     """Return the verdict with device requirements added as notes or findings.
@@ -111,8 +111,8 @@ def _judged_for(
     return on_device.with_device_findings(verdict, descriptor, level, device, by)
 
 
-def _unread(
-    accepted: bool | None,
+def _lazy_verdict(
+    is_accepted: bool | None,
     descriptor: Descriptor,
     level: str,
     basis: Basis,
@@ -122,16 +122,16 @@ def _unread(
     """Return a verdict that computes its findings when they are read."""
     target = f"{descriptor.dialect}:{level}"
     reasons = partial(_explain_verdict, descriptor, level, basis, by, device)
-    may_note = accepted is None and _follows_builds(descriptor, descriptor.version or level, basis)
-    return Verdict.unread(target, descriptor.operator, basis, reasons, accepted=accepted, may_note=may_note)
+    may_note = is_accepted is None and _follows_builds(descriptor, descriptor.version or level, basis)
+    return Verdict.unread(target, descriptor.operator, basis, reasons, is_accepted=is_accepted, may_note=may_note)
 
 
 def _explain_verdict(
     descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
 ) -> Verdict:
-    takes = _fast.get((descriptor.dialect, descriptor.operator, descriptor.version or level, basis, by))
-    verdict = judge.verdict_with_reasons(descriptor, level, basis, by, device, takes)
-    return _judged_for(verdict, descriptor, level, device, by)
+    quick_check = _fast.get((descriptor.dialect, descriptor.operator, descriptor.version or level, basis, by))
+    verdict = judge.verdict_with_reasons(descriptor, level, basis, by, device, quick_check)
+    return _with_device(verdict, descriptor, level, device, by)
 
 
 def accepts(
@@ -142,11 +142,11 @@ def accepts(
     It skips findings, which makes rejections many times faster. facts: cached facts about the descriptor, for example
     from a check against another implementation.
     """
-    judged_at = level if descriptor.version is None else descriptor.version
-    if descriptor.layout is not None and descriptor.layout != judged_at:
-        descriptor = _as_read_at(descriptor, judged_at)
-    if descriptor.plain and (judged_at == level or _accepts_version(descriptor, level)):
-        check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
+    checked_level = level if descriptor.version is None else descriptor.version
+    if descriptor.layout is not None and descriptor.layout != checked_level:
+        descriptor = _reorder_for(descriptor, checked_level)
+    if descriptor.plain and (checked_level == level or _accepts_version(descriptor, level)):
+        check = _checker((descriptor.dialect, descriptor.operator, checked_level, basis, by))
         if check is not None:
             return check(descriptor.fields)
     return judge.answer(descriptor, level, basis, by, facts)
@@ -160,7 +160,7 @@ def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[
     fast = _fast.get(key)
     if fast is None:
         number = _counts[key] = _counts.get(key, 0) + 1
-        if number > WORTH and load_dialect(key[0]).operator(key[1]).is_written_for(key[2]):
+        if number > MIN_EVALUATIONS and load_dialect(key[0]).operator(key[1]).is_written_for(key[2]):
             fast = _fast[key] = _compile(*key)
     return fast
 
@@ -172,7 +172,7 @@ def _accepts_version(descriptor: Descriptor, level: str) -> bool:
     return position.get(str(descriptor.version), len(position)) <= position.get(level, -1)
 
 
-def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
+def _reorder_for(descriptor: Descriptor, level: str) -> Descriptor:
     """Return the descriptor with inputs and outputs in the order of `level`."""
     return positional.reordered_for(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)
 
@@ -191,7 +191,7 @@ def check_for(
             verdict = refusals_noted(verdict, descriptor, target.level)
         if target.alias is None:
             return verdict
-        verdict = spelt_for(verdict, str(target))
+        verdict = with_target_spelling(verdict, str(target))
         if target.environment is None:
             return verdict
         return releases.with_release_findings(verdict, descriptor, target)
@@ -200,8 +200,8 @@ def check_for(
     if version is None:
         return judge.domainless(descriptor, target, basis, device)
     if target.runtime is None:
-        return spelt_for(check_at(descriptor, version, basis, target.by, device), str(target))
-    page = spelt_for(check_at(descriptor, version, basis, target.by), str(target))
+        return with_target_spelling(check_at(descriptor, version, basis, target.by, device), str(target))
+    page = with_target_spelling(check_at(descriptor, version, basis, target.by), str(target))
     runtime = runtime_of(target)
     return page if runtime is None else runtime.verdict(descriptor, version, page, target, device)
 
@@ -213,19 +213,19 @@ def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verd
     """
     if verdict.accepted is not True or verdict.basis == "documented":
         return verdict
-    refusing = load_dialect(descriptor.dialect).operator(descriptor.operator).refusing
-    if not refusing:
+    refusing_names = load_dialect(descriptor.dialect).operator(descriptor.operator).restricting_implementations
+    if not refusing_names:
         return verdict
     notes = [
         f"{title}: {finding.message}"
-        for name, title in refusing.items()
+        for name, title in refusing_names.items()
         if accepts(descriptor, level, "observed", name) is False
         for finding in check_at(descriptor, level, "observed", name).findings
     ]
     return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict
 
 
-def spelt_for(verdict: Verdict, target: str) -> Verdict:
+def with_target_spelling(verdict: Verdict, target: str) -> Verdict:
     """Return a verdict that spells its target as the user did."""
 
     def spell_target() -> Verdict:
@@ -239,7 +239,7 @@ def spelt_for(verdict: Verdict, target: str) -> Verdict:
     if not verdict.accepted:
         may_note = getattr(verdict, "may_note", True)  # a verdict made together with its findings already has them
         return Verdict.unread(
-            target, verdict.operator, verdict.basis, spell_target, accepted=verdict.accepted, may_note=may_note
+            target, verdict.operator, verdict.basis, spell_target, is_accepted=verdict.accepted, may_note=may_note
         )
     return spell_target()
 
@@ -251,9 +251,9 @@ def _compile(
 
     Levels at which the operator is the same share one function.
     """
-    sides = _asked_sides(dialect, operator, level, basis, by)
+    sides = _requested_sides(dialect, operator, level, basis, by)
     if sides is None:
-        return _never
+        return _reject_all
     key = (dialect, operator, *(side.content for side in sides))
     function = _shared.get(key)
     if function is None:
@@ -266,11 +266,11 @@ def required_rows(dialect: str, operator: str, level: str, basis: Basis, by: str
 
     None where the operator does not exist at this level.
     """
-    sides = _asked_sides(dialect, operator, level, basis, by)
+    sides = _requested_sides(dialect, operator, level, basis, by)
     return None if sides is None else _join_sides(*sides)
 
 
-def _asked_sides(
+def _requested_sides(
     dialect: str, operator: str, level: str, basis: Basis, by: str | None
 ) -> tuple[Resolved, Resolved] | None:
     sides = list(load_dialect(dialect).operator(operator).sides_at(level, basis, by).values())
@@ -315,29 +315,29 @@ def _stricter(page: Resolved, builds: Resolved) -> Resolved:
 
 def _intersect_cells(first: Cell, other: Cell) -> Cell:
     return Cell(
-        types=_common(first.types, other.types),
-        ranks=_within_both(first.ranks, other.ranks),
-        values=_common(first.values, other.values),
-        range=_within_both(first.range, other.range),
-        operators=_common(first.operators, other.operators),
+        types=_common_items(first.types, other.types),
+        ranks=_intersect_bounds(first.ranks, other.ranks),
+        values=_common_items(first.values, other.values),
+        range=_intersect_bounds(first.range, other.range),
+        operators=_common_items(first.operators, other.operators),
     )
 
 
-def _common(first: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+def _common_items(first: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     if first is None or other is None:
         return other if first is None else first
     return tuple(item for item in first if item in other)
 
 
-def _within_both(first: Bounds | None, other: Bounds | None) -> Bounds | None:
+def _intersect_bounds(first: Bounds | None, other: Bounds | None) -> Bounds | None:
     if first is None or other is None or first == other:
         return other if first is None else first
     low = max(first.low, other.low)
     high = min((bound for bound in (first.high, other.high) if bound is not None), default=None)
-    listed = next((bounds.only for bounds in (first, other) if bounds.only is not None), None)
-    only = None if listed is None else tuple(n for n in listed if n in first and n in other)
-    return Bounds(low, high, only)
+    allowed_values = next((bounds.only for bounds in (first, other) if bounds.only is not None), None)
+    only_values = None if allowed_values is None else tuple(n for n in allowed_values if n in first and n in other)
+    return Bounds(low, high, only_values)
 
 
-def _never(_fields: Mapping[str, Any]) -> bool:
+def _reject_all(_fields: Mapping[str, Any]) -> bool:
     return False

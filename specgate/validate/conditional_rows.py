@@ -42,13 +42,13 @@ def compile_cases(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
 def list_rows(resolved: Resolved) -> list[Resolved]:
     """Return one level per support row, with the row's condition as rules."""
     return [
-        replace(case.resolved, rules=(*_front(case, resolved), *case.resolved.rules))
+        replace(case.resolved, rules=(*_case_rules(case, resolved), *case.resolved.rules))
         for case in resolved.cases
-        if _readable(case.when, resolved)
+        if _reads_known_fields(case.when, resolved)
     ] or ([] if resolved.cases else [resolved])
 
 
-def _front(case: Case, resolved: Resolved) -> Iterator[RuleForm]:
+def _case_rules(case: Case, resolved: Resolved) -> Iterator[RuleForm]:
     """Yield the condition as rules that require the fields they read.
 
     Without the presence checks a condition on an absent field would not apply, and so would not fail.
@@ -58,5 +58,5 @@ def _front(case: Case, resolved: Resolved) -> Iterator[RuleForm]:
     yield RuleForm(NO_CASE, case.when)
 
 
-def _readable(when: Rule, resolved: Resolved) -> bool:
-    return all(path.partition(".")[0] in resolved.fields for path in when.needs)
+def _reads_known_fields(condition: Rule, resolved: Resolved) -> bool:
+    return all(path.partition(".")[0] in resolved.fields for path in condition.needs)

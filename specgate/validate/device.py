@@ -88,7 +88,7 @@ def unsupported_types(descriptor: Descriptor, level: str, device: frozenset[str]
     ]
 
 
-def _asks(descriptor: Descriptor, entries: Mapping[str, Any]) -> bool:
+def _may_need(descriptor: Descriptor, entries: Mapping[str, Any]) -> bool:
     """Return whether a tensor may have one of the types.
 
     This quick test does not look into arrays of tensors and returns True for them.
@@ -108,7 +108,7 @@ def add_capability_notes(verdict: Verdict, descriptor: Descriptor, level: str) -
     Other verdicts are returned unchanged.
     """
     texts_by_name = required_capabilities(descriptor.dialect, level)
-    if not texts_by_name or verdict.accepted is not True or not _asks(descriptor, texts_by_name):
+    if not texts_by_name or verdict.accepted is not True or not _may_need(descriptor, texts_by_name):
         return verdict
     notes = [
         f"{place} is {tensor.type}, which requires a device with {' or '.join(texts_by_name[str(tensor.type)])}"

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.rules.explain import Leaf
     from specgate.rules.language import Rule
-    from specgate.rules.obeying import TensorRules
+    from specgate.rules.tensor_rules import TensorRules
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.failures import Failure
 
-__all__ = ["Changed", "Facts", "applies", "judge"]
+__all__ = ["ChangedFacts", "Facts", "applies", "judge"]
 
 
 class Facts:
@@ -75,21 +75,21 @@ class Facts:
         parts = self._tensors.get(id(context))
         if parts is None:
             limits = tuple(context.numbers.items())
-            placed = _places(context.fields)
-            parts = [(name, place, self._of(tensor, limits, context)) for name, place, tensor in placed]
+            placed_tensors = _places(context.fields)
+            parts = [(name, place, self._of(tensor, limits, context)) for name, place, tensor in placed_tensors]
             self._tensors[id(context)] = parts
         return parts
 
     def _of(self, tensor: TensorDesc, limits: tuple[Any, ...], context: Context) -> Context:
-        own: Any = tensor if tensor.value is None else id(tensor)  # a constant may be large
+        own_value: Any = tensor if tensor.value is None else id(tensor)  # a constant may be large
         try:
-            inner = self._inner.get((own, limits))
+            inner = self._inner.get((own_value, limits))
         except TypeError:  # built by hand with lists, which are not hashable
-            own = id(tensor)
-            inner = self._inner.get((own, limits))
+            own_value = id(tensor)
+            inner = self._inner.get((own_value, limits))
         if inner is None:
             inner = Context({"tensor": tensor}, context.numbers, context.bits)
-            self._inner[own, limits] = inner
+            self._inner[own_value, limits] = inner
         return inner
 
     def judge(self, form: RuleForm, context: Context) -> Any:
@@ -109,33 +109,33 @@ class Facts:
         key = (id(rules), id(context))
         result = self._holds.get(key)
         if result is None:
-            result = rules.surely_hold(context.fields["tensor"]) or all(
+            result = rules.certainly_hold(context.fields["tensor"]) or all(
                 self.judge(form, context) is True for form in rules.forms
             )
             self._holds[key] = result
         return result
 
-    def holds(self, when: Rule, context: Context) -> Any:
+    def holds(self, condition: Rule, context: Context) -> Any:
         """Return True, False or UNKNOWN.
 
         A condition on an absent field, or one without a value, does not hold.
         """
-        key = (id(when), id(context))
+        key = (id(condition), id(context))
         result = self._values.get(key)
         if result is None:
             try:
-                result = not any(context.absent(path) for path in when.needs) and evaluate(when, context)
+                result = not any(context.absent(path) for path in condition.needs) and evaluate(condition, context)
             except Undefined:
                 result = False
             self._values[key] = result
         return result
 
-    def failure_of(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
-        """Return the failure of a tensor rule at `where`, from the cache or `say`."""
-        key = (id(form), id(context), where)
+    def failure_of(self, form: RuleForm, context: Context, place: str, make_failure: Callable[[], Failure]) -> Failure:
+        """Return the failure of a tensor rule at `place`, from the cache or `make_failure`."""
+        key = (id(form), id(context), place)
         failure = self._failures.get(key)
         if failure is None:
-            failure = self._failures[key] = say()
+            failure = self._failures[key] = make_failure()
         return failure
 
     def decisive(self, rule: Rule, context: Context) -> tuple[Leaf, ...]:
@@ -143,13 +143,13 @@ class Facts:
         key = (id(rule), id(context))
         leafs = self._leaves.get(key)
         if leafs is None:
-            from specgate.rules.explain import decisive  # most rules hold
+            from specgate.rules.explain import decisive_parts  # most rules hold
 
-            leafs = self._leaves[key] = decisive(rule, context)
+            leafs = self._leaves[key] = decisive_parts(rule, context)
         return leafs
 
 
-class Changed(Facts):
+class ChangedFacts(Facts):
     """Facts about a modified descriptor, reusing rules that are unaffected.
 
     before: facts about the original. context: what the rules read from the modified descriptor, also when another row
@@ -168,18 +168,18 @@ class Changed(Facts):
         return self._before._of(tensor, limits, context)  # noqa: SLF001  # same class
 
     def judge(self, form: RuleForm, context: Context) -> Any:
-        same = self._same_context(form, context)
-        return super().judge(form, context) if same is None else self._before.judge(form, same)
+        is_cached = self._same_context(form, context)
+        return super().judge(form, context) if is_cached is None else self._before.judge(form, is_cached)
 
     def hold(self, rules: TensorRules, context: Context) -> bool:
         return self._before.hold(rules, context)
 
-    def failure_of(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
-        same = self._same_context(form, context)
+    def failure_of(self, form: RuleForm, context: Context, place: str, make_failure: Callable[[], Failure]) -> Failure:
+        is_cached = self._same_context(form, context)
         return (
-            super().failure_of(form, context, where, say)
-            if same is None
-            else self._before.failure_of(form, same, where, say)
+            super().failure_of(form, context, place, make_failure)
+            if is_cached is None
+            else self._before.failure_of(form, is_cached, place, make_failure)
         )
 
     def _same_context(self, form: RuleForm, context: Context) -> Context | None:

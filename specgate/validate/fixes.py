@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure
 
 __all__ = [
-    "FAR",
+    "MAX_DISTANCE",
     "bits_of",
     "cast_distance",
     "cast_fix",
     "describe_loss",
     "exact_up_to",
     "family",
-    "lossless",
+    "format_choices",
+    "is_lossless",
     "nearest",
-    "one_of",
     "own_fix",
 ]
 
@@ -55,7 +55,7 @@ _FLOATS: Final = {
 #: numpy's kind letters of the types that a cast converts between.
 _NUMBERS: Final = "biufc"
 _TO_FLOAT: Final = 2
-FAR: Final = 3
+MAX_DISTANCE: Final = 3
 
 
 def nearest(text: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
@@ -68,17 +68,21 @@ def nearest(text: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
     if text not in dialect.types or family(text, dialect) not in _NUMBERS or not choices:
         return None
 
-    best = min(choices, key=lambda name: cast_distance(text, name, dialect))
-    return best if cast_distance(text, best, dialect)[1] < FAR else None
+    nearest_type = min(choices, key=lambda name: cast_distance(text, name, dialect))
+    return nearest_type if cast_distance(text, nearest_type, dialect)[1] < MAX_DISTANCE else None
 
 
 def cast_distance(text: str, other: str, dialect: Dialect) -> tuple[bool, int, int, int]:
     """Return the distance of two types of numbers, smaller for a better cast."""
-    mine, theirs = family(text, dialect), family(other, dialect)
+    own_family, other_family = family(text, dialect), family(other, dialect)
     width = bits_of(other, dialect) - bits_of(text, dialect)
-    near = {mine, theirs} == {"i", "u"} or (mine == "b" and theirs in "iuf")
-    kind = 0 if mine == theirs else 1 if near else _TO_FLOAT if mine in "iu" and theirs == "f" else FAR
-    exact = lossless(text, other, dialect)
+    if own_family == other_family:
+        kind = 0
+    elif {own_family, other_family} == {"i", "u"} or (own_family == "b" and other_family in "iuf"):
+        kind = 1
+    else:
+        kind = _TO_FLOAT if own_family in "iu" and other_family == "f" else MAX_DISTANCE
+    exact = is_lossless(text, other, dialect)
     return (not exact, kind, 0 if exact or (kind < _TO_FLOAT and width >= 0) else 1, abs(width))
 
 
@@ -99,15 +103,15 @@ def exact_up_to(text: str, other: str, dialect: Dialect) -> str | None:
 
 def describe_loss(text: str, other: str, dialect: Dialect) -> str:
     """Return a description of a cast's loss, "" for no known loss."""
-    if text == other or lossless(text, other, dialect):
+    if text == other or is_lossless(text, other, dialect):
         return ""
     exact = exact_up_to(text, other, dialect)
     if exact is not None:
         return f"exact for integers up to {exact}"
-    mine, theirs = family(text, dialect), family(other, dialect)
-    if mine in "iu" and theirs in "iu":
+    own_family, other_family = family(text, dialect), family(other, dialect)
+    if own_family in "iu" and other_family in "iu":
         bits = bits_of(other, dialect)
-        low, high = (f"-2**{bits - 1}", f"2**{bits - 1} - 1") if theirs == "i" else ("0", f"2**{bits} - 1")
+        low, high = (f"-2**{bits - 1}", f"2**{bits - 1} - 1") if other_family == "i" else ("0", f"2**{bits} - 1")
         return f"exact from {low} to {high}"
     left, right = _format(text, dialect), _format(other, dialect)
     if left is None or right is None:
@@ -120,24 +124,28 @@ def describe_loss(text: str, other: str, dialect: Dialect) -> str:
     return ", ".join(parts)
 
 
-def lossless(text: str, other: str, dialect: Dialect) -> bool:
+def is_lossless(text: str, other: str, dialect: Dialect) -> bool:
     """Return whether one type represents every value of another."""
-    mine, theirs = family(text, dialect), family(other, dialect)
+    own_family, other_family = family(text, dialect), family(other, dialect)
     width = bits_of(other, dialect) - bits_of(text, dialect)
-    if mine == "b" and theirs in "iuf":
+    if own_family == "b" and other_family in "iuf":
         return True
-    if mine == "f" and theirs == "f":
+    if own_family == "f" and other_family == "f":
         left, right = _format(text, dialect), _format(other, dialect)
         if left is None or right is None:
             return text == other
         return right.least <= left.least and right.most >= left.most and right.significand >= left.significand
-    if mine == theirs:
-        return width >= 0 and mine in "iuc"
-    if mine in "iu" and theirs == "f":
+    if own_family == other_family:
+        return width >= 0 and own_family in "iuc"
+    if own_family in "iu" and other_family == "f":
         known_float = _format(other, dialect)
-        needed = _magnitude(text, dialect)
-        return known_float is not None and known_float.significand >= needed and known_float.most >= needed
-    return mine == "u" and theirs == "i" and width > 0
+        needed_magnitude = _magnitude(text, dialect)
+        return (
+            known_float is not None
+            and known_float.significand >= needed_magnitude
+            and known_float.most >= needed_magnitude
+        )
+    return own_family == "u" and other_family == "i" and width > 0
 
 
 def family(name: str, dialect: Dialect) -> str:
@@ -163,8 +171,8 @@ def bits_of(name: str, dialect: Dialect) -> int:
 
 MAX_CHOICES: Final = 6
 _EXPECTED: Final = re.compile(r", but (.+) (?:is|are) expected")
-_STATED: Final = re.compile(r", but it is stored as .+, and (.+) is expected")
-_AT_MOST: Final = re.compile(r"at most \d+|at least \d+")
+_STATED_PATTERN: Final = re.compile(r", but it is stored as .+, and (.+) is expected")
+_BOUND_PATTERN: Final = re.compile(r"at most \d+|at least \d+")
 
 
 def own_fix(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
@@ -191,28 +199,28 @@ def _type(failure: Failure, spec: OperatorSpec) -> str:
     return cast_fix(failure.where, str(next(iter(failure.values.values()))), failure.allowed, spec)
 
 
-def cast_fix(where: str, text: str, allowed: Sequence[str], spec: OperatorSpec) -> str:
+def cast_fix(place: str, text: str, allowed: Sequence[str], spec: OperatorSpec) -> str:
     """Return the allowed type to cast a tensor to, and the cast's loss."""
-    near = nearest(text, allowed, spec.dialect)
-    if near is None:
-        return f"give {where} {one_of('the type', tuple(allowed), 'those types')}"
-    info = spec.fields.get(where.partition("[")[0])
+    nearest_type = nearest(text, allowed, spec.dialect)
+    if nearest_type is None:
+        return f"give {place} {format_choices('the type', tuple(allowed), 'those types')}"
+    info = spec.fields.get(place.partition("[")[0])
     if info is not None and info.kind == "output":
-        return f"give {where} the type {near}"
-    loss = describe_loss(text, near, spec.dialect)
-    return f"cast {where} to {near}" + (f" ({loss})" if loss else "")
+        return f"give {place} the type {nearest_type}"
+    loss = describe_loss(text, nearest_type, spec.dialect)
+    return f"cast {place} to {nearest_type}" + (f" ({loss})" if loss else "")
 
 
-def _value(where: str, allowed: tuple[str, ...]) -> str:
+def _value(place: str, allowed: tuple[str, ...]) -> str:
     if len(allowed) == 1 and " to " in allowed[0]:
-        return f"set {where} to a value from {allowed[0]}"
-    return f"set {where} {one_of('to', allowed, 'those values')}"
+        return f"set {place} to a value from {allowed[0]}"
+    return f"set {place} {format_choices('to', allowed, 'those values')}"
 
 
-def one_of(verb: str, allowed: tuple[str, ...], many: str) -> str:
-    """Return the words that a fix may use; many: the name of a long list."""
+def format_choices(verb: str, allowed: tuple[str, ...], plural_noun: str) -> str:
+    """Return the words that a fix may use, or one of a plural noun for many."""
     if len(allowed) > MAX_CHOICES:
-        return f"{verb} one of {many}" if verb == "to" else f"one of {many}"
+        return f"{verb} one of {plural_noun}" if verb == "to" else f"one of {plural_noun}"
     return f"{verb} {_join_alternatives(allowed)}"
 
 
@@ -223,48 +231,48 @@ def _join_alternatives(words: tuple[str, ...] | list[str]) -> str:
 
 def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
     kind = failure.rule.rpartition(".")[2]
-    where = _vendor_place(failure, spec)
-    limit = _AT_MOST.search(failure.message)
+    place = _vendor_place(failure, spec)
+    limit = _BOUND_PATTERN.search(failure.message)
     if kind == "unknown-attribute":
         return _unknown(failure.where, spec, level)
     if kind.startswith("too-many-") and limit:
         noun = kind.removeprefix("too-many-")
         return f"give {limit[0]} {noun.removesuffix('s') if limit[0].endswith(' 1') else noun}"
     if kind == "required":
-        return f"give {where} {limit[0]}" if limit else f"give {where}"
+        return f"give {place} {limit[0]}" if limit else f"give {place}"
     if kind == "exists":
-        return f"leave {where} out" if _decides_nothing(failure, spec, level) else None
+        return f"leave {place} out" if _is_removal_safe(failure, spec, level) else None
     if kind == "unknown-word":
         info = spec.fields.get(failure.where)
         words = spec.dialect.numbers(info.enum) if info is not None and info.enum else ()
-        near = near_word(failure.values.get(failure.where), words)
-        return near and f"set {where} to {near}"
-    stated, expected = _STATED.search(failure.message), _EXPECTED.search(failure.message)
+        similar = near_word(failure.values.get(failure.where), words)
+        return similar and f"set {place} to {similar}"
+    stated_match, expected = _STATED_PATTERN.search(failure.message), _EXPECTED.search(failure.message)
     if kind != "wrong-kind" or expected is None:
         return None
-    return f"state {where} as {stated[1]}" if stated else f"give {where} {expected[1]}"
+    return f"state {place} as {stated_match[1]}" if stated_match else f"give {place} {expected[1]}"
 
 
-def _decides_nothing(failure: Failure, spec: OperatorSpec, level: str) -> bool:
+def _is_removal_safe(failure: Failure, spec: OperatorSpec, level: str) -> bool:
     """Return whether removing an undefined field leaves the results unchanged.
 
     It does where its value is the default, and where the kernel ignores it at the levels that define it.
     """
     name = failure.where
-    having = [at for at in spec.levels if spec.field_at(name, at) is not None]
+    levels_with_field = [level_ for level_ in spec.levels if spec.field_at(name, level_) is not None]
     order = spec.dialect.position
-    later = [at for at in having if order[at] > order[level]]
-    at = later[0] if later else having[-1]
-    info = spec.field_at(name, at)
+    later_levels = [level_ for level_ in levels_with_field if order[level_] > order[level]]
+    other_level = later_levels[0] if later_levels else levels_with_field[-1]
+    info = spec.field_at(name, other_level)
     value = failure.values.get(name)
     if info is None or info.kind != "attribute":
         return False
     return (info.default is not None and value == info.default) or (
-        spec.has_kernel(at) and not _computes_with(spec, name)
+        spec.has_kernel(other_level) and not _recipe_uses(spec, name)
     )
 
 
-def _computes_with(spec: OperatorSpec, name: str) -> bool:
+def _recipe_uses(spec: OperatorSpec, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", repr(spec.table.recipe)) is not None
 
 
@@ -278,5 +286,5 @@ def _unknown(name: str, spec: OperatorSpec, level: str) -> str:
     if any(info.kind == "input" and info.vendor_name == name for info in fields):
         return f"give {name} as an input"
     attributes = [info.vendor_name for info in fields if info.kind == "attribute"]
-    near = get_close_matches(name[:60], attributes, n=1)
-    return f"rename {name} to {near[0]}, or leave it out" if near else f"leave {name} out"
+    similar = get_close_matches(name[:60], attributes, n=1)
+    return f"rename {name} to {similar[0]}, or leave it out" if similar else f"leave {name} out"

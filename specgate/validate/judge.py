@@ -17,7 +17,7 @@ from specgate.validate.message import (
     unwritten_finding,
     version_finding,
 )
-from specgate.validate.quick_accept import passes
+from specgate.validate.quick_accept import has_no_failures
 from specgate.verdict import Finding, Verdict, expect_basis
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
     """Return only the verdict of `verdict_with_reasons`; see `accepts`."""
     expect_basis(basis)
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
-    judged_at, late, missing = _applicable_level(descriptor, spec, level)
-    if late or missing or not spec.is_written_for(descriptor.version):
+    checked_level, is_late, missing_level = _applicable_level(descriptor, spec, level)
+    if is_late or missing_level or not spec.is_written_for(descriptor.version):
         return False
     facts, decided = facts or Facts(), True
-    for resolved in spec.sides_at(judged_at, basis, by).values():
-        accepted = accepts_at(descriptor, resolved, facts)
-        if accepted is False:
+    for resolved in spec.sides_at(checked_level, basis, by).values():
+        is_accepted = accepts_at(descriptor, resolved, facts)
+        if is_accepted is False:
             return False
-        decided = decided and accepted is True
+        decided = decided and is_accepted is True
     return decided or None
 
 
@@ -74,12 +74,12 @@ def accepts_at(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool
     """
     key = id(resolved)
     if key not in facts.answers:
-        passing = descriptor.plain and passes(descriptor, resolved, facts)
-        facts.answers[key] = passing or _accepts_slowly(descriptor, resolved, facts)
+        passing = descriptor.plain and has_no_failures(descriptor, resolved, facts)
+        facts.answers[key] = passing or _accepts_with_reasons(descriptor, resolved, facts)
     return facts.answers[key]
 
 
-def _accepts_slowly(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
+def _accepts_with_reasons(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
     failures = row.explain_at(descriptor, resolved, facts, bare=True)
     if any(not failure.unknown for failure in failures):
         return False
@@ -102,13 +102,13 @@ def _applicable_level(descriptor: Descriptor, spec: OperatorSpec, level: str) ->
     """
     dialect = spec.dialect
     dialect.check_level(level)
-    judged_at = level
+    checked_level = level
     if descriptor.version is not None:
         dialect.check_level(descriptor.version)
-        judged_at = descriptor.version
-    late = dialect.position[judged_at] > dialect.position[level]
-    texts = (judged_at, level) if late else (judged_at,)  # a removed operator is checked at its own version
-    return judged_at, late, next((at for at in texts if at not in spec.levels), None)
+        checked_level = descriptor.version
+    is_late = dialect.position[checked_level] > dialect.position[level]
+    texts = (checked_level, level) if is_late else (checked_level,)  # a removed operator is checked at its own version
+    return checked_level, is_late, next((other_level for other_level in texts if other_level not in spec.levels), None)
 
 
 def verdict_with_reasons(
@@ -117,38 +117,47 @@ def verdict_with_reasons(
     basis: Basis,
     by: str | None,
     device: frozenset[str] | None = None,
-    takes: Callable[[Mapping[str, Any]], bool] | None = None,
+    quick_check: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> Verdict:
     """Return the verdict with every finding; see `check_at`.
 
-    Findings about `device` are added by the caller. takes: the compiled check of the level, if available.
+    Findings about `device` are added by the caller. quick_check: the compiled check of the level, if available.
     """
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     dialect = spec.dialect
-    judged_at, late, missing = _applicable_level(descriptor, spec, level)
+    checked_level, is_late, missing_level = _applicable_level(descriptor, spec, level)
     target = f"{dialect.name}:{level}"
     facts = Facts()
-    facts.takes = takes
-    failures = {} if missing else _failures_at(descriptor, spec, judged_at, basis, by, facts=facts)
-    certain = frozenset(f.rule for matching_failures in failures.values() for f in matching_failures if not f.unknown)
-    reach = accepting_levels.Reach(descriptor, spec, basis, by, device, facts, certain)
-    result = reach.accepting() if certain or late or missing else dialect.level_set([])
+    facts.takes = quick_check
+    failures = {} if missing_level else _failures_at(descriptor, spec, checked_level, basis, by, facts=facts)
+    certain_rules = frozenset(
+        f.rule for matching_failures in failures.values() for f in matching_failures if not f.unknown
+    )
+    reach = accepting_levels.Reach(descriptor, spec, basis, by, device, facts, certain_rules)
+    result = reach.accepting() if certain_rules or is_late or missing_level else dialect.level_set([])
     findings: list[Finding] = []
     if not spec.is_written_for(descriptor.version):
         findings.append(unwritten_finding(descriptor, spec, target))
-    elif late:
+    elif is_late:
         findings.append(version_finding(descriptor, spec, level, target, result))
-    if missing is not None:
-        later = _later_level(spec, missing)
-        rest = [] if later is None else _rest(descriptor, spec, later, basis, by, reach, result, target)
-        findings += [missing_operator(descriptor, spec, missing, target, result, later if rest else None), *rest]
+    if missing_level is not None:
+        later_level = _later_level(spec, missing_level)
+        rest = (
+            []
+            if later_level is None
+            else _other_failures(descriptor, spec, later_level, basis, by, reach, result, target)
+        )
+        findings += [
+            missing_operator(descriptor, spec, missing_level, target, result, later_level if rest else None),
+            *rest,
+        ]
     undecided: list[Finding] = []
-    for new_finding in _findings(failures, reach, result, judged_at, target):
+    for new_finding in _findings(failures, reach, result, checked_level, target):
         (undecided if new_finding.severity == "note" else findings).append(new_finding)
-    accepted = False if findings else None if undecided else True
-    if basis == "both" and not missing and spec.follows_builds(judged_at):
-        findings += _excused_notes(descriptor, reach, failures, judged_at, target)
-    return Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
+    is_accepted = False if findings else None if undecided else True
+    if basis == "both" and not missing_level and spec.follows_builds(checked_level):
+        findings += _excused_notes(descriptor, reach, failures, checked_level, target)
+    return Verdict(is_accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
 
 
 def _excused_notes(
@@ -166,18 +175,18 @@ def _excused_notes(
     return [builds_note(failure, reach.spec, page.row, target) for failure in by_page if not failure.unknown]
 
 
-def _later_level(spec: OperatorSpec, missing: str) -> str | None:
-    """Return the first level after `missing` that defines the operator.
+def _later_level(spec: OperatorSpec, missing_level: str) -> str | None:
+    """Return the first level after `missing_level` that defines the operator.
 
     None where its version was withdrawn.
     """
-    if spec.row_held(missing) is not None:  # the rules are those of a withdrawn version
+    if spec.last_row(missing_level) is not None:  # the rules are those of a withdrawn version
         return None
     position = spec.dialect.position
-    return next((at for at in spec.levels if position[at] > position[missing]), None)
+    return next((level for level in spec.levels if position[level] > position[missing_level]), None)
 
 
-def _rest(
+def _other_failures(
     descriptor: Descriptor,
     spec: OperatorSpec,
     level: str,
@@ -202,22 +211,33 @@ def _findings(
 ) -> list[Finding]:
     """Return the findings of both sides, merging those that both report."""
     keys = {side: {failure.key for failure in matching_failures} for side, matching_failures in failures.items()}
-    seen: set[tuple[tuple[str, str, str], bool]] = set()
+    seen_keys: set[tuple[tuple[str, str, str], bool]] = set()
     findings: list[Finding] = []
     for side, matching_failures in failures.items():
         other = keys.get("observed" if side == "documented" else "documented")
         for failure in matching_failures:
-            if (failure.key, failure.unknown) not in seen:
-                seen.add((failure.key, failure.unknown))
-                alone = other is not None and failure.key not in other
-                nowhere = not result and not failure.unknown and _is_unsupported(failure, reach, side)
-                findings.append(finding(failure, reach.spec, level, target, side, result, nowhere=nowhere, alone=alone))
+            if (failure.key, failure.unknown) not in seen_keys:
+                seen_keys.add((failure.key, failure.unknown))
+                only_here = other is not None and failure.key not in other
+                is_unsupported_anywhere = not result and not failure.unknown and _is_unsupported(failure, reach, side)
+                findings.append(
+                    finding(
+                        failure,
+                        reach.spec,
+                        level,
+                        target,
+                        side,
+                        result,
+                        is_unsupported_anywhere=is_unsupported_anywhere,
+                        only_here=only_here,
+                    )
+                )
     return findings
 
 
 def _is_unsupported(failure: Failure, reach: Reach, side: SingleBasis) -> bool:
     """Return whether no level supports the type, rank or value."""
-    listed = bool(failure.allowed) and failure.aspect in {"type", "rank", "value"}
-    return listed and (failure.where, failure.aspect) in reach.unsupported_aspects(
+    is_enumerated = bool(failure.allowed) and failure.aspect in {"type", "rank", "value"}
+    return is_enumerated and (failure.where, failure.aspect) in reach.unsupported_aspects(
         failure.rule.rpartition(".")[0], side
     )

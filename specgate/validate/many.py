@@ -55,7 +55,7 @@ def accepted_rows(
     )
     if level is None or checks is None:
         return result
-    judge = _Judge(spec, level, basis, target, device, checks)
+    judge = _RowChecks(spec, level, basis, target, device, checks)
     for group in several(fields, count):
         result[group.which] = judge.group(group)
     return result
@@ -71,7 +71,7 @@ def _compile_columns(dialect: str, operator: str, level: str, basis: Basis, by: 
     return None if resolved is None else [compile_columns(row) for row in list_rows(resolved)]
 
 
-class _Judge:
+class _RowChecks:
     """The checks that apply to every row."""
 
     def __init__(
@@ -90,52 +90,59 @@ class _Judge:
         home = tables(target.dialect)
         self.is_known: Callable[[Any], bool] = lambda word: word in home.types or home.knows_type(str(word))
         self.checks = checks
-        refused = (
+        refused_types = (
             set()
             if device is None
             else {
-                kind for kind, needs in required_capabilities(target.dialect, level).items() if device.isdisjoint(needs)
+                kind
+                for kind, capabilities in required_capabilities(target.dialect, level).items()
+                if device.isdisjoint(capabilities)
             }
         )
         if basis != "documented" and "." not in spec.name:
-            refused |= set(newer_types(target))
-        self.refused = frozenset(refused)
+            refused_types |= set(newer_types(target))
+        self.refused = frozenset(refused_types)
 
     def group(self, group: Group) -> NDArray[np.bool_]:
         """Return the answers for rows with equal structure."""
         result = np.zeros(group.count, bool)
-        plain = Descriptor(self.spec.dialect.name, self.spec.name, group.row(0)).plain
+        is_plain = Descriptor(self.spec.dialect.name, self.spec.name, group.row(0)).plain
         for start in range(0, group.count, BLOCK):
-            which = slice(start, min(start + BLOCK, group.count))
-            result[which] = self._block(group, which, plain=plain)
+            row_range = slice(start, min(start + BLOCK, group.count))
+            result[row_range] = self._block(group, row_range, is_plain=is_plain)
         return result
 
     def _check(self, fields: Mapping[str, Any], count: int) -> tuple[Any, Any]:
         """Return the accepted rows, and the rows that are undecided."""
-        accepted = certain = False
+        is_accepted = is_certain = False
         for check in self.checks:
-            passed, unsure = check(fields, count)
-            accepted, certain = either(accepted, passed), either(certain, both(passed, negation(unsure)))
-        return accepted, both(accepted, negation(certain))
+            has_passed, uncertain = check(fields, count)
+            is_accepted, is_certain = (
+                either(is_accepted, has_passed),
+                either(is_certain, both(has_passed, negation(uncertain))),
+            )
+        return is_accepted, both(is_accepted, negation(is_certain))
 
-    def _block(self, group: Group, which: slice, *, plain: bool) -> Any:
-        fields = group.block(which)
-        types_pass = self._types_taken(fields)
+    def _block(self, group: Group, row_range: slice, *, is_plain: bool) -> Any:
+        fields = group.block(row_range)
+        types_pass = self._supported_types(fields)
         if types_pass is False:
             return False
-        accepted, left = self._check(fields, which.stop - which.start) if plain else (True, True)
-        accepted = both(accepted, types_pass)
-        waiting = both(accepted, left)
+        is_accepted, left = self._check(fields, row_range.stop - row_range.start) if is_plain else (True, True)
+        is_accepted = both(is_accepted, types_pass)
+        waiting = both(is_accepted, left)
         if waiting is False:
-            return accepted
-        answers = np.full(which.stop - which.start, accepted)
+            return is_accepted
+        answers = np.full(row_range.stop - row_range.start, is_accepted)
         rows = np.flatnonzero(np.broadcast_to(waiting, answers.shape))
         for row in rows.tolist():
-            descriptor = Descriptor(self.spec.dialect.name, self.spec.name, group.row(which.start + row), plain=plain)
+            descriptor = Descriptor(
+                self.spec.dialect.name, self.spec.name, group.row(row_range.start + row), plain=is_plain
+            )
             answers[row] = accepts(descriptor, self.level, self.basis, self.by) is True
         return answers
 
-    def _types_taken(self, fields: Mapping[str, Any]) -> Any:
+    def _supported_types(self, fields: Mapping[str, Any]) -> Any:
         """Return which rows have types that exist and are supported.
 
         Both the device and the release must support them.
@@ -144,10 +151,10 @@ class _Judge:
         for value in fields.values():
             for tensor in value if isinstance(value, list) else (value,):
                 if isinstance(tensor, TensorDesc):
-                    result = both(result, negation(_test_missing(tensor.type, self._not_taken)))
+                    result = both(result, negation(_test_missing(tensor.type, self._is_unsupported)))
         return result
 
-    def _not_taken(self, word: Any) -> bool:
+    def _is_unsupported(self, word: Any) -> bool:
         return word in self.refused or not self.is_known(word)
 
 

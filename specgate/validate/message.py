@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.levels import LevelSet
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.replaced import advice
+from specgate.validate.replacement import advice
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -42,21 +42,21 @@ def finding(
     side: SingleBasis,
     result: LevelSet,
     *,
-    nowhere: bool = False,
-    alone: bool = False,
+    is_unsupported_anywhere: bool = False,
+    only_here: bool = False,
 ) -> Finding:
     """Return the finding for one failure at `level`.
 
-    result: the levels that accept the whole descriptor. nowhere: no level supports the rejected value. alone: only
-    `side` rejects it.
+    result: the levels that accept the whole descriptor. is_unsupported_anywhere: no level supports the rejected value.
+    only_here: only `side` rejects it.
     """
     dialect = spec.dialect
     message = failure.message
     if failure.allowed:
         verb = "so support is undecided" if failure.unknown else f"which is not supported at {dialect.label(level)}"
         message += f", {verb} (supported: {list_words(failure.allowed)})"
-    message += _reach(failure, result, dialect, nowhere=nowhere)
-    if alone and not failure.unknown:
+    message += _reach(failure, result, dialect, is_unsupported_anywhere=is_unsupported_anywhere)
+    if only_here and not failure.unknown:
         message += side_note(level, side, dialect)
     if failure.aspect == "rule":
         message += "."
@@ -122,7 +122,7 @@ def side_note(level: str, side: SingleBasis, dialect: Dialect) -> str:
     return f" (undocumented rule that builds enforce{'' if others == (level,) else builds})"
 
 
-def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
+def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, is_unsupported_anywhere: bool) -> str:
     """Return which levels accept the whole descriptor.
 
     Alternatively, says that no level supports the type, rank or value.
@@ -131,13 +131,13 @@ def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: boo
         return ""
     if result:
         return f"; accepted by {result}"
-    return f"; no {dialect.level_word} supports it" if nowhere else ""
+    return f"; no {dialect.level_word} supports it" if is_unsupported_anywhere else ""
 
 
 def list_words(words: tuple[str, ...]) -> str:
     """Return supported words as a list; a long one ends with a count."""
-    shown = words if len(words) <= 12 else (*words[:11], f"{len(words) - 11} more")
-    return ", ".join(shown)
+    listed_words = words if len(words) <= 12 else (*words[:11], f"{len(words) - 11} more")
+    return ", ".join(listed_words)
 
 
 def _fix(failure: Failure, spec: OperatorSpec, level: str, result: LevelSet) -> str | None:
@@ -146,11 +146,11 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, result: LevelSet) -> 
         return None
     from specgate.validate.fixes import own_fix  # other modules only need the ids
 
-    own = own_fix(failure, spec, level)
-    proposals = [own] if own else []
-    later = later_fix(level, result, spec.dialect)
-    if later:
-        proposals.append(later)
+    table_fix = own_fix(failure, spec, level)
+    proposals = [table_fix] if table_fix else []
+    later_text = later_fix(level, result, spec.dialect)
+    if later_text:
+        proposals.append(later_text)
     return " or ".join(proposals) or None
 
 
@@ -159,8 +159,10 @@ def blocking(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
 
     A missing operator hides all others.
     """
-    counted = tuple(matching_finding for matching_finding in findings if matching_finding.severity != "note")
-    return counted[:1] if counted and counted[0].id.endswith("/level") else counted
+    blocking_findings = tuple(matching_finding for matching_finding in findings if matching_finding.severity != "note")
+    return (
+        blocking_findings[:1] if blocking_findings and blocking_findings[0].id.endswith("/level") else blocking_findings
+    )
 
 
 def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
@@ -169,57 +171,71 @@ def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
     The nearest later levels are named, or the nearest earlier ones if there are none later.
     """
     dialect = spec.dialect
-    at = dialect.position[level]
-    having = [each for each in spec.levels if spec.field_at(name, each) is not None]
-    later = [each for each in having if dialect.position[each] > at]
-    info = spec.field_at(name, (later or having)[0 if later else -1]) or spec.fields[name]
-    if later:
+    position = dialect.position[level]
+    levels_with_field = [other_level for other_level in spec.levels if spec.field_at(name, other_level) is not None]
+    later_levels = [other_level for other_level in levels_with_field if dialect.position[other_level] > position]
+    info = spec.field_at(name, (later_levels or levels_with_field)[0 if later_levels else -1]) or spec.fields[name]
+    if later_levels:
         after = [
-            each for each in spec.levels if dialect.position[each] > dialect.position[later[0]] and each not in later
+            other_level
+            for other_level in spec.levels
+            if dialect.position[other_level] > dialect.position[later_levels[0]] and other_level not in later_levels
         ]
         last = next(
-            (each for each in reversed(later) if after and dialect.position[each] < dialect.position[after[0]]), ""
+            (
+                other_level
+                for other_level in reversed(later_levels)
+                if after and dialect.position[other_level] < dialect.position[after[0]]
+            ),
+            "",
         )
-        span = f"from {dialect.label(later[0])} {f'to {last}' if last else 'on'}"
+        span = f"from {dialect.label(later_levels[0])} {f'to {last}' if last else 'on'}"
     else:
-        span = f"up to {dialect.label(having[-1])}"
+        span = f"up to {dialect.label(levels_with_field[-1])}"
     an = "an" if info.kind[0] in "aio" else "a"
     return f"{info.vendor_name} is {an} {info.kind} of {spec.name} {span}, not at {dialect.label(level)}"
 
 
 def later_fix(level: str, texts: Iterable[str], dialect: Dialect) -> str | None:
     """Return a fix that names the first later level that accepts."""
-    later = next((at for at in texts if dialect.position[at] > dialect.position[level]), None)
-    return None if later is None else f"use {dialect.label(later)}"
+    later_level = next(
+        (other_level for other_level in texts if dialect.position[other_level] > dialect.position[level]), None
+    )
+    return None if later_level is None else f"use {dialect.label(later_level)}"
 
 
 def missing_operator(
-    descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, result: LevelSet, later: str | None = None
+    descriptor: Descriptor,
+    spec: OperatorSpec,
+    level: str,
+    target: str,
+    result: LevelSet,
+    later_level: str | None = None,
 ) -> Finding:
     """Return the finding for an operator that the level does not define.
 
-    result: the levels that accept the descriptor. later: the first level with the operator, where something else fails
-    at that level.
+    result: the levels that accept the descriptor. later_level: the first level with the operator, where something else
+    fails at that level.
     """
     dialect = spec.dialect
     removed = spec.table.removed
-    gone = removed is not None and dialect.position[level] >= dialect.position[removed]
-    withdrawn = spec.row_held(level) if not gone else None
-    instead = advice(spec, level) if gone else None
-    state = f"was removed at {removed}" if gone else f"exists from {spec.levels.first} on"
-    if withdrawn is not None:
-        state = f"its version {withdrawn} was withdrawn, and it {state}"
+    is_removed = removed is not None and dialect.position[level] >= dialect.position[removed]
+    withdrawn_row = spec.last_row(level) if not is_removed else None
+    replacement_text = advice(spec, level) if is_removed else None
+    state = f"was removed at {removed}" if is_removed else f"exists from {spec.levels.first} on"
+    if withdrawn_row is not None:
+        state = f"its version {withdrawn_row} was withdrawn, and it {state}"
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
-        message=f"{spec.name} does not exist at {dialect.label(level)}; {state if withdrawn else f'it {state}'}",
+        message=f"{spec.name} does not exist at {dialect.label(level)}; {state if withdrawn_row else f'it {state}'}",
         where="",
         values={"level": level, "operator": descriptor.operator},
         first_level=result.first,
         levels=tuple(result),
-        fix=instead
+        fix=replacement_text
         or later_fix(level, result, dialect)
-        or (f"fix the other findings and use {dialect.label(later)}" if later is not None else None),
+        or (f"fix the other findings and use {dialect.label(later_level)}" if later_level is not None else None),
         target=target,
     )
 
@@ -230,9 +246,11 @@ def missing_domain(spec: OperatorSpec, target: Target, result: LevelSet) -> Find
     result: the versions of the domain that accept the descriptor.
     """
     dialect = load_dialect(spec.dialect.name)
-    having = {level: dialect.domain_level(spec.dialect.domain, level) for level in dialect.levels}
-    levels = LevelSet.of(dialect.levels, [level for level, version in having.items() if version and version in result])
-    first = next(level for level, version in having.items() if version)
+    domain_levels = {level: dialect.domain_level(spec.dialect.domain, level) for level in dialect.levels}
+    levels = LevelSet.of(
+        dialect.levels, [level for level, version in domain_levels.items() if version and version in result]
+    )
+    first = next(level for level, version in domain_levels.items() if version)
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
@@ -273,7 +291,7 @@ def unwritten_finding(descriptor: Descriptor, spec: OperatorSpec, target: str) -
     """Return the finding for an unfinished level without the operator."""
     dialect = spec.dialect
     level = str(descriptor.version)
-    row = spec.row_held(level)
+    row = spec.last_row(level)
     return Finding(
         id=rule_id(dialect.name, spec.name, "version"),
         severity="error",

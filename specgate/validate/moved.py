@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import UNKNOWN, TensorDesc
 from specgate.slotted import replace
-from specgate.validate.failures import Failure, plain
+from specgate.validate.failures import Failure, plain_value
 from specgate.validate.fixes import bits_of, family
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Move", "moves_of", "readings", "type_for"]
 
-_TOO_MANY: Final = "too-many-inputs"
+_TOO_MANY_INPUTS: Final = "too-many-inputs"
 _FLOAT_BITS: Final = 32
 _HALF_BITS: Final = 16
 
@@ -47,31 +47,33 @@ class Move(NamedTuple):
             renamed = " and ".join(
                 _describe_move(*pair) for pair in infos if pair[0].vendor_name != pair[1].vendor_name
             )
-            same = [old.vendor_name for old, new in infos if old.vendor_name == new.vendor_name]
-            parts = [f"{_join_names(same)} {_are(same, 'input')}" if same else "", renamed]
+            kept_names = [old.vendor_name for old, new in infos if old.vendor_name == new.vendor_name]
+            parts = [f"{_join_names(kept_names)} {_be_kind(kept_names, 'input')}" if kept_names else "", renamed]
             message = f"from {since} on, {' and '.join(filter(None, parts))} of {spec.name}, not {_kind(infos)}"
-            fixes = [f"give {_join_names(same)} as {_nouns(same, 'input')}" if same else ""]
+            fixes = [f"give {_join_names(kept_names)} as {_count_noun(kept_names, 'input')}" if kept_names else ""]
             fixes += [
-                f"give {old.vendor_name} as the input {new.vendor_name}" for old, new in infos if _differ(old, new)
+                f"give {old.vendor_name} as the input {new.vendor_name}"
+                for old, new in infos
+                if _names_differ(old, new)
             ]
-            values = {name: plain(descriptor.fields[name]) for name in self.fields}
-            rule, where, fix = f"{first}.exists", first, " and ".join(filter(None, fixes))
+            values = {name: plain_value(descriptor.fields[name]) for name in self.fields}
+            rule, place, fix = f"{first}.exists", first, " and ".join(filter(None, fixes))
         else:
             until = dialect.label(str(spec.fields[next(iter(self.fields.values()))].until))
             names = [new.vendor_name for _, new in infos]
             message = (
-                f"before {until} {_join_names(names)} {_are(names, 'attribute')} of {spec.name}, not {_kind(infos)}"
+                f"before {until} {_join_names(names)} {_be_kind(names, 'attribute')} of {spec.name}, not {_kind(infos)}"
             )
-            values, rule, where = {}, _TOO_MANY, "inputs"
-            fix = f"give {_join_names(names)} as {_nouns(names, 'attribute')}" if self.complete else ""
-        return Failure(rule, where, message, values, fix or None, aspect="structure", structural=True)
+            values, rule, place = {}, _TOO_MANY_INPUTS, "inputs"
+            fix = f"give {_join_names(names)} as {_count_noun(names, 'attribute')}" if self.complete else ""
+        return Failure(rule, place, message, values, fix or None, aspect="structure", structural=True)
 
 
 def _describe_move(old: FieldInfo, new: FieldInfo) -> str:
     return f"{old.vendor_name} is the input {new.vendor_name}"
 
 
-def _differ(old: FieldInfo, new: FieldInfo) -> bool:
+def _names_differ(old: FieldInfo, new: FieldInfo) -> bool:
     return old.vendor_name != new.vendor_name
 
 
@@ -80,11 +82,11 @@ def _kind(infos: Sequence[tuple[FieldInfo, FieldInfo]]) -> str:
     return f"{kind}s" if len(infos) > 1 else f"an {kind}"
 
 
-def _are(names: Sequence[str], kind: str) -> str:
+def _be_kind(names: Sequence[str], kind: str) -> str:
     return f"are {kind}s" if len(names) > 1 else f"is an {kind}"
 
 
-def _nouns(names: Sequence[str], kind: str) -> str:
+def _count_noun(names: Sequence[str], kind: str) -> str:
     return f"{kind}s" if len(names) > 1 else f"an {kind}"
 
 
@@ -95,23 +97,23 @@ def _join_names(names: Sequence[str]) -> str:
 
 def moves_of(descriptor: Descriptor, resolved: Resolved) -> Move | None:
     """Return the fields given as attributes instead of inputs, or vice versa."""
-    became = resolved.spec.became
-    if not became:
+    new_names = resolved.spec.became
+    if not new_names:
         return None
     entries, infos_by_name = descriptor.fields, resolved.fields
-    late = {
+    renamed_fields = {
         old: new
-        for old, new in became.items()
+        for old, new in new_names.items()
         if old not in infos_by_name
         and new in infos_by_name
         and entries.get(old) is not None
         and entries.get(new) is None
     }
-    if late:
+    if renamed_fields:
         order = list(infos_by_name)
-        late = dict(sorted(late.items(), key=lambda pair: order.index(pair[1])))
-        return _to_inputs(descriptor, resolved, late)
-    return _to_attributes(descriptor, resolved) if _TOO_MANY in descriptor.extra else None
+        renamed_fields = dict(sorted(renamed_fields.items(), key=lambda pair: order.index(pair[1])))
+        return _to_inputs(descriptor, resolved, renamed_fields)
+    return _to_attributes(descriptor, resolved) if _TOO_MANY_INPUTS in descriptor.extra else None
 
 
 def readings(descriptor: Descriptor, resolved: Resolved) -> Move | None:
@@ -120,27 +122,29 @@ def readings(descriptor: Descriptor, resolved: Resolved) -> Move | None:
     return move if move is not None and move.complete and move.readings else None
 
 
-def _to_inputs(descriptor: Descriptor, resolved: Resolved, moved: Mapping[str, str]) -> Move:
+def _to_inputs(descriptor: Descriptor, resolved: Resolved, input_names: Mapping[str, str]) -> Move:
     descriptors: list[Descriptor] = []
     complete = True
     for sizes in ((), (1,)):  # some operators require a scalar, others a one-element list
-        fields = {name: value for name, value in descriptor.fields.items() if name not in moved}
-        tensors = {new: _tensor(descriptor.fields[old], new, sizes, fields, resolved) for old, new in moved.items()}
+        fields = {name: value for name, value in descriptor.fields.items() if name not in input_names}
+        tensors = {
+            new: _tensor(descriptor.fields[old], new, sizes, fields, resolved) for old, new in input_names.items()
+        }
         complete = all(tensor.type is not None and tensor.value is not None for tensor in tensors.values())
         descriptors.append(replace(descriptor, fields={**fields, **tensors}, plain=False))
-        if all(isinstance(descriptor.fields[old], list | tuple) for old in moved):
+        if all(isinstance(descriptor.fields[old], list | tuple) for old in input_names):
             break
-    return Move(moved, True, tuple(descriptors), complete)
+    return Move(input_names, True, tuple(descriptors), complete)
 
 
 def _tensor(value: Any, name: str, sizes: tuple[int, ...], fields: Mapping[str, Any], resolved: Resolved) -> TensorDesc:
     """Return an attribute's value as the tensor of the input `name`."""
-    several = isinstance(value, list | tuple)
-    values = list(value) if several else [value]
+    is_list = isinstance(value, list | tuple)
+    values = list(value) if is_list else [value]
     decided = value is not UNKNOWN
     kind = type_for(values, name, fields, resolved)
-    if several or not decided:
-        sizes = (len(values),) if several else sizes
+    if is_list or not decided:
+        sizes = (len(values),) if is_list else sizes
     elements = None if kind is None or not decided else _exact(values, kind, resolved.spec)
     return TensorDesc(kind, sizes, value=None if elements is None else tuple(elements))
 
@@ -154,24 +158,28 @@ def type_for(values: Sequence[Any], name: str, fields: Mapping[str, Any], resolv
         cell = row.cells.get(name)
         if cell is None or cell.types is None:
             continue
-        same = [
+        linked_names = [
             other for other, known_cell in row.cells.items() if cell.variable and known_cell.variable == cell.variable
         ]
-        bound: list[str | None] = [fields[other].type for other in same if isinstance(fields.get(other), TensorDesc)]
+        bound: list[str | None] = [
+            fields[other].type for other in linked_names if isinstance(fields.get(other), TensorDesc)
+        ]
         if bound:
             return next(filter(None, bound), None)
-        whole = all(isinstance(value, int) for value in values)
-        return min(cell.types, key=lambda type_: _distance(type_, whole=whole, spec=resolved.spec), default=None)
+        all_integers = all(isinstance(value, int) for value in values)
+        return min(
+            cell.types, key=lambda type_: _distance(type_, integral_only=all_integers, spec=resolved.spec), default=None
+        )
     return None
 
 
-def _distance(name: str, *, whole: bool, spec: OperatorSpec) -> tuple[bool, int]:
+def _distance(name: str, *, integral_only: bool, spec: OperatorSpec) -> tuple[bool, int]:
     """Return the distance of a type from an attribute's type.
 
     Attributes hold 64-bit integers and 32-bit floats.
     """
     kind, bits = family(name, spec.dialect), bits_of(name, spec.dialect)
-    return (kind != "i", -bits) if whole else (kind != "f", abs(bits - _FLOAT_BITS))
+    return (kind != "i", -bits) if integral_only else (kind != "f", abs(bits - _FLOAT_BITS))
 
 
 def _exact(values: Sequence[Any], type_: str, spec: OperatorSpec) -> list[Any] | None:
@@ -210,32 +218,32 @@ def _is_half(value: float, *, brain: bool) -> bool:
 def _to_attributes(descriptor: Descriptor, resolved: Resolved) -> Move | None:
     """Return the move of surplus inputs that were attributes at this level."""
     spec, entries = resolved.spec, descriptor.fields
-    pairs = list(_surplus(descriptor, resolved))
+    pairs = list(_surplus_inputs(descriptor, resolved))
     if not pairs or any(old is None or old in entries for _, old, _ in pairs):
         return None
     names = {new: str(old) for new, old, _ in pairs}
     values = {str(old): _value(tensor, spec.field_at(str(old), resolved.level)) for _, old, tensor in pairs}
     complete = all(value is not UNKNOWN for value in values.values())
-    oddities = tuple(oddity for oddity in descriptor.oddities if oddity.code != _TOO_MANY)
-    extra = {key: value for key, value in descriptor.extra.items() if key != _TOO_MANY}
+    oddities = tuple(oddity for oddity in descriptor.oddities if oddity.code != _TOO_MANY_INPUTS)
+    extra = {key: value for key, value in descriptor.extra.items() if key != _TOO_MANY_INPUTS}
     new_descriptor = replace(descriptor, fields={**entries, **values}, oddities=oddities, extra=extra, plain=False)
     return Move(names, False, (new_descriptor,), complete)
 
 
-def _surplus(descriptor: Descriptor, resolved: Resolved) -> Iterator[tuple[str, str | None, TensorDesc]]:
+def _surplus_inputs(descriptor: Descriptor, resolved: Resolved) -> Iterator[tuple[str, str | None, TensorDesc]]:
     """Yield each surplus input with the attribute that it was at this level."""
     spec = resolved.spec
     before = {new: old for old, new in spec.became.items() if old in resolved.fields}
     starts = [str(spec.fields[old].until) for old in before.values()]
     if not starts:
         return
-    later = spec.layout(max(starts, key=spec.dialect.position.__getitem__)).inputs
+    later_inputs = spec.layout(max(starts, key=spec.dialect.position.__getitem__)).inputs
     infos = spec.layout(resolved.level).inputs
-    left: Sequence[TensorDesc | None] = descriptor.extra[_TOO_MANY]
-    fits = [info.name for info in infos] == [info.name for info in later[: len(infos)]]
-    for at, tensor in enumerate(left, start=len(infos)):
+    left: Sequence[TensorDesc | None] = descriptor.extra[_TOO_MANY_INPUTS]
+    is_prefix = [info.name for info in infos] == [info.name for info in later_inputs[: len(infos)]]
+    for index, tensor in enumerate(left, start=len(infos)):
         if tensor is not None:
-            name = later[at].name if fits and at < len(later) else ""
+            name = later_inputs[index].name if is_prefix and index < len(later_inputs) else ""
             yield name, before.get(name), tensor
 
 
@@ -243,12 +251,16 @@ def _value(tensor: TensorDesc, info: FieldInfo | None) -> Any:
     """Return a constant as an attribute value, UNKNOWN where it cannot be."""
     if info is None or tensor.value is None:
         return UNKNOWN
-    whole = info.type.startswith("int")
-    numbers = [int(v) if whole and float(v).is_integer() else v for v in tensor.value if isinstance(v, int | float)]
-    result = len(numbers) == len(tensor.value) and all(isinstance(v, int) if whole else _is_single(v) for v in numbers)
+    is_integer = info.type.startswith("int")
+    numbers = [
+        int(v) if is_integer and float(v).is_integer() else v for v in tensor.value if isinstance(v, int | float)
+    ]
+    result = len(numbers) == len(tensor.value) and all(
+        isinstance(v, int) if is_integer else _is_single(v) for v in numbers
+    )
     if not result or not (info.type.endswith("[]") or len(numbers) == 1):
         return UNKNOWN
-    new_numbers = numbers if whole else [float(number) for number in numbers]
+    new_numbers = numbers if is_integer else [float(number) for number in numbers]
     return new_numbers if info.type.endswith("[]") else new_numbers[0]
 
 

@@ -39,17 +39,17 @@ def with_device_findings(
 def _finding(
     place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict, result: LevelSet
 ) -> Finding:
-    need = " or ".join(alternatives)
+    capabilities_text = " or ".join(alternatives)
     reach = f"; not required at {result}" if result else ""
     return Finding(
         id=rule_id(verdict.target.partition(":")[0], "", DEVICE_RULE, "tensor"),
         severity="error",
-        message=f"{place} is {kind}, which requires a device with {need}; this device lacks it{reach}",
+        message=f"{place} is {kind}, which requires a device with {capabilities_text}; this device lacks it{reach}",
         where=f"{place}.DataType",
         values={f"{place}.DataType": kind, "device": sorted(device)},
         first_level=result.first,
         levels=tuple(result),
-        fix=f"use a device with {need}, or another type for {place}",
+        fix=f"use a device with {capabilities_text}, or another type for {place}",
         basis="observed" if verdict.basis == "observed" else "documented",
         target=verdict.target,
     )

@@ -15,32 +15,32 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
 
-__all__ = ["passes"]
+__all__ = ["has_no_failures"]
 
 
-def passes(descriptor: Descriptor, resolved: Resolved, facts: Facts, doubts: Collection[str] = ()) -> bool:
+def has_no_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, doubts: Collection[str] = ()) -> bool:
     """Return whether `explain_at` would report nothing.
 
     descriptor: as the level of `resolved` reads it. doubts: rules that probably fail, evaluated first.
     """
-    if descriptor.oddities and not _all_excused(descriptor, resolved):
+    if descriptor.oddities and not _are_oddities_excused(descriptor, resolved):
         return False
     context = facts.context(descriptor, resolved)
     if resolved.cases:
         cases = (case for case in resolved.cases if facts.holds(case.when, context) is True)
-        return any(passes(descriptor, case.resolved, facts, doubts) for case in cases)
+        return any(has_no_failures(descriptor, case.resolved, facts, doubts) for case in cases)
     if doubts and not _hold((form for form in resolved.rules if form.name in doubts), context, facts):
         return False
-    return all(walk(resolved.steps, _Passing(descriptor, resolved, facts, context)))
+    return all(walk(resolved.steps, _QuickAccept(descriptor, resolved, facts, context)))
 
 
-def _all_excused(descriptor: Descriptor, resolved: Resolved) -> bool:
+def _are_oddities_excused(descriptor: Descriptor, resolved: Resolved) -> bool:
     from specgate.validate.row import is_excused  # few descriptors have oddities
 
     return all(is_excused(oddity, resolved) for oddity in descriptor.oddities)
 
 
-class _Passing:
+class _QuickAccept:
     """Engine that tests whether a descriptor passes each step of a level."""
 
     def __init__(self, descriptor: Descriptor, resolved: Resolved, facts: Facts, context: Context) -> None:
@@ -66,8 +66,8 @@ class _Passing:
             return True
         from specgate.rules.fused import Fusible  # few operators fuse others
 
-        fits = Fusible(self.resolved.spec.dialect, self.resolved.level, cell.operators if cell else None).fits
-        return all(map(fits, value)) if isinstance(value, list | tuple) else fits(value)
+        is_fusible = Fusible(self.resolved.spec.dialect, self.resolved.level, cell.operators if cell else None).fits
+        return all(map(is_fusible, value)) if isinstance(value, list | tuple) else is_fusible(value)
 
     def tensors(self, info: FieldInfo, _forms: tuple[RuleForm, ...]) -> bool:
         rules, facts = self.resolved.rules_of_tensors[info.kind], self.facts

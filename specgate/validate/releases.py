@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Verdict
 
-__all__ = ["RELEASE_RULE", "newer_than", "newer_types", "places_of", "with_release_findings"]
+__all__ = ["RELEASE_RULE", "newer_types", "places_of", "types_newer_than", "with_release_findings"]
 
 #: The name of the finding on a type that a release does not support.
 RELEASE_RULE: Final = "type-release"
@@ -30,17 +30,17 @@ def newer_types(target: Target) -> Mapping[str, str]:
     """
     if target.environment is None or target.runtime is not None:
         return {}
-    return newer_than(target.dialect, target.environment)
+    return types_newer_than(target.dialect, target.environment)
 
 
 @until_change
-def newer_than(dialect: str, release: str) -> Mapping[str, str]:
+def types_newer_than(dialect: str, release: str) -> Mapping[str, str]:
     """Return types newer than a release's title, with their first release."""
     table = tables(dialect)
-    places = {str(entry["name"]): at for at, entry in enumerate(table.environments)}
-    own = next(at for at, entry in enumerate(table.environments) if entry["title"] == release)
+    places = {str(entry["name"]): position for position, entry in enumerate(table.environments)}
+    own_position = next(position for position, entry in enumerate(table.environments) if entry["title"] == release)
     firsts = {name: str(info["release"]) for name, info in table.types.items() if info.get("release")}
-    return {name: first for name, first in firsts.items() if places[first] > own}
+    return {name: first for name, first in firsts.items() if places[first] > own_position}
 
 
 def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Target) -> Verdict:

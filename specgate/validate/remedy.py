@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Numbered
+from specgate.descriptors.core import NumberedWord
 from specgate.rules.words import spell_value
 from specgate.slotted import replace, slotted
-from specgate.validate.facts import Changed
+from specgate.validate.facts import ChangedFacts
 from specgate.validate.fixes import describe_loss
 from specgate.validate.repair import change_part, repairs
 
@@ -44,7 +44,7 @@ _PATTERNS: Final[Mapping[str, str]] = {
     "entry": "set element {at} of {owner} to {values}",
 }
 #: Parts that one sentence can name for several tensors.
-_TOGETHER: Final = frozenset({"rank", "type", "size", "sizes", "elements"})
+_JOINABLE_PARTS: Final = frozenset({"rank", "type", "size", "sizes", "elements"})
 _NOUNS: Final = {"length": "value", "elements": "element"}
 
 
@@ -52,21 +52,22 @@ def advice(
     repair: Repair,
     fields: Mapping[str, FieldInfo],
     names: Mapping[str, str],
-    lost: Callable[[Step], str] | None = None,
+    describe_loss: Callable[[Step], str] | None = None,
 ) -> str | None:
     """Return a repair as one phrase, None where it would not help a reader.
 
-    fields: by the names in the repair. names: display names where they differ. lost: describes the loss of a cast.
+    fields: by the names in the repair. names: display names where they differ. describe_loss: describes the loss of a
+    cast.
     """
     phrases: list[str] = []
     groups: dict[tuple[Any, ...], list[Step]] = {}
     for step in repair:
         kind = step.place.kind
-        key = (kind, step.place.label, step.values, step.span) if kind in _TOGETHER else step
+        key = (kind, step.place.label, step.values, step.span) if kind in _JOINABLE_PARTS else step
         groups.setdefault((*key,), []).append(step)
     for steps in groups.values():
         places = [step.place for step in steps]
-        losses = list(dict.fromkeys(filter(None, map(lost, steps)))) if lost is not None else []
+        losses = list(dict.fromkeys(filter(None, map(describe_loss, steps)))) if describe_loss is not None else []
         phrase = _phrase(steps[0], _join_parts([_owner(place, names) for place in places]), fields)
         phrases.append(phrase + (f" ({'; '.join(losses)})" if losses else ""))
     return " and ".join(phrases) if len(phrases) <= 3 else None
@@ -97,10 +98,10 @@ def _choices(step: Step) -> str:
         return (
             f"{spell_value(low)} or more" if high is None else f"a value from {spell_value(low)} to {spell_value(high)}"
         )
-    shown = [_value(value) for value in step.values[:MAX_CHOICES]]
+    choices = [_value(value) for value in step.values[:MAX_CHOICES]]
     if len(step.values) > MAX_CHOICES:
-        shown[-1] = f"another of {len(step.values)} values"
-    return _join_parts(shown, "or")
+        choices[-1] = f"another of {len(step.values)} values"
+    return _join_parts(choices, "or")
 
 
 def _value(value: Any) -> str:
@@ -113,7 +114,7 @@ def _join_parts(parts: Iterable[str], word: str = "and") -> str:
 
 
 #: Candidates checked against all other rules before the first is proposed unchecked.
-_TRIED: Final = 3
+_MAX_CHECKED: Final = 3
 _CHOICES: Final = 6
 _TENSOR: Final = "tensor"
 
@@ -178,38 +179,38 @@ class Remedy:
             return next(self.repairs(), None)
         before = {f.key for f in self.failures(self.descriptor, self.resolved, self.facts) if not f.unknown}
         first = None
-        for repair in islice(self.repairs(), _TRIED):
+        for repair in islice(self.repairs(), _MAX_CHECKED):
             *rest, last = repair
             clean = [
-                at for at in range(min(len(last.values_to_test), _CHOICES)) if not self._spoils(repair, at, before)
+                i for i in range(min(len(last.values_to_test), _CHOICES)) if not self._breaks_rule(repair, i, before)
             ]
             if len(clean) == len(last.values_to_test):
                 return repair
             if clean:
-                return (*rest, last._replace(values=tuple(last.values_to_test[at] for at in clean), span=False))
+                return (*rest, last._replace(values=tuple(last.values_to_test[index] for index in clean), span=False))
             first = first or repair
         return first
 
-    def _spoils(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
+    def _breaks_rule(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
         descriptor = self.apply_repair(repair, choice)
-        takes = self.facts.takes
-        if takes is not None and descriptor.plain and not self.resolved.spec.whens and takes(descriptor.fields):
+        check = self.facts.takes
+        if check is not None and descriptor.plain and not self.resolved.spec.conditions and check(descriptor.fields):
             return False
         entries = self.descriptor.fields
         fields = frozenset(name for name, value in descriptor.fields.items() if value is not entries.get(name))
-        hidden, facts = self._hidden_rules(), Changed(self.facts, self.context, fields)
+        hidden, facts = self._hidden_rules(), ChangedFacts(self.facts, self.context, fields)
         new = [f for f in self._certain(descriptor, facts, bare=True) if f.rule not in hidden and f.key not in before]
         names = {rule for scope, rule, _ in before if scope == "operator"}
         if any(_has_place(f) or f.rule not in names for f in new):
             return True
-        if all(self._as_before(f.rule, fields) for f in new):
+        if all(self._is_unaffected(f.rule, fields) for f in new):
             return False
         return any(f.key not in before and f.rule not in hidden for f in self._certain(descriptor, facts, bare=False))
 
     def _certain(self, descriptor: Descriptor, facts: Facts, *, bare: bool) -> list[Failure]:
         return [f for f in self.failures(descriptor, self.resolved, facts, bare=bare) if not f.unknown]
 
-    def _as_before(self, rule: str, fields: frozenset[str]) -> bool:
+    def _is_unaffected(self, rule: str, fields: frozenset[str]) -> bool:
         """Return whether a rule reads no modified field and so fails as before."""
         forms = [form for form in self.resolved.rules if form.name == rule]
         return len(forms) == 1 and fields.isdisjoint(forms[0].fields)
@@ -248,7 +249,7 @@ class Remedy:
         if not item:
             return {name: tensor}
         result = self.descriptor.fields[name]
-        return {name: type(result)(tensor if f"{at}]" == item else other for at, other in enumerate(result))}
+        return {name: type(result)(tensor if f"{index}]" == item else other for index, other in enumerate(result))}
 
     def _infos(self) -> Mapping[str, FieldInfo]:
         fields = self.resolved.fields
@@ -269,4 +270,4 @@ def _has_place(failure: Failure) -> bool:
 
 
 def _word(value: Any) -> Any:
-    return value.word if isinstance(value, Numbered) else value
+    return value.word if isinstance(value, NumberedWord) else value

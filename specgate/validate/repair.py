@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects import package
 from specgate.rules.evaluate import UNKNOWN, Context, Evaluator, Undefined, evaluate
-from specgate.rules.explain import decisive, dimension, resolve_node
+from specgate.rules.explain import decisive_parts, dimension, resolve_node
 from specgate.rules.language import LAYOUT_FUNCTIONS
-from specgate.validate.fixes import lossless
+from specgate.validate.fixes import is_lossless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -90,9 +90,9 @@ def _element_place(node: ast.Subscript, context: Context) -> Place | None:
             place = _tensor_place("size", owner, context)
             if place is None:
                 return None
-            written = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
+            element_node = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
             try:
-                _, number = dimension(written, context)
+                _, number = dimension(element_node, context)
             except Undefined:
                 return None
             return place._replace(at=index, label=str(number))
@@ -153,8 +153,8 @@ def change_part(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str
     return {**fields, place.field: outcome}
 
 
-def _set_item(items: Any, at: Any, value: Any) -> Any:
-    return type(items)(value if index == at else item for index, item in enumerate(items))
+def _set_item(items: Any, value_: Any, value: Any) -> Any:
+    return type(items)(value if index == value_ else item for index, item in enumerate(items))
 
 
 def _resize_items(items: Any, length: int) -> Any:
@@ -178,17 +178,17 @@ def _tensor(place: Place, value: Any, tensor: TensorDesc) -> TensorDesc:
             padded = (*(1 for _ in range(value - len(sizes))), *sizes)
             sizes = padded[len(padded) - value :]
         case "elements":
-            sizes = _of_elements(value, len(sizes))
+            sizes = _element_sizes(value, len(sizes))
     return tensor._replace(sizes=sizes, strides=None)
 
 
-def _of_elements(number: int, rank: int) -> tuple[int, ...]:
+def _element_sizes(number: int, rank: int) -> tuple[int, ...]:
     return (*(1 for _ in range(rank - 1)), number) if rank else () if number == 1 else (number,)
 
 
 #: Search range in each direction: every value nearby, then doubling steps.
-_NEAR: Final = tuple(range(1, 17))
-_FAR: Final = (32, 64, 128, 256, 512, 1024)
+_SMALL_STEPS: Final = tuple(range(1, 17))
+_LARGE_STEPS: Final = (32, 64, 128, 256, 512, 1024)
 MAX_PARTS: Final = 10
 _NUMBERS: Final = frozenset({"set", "element", "size", "entry", "member"})
 
@@ -229,26 +229,26 @@ def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
 
 
 def _nearest(leaf: Leaf, place: Place, value: int, context: Context) -> int | None:
-    for step in (*_NEAR, *_FAR):
+    for step in (*_SMALL_STEPS, *_LARGE_STEPS):
         for candidate in (value - step, value + step):
-            if _holds(leaf, place, candidate, context):
-                return _closest(leaf, place, value, candidate, context)
+            if _leaf_holds(leaf, place, candidate, context):
+                return _nearest_passing(leaf, place, value, candidate, context)
     return None
 
 
-def _closest(leaf: Leaf, place: Place, value: int, number: int, context: Context) -> int:
+def _nearest_passing(leaf: Leaf, place: Place, value: int, number: int, context: Context) -> int:
     """Return the passing number next to a failing one, by bisection."""
     bad = value
     while abs(number - bad) > 1:
         middle = (bad + number) // 2
-        if _holds(leaf, place, middle, context):
+        if _leaf_holds(leaf, place, middle, context):
             number = middle
         else:
             bad = middle
     return number
 
 
-def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
+def _leaf_holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
     if value < (1 if place.kind == "size" else -(2**31)):
         return False
     try:
@@ -261,11 +261,11 @@ def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
 
 MAX_STEPS: Final = 8
 MAX_FIRST: Final = 6
-_FLIPPED: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {
+_MIRRORED: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In,
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
 }  # fmt: skip
-_UP: Final = (ast.Lt, ast.LtE)
+_ASCENDING_OPS: Final = (ast.Lt, ast.LtE)
 _STRICT: Final = (ast.Lt, ast.Gt)
 
 
@@ -289,13 +289,13 @@ class Step(NamedTuple):
 
 
 #: Lower and upper bounds of sizes, ranks and so on, whatever a rule computes.
-_LEAST: Final = {"size": 1, "rank": 0, "length": 0, "elements": 1}
-_MOST: Final = {"rank": 64, "length": 1000, "elements": 2**62}
+_LOWER_BOUNDS: Final = {"size": 1, "rank": 0, "length": 0, "elements": 1}
+_UPPER_BOUNDS: Final = {"rank": 64, "length": 1000, "elements": 2**62}
 
 #: More tensors than almost any array has.
-_MANY: Final = 10_000
+_MAX_ITEMS: Final = 10_000
 #: Costs of setting attributes, the preferred first.
-_OF_ATTRIBUTE: Final = {"set": 1.0, "member": 1.0, "element": 1.2, "length": 1.4}
+_ATTRIBUTE_COSTS: Final = {"set": 1.0, "member": 1.0, "element": 1.2, "length": 1.4}
 
 #: The cost of a lossy cast; any lossless repair is preferred.
 _LOSSY: Final = 1.5
@@ -348,27 +348,27 @@ class _Search:
     def extend_option(self, option: Repair) -> Repair | None:
         """Return an option extended until the rule holds, None if it never does."""
         steps: list[Step] = []
-        done: list[tuple[Place, Any]] = []
+        done_settings: list[tuple[Place, Any]] = []
         expected_steps: Repair | None = option
         while expected_steps is not None and len(steps) + len(expected_steps) <= MAX_STEPS:
-            helping = self._helping(done, expected_steps)
+            helping = self._working_option(done_settings, expected_steps)
             if helping is not None:
                 return (*steps, *helping)
             if not all(
                 step.values_to_test and self.possible(step.place, step.values_to_test[0]) for step in expected_steps
             ):
                 return None
-            done += [(step.place, step.values_to_test[0]) for step in expected_steps]
+            done_settings += [(step.place, step.values_to_test[0]) for step in expected_steps]
             steps += [step._replace(values=step.values_to_test[:1], span=False) for step in expected_steps]
-            touched = {place for place, _ in done}
-            context = self.context_after(done)
-            options = self.options(decisive(self.form.require, context), context)
-            following = [repair for repair in options if not touched & {step.place for step in repair}]
+            touched = {place for place, _ in done_settings}
+            context = self.context_after(done_settings)
+            options = self.options(decisive_parts(self.form.require, context), context)
+            later_repairs = [repair for repair in options if not touched & {step.place for step in repair}]
             owner = option[0].place.owner
-            expected_steps = min(following, key=lambda repair: repair[0].place.owner != owner, default=None)
+            expected_steps = min(later_repairs, key=lambda repair: repair[0].place.owner != owner, default=None)
         return None
 
-    def _helping(self, done: list[tuple[Place, Any]], option: Repair) -> Repair | None:
+    def _working_option(self, done_settings: list[tuple[Place, Any]], option: Repair) -> Repair | None:
         """Return the option with only its working values, None without any."""
         *rest, last = option
         if not all(self.possible(step.place, value) for step in option for value in step.values_to_test):
@@ -379,7 +379,9 @@ class _Search:
             return None
         fixed = [(step.place, step.values_to_test[0]) for step in rest]
         good = [
-            v for v in last.values_to_test if self.answer(self.context_after([*done, *fixed, (last.place, v)])) is True
+            v
+            for v in last.values_to_test
+            if self.answer(self.context_after([*done_settings, *fixed, (last.place, v)])) is True
         ]
         if not good:
             return None
@@ -390,9 +392,9 @@ class _Search:
 
     def possible(self, place: Place, value: Any) -> bool:
         """Return whether a part can have a value at all, regardless of rules."""
-        if place.kind in _LEAST:
-            most = self.largest if place.kind == "size" else _MOST[place.kind]
-            return isinstance(value, int) and _LEAST[place.kind] <= value <= most
+        if place.kind in _LOWER_BOUNDS:
+            maximum = self.largest if place.kind == "size" else _UPPER_BOUNDS[place.kind]
+            return isinstance(value, int) and _LOWER_BOUNDS[place.kind] <= value <= maximum
         if place.kind in {"set", "element"}:
             info = self.fields.get(place.field)
             kind = (info.type if info is not None else "").removesuffix("[]")
@@ -404,11 +406,11 @@ class _Search:
         """Return the options that satisfy a deciding part, preferred first."""
         merged: dict[tuple[Place, ...], Repair] = {}
         for leaf in leaves:
-            direct = list(_of_leaf(leaf, context)) or list(_repair_parts(leaf, context))
+            direct = list(_leaf_repairs(leaf, context)) or list(_repair_parts(leaf, context))
             for repair in map(self.fill_choices, direct):
                 key = tuple(step.place for step in repair)
-                earlier = merged.get(key)
-                merged[key] = repair if earlier is None else _merge_choices(earlier, repair)
+                previous = merged.get(key)
+                merged[key] = repair if previous is None else _merge_choices(previous, repair)
         return sorted(merged.values(), key=lambda repair: max(self.cost(step, context) for step in repair))
 
     def fill_choices(self, repair: Repair) -> Repair:
@@ -427,18 +429,20 @@ class _Search:
         place = step.place
         info = self.fields.get(place.field)
         kind = "attribute" if info is None else info.kind
-        later = -self.order.index(place.field) - (place.item or 0) / _MANY if place.field in self.order else 0
+        field_rank = -self.order.index(place.field) - (place.item or 0) / _MAX_ITEMS if place.field in self.order else 0
         if kind == "output" and place.kind in {"size", "sizes", "type"}:
-            return (0, later)
+            return (0, field_rank)
         if kind == "attribute":
-            return (_OF_ATTRIBUTE.get(place.kind, 1.6), later)
+            return (_ATTRIBUTE_COSTS.get(place.kind, 1.6), field_rank)
         if kind == "output":
-            return (1.5, later)
+            return (1.5, field_rank)
         lossy = 0.0
         if place.kind == "type":
             result = value_of(_type_of(place), context)
-            lossy = 0.0 if isinstance(result, str) and lossless(result, str(step.values[0]), self.dialect) else _LOSSY
-        return ((2.0 if info is not None and info.optional else 3.0) + lossy, later)
+            lossy = (
+                0.0 if isinstance(result, str) and is_lossless(result, str(step.values[0]), self.dialect) else _LOSSY
+            )
+        return ((2.0 if info is not None and info.optional else 3.0) + lossy, field_rank)
 
 
 def _type_of(place: Place) -> ast.expr:
@@ -455,15 +459,15 @@ def _merge_choices(repair: Repair, other: Repair) -> Repair:
     return (repair[0]._replace(values=tuple(dict.fromkeys([*repair[0].values, *other[0].values]))),)
 
 
-def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
+def _leaf_repairs(leaf: Leaf, context: Context) -> Iterator[Repair]:
     """Yield repairs that set the parts of a leaf directly."""
     node = leaf.node
     match node:
         case ast.Compare():
             if leaf.expected:
-                yield from _of_compare([node.left, *node.comparators], list(map(type, node.ops)), context)
+                yield from _comparison_changes([node.left, *node.comparators], list(map(type, node.ops)), context)
             elif len(node.ops) == 1:
-                yield from _of_compare([node.left, *node.comparators], [_FLIPPED[type(node.ops[0])]], context)
+                yield from _comparison_changes([node.left, *node.comparators], [_MIRRORED[type(node.ops[0])]], context)
         case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name)]) if (
             function in LAYOUT_FUNCTIONS and not leaf.expected
         ):
@@ -476,52 +480,52 @@ def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
 
 def _repair_parts(leaf: Leaf, context: Context) -> Iterator[Repair]:
     """Yield repairs that set parts a leaf computes with."""
-    for place, nothing in toggle_fields(leaf, context):
-        yield (Step(place, (nothing,)),)
+    for place, absent_value in toggle_fields(leaf, context):
+        yield (Step(place, (absent_value,)),)
     for place, number in probe_numbers(leaf, context):
         yield (Step(place, (number,)),)
 
 
-def _of_compare(parts: list[ast.expr], ops: list[type[ast.cmpop]], context: Context) -> Iterator[Repair]:
+def _comparison_changes(parts: list[ast.expr], ops: list[type[ast.cmpop]], context: Context) -> Iterator[Repair]:
     places = [place_of(part, context) for part in parts]
     values = [value_of(part, context) for part in parts]
     if any(value is None for value in values):
         return
     if all(op is ast.Eq for op in ops):
-        yield from _made_equal(places, values)
+        yield from _equalizing_changes(places, values)
     elif ops == [ast.In]:
-        listed = [v for v in values[1] if v is not UNKNOWN] if isinstance(values[1], tuple | list) else []
-        if places[0] is not None and listed:
-            yield (Step(places[0], tuple(dict.fromkeys(listed))),)
+        allowed_values = [v for v in values[1] if v is not UNKNOWN] if isinstance(values[1], tuple | list) else []
+        if places[0] is not None and allowed_values:
+            yield (Step(places[0], tuple(dict.fromkeys(allowed_values))),)
     elif ops == [ast.NotEq]:
         for place, value in zip(places, reversed(values), strict=True):
             if place is not None and isinstance(value, int) and not isinstance(value, bool):
                 yield (Step(place, (1 if value == 0 else value + 1, value - 1)),)
     elif all(issubclass(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in ops):
-        yield from _made_ordered(places, values, ops)
+        yield from _ordering_changes(places, values, ops)
 
 
-def _made_equal(places: list[Place | None], values: list[Any]) -> Iterator[Repair]:
+def _equalizing_changes(places: list[Place | None], values: list[Any]) -> Iterator[Repair]:
     """Yield changes that make all parts equal, the most frequent value first."""
     if any(value is UNKNOWN for value in values):
         return
     keys = [tuple(v) if isinstance(v, list | range) else v for v in values]
     for result, _ in Counter(keys).most_common():
-        others = [place for place, key in zip(places, keys, strict=True) if key != result]
-        if others and all(place is not None for place in others):
-            yield tuple(Step(place, (result,)) for place in dict.fromkeys(others) if place is not None)
+        other_places = [place for place, key in zip(places, keys, strict=True) if key != result]
+        if other_places and all(place is not None for place in other_places):
+            yield tuple(Step(place, (result,)) for place in dict.fromkeys(other_places) if place is not None)
 
 
-def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[ast.cmpop]]) -> Iterator[Repair]:
+def _ordering_changes(places: list[Place | None], values: list[Any], ops: list[type[ast.cmpop]]) -> Iterator[Repair]:
     """Yield, per part that can be set, the values between its neighbors."""
-    for at, place in enumerate(places):
+    for index, place in enumerate(places):
         if place is None:
             continue
         low = high = None
-        if at > 0:
-            low, high = _narrow_range(values[at - 1], ops[at - 1], low, high, above=True)
-        if at < len(ops):
-            low, high = _narrow_range(values[at + 1], ops[at], low, high, above=False)
+        if index > 0:
+            low, high = _narrow_range(values[index - 1], ops[index - 1], low, high, precedes_part=True)
+        if index < len(ops):
+            low, high = _narrow_range(values[index + 1], ops[index], low, high, precedes_part=False)
         if (low is None and high is None) or (low is not None and high is not None and low > high):
             continue
         if low is not None and low == high:
@@ -530,12 +534,12 @@ def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[
             yield (Step(place, (low, high), span=True),)
 
 
-def _narrow_range(value: Any, op: type[ast.cmpop], low: Any, high: Any, *, above: bool) -> tuple[Any, Any]:
-    """Narrow a range by a neighbor; `above`: it precedes the part."""
+def _narrow_range(value: Any, op: type[ast.cmpop], low: Any, high: Any, *, precedes_part: bool) -> tuple[Any, Any]:
+    """Narrow a range by a neighbor; `precedes_part`: it precedes the part."""
     if not isinstance(value, int) or isinstance(value, bool):
         if isinstance(value, float) and op not in _STRICT:
-            return (value, high) if (op in _UP) == above else (low, value)
+            return (value, high) if (op in _ASCENDING_OPS) == precedes_part else (low, value)
         return low, high
-    if (op in _UP) == above:
+    if (op in _ASCENDING_OPS) == precedes_part:
         return value + (op in _STRICT), high
     return low, value - (op in _STRICT)

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, format_value, is_record, placed_items
+from specgate.descriptors.core import (
+    UNSTATED,
+    Descriptor,
+    NumberedWord,
+    TensorDesc,
+    format_value,
+    is_record,
+    placed_items,
+)
 from specgate.rules.evaluate import UNKNOWN
-from specgate.rules.explain import decisive, explain
+from specgate.rules.explain import decisive_parts, explain
 from specgate.rules.walk import walk
 from specgate.rules.words import words
 from specgate.slotted import replace
 from specgate.validate.conditional_rows import NO_CASE
 from specgate.validate.facts import Facts
-from specgate.validate.failures import Failure, Judged, bound_value, broken_failure, plain, rule_failures
+from specgate.validate.failures import (
+    CheckedDescriptor,
+    Failure,
+    bound_value,
+    broken_failure,
+    plain_value,
+    rule_failures,
+)
 from specgate.validate.message import field_elsewhere
 from specgate.validate.moved import moves_of
 
@@ -46,16 +61,16 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
             facts.rows[key] = resolved, failures
         return failures
     context = facts.context(descriptor, resolved)
-    explaining = _Explaining(Judged(descriptor, resolved, facts, row_failures, bare), context)
+    explaining = _FailureEngine(CheckedDescriptor(descriptor, resolved, facts, row_failures, bare), context)
     failures = [*explaining.oddities()]
     for step in walk(resolved.steps, explaining):
         failures += step
     if explaining.hidden:
         failures = [failure for failure in failures if not explaining.hides(failure)]
-    broken = explaining.broken
-    if broken and not any(not f.unknown for f in failures):
+    broken_rules = explaining.broken
+    if broken_rules and not any(not f.unknown for f in failures):
         # no other failure explains why these rules have no value, so they are reported themselves
-        failures += [broken_failure(form, where, error) for form, where, error in broken]
+        failures += [broken_failure(form, place, error) for form, place, error in broken_rules]
     if not bare:
         facts.rows[key] = resolved, failures
     return failures
@@ -68,20 +83,20 @@ def _moved_failures(move: Move, descriptor: Descriptor, resolved: Resolved, *, b
     return [move.failure(resolved, descriptor), *(least if move.complete else (f for f in least if not f.unknown))]
 
 
-class _Explaining:
+class _FailureEngine:
     """Engine that lists the failures of each step.
 
     lost: missing or odd fields; rules that read them would only repeat the failure. hidden: parts of cells already
     reported. broken: rules without a value.
     """
 
-    def __init__(self, judged: Judged, context: Context) -> None:
-        self.judged = judged
+    def __init__(self, judged_fields: CheckedDescriptor, context: Context) -> None:
+        self.judged = judged_fields
         self.context = context
         self.lost: set[str] = set()
         self.hidden: set[tuple[str, str]] = set()
         self.broken: list[tuple[RuleForm, str, Undefined]] = []
-        self.odd = {oddity.where for oddity in judged.descriptor.oddities}
+        self.odd = {oddity.where for oddity in judged_fields.descriptor.oddities}
 
     def hides(self, failure: Failure) -> bool:
         """Return whether a cell's failure only repeats another one."""
@@ -93,7 +108,7 @@ class _Explaining:
             if is_excused(oddity, self.judged.resolved):
                 continue
             name = oddity.where.partition("[")[0]
-            failure = _odd_failure(oddity, name, self.judged.resolved)
+            failure = _oddity_failure(oddity, name, self.judged.resolved)
             self.lost |= {name, failure.where}
             if oddity.code == "unknown-word":  # already reported as an oddity
                 self.hidden.add((name, "types"))
@@ -120,7 +135,9 @@ class _Explaining:
             return ()
         self.lost.add(name)
         message = field_elsewhere(self.judged.resolved.spec, name, self.judged.resolved.level)
-        return (Failure(f"{name}.exists", name, message, {name: plain(result)}, aspect="structure", structural=True),)
+        return (
+            Failure(f"{name}.exists", name, message, {name: plain_value(result)}, aspect="structure", structural=True),
+        )
 
     def cell(self, info: FieldInfo, cell: Cell | None) -> Iterable[Failure]:
         """Return the failures of a field's value by its cell."""
@@ -153,22 +170,22 @@ def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
     rejected, because builds ignore its value.
     """
     if oddity.code == "unknown-attribute":
-        ignored = resolved.ignores_attributes and oddity.where not in resolved.spec.layout(resolved.level).page_names
-        return oddity.where in resolved.attributes or ignored
+        is_ignored = resolved.ignores_attributes and oddity.where not in resolved.spec.layout(resolved.level).page_names
+        return oddity.where in resolved.attributes or is_ignored
     if oddity.code != "wrong-kind" or resolved.side != "observed":
         return False
     return oddity.read_as is not None or (resolved.ignores_attributes and oddity.where not in resolved.fields)
 
 
-def _odd_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Failure:
+def _oddity_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Failure:
     name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
-    where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else format_value(oddity.where)
+    place = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else format_value(oddity.where)
     text = oddity.message
     page_names = resolved.spec.layout(resolved.level).page_names
     if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level knows its attributes
         words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
         text += f" (supported: {', '.join(words) or 'none'})"
-    return Failure(name, where, text, {where: bound_value(oddity.value)}, aspect="structure", structural=True)
+    return Failure(name, place, text, {place: bound_value(oddity.value)}, aspect="structure", structural=True)
 
 
 def cell_failures(info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
@@ -185,17 +202,17 @@ def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) ->
     Where another row of the table supports them, a kernel may still compute the result.
     """
     name = info.name
-    for where, item in placed_items(name, value) if value is not None else ():
+    for place, item in placed_items(name, value) if value is not None else ():
         if isinstance(item, TensorDesc):
-            for failure in _tensor_cell(name, where, cell, item) if cell is not None and item is not UNSTATED else ():
+            for failure in _tensor_cell(name, place, cell, item) if cell is not None and item is not UNSTATED else ():
                 yield replace(
                     failure, structural=not failure.unknown and not spec.support_union.loose(name, failure.aspect, item)
                 )
         elif is_record(item):
             for member, number in item._asdict().items():
-                yield from _value_cell(f"{where}.{member}", info, cell, number, spec)
+                yield from _value_cell(f"{place}.{member}", info, cell, number, spec)
         else:
-            yield from _value_cell(where, info, cell, item, spec)
+            yield from _value_cell(place, info, cell, item, spec)
 
 
 def _fused_failures(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
@@ -206,14 +223,14 @@ def _fused_failures(name: str, cell: Cell | None, value: Any, resolved: Resolved
 
     allowed = cell.operators if cell is not None else None
     fusible = Fusible(resolved.spec.dialect, resolved.level, allowed)
-    for where, item in placed_items(name, value):
+    for item_place, item in placed_items(name, value):
         for flaw in fusible.flaws(item):
-            place = f"{where}.{flaw.field}" if flaw.field else where
+            place = f"{item_place}.{flaw.field}" if flaw.field else item_place
             yield Failure(
                 f"{name}.operator",
                 place,
-                f"{where} {flaw.message}",
-                {where: format_value(item, 200)},
+                f"{item_place} {flaw.message}",
+                {item_place: format_value(item, 200)},
                 fix=f"{flaw.change} {place}" if flaw.change else None,
                 aspect="value",
                 structural=flaw.structural
@@ -222,35 +239,35 @@ def _fused_failures(name: str, cell: Cell | None, value: Any, resolved: Resolved
             )
 
 
-def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Iterator[Failure]:
+def _tensor_cell(name: str, place: str, cell: Cell, tensor: TensorDesc) -> Iterator[Failure]:
     if cell.types is not None and tensor.type not in cell.types:
         unknown = tensor.type is None
-        message = f"{where} has an unknown type" if unknown else f"{where} is {tensor.type}"
-        values = {f"type({where})": tensor.type}
+        message = f"{place} has an unknown type" if unknown else f"{place} is {tensor.type}"
+        values = {f"type({place})": tensor.type}
         allowed = tuple(cell.types)
-        yield Failure(f"{name}.type", where, message, values, unknown=unknown, aspect="type", allowed=allowed)
+        yield Failure(f"{name}.type", place, message, values, unknown=unknown, aspect="type", allowed=allowed)
     if cell.ranks is not None and (tensor.sizes is None or len(tensor.sizes) not in cell.ranks):
         unknown = tensor.sizes is None
         rank = None if tensor.sizes is None else len(tensor.sizes)
-        message = f"{where} has an unknown rank" if unknown else f"{where} has rank {rank}"
-        ranks = {f"rank({where})": rank}
-        yield Failure(f"{name}.rank", where, message, ranks, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),))
+        message = f"{place} has an unknown rank" if unknown else f"{place} has rank {rank}"
+        ranks = {f"rank({place})": rank}
+        yield Failure(f"{name}.rank", place, message, ranks, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),))
 
 
-def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
+def _value_cell(place: str, info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
     values = cell.values if cell is not None and cell.values is not None else info.words
     if value is UNKNOWN:
-        yield from _unknown_value(info.name, where, cell, None if values is None else _words(info, values, spec))
+        yield from _unknown_value(info.name, place, cell, None if values is None else _words(info, values, spec))
         return
-    refused = [_words(info, values, spec)] if values is not None and value not in values else []
+    refused_words = [_words(info, values, spec)] if values is not None and value not in values else []
     if cell is not None and cell.range is not None and value not in cell.range:
-        refused.append((str(cell.range),))
-    for allowed in refused:
+        refused_words.append((str(cell.range),))
+    for allowed in refused_words:
         yield Failure(
             f"{info.name}.value",
-            where,
-            f"{where} is {format_value(value, 80)}",
-            {where: plain(value)},
+            place,
+            f"{place} is {format_value(value, 80)}",
+            {place: plain_value(value)},
             aspect="value",
             structural=not spec.support_union.loose(info.name, "value", value),
             allowed=allowed,
@@ -260,15 +277,15 @@ def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec
 def _words(info: FieldInfo, values: tuple[Any, ...], spec: OperatorSpec) -> tuple[str, ...]:
     """Return the allowed values of a field as words for a message."""
     words = (spec.dialect.words_of_numbers(info, value) for value in values)
-    return tuple(value.word if isinstance(value, Numbered) else str(value) for value in words)
+    return tuple(value.word if isinstance(value, NumberedWord) else str(value) for value in words)
 
 
-def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[str, ...] | None) -> Iterator[Failure]:
+def _unknown_value(name: str, place: str, cell: Cell | None, values: tuple[str, ...] | None) -> Iterator[Failure]:
     bounds = () if cell is None or cell.range is None else (str(cell.range),)
     allowed = (*(values or ()), *bounds)
     if allowed:
-        message = f"{where} has an unknown value"
-        yield Failure(f"{name}.value", where, message, {where: None}, unknown=True, aspect="value", allowed=allowed)
+        message = f"{place} has an unknown value"
+        yield Failure(f"{name}.value", place, message, {place: None}, unknown=True, aspect="value", allowed=allowed)
 
 
 def explain_at(
@@ -279,29 +296,29 @@ def explain_at(
     Rules that only repeat another failure are left out. facts: cached facts about the descriptor. bare: as in
     `row_failures`.
     """
-    return (_by_case if resolved.cases else row_failures)(descriptor, resolved, facts or Facts(), bare=bare)
+    return (_failures_by_case if resolved.cases else row_failures)(descriptor, resolved, facts or Facts(), bare=bare)
 
 
-def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool) -> list[Failure]:
+def _failures_by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool) -> list[Failure]:
     """Return every failure by the row of the matching case."""
     context = facts.context(descriptor, resolved)
     answers = [(case, facts.holds(case.when, context)) for case in resolved.cases]
     failures = [row_failures(descriptor, case.resolved, facts, bare=bare) for case, answer in answers if answer is True]
     if failures:
-        return min(failures, key=_badness)
+        return min(failures, key=_rank_failures)
     shared = row_failures(descriptor, replace(resolved, cases=()), facts)
-    read = {name for when in resolved.spec.whens for name in when.fields}
-    if any(f.where.partition("[")[0] in read for f in shared if not f.unknown):
+    fields_read = {name for condition_rule in resolved.spec.conditions for name in condition_rule.fields}
+    if any(f.where.partition("[")[0] in fields_read for f in shared if not f.unknown):
         return shared  # a field that selects the case is invalid itself
     open_cases = [case for case, answer in answers if answer is UNKNOWN]
     if not open_cases:
-        return [*shared, _no_case(resolved, context)]
+        return [*shared, _no_case_failure(resolved, context)]
     texts = {failure.key for failure in shared if not failure.unknown}
-    certain = [f for f in _in_all(descriptor, open_cases, facts) if f.key not in texts]
-    return [*shared, *certain, _no_case(resolved, context, unknown=True)]
+    certain_failures = [f for f in _in_all(descriptor, open_cases, facts) if f.key not in texts]
+    return [*shared, *certain_failures, _no_case_failure(resolved, context, unknown=True)]
 
 
-def _badness(failures: list[Failure]) -> int:
+def _rank_failures(failures: list[Failure]) -> int:
     """Return 0 for an accepting case, 1 for an undecided one, 2 otherwise.
 
     Conditions should be exclusive. Where two hold, an accepting case wins, as on the fast path.
@@ -311,22 +328,22 @@ def _badness(failures: list[Failure]) -> int:
 
 def _in_all(descriptor: Descriptor, cases: list[Case], facts: Facts) -> list[Failure]:
     """Return the failures common to all `cases`."""
-    first, *others = [
+    first, *other_failures = [
         {f.key: f for f in row_failures(descriptor, case.resolved, facts) if not f.unknown} for case in cases
     ]
-    return [f for key, f in first.items() if all(key in failures_by_texts for failures_by_texts in others)]
+    return [f for key, f in first.items() if all(key in failures_by_texts for failures_by_texts in other_failures)]
 
 
-def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:
-    whens = resolved.spec.whens
+def _no_case_failure(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:
+    whens = resolved.spec.conditions
     values: dict[str, Any] = {}
     leaves: list[Leaf] = []
     for case in resolved.cases:
         if not any(context.absent(path) for path in case.when.needs):
-            leaves += decisive(case.when, context)
+            leaves += decisive_parts(case.when, context)
             values.update(explain(case.when, context))
-    read = {name for when in whens for name in when.fields}
-    where = next((name for name in resolved.spec.fields if name in read), "")
+    fields_read = {name for condition_rule in whens for name in condition_rule.fields}
+    place = next((name for name in resolved.spec.fields if name in fields_read), "")
     state = (
         "Unknown values leave undecided which row of the support table applies"
         if unknown
@@ -335,9 +352,9 @@ def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> 
     facts = words(leaves, context)
     return Failure(
         NO_CASE,
-        where,
+        place,
         f"{state}: {facts}" if facts else state,
-        {text: plain(v) for text, v in values.items()},
+        {text: plain_value(v) for text, v in values.items()},
         unknown=unknown,
         formula=" or ".join(case.when.text for case in resolved.cases),
     )

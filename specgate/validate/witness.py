@@ -28,10 +28,10 @@ def rejecting_implementations(
     None stands for all implementations.
     """
     facts, of_plain = Facts(), Facts()
-    plain = descriptor if descriptor.plain else with_sizes(descriptor)
+    plain_descriptor = descriptor if descriptor.plain else with_sizes(descriptor)
     for by in implementations:
-        result = plain is not None and accepts(plain, level, basis, by, of_plain)  # cheap
-        if not result and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
+        result = plain_descriptor is not None and accepts(plain_descriptor, level, basis, by, of_plain)  # cheap
+        if not result and (plain_descriptor is descriptor or accepts(descriptor, level, basis, by, facts) is False):
             yield by
 
 

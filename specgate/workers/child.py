@@ -20,11 +20,13 @@ from specgate.workers.processes import Closing, receive
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Child", "serve"]
+__all__ = ["Child", "serve_questions"]
 
 _LENGTH: Final = struct.Struct("<Q")
 #: The child imports the same specgate as its parent, whatever its working directory.
-_START: Final = "import sys; sys.path[:] = {path!r}; from specgate.workers.child import serve; serve()"
+_START: Final = (
+    "import sys; sys.path[:] = {path!r}; from specgate.workers.child import serve_questions; serve_questions()"
+)
 
 
 class Child(Closing):
@@ -104,11 +106,11 @@ def _frame_message(data: bytes) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-def _read_message(read: Callable[[int], bytes]) -> bytes:
-    return receive(read, _LENGTH.unpack(receive(read, _LENGTH.size))[0])
+def _read_message(read_bytes: Callable[[int], bytes]) -> bytes:
+    return receive(read_bytes, _LENGTH.unpack(receive(read_bytes, _LENGTH.size))[0])
 
 
-def serve() -> None:
+def serve_questions() -> None:
     """Run the child: answer questions from stdin until it ends.
 
     What libraries print to stdout is redirected to stderr.

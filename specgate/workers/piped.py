@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from io import FileIO
 
-__all__ = ["End", "PipedProcess", "Renewing", "WorkerLost"]
+__all__ = ["End", "PipedProcess", "ProcessOwner", "WorkerLost"]
 
 End = Literal["crashed", "timeout"]
 
 #: Seconds to wait for the end of a process after its input is closed; it has nothing to save.
-_FAREWELL: Final = 2.0
+_EXIT_TIMEOUT: Final = 2.0
 
 
 class WorkerLost(Exception):
@@ -112,7 +112,7 @@ class PipedProcess:
         with suppress(OSError):
             self._pipes[0].close()
         try:
-            self.process.wait(_FAREWELL)
+            self.process.wait(_EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
             self.kill()
             self.process.wait()
@@ -129,7 +129,7 @@ class PipedProcess:
 Process = TypeVar("Process", bound=PipedProcess)
 
 
-class Renewing(ABC, Closing, Generic[Process]):
+class ProcessOwner(ABC, Closing, Generic[Process]):
     """Owner of such processes, one at a time.
 
     A context manager that closes itself. Not thread-safe.

@@ -11,7 +11,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specgate.errors import InputError
-from specgate.workers.processes import be_worker
+from specgate.workers.processes import initialize_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["Lost", "PoolClosed", "Processes", "Workers", "bounded_map"]
+__all__ = ["LostJob", "PoolClosed", "Processes", "Workers", "bounded_map"]
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostJob:
     """A job without an answer: its worker died, or it raised `error`."""
 
     reason: str
@@ -38,8 +38,8 @@ J = TypeVar("J")
 A = TypeVar("A")
 J_contra = TypeVar("J_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
-_PER_WORKER = 8  # jobs under way or answered but not consumed; limits how far others run ahead of the slowest
-_MOST_ON_WINDOWS = 61  # the maximum of concurrent.futures there
+_JOBS_PER_WORKER = 8  # jobs under way or answered but not consumed; limits how far others run ahead of the slowest
+_MAX_WINDOWS_WORKERS = 61  # the maximum of concurrent.futures there
 
 
 class Workers(Protocol[J_contra, A_co]):
@@ -54,7 +54,7 @@ class Workers(Protocol[J_contra, A_co]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def answers(self, jobs: Iterable[J_contra]) -> Iterator[A_co | Lost]:
+    def answers(self, jobs: Iterable[J_contra]) -> Iterator[A_co | LostJob]:
         """Yield one answer per job, in the order of the jobs."""
         ...
 
@@ -86,7 +86,7 @@ class Processes(Generic[J, A]):
         if count < 1:
             raise InputError(f"expected at least one process, found {count}")
         self._function = function
-        self._count = min(count, _MOST_ON_WINDOWS) if os.name == "nt" else count
+        self._count = min(count, _MAX_WINDOWS_WORKERS) if os.name == "nt" else count
         self._prepare = prepare
         self._many: _Pool | None = None
         self._single: _Pool | None = None
@@ -103,9 +103,9 @@ class Processes(Generic[J, A]):
             elif pool is not None:  # does not wait for running jobs
                 pool.end()
 
-    def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
+    def answers(self, jobs: Iterable[J]) -> Iterator[A | LostJob]:
         """Yield one answer per job, in the order of the jobs."""
-        yield from bounded_map(jobs, self._submit, self._collect, self._count * _PER_WORKER)
+        yield from bounded_map(jobs, self._submit, self._collect, self._count * _JOBS_PER_WORKER)
 
     def _submit(self, job: J) -> tuple[_Pool, Future[A]]:
         if self._many is not None:
@@ -116,7 +116,7 @@ class Processes(Generic[J, A]):
         self._many = self._pool(self._count)
         return self._many, self._start_job(self._many, job)
 
-    def _collect(self, job: J, under_way: tuple[_Pool, Future[A]]) -> A | Lost:
+    def _collect(self, job: J, under_way: tuple[_Pool, Future[A]]) -> A | LostJob:
         pool, future = under_way
         try:
             return future.result()
@@ -124,9 +124,9 @@ class Processes(Generic[J, A]):
             pool.end()  # a process that is still starting would wait for jobs forever
             return self._run_alone(job)
         except Exception as error:  # noqa: BLE001  # for example an answer that cannot be pickled
-            return Lost(f"{type(error).__name__}: {error!s:.200}", error)
+            return LostJob(f"{type(error).__name__}: {error!s:.200}", error)
 
-    def _run_alone(self, job: J) -> A | Lost:
+    def _run_alone(self, job: J) -> A | LostJob:
         if self._single is None:
             self._single = self._pool(1)
         try:
@@ -134,9 +134,9 @@ class Processes(Generic[J, A]):
         except BrokenProcessPool:
             self._single.end()
             self._single = None
-            return Lost("the worker crashed on this file twice, the second time in isolation")
+            return LostJob("the worker crashed on this file twice, the second time in isolation")
         except Exception as error:  # noqa: BLE001
-            return Lost(f"{type(error).__name__}: {error!s:.200}", error)
+            return LostJob(f"{type(error).__name__}: {error!s:.200}", error)
 
     def _start_job(self, pool: _Pool, job: J) -> Future[A]:
         try:
@@ -156,7 +156,7 @@ class _Pool:
 
     def __init__(self, count: int, prepare: Callable[[], object] | None) -> None:
         self.context = _Spawning()
-        self.executor = ProcessPoolExecutor(count, self.context, _begin, (prepare,))
+        self.executor = ProcessPoolExecutor(count, self.context, _initialize, (prepare,))
 
     def end(self) -> None:
         """Kill all processes and wait for the executor's thread."""
@@ -178,13 +178,13 @@ class _Spawning(SpawnContext):
         super().__init__()
         self.started: list[SpawnProcess] = []
 
-    def Process(self, *args: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        process = SpawnProcess(*args, **named)
+    def Process(self, *args: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        process = SpawnProcess(*args, **options)
         self.started.append(process)
         return process
 
 
-def _begin(prepare: Callable[[], object] | None) -> None:
-    be_worker()
+def _initialize(prepare: Callable[[], object] | None) -> None:
+    initialize_worker()
     if prepare is not None:
         prepare()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-__all__ = ["Closing", "be_worker", "receive", "send", "start"]
+__all__ = ["Closing", "initialize_worker", "receive", "send", "start"]
 
 try:
     import fcntl
@@ -59,22 +59,22 @@ def start(
     """
     if not _CAN_TIE:
         return _popen(command, environment, errors, group)
-    theirs, ours = os.pipe()
-    _lifelines.add(ours)
+    child_end, parent_end = os.pipe()
+    _lifelines.add(parent_end)
     try:
-        process = _popen(command, environment, errors, group, theirs)
-        weakref.finalize(process, _close_lifeline, ours).atexit = False
-        _tie(theirs, -process.pid if group else process.pid)
+        process = _popen(command, environment, errors, group, child_end)
+        weakref.finalize(process, _close_lifeline, parent_end).atexit = False
+        _kill_with_pipe(child_end, -process.pid if group else process.pid)
     except BaseException:
-        _close_lifeline(ours)
+        _close_lifeline(parent_end)
         raise
     finally:
-        os.close(theirs)
+        os.close(child_end)
     return process
 
 
 def _popen(
-    command: Sequence[str], environment: Mapping[str, str] | None, errors: int, group: bool, *kept: int
+    command: Sequence[str], environment: Mapping[str, str] | None, errors: int, group: bool, *inherited_handle: int
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         list(command),
@@ -84,11 +84,11 @@ def _popen(
         env=None if environment is None else dict(environment),
         bufsize=0,  # an unbuffered pipe has no lock that a fork could copy while it is held
         start_new_session=group,
-        pass_fds=kept,
+        pass_fds=inherited_handle,
     )
 
 
-def be_worker() -> None:
+def initialize_worker() -> None:
     """Prepare a process of multiprocessing.
 
     It ends with its parent, and leaves Ctrl-C, which reaches every process, to the parent.
@@ -106,7 +106,7 @@ def be_worker() -> None:
         os._exit(1)
 
     if _CAN_TIE:
-        _tie(parent.sentinel, os.getpid())
+        _kill_with_pipe(parent.sentinel, os.getpid())
         if wait([parent.sentinel], 0):  # the parent had ended before
             os._exit(1)
     else:
@@ -121,14 +121,14 @@ def send(stream: IO[bytes], data: bytes) -> None:
     stream.flush()
 
 
-def receive(read: Callable[[int], bytes], size: int) -> bytes:
+def receive(read_bytes: Callable[[int], bytes], size: int) -> bytes:
     """Return exactly `size` bytes, read in parts.
 
     Raises EOFError if the process at the other end is gone.
     """
     parts: list[bytes] = []
     while size:
-        part = read(min(size, _PART))
+        part = read_bytes(min(size, _PART))
         if not part:
             raise EOFError
         parts.append(part)
@@ -136,7 +136,7 @@ def receive(read: Callable[[int], bytes], size: int) -> bytes:
     return b"".join(parts)
 
 
-def _tie(pipe: int, owner: int) -> None:
+def _kill_with_pipe(pipe: int, owner: int) -> None:
     """Let the kernel kill `owner` when `pipe` has no writer any more.
 
     owner: a process or, if negative, a process group.

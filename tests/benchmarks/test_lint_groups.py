@@ -131,7 +131,7 @@ def test_irs_are_compared_with_read_model(irs: dict[str, Path], monkeypatch: pyt
     assert texts_by_name["peak memory of specgate's reader"].endswith("x the XML")
 
 
-def test_without_openvino_the_irs_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_openvino_the_irs_give_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openvino", None)
     [group] = ir_groups.ir_groups()
     assert [contender.missing for contender in group.contenders] == [

@@ -52,7 +52,7 @@ def test_an_accepted_descriptor_exits_0(capsys, tmp_path):
     assert capsys.readouterr().out == "accepted   directml:4.1  ONE_HOT  good.json\n"
 
 
-def test_a_rejected_descriptor_exits_1_and_says_why_and_from_where_on(capsys, tmp_path):
+def test_a_rejected_descriptor_exits_1_and_gives_the_reason_and_from_where_on(capsys, tmp_path):
     bad = {**GOOD, "desc": {**GOOD["desc"], "IndicesTensor": {"DataType": "INT64", "Sizes": [1, 1, 3, 1]}}}
     assert main(["check", write(tmp_path / "bad.json", bad), "-t", "directml:2.1"]) == 1
     text = capsys.readouterr().out
@@ -384,7 +384,7 @@ def test_an_array_that_is_missing_is_reported_with_the_file(capsys, tmp_path):
     assert f"specgate: {file}: no array for the input IndicesTensor" in capsys.readouterr().err
 
 
-def test_check_says_why_an_operator_has_no_table(capsys, tmp_path):
+def test_check_gives_the_reason_an_operator_has_no_table(capsys, tmp_path):
     file = write(tmp_path / "typo.json", GOOD | {"type": "DML_OPERATOR_ONE_HOTT"})
     assert main(["check", file, "-t", "directml:4.1"]) == 0
     assert (

@@ -84,7 +84,7 @@ def test_colours_only_on_a_terminal(monkeypatch, capsys):
         return "\x1b[" in capsys.readouterr().out
 
     assert not shows_colours()
-    monkeypatch.setattr("specgate.cli.ending._Output.isatty", lambda _: True)
+    monkeypatch.setattr("specgate.cli.shutdown._Output.isatty", lambda _: True)
     monkeypatch.setenv("TERM", "xterm")
     assert shows_colours()
     assert not shows_colours("--color", "never")

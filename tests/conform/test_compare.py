@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specgate.conform.compare import kind_of, our_verdict
+from specgate.conform.compare import kind_of, verdicts_of
 from specgate.descriptors.read import read_dict
 from specgate.oracles.protocol import Reply
 from specgate.spec.tables import dialect
@@ -12,7 +12,7 @@ def test_the_cells_of_conditional_rows_count():
     tensor = {"DataType": "FLOAT64", "Sizes": [1]}
     desc = {"Function": "L1", "InputTensor": tensor, "OutputTensor": tensor, "AxisCount": 1, "Axes": [0]}
     reduce = dialect("directml").operator("REDUCE")
-    verdicts = our_verdict(read_dict({"type": "REDUCE", "desc": desc}, "directml"), reduce, "3.1", "linux")
+    verdicts = verdicts_of(read_dict({"type": "REDUCE", "desc": desc}, "directml"), reduce, "3.1", "linux")
     assert verdicts.documented.accepted is False
     assert verdicts.observed.ids == {"directml/REDUCE/InputTensor.type", "directml/REDUCE/OutputTensor.type"}
 
@@ -31,7 +31,7 @@ def test_what_builds_take_by_chance_is_a_bug_of_theirs():
     }
     padding = dialect("directml").operator("PADDING")
     for level, kind in ("3.1", "bug"), ("4.1", "bug"), ("5.0", "unexplained"):
-        ours = our_verdict(read_dict({"type": "PADDING", "desc": desc}, "directml"), padding, level, "linux")
+        ours = verdicts_of(read_dict({"type": "PADDING", "desc": desc}, "directml"), padding, level, "linux")
         assert ours.observed.ids == {"directml/PADDING/dimension-count-rank"}
         assert kind_of(padding, level, "linux", ours, Reply("accepted")) == kind
         assert kind_of(padding, level, "linux", ours, Reply("rejected")) is None
@@ -40,7 +40,7 @@ def test_what_builds_take_by_chance_is_a_bug_of_theirs():
 def kind(inputs, attributes, implementation, word, op_type="LpNormalization"):
     node = {"op_type": op_type, "inputs": inputs, "outputs": [], "attributes": attributes}
     spec = dialect("onnx").operator(op_type)
-    ours = our_verdict(read_dict(node, "onnx"), spec, "22", implementation)
+    ours = verdicts_of(read_dict(node, "onnx"), spec, "22", implementation)
     assert ours.observed.accepted is False
     return kind_of(spec, "22", implementation, ours, Reply(word))
 

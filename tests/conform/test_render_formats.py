@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from specgate.conform.render import FORMATS
 from specgate.conform.render.shared import (
+    format_descriptor,
     headline,
-    natural,
+    natural_key,
     one_line,
     percent,
-    pretty,
     repeat_command,
     sort_tallies,
 )
@@ -71,14 +71,14 @@ def test_only_all_is_100_and_only_none_is_0(whole, missing):
 
 def test_names_sort_by_their_numbers():
     names = ["opset13", "Opset9", "opset", "10.0", "2.1", "9", "a", ""]
-    assert sorted(names, key=natural) == ["", "2.1", "9", "10.0", "a", "opset", "Opset9", "opset13"]
+    assert sorted(names, key=natural_key) == ["", "2.1", "9", "10.0", "a", "opset", "Opset9", "opset13"]
 
 
 @pytest.mark.slow
 @given(st.text(max_size=8), st.text(max_size=8))
 def test_the_order_of_names_is_total(a, b):
-    assert (natural(a) == natural(b)) == (a == b)
-    assert (natural(a) < natural(b)) != (natural(a) >= natural(b))
+    assert (natural_key(a) == natural_key(b)) == (a == b)
+    assert (natural_key(a) < natural_key(b)) != (natural_key(a) >= natural_key(b))
 
 
 def test_implementations_keep_the_order_of_the_versions():
@@ -117,10 +117,10 @@ def test_a_descriptor_is_the_same_json_on_one_line_and_on_several():
     import json
 
     value = {"a": [1.5, None, {"b": "##[x] ::y \x7f\u202e\U0001f600"}], "c": list(range(60)), "d": {"e": "f" * 90}}
-    line, lines = one_line(value), pretty(value)
+    line, lines = one_line(value), format_descriptor(value)
     assert json.loads(line) == json.loads(lines) == value
     assert line.isprintable()
     assert line.isascii()
     assert "##" not in line + lines
     assert "::" not in line + lines
-    assert max(map(len, pretty({"x": [[7] * 20] * 20}).splitlines())) <= 96
+    assert max(map(len, format_descriptor({"x": [[7] * 20] * 20}).splitlines())) <= 96

@@ -10,8 +10,8 @@ from importlib.resources import files
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from specgate.conform.render.html import render, shade
-from specgate.conform.render.shared import pretty
+from specgate.conform.render.html import render, shade_class
+from specgate.conform.render.shared import format_descriptor
 from specgate.conform.result import Tally
 from specgate.report.clean import clean
 from tests.conform.samples import EMPTY, results, sample
@@ -133,7 +133,7 @@ def test_nothing_compared_is_not_shown_as_good():
     ],
 )
 def test_only_all_has_the_colour_of_all(part, whole, name):
-    assert shade(part, whole) == name
+    assert shade_class(part, whole) == name
 
 
 def luminance(colour: str) -> float:
@@ -178,7 +178,7 @@ def test_whatever_an_implementation_says_is_text(result):
     differences = [*result.differences, *(d for v in result.values for d in v.differing)]
     assert sorted(reader.texts.get("q", [])) == sorted(clean(d.detail, None) for d in differences if d.detail)
     assert sorted(reader.texts.get("pre", [])) == sorted(
-        "\n".join(clean(line, None) for line in pretty(d.descriptor).split("\n")) for d in differences
+        "\n".join(clean(line, None) for line in format_descriptor(d.descriptor).split("\n")) for d in differences
     )
     commands = [clean(d.command, None) for d in differences if d.command]
     assert sorted(reader.texts["pre.command"][:-1]) == sorted(commands)

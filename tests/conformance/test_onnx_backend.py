@@ -17,7 +17,7 @@ import pytest
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import Error
 from specgate.execution.containers import arrays_in
-from specgate.execution.observed import differing
+from specgate.execution.observed import find_differences
 
 pytestmark = [
     pytest.mark.oracle,
@@ -132,7 +132,7 @@ def difference(case: Any, path: str) -> str:
                     return f"{name}: {array.dtype} {array.shape} for {other.dtype} {other.shape}"
                 least = 2**-7 if array.dtype.name == "bfloat16" else 0.0  # a step of it
                 least = 2.0 if "image_decoder" in case.name else least  # of 255, as codecs differ
-                if case.name not in RANDOM and differing(other, array, max(case.rtol, case.atol, least)).any():
+                if case.name not in RANDOM and find_differences(other, array, max(case.rtol, case.atol, least)).any():
                     return f"{name}: other values"
     return ""
 

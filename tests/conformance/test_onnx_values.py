@@ -23,7 +23,7 @@ from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
-from specgate.execution.observed import differing, tolerance_of
+from specgate.execution.observed import find_differences, tolerance_of
 from specgate.spec.tables import dialect
 
 pytestmark = [
@@ -167,4 +167,4 @@ def test_backend_node_tests(operator, tmp_path):
             if operator in RANDOM:
                 assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), name
                 continue
-            assert not differing(theirs, mine, tolerance).any(), name
+            assert not find_differences(theirs, mine, tolerance).any(), name

@@ -12,8 +12,8 @@ import pytest
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.dxdispatch.buffers import needed_bytes
-from specgate.dialects.directml.oracle.cases import lay_out
-from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
+from specgate.dialects.directml.oracle.cases import pack_array
+from specgate.dialects.directml.oracle.values import FILL_BYTES, ValuesOracle
 from specgate.dialects.directml.oracle.values_environment import VALUE_LEVELS, missing_values, values_command
 from specgate.execution.engine import execute_at
 from specgate.spec.tables import dialect
@@ -53,7 +53,7 @@ def one_hot_as_built(descriptor, arrays, level):
     values = arrays["ValuesTensor"]
     at = 1 if tensor.strides is None else tensor.strides[-1]
     size = 8 * (1 + at + needed_bytes(tensor, "ValuesTensor"))
-    read = [lay_out(values, tensor, size, fill, "ValuesTensor").view(values.dtype)[at] for fill in FILLS]
+    read = [pack_array(values, tensor, size, fill, "ValuesTensor").view(values.dtype)[at] for fill in FILL_BYTES]
     hit = place == np.arange(depth).reshape([-1 if d == axis else 1 for d in range(place.ndim)])
     onnx_model = np.where(hit, read[0], values.reshape(-1)[0])
     return np.ma.MaskedArray(onnx_model, mask=hit) if read[0].tobytes() != read[1].tobytes() else onnx_model

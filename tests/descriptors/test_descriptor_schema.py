@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import specgate
 from specgate.cli import main
 from specgate.descriptors.read import write_dict
-from specgate.dialects import SHIPPED, capability
+from specgate.dialects import BUILT_IN, capability
 from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
 from specgate.slotted import replace
@@ -26,7 +26,7 @@ from specgate.testing import descriptors
 if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
-EVERY = [(name, operator) for name in SHIPPED for operator in dialect(name).operators]
+EVERY = [(name, operator) for name in BUILT_IN for operator in dialect(name).operators]
 LARGEST = 700_000
 
 
@@ -47,7 +47,7 @@ def plain(spec: OperatorSpec) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_every_example_is_taken(name) -> None:
     wrong = []
     for operator in dialect(name).operators:
@@ -83,7 +83,7 @@ def test_attributes_that_are_not_given_are_not_written(name, operator, attribute
     assert problems(name, bare) == []
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_lists_and_named_ones_are_taken(name) -> None:
     item = plain(dialect(name).operator(dialect(name).operators[0]))
     assert problems(name, [item, item]) == []
@@ -165,7 +165,7 @@ def test_words_of_layers_may_be_in_capitals() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_a_counterexample_differs_from_its_example_only_where_the_schema_is_open(name) -> None:
     """The schema does not contain rules, so `check` alone finds a broken one."""
     open_ = 0
@@ -177,7 +177,7 @@ def test_a_counterexample_differs_from_its_example_only_where_the_schema_is_open
     assert open_ > 40
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_its_size(name, capsys) -> None:
     assert main(["spec", "schema", "descriptor", "--dialect", name]) == 0
     text = capsys.readouterr().out

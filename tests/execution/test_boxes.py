@@ -9,13 +9,13 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution.kernels.nms import (
-    by_corners,
     corners_of_turned,
     overlaps,
     suppress_boxes,
     suppress_by_class,
     suppress_by_matrix,
     suppress_turned_boxes,
+    to_corners,
     turned_overlaps,
 )
 
@@ -37,13 +37,13 @@ def test_overlap_is_the_intersection_over_the_union():
 def test_sides_that_count_one_more_touch_their_neighbours():
     others = np.array([[2, 0, 3, 0], [1.5, 0, 3, 0]], np.float32)
     box = np.array([0, 0, 1, 0], np.float32)
-    assert overlaps(box, others, more=1.0)[1] > 0
-    assert overlaps(box, others, more=1.0, touching=True).tolist() == [0, 0]
+    assert overlaps(box, others, side_offset=1.0)[1] > 0
+    assert overlaps(box, others, side_offset=1.0, touching=True).tolist() == [0, 0]
 
 
 def test_corners_come_in_any_order_and_from_the_centre():
-    assert by_corners(np.array([2.0, 0, 0, 1]), centred=False).tolist() == [0, 0, 2, 1]
-    assert by_corners(np.array([1.0, 2, 2, 4]), centred=True).tolist() == [0, 0, 2, 4]
+    assert to_corners(np.array([2.0, 0, 0, 1]), centred=False).tolist() == [0, 0, 2, 1]
+    assert to_corners(np.array([1.0, 2, 2, 4]), centred=True).tolist() == [0, 0, 2, 4]
 
 
 @pytest.mark.parametrize(("angle", "expected"), [(0.0, 1.0), (np.pi / 2, 1.0), (np.pi / 4, 2 / np.sqrt(2) - 0.7071068)])

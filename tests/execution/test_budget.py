@@ -20,7 +20,7 @@ import pytest
 from specgate.conform.cases import fill
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.descriptors.read import read_dict
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.errors import Error, InputError, NoKernel
 from specgate.execution import engine, kernels, memory
 from specgate.execution.arguments import recipe_of
@@ -35,7 +35,7 @@ LARGE = 2**14
 CONSTANT = 2**16
 OPERATORS = [
     (name, operator)
-    for name in SHIPPED
+    for name in BUILT_IN
     for operator in dialect(name).operators
     if dialect(name).operator(operator).table.recipe is not None
 ]

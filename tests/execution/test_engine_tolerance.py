@@ -9,7 +9,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.errors import InputError
-from specgate.execution.observed import differing, tolerance_of
+from specgate.execution.observed import find_differences, tolerance_of
 from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.tables import dialect
 
@@ -73,14 +73,18 @@ def test_a_fused_operator_adds_its_own(operator):
     ],
 )
 def test_what_is_near(expected, result, allowed, answer):
-    assert differing(np.array(expected, "f4"), np.array(result, "f4"), allowed).tolist() == answer
+    assert find_differences(np.array(expected, "f4"), np.array(result, "f4"), allowed).tolist() == answer
 
 
 def test_integers_and_masks():
     huge = np.array([2**63 - 1, 2**63 - 1], "i8")
-    assert differing(huge, huge - np.array([0, 1]), 0).tolist() == [False, True]
+    assert find_differences(huge, huge - np.array([0, 1]), 0).tolist() == [False, True]
     expected = np.ma.MaskedArray([1, 2, 3], [True, False, False])
-    assert differing(expected, np.ma.MaskedArray([9, 2, 3], [False, False, True]), 0).tolist() == [False, False, True]
-    assert differing(np.array(["a", "b"], object), np.array(["a", "c"], object), 0).tolist() == [False, True]
+    assert find_differences(expected, np.ma.MaskedArray([9, 2, 3], [False, False, True]), 0).tolist() == [
+        False,
+        False,
+        True,
+    ]
+    assert find_differences(np.array(["a", "b"], object), np.array(["a", "c"], object), 0).tolist() == [False, True]
     with pytest.raises(InputError, match="one type and shape"):
-        differing(np.zeros(2, "f4"), np.zeros(2, "f8"), 0)
+        find_differences(np.zeros(2, "f4"), np.zeros(2, "f8"), 0)

@@ -7,31 +7,31 @@ import pytest
 
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
-from specgate.execution.observed import differing, tolerance_of
+from specgate.execution.observed import find_differences, tolerance_of
 from specgate.execution.types import numpy_type
 from specgate.spec.lint import levels_of_example
 from specgate.spec.tables import dialect
 
 CASES = [
     (name, operator, example)
-    for name in SHIPPED
+    for name in BUILT_IN
     for operator in dialect(name).operators
     for example, stated in dialect(name).operator(operator).table.examples.items()
     if stated.get("outputs") and dialect(name).operator(operator).table.recipe
 ]
 WITHOUT_KERNEL = [
     (name, operator)
-    for name in SHIPPED
+    for name in BUILT_IN
     for operator in dialect(name).operators
     if (table := dialect(name).operator(operator).table).recipe is None and table.examples
 ]
 
 
 def test_each_dialect_has_examples():
-    assert {name for name, _, _ in CASES} == set(SHIPPED)
+    assert {name for name, _, _ in CASES} == set(BUILT_IN)
 
 
 @pytest.mark.parametrize(("name", "operator", "example"), CASES, ids=str)
@@ -51,7 +51,7 @@ def test_example(name, operator, example):
             ]  # fmt: skip
             for result, expected_value, tensor in pairs:
                 values = np.array(expected_value, numpy_type(spec.dialect, tensor.type))
-                wrong = differing(result, values.reshape(result.shape), tolerance_of(descriptor, level))
+                wrong = find_differences(result, values.reshape(result.shape), tolerance_of(descriptor, level))
                 assert not wrong.any(), (level, output, result, expected_value)
 
 

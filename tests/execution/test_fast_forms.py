@@ -11,11 +11,11 @@ import pytest
 
 from specgate.execution.kernels import arithmetic, conv, roi_align, window_products
 from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, sigmoid, swish
-from specgate.execution.kernels.adaptive_pool import plain
+from specgate.execution.kernels.adaptive_pool import is_sequential_equal
 from specgate.execution.kernels.arithmetic import choose_elements, to_half
 from specgate.execution.kernels.conv import convolve
 from specgate.execution.kernels.elementwise import cosh, erf, exp, tanh
-from specgate.execution.kernels.nms import Limits, apart, by_corners, select_with_suppression
+from specgate.execution.kernels.nms import Limits, OverlapFunction, select_with_suppression, to_corners
 from specgate.execution.kernels.normalization import normalize_batch, normalize_layer, normalize_neighbourhoods
 from specgate.execution.kernels.pool import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
@@ -183,11 +183,11 @@ def test_pools_by_slices_find_what_a_search_of_each_window_finds(dilations: tupl
         np.testing.assert_array_equal(max_pool_values(data, **slide)[values > -np.inf], values[values > -np.inf])
 
 
-def test_slices_are_not_taken_where_a_search_tells_elements_apart() -> None:
+def test_slices_are_rejected_where_a_search_tells_elements_apart() -> None:
     windows: list[Any] = []
-    assert plain(np.ones((1, 1, 2), np.float32), windows, finite=False)
-    assert not plain(np.array([[[0.0, -0.0]]], np.float32), windows, finite=False)
-    assert not plain(np.array([[[0.0, np.inf]]], np.float32), windows, finite=True)
+    assert is_sequential_equal(np.ones((1, 1, 2), np.float32), windows, finite=False)
+    assert not is_sequential_equal(np.array([[[0.0, -0.0]]], np.float32), windows, finite=False)
+    assert not is_sequential_equal(np.array([[[0.0, np.inf]]], np.float32), windows, finite=True)
     values, places = max_pool(
         np.array([[[-0.0, 0.0, np.nan, 1.0]]], np.float32), strides=[2], window=[2], start_padding=[0],
         end_padding=[0], finite=False,
@@ -219,7 +219,7 @@ def test_convolutions_by_windows_side_by_side_sum_the_same_terms(
     pads: tuple[int, ...],
 ) -> None:
     monkeypatch.setattr(window_products, "_PRODUCT_BLOCK", block)
-    monkeypatch.setattr(window_products, "_FEW", 0)
+    monkeypatch.setattr(window_products, "_MIN_WORK", 0)
     data = RANDOM.integers(-9, 9, (2, groups * channels, 9, 7)).astype(np.float32)
     data[0, 0, 4, 3], data[1, 0, 2, 2] = np.inf, np.nan
     filters = RANDOM.integers(-9, 9, (outputs, channels, 3, 2)).astype(np.float32)
@@ -319,12 +319,12 @@ def test_neighbourhoods_in_float32_come_nearer_than_their_tolerance_of_2e_6(
 def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
     for number in range(60):
         count = int(RANDOM.integers(0, 250))
-        boxes = by_corners(RANDOM.integers(0, 12, (count, 4)).astype(np.float32), centred=number % 3 == 0)
+        boxes = to_corners(RANDOM.integers(0, 12, (count, 4)).astype(np.float32), centred=number % 3 == 0)
         if count:
             boxes[RANDOM.integers(0, count)] = np.nan
         scores = RANDOM.integers(0, 9, count).astype(np.float32)
         limits = Limits(int(RANDOM.integers(0, 90)), float(RANDOM.choice([0, 0.3, 0.5, np.nan])), 1.0)
-        of_boxes = apart(boxes, more=float(number % 2))
+        of_boxes = OverlapFunction(boxes, more=float(number % 2))
         with np.errstate(all="ignore"):
             array, kept = select_with_suppression(scores, limits, of_boxes)
             expected, others = select_with_suppression(scores, limits, of_boxes.__call__)  # without `apart`: one by one

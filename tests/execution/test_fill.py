@@ -66,7 +66,7 @@ def test_numbers_that_a_type_cannot_hold():
     for value in (256, -1, 0.5, 2**70):
         with pytest.raises(InputError, match="uint8"):
             number(value, np.dtype("u1"))
-    assert number(-1.5, np.dtype("u1"), whole=True) == 255
+    assert number(-1.5, np.dtype("u1"), integral_only=True) == 255
     assert number(70000, np.dtype("f2")) == np.inf
 
 

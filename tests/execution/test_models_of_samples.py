@@ -9,7 +9,7 @@ import pytest
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.feature_columns import exceeds, map_labels, mark_categories, row_of_map
+from specgate.execution.kernels.ml_features import exceeds, map_labels, mark_categories, row_of_map
 from specgate.execution.kernels.optimizer import step_by_momentum
 from specgate.execution.kernels.regex import match_pattern
 from specgate.execution.kernels.text import normalize_texts, split_texts

@@ -43,7 +43,7 @@ def entries():
 @pytest.mark.parametrize(("spec", "message"), entries())
 def test_the_kernel_has_the_arguments(spec, message):
     facts = inspect.signature(find_kernel(message.kernel or spec.table.recipe["kernel"])).parameters
-    named = {*facts, *(Broadcast.__annotations__ if "how" in facts else ())}
+    named = {*facts, *(Broadcast.__annotations__ if "options" in facts else ())}
     assert message.arguments.keys() <= named
 
 

@@ -58,7 +58,7 @@ def test_a_list_that_is_written_into_counts() -> None:
 
 
 @pytest.mark.parametrize("array", [DATA.T, DATA.astype(np.float64), DATA[:1]])
-def test_arrays_are_held_against_the_declaration_each_time(array: NDArray[Any]) -> None:
+def test_arrays_are_compared_with_the_declaration_each_time(array: NDArray[Any]) -> None:
     result = _softmax()
     specgate.execute(result, {"input": DATA})
     with pytest.raises(specgate.InputError):
@@ -83,7 +83,7 @@ def test_the_budget_is_held_each_time() -> None:
         specgate.execute(descriptor, {"input": DATA}, max_bytes=10)
 
 
-def test_outputs_are_held_against_the_declaration_each_time() -> None:
+def test_outputs_are_compared_with_the_declaration_each_time() -> None:
     descriptor = _softmax()
     specgate.execute(descriptor, {"input": DATA})
     descriptor.fields["output"] = descriptor.fields["output"]._replace(sizes=(3, 2))  # type: ignore[index]

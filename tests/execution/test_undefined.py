@@ -30,13 +30,17 @@ def kernels() -> dict[str, list[str]]:
     for name in TABLES.tables.operators:
         recipe = TABLES.operator(name).table.recipe
         kernel = recipe["kernel"] if recipe else ""
-        if kernel in undefined._BY_PLACE or kernel in undefined._MOVED or kernel in undefined._SIZES:
+        if (
+            kernel in undefined._ELEMENTWISE_KERNELS
+            or kernel in undefined._MOVED_ARGUMENTS
+            or kernel in undefined._SIZES
+        ):
             texts_by_name.setdefault(kernel, []).append(name)
     return texts_by_name
 
 
 def test_all_of_them_are_kernels_of_operators() -> None:
-    assert kernels().keys() == undefined._BY_PLACE | undefined._MOVED.keys() | undefined._SIZES
+    assert kernels().keys() == undefined._ELEMENTWISE_KERNELS | undefined._MOVED_ARGUMENTS.keys() | undefined._SIZES
 
 
 def examples(name: str):
@@ -90,7 +94,7 @@ def maskable(spec, level, descriptor, kernel):
         execute_at(descriptor, arrays, level)
     except InputError:  # sizes that are no constants
         return
-    moved = undefined._MOVED.get(kernel)
+    moved = undefined._MOVED_ARGUMENTS.get(kernel)
     for field, array in arrays.items():
         if first(array).dtype.kind in "biuf" and first(array).size and (moved is None or arguments[field] in moved):
             yield field, arrays
@@ -106,7 +110,7 @@ def both_ways(spec, level, descriptor, arrays, field, mask) -> tuple[dict[str, A
         return {**arrays, field: [array, *arrays[field][1:]] if isinstance(arrays[field], list) else array}
 
     array = first(arrays[field])
-    entries = undefined.computed_apart(spec, level, with_first(np.ma.MaskedArray(array, mask=mask)), run, run)
+    entries = undefined.mask_undefined_outputs(spec, level, with_first(np.ma.MaskedArray(array, mask=mask)), run, run)
     assert entries is not None
     changed = np.where(mask, ~array if array.dtype.kind == "b" else array + 1, array).astype(array.dtype)
     return entries, run(with_first(changed))

@@ -89,7 +89,7 @@ def test_a_dimension_more_has_its_numbers_in_every_array() -> None:
     assert descriptor.fields["OutputTensor"].sizes == (1, 2, 4, 5, 5)
     assert [descriptor.fields[name] for name in ("Strides", "WindowSize")] == [[1, 1, 1], [2, 2, 2]]
     assert descriptor.fields["DimensionCount"] == 3
-    assert change_depth(descriptor, POOLING, 1, drop=True) == pooling()
+    assert change_depth(descriptor, POOLING, 1, drop_dimension=True) == pooling()
 
 
 def test_beginnings_and_ends_of_one_array_both_get_the_dimension() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, TensorDesc, tensor
 from specgate.generate.repair import consistent_constants, repair_descriptor
-from specgate.generate.seeds import concrete, examples_at
+from specgate.generate.seeds import examples_at, make_concrete
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 
@@ -16,7 +16,7 @@ PICK = Random(0).randint
 
 
 def example(name: str, operator: str, level: str) -> Descriptor:
-    return concrete(next(examples_at(dialect(name).operator(operator), level)))
+    return make_concrete(next(examples_at(dialect(name).operator(operator), level)))
 
 
 def test_a_valid_one_stays_as_it_is() -> None:
@@ -35,7 +35,7 @@ def test_a_valid_one_stays_as_it_is() -> None:
         ("IndicesTensor", {"sizes": (1,) * 9}),
     ],
 )
-def test_one_hot_is_mended(field: str, change: dict[str, object]) -> None:
+def test_one_hot_is_repaired(field: str, change: dict[str, object]) -> None:
     base = example("directml", "ONE_HOT", "6.4")
     side = dialect("directml").operator("ONE_HOT").resolve("6.4")
     assert side is not None

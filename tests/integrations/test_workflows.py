@@ -56,7 +56,7 @@ def test_one_action_has_one_version_in_all_workflows():
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_may_read_and_no_more_but_where_a_job_says_why(path):
+def test_a_workflow_may_read_and_no_more_but_where_a_job_gives_the_reason(path):
     text = path.read_text(encoding="utf-8")
     assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
     more = [line for line in text.splitlines() if re.search(r": write\b", line)]

@@ -21,7 +21,7 @@ import pytest
 from specgate.cli import main
 from specgate.errors import InputError
 from specgate.linting import jobs as linting_jobs
-from specgate.workers.pool import Lost
+from specgate.workers.pool import LostJob
 from tests.linting.deadly import act
 from tests.paths import DATA, ROOT
 
@@ -113,9 +113,9 @@ def test_a_job_that_kills_its_workers_is_named_and_the_others_are_answered(addre
     jobs.insert(5, "raise no such thing")
     with linting_jobs.Cluster(act, address) as workers:
         items = list(workers.answers(jobs))
-    assert items[5] == Lost("ValueError: no such thing")
-    assert items[12] == Lost("3 workers died on this file")
-    assert [answer for answer in items if not isinstance(answer, Lost)] == [str(number) for number in range(40)]
+    assert items[5] == LostJob("ValueError: no such thing")
+    assert items[12] == LostJob("3 workers died on this file")
+    assert [answer for answer in items if not isinstance(answer, LostJob)] == [str(number) for number in range(40)]
 
 
 def test_few_jobs_are_under_way_on_the_cluster(address: str) -> None:

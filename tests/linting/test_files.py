@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.errors import InputError
-from specgate.linting.files import discover, looks_like_model, quote_text, read_whole, relative_name
+from specgate.linting.files import discover, looks_like_model, quote_text, read_content, relative_name
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX links or special files")
 
@@ -244,9 +244,9 @@ def test_a_name_through_a_link_to_the_root(root: Path) -> None:
 
 def test_reading_is_bounded(root: Path) -> None:
     make("a", content=b"12345")
-    assert read_whole(Path("a"), 5, name="a") == b"12345"
+    assert read_content(Path("a"), 5, name="a") == b"12345"
     with pytest.raises(InputError, match="a: expected at most 4 bytes, found more"):
-        read_whole(Path("a"), 4, name="a")
+        read_content(Path("a"), 4, name="a")
 
 
 @given(st.text(st.characters()))

@@ -19,7 +19,7 @@ import pytest
 from specgate.cli import main
 from specgate.errors import InputError
 from specgate.linting.jobs import lint_job
-from specgate.workers.pool import Lost, PoolClosed, Processes, bounded_map
+from specgate.workers.pool import LostJob, PoolClosed, Processes, bounded_map
 from tests.linting.deadly import act, prepare
 from tests.paths import DATA, ROOT
 
@@ -62,8 +62,8 @@ def test_every_process_is_prepared(tmp_path: Path) -> None:
 
 def test_what_a_job_raises_is_its_answer() -> None:
     items = spread(["say 1", "raise no such thing", "strange", "say 2"])
-    assert items[1] == Lost("ValueError: no such thing")
-    assert isinstance(items[2], Lost)
+    assert items[1] == LostJob("ValueError: no such thing")
+    assert isinstance(items[2], LostJob)
     assert [items[0], items[3]] == ["1", "2"]
 
 
@@ -82,7 +82,7 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
     assert len(result) == len(jobs)
     for job, answer in zip(jobs, result, strict=True):
         if job == "die":
-            assert isinstance(answer, Lost)
+            assert isinstance(answer, LostJob)
             assert "the second time in isolation" in answer.reason
         else:
             assert answer == ("lived" if "beside" in job else job.rpartition(" ")[2])
@@ -121,7 +121,7 @@ def test_a_process_that_dies_while_another_is_started_leaves_none(
     thread = threading.Thread(target=lambda: done.extend(spread([f"die-after {accepted} {go}", "say 1"])), daemon=True)
     thread.start()
     thread.join(100)
-    assert [type(answer) for answer in done] == [Lost, str]
+    assert [type(answer) for answer in done] == [LostJob, str]
     for process in begun:
         process.join(30)
         assert not process.is_alive()

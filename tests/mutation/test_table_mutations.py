@@ -55,10 +55,10 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
 
     def put(table: Dialect) -> None:
         monkeypatch.setitem(tables._dialects, table.name, table)
-        check.forget()
+        check.clear_caches()
 
     yield put
-    check.forget()
+    check.clear_caches()
 
 
 def transcription(spec: OperatorSpec) -> str | None:

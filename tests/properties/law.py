@@ -18,12 +18,12 @@ from specgate.conform.cases import pool_of
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
-from specgate.execution.containers import convert_container, is_container, made_of
+from specgate.execution.containers import convert_container, is_container, make_container
 from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, integer_range, numpy_type
 from specgate.generate.moves import replace_tensors
 from specgate.generate.repair import repair_descriptor
-from specgate.generate.seeds import concrete, examples_at
+from specgate.generate.seeds import examples_at, make_concrete
 from specgate.generate.walk import valid_descriptors
 from specgate.validate.check import accepts
 from specgate.validate.row import explain_at
@@ -99,7 +99,7 @@ def empty_cases_of(
 
 def _empty_out(spec: OperatorSpec, level: str, random: Random, *, every: bool) -> Iterator[Descriptor]:
     sides = [side for side in [spec.resolve(level)] if side is not None]
-    shown = [descriptor for descriptor in map(concrete, examples_at(spec, level)) if accepts(descriptor, level)]
+    shown = [descriptor for descriptor in map(make_concrete, examples_at(spec, level)) if accepts(descriptor, level)]
     bases = [descriptor for descriptor in shown if _small(descriptor)] or valid_descriptors(
         spec, level, proven=False
     ).descriptors
@@ -256,7 +256,7 @@ def _arrays(
 
     def make(name: str, tensor: TensorDesc) -> Any:
         if is_container(spec.dialect, tensor.type):
-            return made_of(str(tensor.type), spec.dialect, inner, random.randrange(4))
+            return make_container(str(tensor.type), spec.dialect, inner, random.randrange(4))
         if tensor.type not in spec.dialect.types:
             raise InputError("no type")
         dtype, shape = numpy_type(spec.dialect, tensor.type), _sizes(tensor)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.generate.moves import replace_tensors
-from specgate.generate.seeds import concrete, examples_at
+from specgate.generate.seeds import examples_at, make_concrete
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def changed_once(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     infos = spec.fields_at(level)
     outputs = {name for name, info in infos.items() if info.kind == "output"} if spec.dialect.infers_outputs else set()
     seen = set()
-    for example in list(map(concrete, examples_at(spec, level)))[:_EXAMPLES]:
+    for example in list(map(make_concrete, examples_at(spec, level)))[:_EXAMPLES]:
         base = replace(example, fields={name: value for name, value in example.fields.items() if name not in outputs})
         for descriptor in (*_other_tensors(base, spec, level), *_other_attributes(base, spec, level)):
             key = repr(descriptor.fields)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from specgate.generate.near_misses import aims_of
+from specgate.generate.near_misses import iterate_aims
 from specgate.testing import Case, finding_ids, near_valid, reproducing
 from specgate.validate.check import check_at
 from tests.properties.support import chosen_cases, resolved_of, spec_of, steady
@@ -29,7 +29,7 @@ def cell_ids(case: Case) -> list[str]:
 #: Rows with a limiting cell; whether it can fail alone needs a search.
 LIMITED = [
     case for case in chosen_cases()
-    if any(aim.kind in CELLS for aim in aims_of(spec_of(case), resolved_of(case)))
+    if any(aim.kind in CELLS for aim in iterate_aims(spec_of(case), resolved_of(case)))
 ]  # fmt: skip
 
 

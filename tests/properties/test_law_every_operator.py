@@ -16,7 +16,7 @@ from specgate.errors import InputError
 from specgate.execution import engine
 from specgate.execution.kernels import find_kernel
 from specgate.generate.moves import Mutator
-from specgate.generate.seeds import concrete, examples_at
+from specgate.generate.seeds import examples_at, make_concrete
 from specgate.testing import descriptors, near_valid, reproducing
 from tests.properties.campaign import execute_all, executed_cases_of, executed_operators
 from tests.properties.law import ask, with_arrays
@@ -36,7 +36,7 @@ FEW: Final = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCh
 def changed_example(case: Case, random: Random) -> Descriptor:
     """Return an example of the table at a level, with up to four changes."""
     spec = spec_of(case)
-    shown = [concrete(descriptor) for descriptor in examples_at(spec, case.level)]
+    shown = [make_concrete(descriptor) for descriptor in examples_at(spec, case.level)]
     assume(shown)
     mover = Mutator(spec, random.randint, list(SIZES), shown)
     return mover.mutate_descriptor(random.choice(shown), random.randint(0, 4))

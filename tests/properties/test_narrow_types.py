@@ -14,7 +14,7 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import Error
 from specgate.execution.arguments import recipe_of
 from specgate.execution.engine import execute_at
-from specgate.execution.kernels import carries
+from specgate.execution.kernels import is_carried
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 
@@ -92,7 +92,7 @@ def arrays_for(descriptor: Descriptor, inputs: list[str], names: set[str], kind:
 def test_narrow_types_are_moved_or_rejected(name):
     spec = TABLES.operator(name)
     recipe = recipe_of(spec)
-    moved = {field for argument, field in recipe["arrays"].items() if carries(recipe["kernel"], argument)}
+    moved = {field for argument, field in recipe["arrays"].items() if is_carried(recipe["kernel"], argument)}
     for descriptor, inputs, names, shown in choices(spec):
         level = descriptor.version or next(iter(spec.levels))
         for kind in KINDS:

@@ -65,7 +65,7 @@ def expected(model: onnx.ModelProto, targets: Sequence[Target]) -> Counter[Expec
     """Return the findings on a valid model: (id, severity, target), with counts.
 
     Findings on the file itself have None for the target. Differences between versions of operators are not included:
-    see `differing`.
+    see `find_differences`.
     """
     expected_value: Counter[Expected] = Counter((*texts, None) for texts in (*_imports(model), *_names(model)))
     for target in targets:

@@ -333,7 +333,7 @@ def test_the_files_and_a_page_that_is_cut_have_the_numbers_at_the_top(monkeypatc
     options = RenderOptions(queries={"onnx:13..14": levels})
     read = Page(render(report, "html", options=options))
     assert [message for _, message in read.all("td", class_="number")] == ["4", "1"]
-    monkeypatch.setattr("specgate.report.lint.html._MOST_NODES", 3)
+    monkeypatch.setattr("specgate.report.lint.html._MAX_NODES", 3)
     assert [message for _, message in Page(render(report, "html", options=options)).all("label", class_="choice")] == [
         "note 3 of 5"
     ]

@@ -66,9 +66,9 @@ def test_columns_of_wide_and_combining_characters() -> None:
 
 
 def test_wrap_prefers_spaces_then_separators() -> None:
-    assert wrap("one two three", 9, first="* ", hang="  ") == ["* one two", "  three"]
+    assert wrap("one two three", 9, first="* ", hanging_indent="  ") == ["* one two", "  three"]
     assert wrap("directml/ONE_HOT/axis-range", 20) == ["directml/ONE_HOT/", "axis-range"]
-    assert wrap("abcdefghijkl", 9, hang=" ") == ["abcdefghi", " jkl"]
+    assert wrap("abcdefghijkl", 9, hanging_indent=" ") == ["abcdefghi", " jkl"]
     assert wrap("日本語日本語", 9) == ["日本語日", "本語"]
     assert wrap("", 10, first="  ") == [""]
 
@@ -78,12 +78,12 @@ def test_wrap_never_begins_a_line_with_a_command() -> None:
 
 
 def test_wrap_ends_even_where_nothing_fits() -> None:
-    assert wrap("::" * 6, 0, first="  ", hang=" " * 40)[-1].endswith(":")
+    assert wrap("::" * 6, 0, first="  ", hanging_indent=" " * 40)[-1].endswith(":")
 
 
 @given(st.text(st.characters().filter(lambda c: c != ":"), max_size=300), st.integers(14, 120), st.integers(0, 6))
 def test_wrap_fits_and_loses_nothing(text: str, width: int, hang: int) -> None:
     shown = clean(text, None)
-    lines = wrap(shown, width, first="> ", hang=" " * hang)
+    lines = wrap(shown, width, first="> ", hanging_indent=" " * hang)
     assert all(columns(line) <= width for line in lines)
     assert "".join(lines).replace(" ", "") == ">" + shown.replace(" ", "")

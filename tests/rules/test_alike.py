@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import Numbered, TensorDesc
+from specgate.descriptors.core import NumberedWord, TensorDesc
 from specgate.rules import evaluate
 from specgate.rules.evaluate import UNKNOWN, Context, Evaluator, Undefined
 from specgate.rules.language import NUMBER, NUMBERS, TENSOR, WORDS, Scope
@@ -59,7 +59,7 @@ def draw_cases(rng: random.Random) -> dict[str, Any]:
     numbers: list[Any] = [rng.randrange(most) for _ in range(count)]
     words: list[Any] = [rng.choice(("LEAF", "BRANCH")) for _ in range(count + rng.choice((-1, 0, 0, 0, 5)))]
     if rng.random() < 0.3:
-        numbers[rng.randrange(count)] = rng.choice((-1, 9, 50, True, 2.0, None, Numbered(1, "ONE")))
+        numbers[rng.randrange(count)] = rng.choice((-1, 9, 50, True, 2.0, None, NumberedWord(1, "ONE")))
     if rng.random() < 0.3:
         words[rng.randrange(len(words))] = rng.choice(("LAST", "OTHER", None))
     others = [rng.randrange(2) for _ in range(count - rng.choice((0, 0, 1)))]
@@ -76,7 +76,7 @@ def test_the_answer_is_that_of_all_turns(text: str, monkeypatch: pytest.MonkeyPa
         fields = draw_cases(rng)
         once = answer(rule, fields)
         with monkeypatch.context() as patched:
-            patched.setattr(evaluate, "LEAST", 1 << 60)
+            patched.setattr(evaluate, "MIN_LENGTH", 1 << 60)
             assert answer(rule, fields) == once
         result.add(str(once[0]))
     assert len(result) > 1

@@ -12,7 +12,7 @@ from specgate.descriptors.core import Descriptor, TensorDesc, tensor
 from specgate.dialects.directml.vocabulary import VOCABULARY, ScaleBias, Size2D
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
-from specgate.rules.explain import decisive, explain
+from specgate.rules.explain import decisive_parts, explain
 from specgate.rules.words import words
 from specgate.spec import tables
 from specgate.spec.dialect_spec import Dialect
@@ -276,7 +276,7 @@ def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
     assert answer in {True, False, UNKNOWN}
     if answer is not True:
         assert all(isinstance(text, str) for text in explain(form.require, context))
-        message = words(decisive(form.require, context), context)
+        message = words(decisive_parts(form.require, context), context)
         assert message.isprintable()
         assert len(message) < 1000
     return answer

@@ -9,7 +9,7 @@ import pytest
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.rules.evaluate import UNKNOWN, Context, evaluate
-from specgate.rules.explain import decisive, explain
+from specgate.rules.explain import decisive_parts, explain
 from specgate.rules.words import words
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def explained(make_spec):
         spec = make_spec(FIELDS, {"case": text}, limits={"max_dimensions": 8}, define=define)
         rule: Rule = spec.rule_forms[0].require
         context = Context({**VALUES, **(values or {})}, {"max_dimensions": 8}, spec.dialect.bits, spec.scope.defines)
-        return evaluate(rule, context), words(decisive(rule, context), context), explain(rule, context)
+        return evaluate(rule, context), words(decisive_parts(rule, context), context), explain(rule, context)
 
     return explained
 

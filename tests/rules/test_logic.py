@@ -141,7 +141,7 @@ def test_file_says_each_thing_once_and_enough_of_each() -> None:
     assert sum(answers.values()) >= 80
 
 
-def test_file_is_not_taken_for_a_dialects() -> None:
+def test_file_is_rejected_for_a_dialects() -> None:
     assert not any(
         path.name == "logic.yaml" for d in ("directml", "onnx", "openvino") for path in dialect_files(SPECS / d)
     )

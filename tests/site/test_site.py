@@ -12,12 +12,12 @@ from docs.build import build
 from docs.check import problems
 from docs.home import OPSET_QUESTION
 from docs.rule_ids import operator_rules, other_rules
-from docs.runtime import best_opset, leaving
+from docs.runtime import best_opset, operators_leaving
 from docs.support import stretches
-from docs.twins import equivalents_by_operator, twins, written_list
+from docs.twins import closest_operators, equivalents_by_operator, written_list
 from docs.written import html_of
-from specgate.dialects import SHIPPED
-from specgate.generate.near_misses import aims_of
+from specgate.dialects import BUILT_IN
+from specgate.generate.near_misses import iterate_aims
 from specgate.report import RenderOptions, render
 from specgate.report.rule_links import SITE, rule_page
 from specgate.spec.tables import dialect
@@ -65,7 +65,7 @@ def test_a_folder_that_is_no_site_is_not_emptied(tmp_path):
     assert (tmp_path / "index.html").is_file()
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_every_finding_that_can_be_raised_has_a_page(name):
     table = dialect(name)
     for operator in table.operators[::7]:
@@ -74,13 +74,13 @@ def test_every_finding_that_can_be_raised_has_a_page(name):
         for level in spec.levels:
             for side in ("documented", "observed"):
                 resolved = spec.resolve(level, side)
-                raised = {aim.id for aim in aims_of(spec, resolved) if aim.kind != "tensor"} if resolved else set()
+                raised = {aim.id for aim in iterate_aims(spec, resolved) if aim.kind != "tensor"} if resolved else set()
                 assert raised <= facts
 
 
 @pytest.mark.slow
 def test_no_two_pages_differ_in_the_case_of_letters_alone():
-    ids = [f"{name}/{operator}/{rule}" for name in SHIPPED for operator in dialect(name).operators
+    ids = [f"{name}/{operator}/{rule}" for name in BUILT_IN for operator in dialect(name).operators
            for rule in operator_rules(dialect(name).operator(operator))]  # fmt: skip
     pages = [rule_page(rule_id) for rule_id in ids]
     assert len({page.lower() for page in pages}) == len(pages)
@@ -187,12 +187,12 @@ def test_the_search_knows_the_words_that_people_type(site, words, path):
 
 
 def test_most_leave_directml_at_the_opset_behind_it():
-    assert "Conv" in leaving()["22"]
+    assert "Conv" in operators_leaving()["22"]
 
 
 def test_twins_exist():
-    assert twins("directml", "ONE_HOT") == {"onnx": ["OneHot"], "openvino": ["OneHot"]}
-    assert twins("onnx", "Conv") == {"directml": ["CONVOLUTION"], "openvino": ["Convolution"]}
+    assert closest_operators("directml", "ONE_HOT") == {"onnx": ["OneHot"], "openvino": ["OneHot"]}
+    assert closest_operators("onnx", "Conv") == {"directml": ["CONVOLUTION"], "openvino": ["Convolution"]}
     for onnx, openvino in written_list().items():
         assert onnx in dialect("onnx").operators
         assert openvino in dialect("openvino").operators

@@ -176,7 +176,7 @@ def test_an_extra_folder_may_use_a_family_of_the_dialect(
     extra = tmp_path / "extra"
     (extra / "scratch" / "operators").mkdir(parents=True)
     (extra / "scratch" / "operators" / "SHIFT.yaml").write_text(MEMBER.replace("MOVE", "SHIFT"), encoding="utf-8")
-    monkeypatch.setattr(store, "_SHIPPED", tmp_path / "nowhere")
+    monkeypatch.setattr(store, "_BUILT_IN_FOLDER", tmp_path / "nowhere")
     entries = compiled_tables("scratch", (root.parent, extra))
     assert list(entries["operators"]["SHIFT"]["rules"]) == ["same-rank", "same-type", "axis-range"]
 
@@ -188,7 +188,7 @@ def test_tables_are_rebuilt_when_a_family_changes(tmp_path: Path, monkeypatch: p
         (root / name).write_text(text, encoding="utf-8")
     (tmp_path / "pyproject.toml").touch()
     monkeypatch.setattr(store, "CHECKOUT", tmp_path / "specs")
-    monkeypatch.setattr(store, "_SHIPPED", tmp_path / "compiled")
+    monkeypatch.setattr(store, "_BUILT_IN_FOLDER", tmp_path / "compiled")
     assert compiled_tables("scratch")["operators"]["MOVE"]["tolerance"] == "0"
     family = root / "families" / "copying.yaml"
     family.write_text(FAMILY.replace('tolerance: "0"', 'tolerance: "1"'), encoding="utf-8")

@@ -334,7 +334,7 @@ def test_scratch_operators_are_added(scratch) -> None:
 
 def test_scratch_operators_go_with_their_folder(scratch) -> None:
     scratch(copy=OPERATOR)
-    from specgate.spec.tables import use_specs
+    from specgate.spec.tables import load_extra_specs
 
-    use_specs()
+    load_extra_specs()
     assert "COPY" not in dialect("directml").operators

@@ -8,7 +8,7 @@ import pytest
 
 from specgate.spec.build import build_dialect
 from specgate.spec.dialect_spec import Dialect
-from specgate.spec.short_forms import whole_rows
+from specgate.spec.short_forms import complete_rows
 from tests.spec.conftest import FAMILY, MEMBER, OPERATOR
 from tools.import_onnx.update import changes_of
 
@@ -175,7 +175,7 @@ def test_changes_are_the_way_back() -> None:
         "3": {"type_sets": {"T": ["A", "C"]}, "Z": {}},
         "4": {"X": {"types": None}, "Z": None},
     }
-    entries, problems = whole_rows(changes)
+    entries, problems = complete_rows(changes)
     assert problems == []
     assert [{k: v for k, v in row.items() if k != "type_sets"} for row in entries.values()] == [
         {k: v for k, v in row.items() if k != "type_sets"} for row in whole.values()

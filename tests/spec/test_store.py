@@ -27,7 +27,7 @@ def checkout(folder, monkeypatch) -> Path:
     laid_out.rename(specs / "scratch")
     (specs.parent / "pyproject.toml").touch()
     monkeypatch.setattr(store, "CHECKOUT", specs)
-    monkeypatch.setattr(store, "_SHIPPED", specs.parent / "compiled")
+    monkeypatch.setattr(store, "_BUILT_IN_FOLDER", specs.parent / "compiled")
     return specs / "scratch"
 
 
@@ -117,7 +117,7 @@ def test_corrupt_tables_are_built_again(checkout, builds, content: bytes) -> Non
     compile_path(checkout).write_bytes(content)
     assert "COPY" in store.compiled_tables("scratch")["operators"]
     first = compile_path(checkout).read_text(encoding="utf-8").splitlines()[0]
-    assert json.loads(first)["stamp"] == store.stamp(checkout)
+    assert json.loads(first)["stamp"] == store.source_stamp(checkout)
     assert len(builds) == 1
 
 

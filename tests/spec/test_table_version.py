@@ -11,11 +11,11 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.spec.build import build_dialect
 from specgate.spec.digest import digest
-from specgate.spec.store import build_with_digest, compiled_tables, kept_tables, written_tables
-from specgate.spec.tables import use_specs
+from specgate.spec.store import build_with_digest, cached_tables, compiled_tables, written_tables
+from specgate.spec.tables import load_extra_specs
 from specgate.spec.version import RELEASE, tables_version, versions, versions_of_targets
 from tests.paths import ROOT
 from tests.spec.conftest import OPERATOR
@@ -27,8 +27,8 @@ def test_its_form() -> None:
     assert re.fullmatch(FORM, specgate.tables_version)
     assert specgate.tables_version == tables_version()
     assert "tables_version" in specgate.__all__
-    assert list(versions(SHIPPED)) == ["directml", "onnx", "onnxruntime", "openvino"]
-    assert len(set(versions(SHIPPED).values())) == 4
+    assert list(versions(BUILT_IN)) == ["directml", "onnx", "onnxruntime", "openvino"]
+    assert len(set(versions(BUILT_IN).values())) == 4
 
 
 def test_no_other_name_is_made_up() -> None:
@@ -58,7 +58,7 @@ def test_what_is_kept_has_the_hash_of_what_was_built(folder, tmp_path) -> None:
     tables = build_with_digest(build_dialect, folder())
     path = tmp_path / "kept.jsonl"
     path.write_text(written_tables(None, tables), encoding="utf-8")
-    kept = kept_tables(path)["tables"]
+    kept = cached_tables(path)["tables"]
     assert kept["digest"] == tables["digest"] == digest(tables)
     assert digest({**kept, "operators": dict(kept["operators"])}) == tables["digest"]
 
@@ -94,18 +94,18 @@ def test_an_extra_folder_counts(tmp_path) -> None:
     path = tmp_path / "directml" / "operators" / "ONE_HOT_2.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(text.replace("ONE_HOT", "ONE_HOT_2"), encoding="utf-8")
-    use_specs(tmp_path)
+    load_extra_specs(tmp_path)
     try:
         assert tables_version() != before
         changed = {name for name, version in versions(["directml", "onnx"]).items() if version != own[name]}
         assert changed == {"directml"}
     finally:
-        use_specs()
+        load_extra_specs()
     assert tables_version() == before
 
 
 def test_a_target_rests_on_its_dialect_and_a_runtime_on_three_tables() -> None:
-    every = versions(SHIPPED)
+    every = versions(BUILT_IN)
     assert versions_of_targets(["directml:4.1", "onnx:17"]) == {name: every[name] for name in ("directml", "onnx")}
     assert versions_of_targets(["openvino-cpu:2026.4"]) == {"openvino": every["openvino"]}
     runtime = versions_of_targets(["onnxruntime-directml:1.24.4"])

@@ -16,18 +16,18 @@ from typing import Any, cast
 import pytest
 
 import specgate
-from specgate.dialects import SHIPPED
+from specgate.dialects import BUILT_IN
 from specgate.runtimes.onnxruntime.registrations import RUNTIME
 from specgate.spec import store
-from specgate.spec.store import compiled_tables, kept_tables
+from specgate.spec.store import cached_tables, compiled_tables
 from tests.paths import DATA, ROOT
 from tools.stubs import stub_text
 
 pytest.importorskip("build", reason="NO WHEEL IS BUILT: pip install build hatchling (they are in the test extra)")
 pytest.importorskip("hatchling", reason="NO WHEEL IS BUILT: pip install build hatchling (they are in the test extra)")
 
-COMPILED = {f"specgate/_specs/{name}.jsonl" for name in (*SHIPPED, RUNTIME, f"{RUNTIME}-lowering")}
-STUBS = {f"specgate/make/{name}.pyi" for name in ("__init__", *SHIPPED)}
+COMPILED = {f"specgate/_specs/{name}.jsonl" for name in (*BUILT_IN, RUNTIME, f"{RUNTIME}-lowering")}
+STUBS = {f"specgate/make/{name}.pyi" for name in ("__init__", *BUILT_IN)}
 WHEEL = f"specgate_ml-{specgate.__version__}-py3-none-any.whl"
 SOURCE = f"specgate_ml-{specgate.__version__}"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # two builds, and an environment with pip, on a busy machine
@@ -87,12 +87,12 @@ def test_the_wheel_has_the_compiled_tables_and_the_files_that_they_are_made_of(a
 def test_the_compiled_tables_are_whole(archives: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(archives / WHEEL) as wheel:
         files = [wheel.extract(name, tmp_path) for name in COMPILED]
-        stubs = {name: wheel.read(f"specgate/make/{name}.pyi").decode() for name in SHIPPED}
+        stubs = {name: wheel.read(f"specgate/make/{name}.pyi").decode() for name in BUILT_IN}
     for file in files:
-        result = kept_tables(Path(file))
+        result = cached_tables(Path(file))
         assert result["stamp"] is None
         assert len(result["tables"]["digest"]) > 10  # a wheel does not contain YAML to hash
-    assert stubs == {name: stub_text(name) for name in SHIPPED}
+    assert stubs == {name: stub_text(name) for name in BUILT_IN}
 
 
 def test_the_source_archive_has_what_the_wheel_and_the_tests_need(archives: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
     def as_on_windows(self: Path, text: str, **_: object) -> int:
         return self.write_bytes(text.replace("\n", "\r\n").encode())
 
-    compiled = {name: compiled_tables(name) for name in SHIPPED}  # by the checkout, once
+    compiled = {name: compiled_tables(name) for name in BUILT_IN}  # by the checkout, once
     built = store.build_with_digest
     monkeypatch.setattr(
         store, "build_with_digest", lambda build, folder: compiled.get(folder.name) or built(build, folder)
@@ -175,7 +175,7 @@ def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
     hook.initialize("standard", build)
     try:
         for file, path in build["force_include"].items():
-            assert path in STUBS or kept_tables(Path(file))["tables"]
+            assert path in STUBS or cached_tables(Path(file))["tables"]
     finally:
         hook.finalize("standard", build, "")
     assert not any(Path(file).exists() for file in build["force_include"])

@@ -13,7 +13,7 @@ from specgate.runtimes.onnxruntime.build import build_runtime
 from tests.paths import SPECS
 from tools.__main__ import main
 from tools.import_onnxruntime import update
-from tools.import_onnxruntime.rows import Axis, by_release, written_rows
+from tools.import_onnxruntime.rows import Axis, by_release, format_rows
 from tools.import_onnxruntime.stated import merged_types
 
 OPEN = 2**31 - 1
@@ -143,7 +143,7 @@ def test_rows_are_written_once_with_their_releases() -> None:
         "13": [{"types": {"T": "$pair"}, "releases": "1.1"}, {"types": {"T": ["BOOL"]}, "releases": "1.3"}],
         "14": {"types": {}, "releases": "1.2.."},
     }
-    assert written_rows(by_release(written, axis), axis) == {**written, "14": {"releases": "1.2.."}}
+    assert format_rows(by_release(written, axis), axis) == {**written, "14": {"releases": "1.2.."}}
 
 
 @pytest.mark.oracle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specgate.spec.fields import Bounds
-from specgate.validate.check import _common, _within_both
+from specgate.validate.check import _common_items, _intersect_bounds
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,17 @@ from specgate.validate.check import _common, _within_both
     ],
 )
 def test_ranges(item, other, both) -> None:
-    assert _within_both(item, other) == both
+    assert _intersect_bounds(item, other) == both
 
 
 @pytest.mark.parametrize("other", [Bounds(2, 6), Bounds(2, 5, (2, 3, 5))])
 def test_listed_ranks(other) -> None:
-    result = _within_both(Bounds(1, 5, (1, 3, 5)), other)
+    result = _intersect_bounds(Bounds(1, 5, (1, 3, 5)), other)
     assert result is not None
     assert [n for n in range(10) if n in result] == [3, 5]
 
 
 def test_types() -> None:
-    assert _common(("A", "B", "C"), ("C", "A")) == ("A", "C")
-    assert _common(None, ("C", "A")) == ("C", "A")
-    assert _common(("A",), ("B",)) == ()
+    assert _common_items(("A", "B", "C"), ("C", "A")) == ("A", "C")
+    assert _common_items(None, ("C", "A")) == ("C", "A")
+    assert _common_items(("A",), ("B",)) == ()

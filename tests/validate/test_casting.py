@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specgate.spec.tables import dialect
-from specgate.validate.fixes import describe_loss, exact_up_to, lossless, nearest
+from specgate.validate.fixes import describe_loss, exact_up_to, is_lossless, nearest
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_nearest_type_loses_least(result: str, allowed: list[str], expected:
     ],
 )
 def test_what_loses_nothing(result: str, other: str, expected: bool) -> None:
-    assert lossless(result, other, dialect("openvino")) is expected
+    assert is_lossless(result, other, dialect("openvino")) is expected
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_no_table_proposes_a_cast_that_loses_something_where_another_does_not(na
     for allowed in rows:
         for result in home.types.keys() - set(allowed):
             near = nearest(result, allowed, home)
-            kept = [other for other in allowed if lossless(result, other, home)]
+            kept = [other for other in allowed if is_lossless(result, other, home)]
             assert near in allowed if near is not None else not kept, (result, allowed, kept)
             message = near is None or describe_loss(result, near, home) or "nf4" in {result, near}
             assert near in kept if kept else message, (result, allowed, near)
@@ -135,6 +135,6 @@ def test_what_is_reported_to_lose_nothing_comes_back_as_it_was() -> None:
                 whole = values.astype(np.float64)
                 restored = values.astype(theirs).astype(np.float64)
             same = bool(np.all((whole == restored) | ~np.isfinite(whole)))
-            assert lossless(text, other, home) == same, (text, other)
+            assert is_lossless(text, other, home) == same, (text, other)
             compared += 1
     assert compared > 100

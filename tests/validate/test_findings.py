@@ -313,7 +313,7 @@ def test_a_field_of_other_levels(scratch) -> None:
     assert specgate.check(many(Fused=True, Count=1), "directml:3.1").accepted is True
 
 
-def test_a_value_is_not_taken_where_its_field_does_not_exist(scratch) -> None:
+def test_a_value_is_rejected_where_its_field_does_not_exist(scratch) -> None:
     words = MANY.replace('until: "5.0"', 'words: ["x"]').replace("type: bool", "type: string")
     scratch(many=words.replace("when: Fused", "when: Fused == 'x'"))
     (finding,) = specgate.check(many(Fused="y"), "directml:3.0").findings

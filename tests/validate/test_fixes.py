@@ -41,7 +41,7 @@ def break_all(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ONE_IN))
-def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
+def test_what_is_proposed_repairs_what_was_wrong(name: str) -> None:
     repaired = failed = 0
     for descriptor, resolved, failure in break_all(name):
         assert failure.remedy is not None

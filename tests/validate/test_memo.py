@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Numbered, Symbol, TensorDesc
-from specgate.spec.tables import use_specs
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, NumberedWord, Symbol, TensorDesc
+from specgate.spec.tables import load_extra_specs
 from specgate.validate import verdict_cache
 from specgate.validate.verdict_cache import Memo, key_of
 
@@ -21,7 +21,7 @@ APART: list[Any] = [
     X._replace(value=(0.0,)), X._replace(value=(-0.0,)), X._replace(value=(0,)), X._replace(value=(False,)),
     X._replace(value=()), X._replace(value=(0.0, 1)), X._replace(value=(0, 1.0)), X._replace(value=(0.0, 1.0)),
     X._replace(value=("0",)), X._replace(value=(b"0",)), 0, 0.0, -0.0, False, "0", b"0",
-    Numbered(0, "ZERO"), [], [0], (0,), [[0]],
+    NumberedWord(0, "ZERO"), [], [0], (0,), [[0]],
     Descriptor("d", "A", {}), Descriptor("d", "A", {}, "1"), Descriptor("d", "A", {"x": 1}), Descriptor("d", "B", {}),
     Descriptor("d", "A", {}, layout="1"),
 ]  # fmt: skip
@@ -33,7 +33,7 @@ def test_no_two_values_that_differ_have_one_key() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: TensorDesc("FLOAT", (2, Symbol("N"))), lambda: [1, 2.5, "a"],
-                                  lambda: Descriptor("d", "A", {"x": [X], "y": Numbered(3, "C")}, "7")])  # fmt: skip
+                                  lambda: Descriptor("d", "A", {"x": [X], "y": NumberedWord(3, "C")}, "7")])  # fmt: skip
 def test_equal_values_have_one_key(make: Callable[[], Any]) -> None:
     assert key_of(make()) == key_of(make())
     assert hash(key_of(make())) == hash(key_of(make()))
@@ -61,7 +61,7 @@ def test_what_has_no_key_is_made_each_time() -> None:
 
 
 def test_they_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdict_cache, "_MOST", 3)
+    monkeypatch.setattr(verdict_cache, "_MAX_ENTRIES", 3)
     kept: Memo[int] = Memo()
     for number in range(10):
         assert kept.of(lambda value=number: key_of(value), lambda value=number: value) == number  # type: ignore[misc]
@@ -71,5 +71,5 @@ def test_they_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_other_tables_have_other_answers() -> None:
     kept: Memo[int] = Memo()
     assert kept.of(lambda: 1, lambda: 2) == 2
-    use_specs()
+    load_extra_specs()
     assert kept.of(lambda: 1, lambda: 3) == 3

@@ -203,7 +203,7 @@ def test_attributes_are_those_of_the_level(fusing) -> None:
     assert [f.where for f in evaluate(spec, {"F": operator("LINEAR", Alpha=1.0)}, "2.0")] == ["F.Late"]
 
 
-def test_an_unknown_inside_is_not_taken_for_plain(fusing) -> None:
+def test_an_unknown_inside_is_rejected_for_plain(fusing) -> None:
     value = operator("RELU", X=tensor("INT8", ["N"]))
     assert not Descriptor("scratch", "SCRATCH", {"F": value}).plain
     assert [f.where for f in evaluate(fusing("operator", ["RELU"]), {"F": value})] == ["F.X"]
@@ -215,7 +215,9 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
     failures = evaluate(spec, {"F": value}, "1.0")
     none = spec.dialect.level_set([])
     findings = [
-        finding(f, spec, "1.0", "scratch:1.0", "documented", none, nowhere=bool(f.allowed), alone=False)
+        finding(
+            f, spec, "1.0", "scratch:1.0", "documented", none, is_unsupported_anywhere=bool(f.allowed), only_here=False
+        )
         for f in failures
     ]
     assert [(f.id, f.where, f.message, f.fix) for f in findings] == [

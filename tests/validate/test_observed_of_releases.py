@@ -8,7 +8,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.conform.compare import our_verdict, sides_taken
+from specgate.conform.compare import accepting_sides, verdicts_of
 from specgate.descriptors.read import read_dict
 from specgate.dialects.openvino.minimum import ir_minimum
 from specgate.spec.tables import dialect
@@ -73,8 +73,8 @@ def test_a_campaign_holds_a_package_against_its_own_release(version: str, accept
     descriptor = read_dict(
         {**attention(2, 1, 1, 5), "outputs": [{"element_type": "f32", "shape": [2, 8, 3, 6]}]}, "openvino"
     )
-    assert our_verdict(descriptor, spec, "opset14", "factory", version).observed.accepted is accepted
-    assert sides_taken(descriptor, spec, "opset14", "factory", version) == (True, accepted)
+    assert verdicts_of(descriptor, spec, "opset14", "factory", version).observed.accepted is accepted
+    assert accepting_sides(descriptor, spec, "opset14", "factory", version) == (True, accepted)
 
 
 def test_a_type_of_an_output_counts_though_a_reader_infers_it_again() -> None:
@@ -86,8 +86,8 @@ def test_a_type_of_an_output_counts_though_a_reader_infers_it_again() -> None:
         "outputs": [{"element_type": "u3", "shape": [2]}],
     }
     descriptor = read_dict(abs_, "openvino")
-    assert our_verdict(descriptor, spec, "opset14", "ir", "2024.0.0").observed.accepted is False
-    assert our_verdict(descriptor, spec, "opset14", "ir", "2024.1.0").observed.accepted is True
+    assert verdicts_of(descriptor, spec, "opset14", "ir", "2024.0.0").observed.accepted is False
+    assert verdicts_of(descriptor, spec, "opset14", "ir", "2024.1.0").observed.accepted is True
 
 
 POOL = """<net name="n" version="11"><layers>

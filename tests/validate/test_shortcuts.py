@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.rules import obeying
+from specgate.rules import tensor_rules
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
-from specgate.validate.facts import Changed, Facts
-from specgate.validate.quick_accept import passes
+from specgate.validate.facts import ChangedFacts, Facts
+from specgate.validate.quick_accept import has_no_failures
 from specgate.validate.row import explain_at, row_failures
 from tests.drawing import shown_descriptors
 
@@ -38,7 +38,7 @@ def test_what_passes_is_what_needs_no_explanation(name: str) -> None:
     answers = set()
     for result, level in draw_cases(name, 9):
         for message in dialect(name).operator(result.operator).sides_at(level).values():
-            answer = passes(result, message, Facts())
+            answer = has_no_failures(result, message, Facts())
             assert answer is not bool(explain_at(result, message)), (result.operator, level, message.side)
             answers.add(answer)
     assert answers == {True, False}
@@ -58,7 +58,7 @@ def test_what_is_known_of_a_descriptor_before_a_change_holds_after_it(name: str)
                 after = replace(result, fields=inputs, plain=False, oddities=())
                 before = Facts()
                 row_failures(result, message, before)
-                changed = Changed(before, before.context(result, message), frozenset({field}))
+                changed = ChangedFacts(before, before.context(result, message), frozenset({field}))
                 expected = row_failures(after, message, Facts())
                 assert list_messages(row_failures(after, message, changed)) == list_messages(expected)
                 failing += len(expected)
@@ -71,7 +71,7 @@ def list_messages(failures: list) -> list:
 
 @pytest.mark.parametrize("name", ["directml", "onnx"])
 def test_tensors_that_surely_obey_their_rules_obey_each(name: str, monkeypatch) -> None:
-    monkeypatch.setattr(obeying, "WORTH", 0)
+    monkeypatch.setattr(tensor_rules, "MIN_EVALUATIONS", 0)
     answers = set()
     for result, level in draw_cases(name, 5):
         for message in dialect(name).operator(result.operator).sides_at(level).values():
@@ -79,7 +79,7 @@ def test_tensors_that_surely_obey_their_rules_obey_each(name: str, monkeypatch) 
             context = facts.context(result, message)
             for field, _, inner in facts.tensors(context) if message.tensor_rules else ():
                 rules = message.rules_of_tensors[message.fields[field].kind]
-                answer = rules.surely_hold(inner.fields["tensor"])
+                answer = rules.certainly_hold(inner.fields["tensor"])
                 judged = all(facts.judge(form, inner) is True for form in rules.forms)
                 assert judged or not answer, (result.operator, field, inner.fields)
                 answers.add((judged, answer))

@@ -9,7 +9,7 @@ import pytest
 import specgate
 from specgate.descriptors.core import UNKNOWN
 from specgate.descriptors.read import read_dict
-from specgate.validate.failures import PRINTABLE, bound_value, plain
+from specgate.validate.failures import PRINTABLE, bound_value, plain_value
 from specgate.validate.row import explain_at
 from specgate.verdict import Finding
 from tests.spec.conftest import REDUCE
@@ -126,13 +126,13 @@ def test_no_case_names_the_conditions_of_all(scratch) -> None:
 @pytest.mark.parametrize("value", [None, 1.5, 7, -7, PRINTABLE - 1, "x" * 200])
 def test_short_values_are_kept(value) -> None:
     assert bound_value(value) == value
-    assert plain(value) == value
+    assert plain_value(value) == value
 
 
 def test_long_values_are_described() -> None:
-    assert bound_value(PRINTABLE) == plain(PRINTABLE) == "an integer of 133 bits"
+    assert bound_value(PRINTABLE) == plain_value(PRINTABLE) == "an integer of 133 bits"
     assert bound_value("x" * 201) == "'" + "x" * 198 + "…"
-    assert plain("x" * 201) == "'" + "x" * 58 + "…"
+    assert plain_value("x" * 201) == "'" + "x" * 58 + "…"
     assert bound_value(["x"] * 300)[-1] == "…"
     assert len(bound_value(["x"] * 300)) == 200
-    assert plain(UNKNOWN) is None
+    assert plain_value(UNKNOWN) is None

@@ -13,7 +13,7 @@ import pytest
 
 import specgate
 from specgate import make
-from specgate.descriptors.core import Numbered, format_value
+from specgate.descriptors.core import NumberedWord, format_value
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.spec.tables import dialect
 
@@ -178,7 +178,7 @@ def test_words_stay_words_where_a_descriptor_is_written() -> None:
 
 
 def test_a_numbered_word_is_a_number() -> None:
-    numbered = Numbered(7, "INT64")
+    numbered = NumberedWord(7, "INT64")
     for same in (copy.deepcopy(numbered), pickle.loads(pickle.dumps(numbered))):
         assert (same, same.word, hash(same)) == (7, "INT64", hash(7))
     assert (str(numbered), json.dumps(numbered), format_value(numbered)) == ("7", "7", "7 (INT64)")

@@ -100,7 +100,7 @@ def version_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], word
             yield f"types of {variable}: {_format_difference(here - there, there - here)}"
     for name in dict.fromkeys([*theirs["attributes"], *ours["attributes"]]):
         ours_, other = ours["attributes"].get(name), theirs["attributes"].get(name)
-        if _single(ours_) != _single(other):
+        if _round_default(ours_) != _round_default(other):
             yield f"attribute {name}: {_fact(ours_)} in the table, {_fact(other)} in the package"
 
 
@@ -111,7 +111,7 @@ def _compare_lists(part: str, ours: list[dict[str, Any]], theirs: list[dict[str,
             yield f"{part}[{index}]: {_fact(one)} in the table, {_fact(other)} in the package"
 
 
-def _single(fact: Mapping[str, Any] | None) -> Any:
+def _round_default(fact: Mapping[str, Any] | None) -> Any:
     """Return an attribute's facts with its default in single precision.
 
     The package stores floats with 32 bits.

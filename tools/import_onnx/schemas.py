@@ -97,10 +97,10 @@ def _default(proto: Any) -> Any:
         return None
     value = onnx.helper.get_attribute_value(proto)
     many = isinstance(value, list | tuple) or hasattr(value, "append")
-    return [_plain(item) for item in value] if many else _plain(value)
+    return [_shortest_float(item) for item in value] if many else _shortest_float(value)
 
 
-def _plain(value: Any) -> Any:
+def _shortest_float(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode()
     if not isinstance(value, float):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.spec.short_forms import by_name, whole_rows, written_out
+from specgate.spec.short_forms import complete_rows, names_for_types, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ REMARKS: Final[Mapping[Keys, str]] = {
 
 
 def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Return rows reduced to their changes, the inverse of `whole_rows`."""
+    """Return rows reduced to their changes, the inverse of `complete_rows`."""
     entries: dict[str, Any] = {}
     before: Mapping[str, Any] = {}
     for level, row in rows.items():
@@ -97,7 +97,7 @@ def _fields(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
         if [_drop_keys(form, _BY_HAND) for form in existing] == forms:
             fields[name] = old[name]
             continue
-        kept = [{**form, **_hand_of(form, existing)} for form in forms]
+        kept = [{**form, **_handwritten_keys(form, existing)} for form in forms]
         ordered = [{key: form[key] for key in _FIELD if key in form} for form in kept]
         fields[name] = ordered[0] if len(ordered) == 1 else ordered
     return fields
@@ -107,7 +107,7 @@ def _to_list(entry: Any) -> list[dict[str, Any]]:
     return entry if isinstance(entry, list) else [] if entry is None else [entry]
 
 
-def _hand_of(form: Mapping[str, Any], existing: list[dict[str, Any]]) -> dict[str, Any]:
+def _handwritten_keys(form: Mapping[str, Any], existing: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the handwritten keys for a form.
 
     They come from the existing form with the same first version, else from the last one before it.
@@ -123,7 +123,7 @@ def _support(
 
     Equal rows are kept up to the first difference; from there on, rows contain what changes.
     """
-    present = whole_rows(written_out({"support": deepcopy(old)}, sets)[0]["support"])[0]
+    present = complete_rows(written_out({"support": deepcopy(old)}, sets)[0]["support"])[0]
     rows: dict[str, Any] = {}
     kept = 0
     for level, row in new.items():
@@ -154,7 +154,7 @@ def _name_types(key: str, cell: Any, sets: Mapping[str, list[str]]) -> Any:
     if not isinstance(cell, dict):
         return cell
     named = cell if key == "type_sets" else {part: cell[part] for part in cell if part == _TYPES}
-    return {**cell, **{part: by_name(types, sets) for part, types in named.items() if isinstance(types, list)}}
+    return {**cell, **{part: names_for_types(types, sets) for part, types in named.items() if isinstance(types, list)}}
 
 
 def _package_part(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.runtimes.onnxruntime.release_ranges import span
-from specgate.spec.short_forms import by_name, expand_sets
+from specgate.spec.short_forms import expand_sets, names_for_types
 from tools.import_onnxruntime.stated import in_order, merged_types
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     #: The rows of each release, by its index.
     Releases = dict[int, dict[Key, dict[str, Any]]]
 
-__all__ = ["Axis", "by_release", "is_handwritten", "written_rows"]
+__all__ = ["Axis", "by_release", "format_rows", "is_handwritten"]
 
 #: The keys of a row in a file, in order.
 _ORDER: Final = (
@@ -58,9 +58,9 @@ class Axis:
         return {name: self._name_types(listed) for name, listed in types.items()}
 
     def _name_types(self, listed: list[str]) -> str | list[str]:
-        whole = by_name(listed, self.sets)
+        whole = names_for_types(listed, self.sets)
         long = {name: types for name, types in self.sets.items() if len(types) >= _LONG}
-        return whole if isinstance(whole, str) else by_name(listed, long)
+        return whole if isinstance(whole, str) else names_for_types(listed, long)
 
 
 def range_text(first: int, last: int, order: Sequence[str], whole: tuple[int, int]) -> str | None:
@@ -95,7 +95,7 @@ def is_handwritten(row: Mapping[str, Any]) -> bool:
     return bool(row.get("apart"))
 
 
-def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
+def format_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
     """Return the rows as a file contains them.
 
     Equal rows are merged with their range of releases. The oldest versions come first.

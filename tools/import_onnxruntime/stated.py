@@ -45,7 +45,7 @@ def merged_types(kernels: Iterable[Mapping[str, Iterable[str]]]) -> list[dict[st
     groups: list[dict[str, frozenset[str]]] = []
     for kernel in sorted(kernels, key=_sort_types):
         new = {name: frozenset(types) for name, types in kernel.items()}
-        while (old := next((each for each in groups if _joins(each, new)), None)) is not None:
+        while (old := next((each for each in groups if _can_join(each, new)), None)) is not None:
             groups.remove(old)
             new = {name: types | old[name] for name, types in new.items()}
         groups.append(new)
@@ -56,7 +56,7 @@ def _sort_types(kernel: Mapping[str, Iterable[str]]) -> list[tuple[str, list[str
     return sorted((name, in_order(types)) for name, types in kernel.items())
 
 
-def _joins(row: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> bool:
+def _can_join(row: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> bool:
     return row.keys() == other.keys() and sum(row[name] != other[name] for name in row) <= 1
 
 

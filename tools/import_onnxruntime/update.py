@@ -16,7 +16,7 @@ from specgate.spec.build import SpecErrors, load_file
 from specgate.spec.short_forms import named_sets
 from specgate.spec.yamlio import load_yaml
 from tools.import_onnxruntime import kernels, library
-from tools.import_onnxruntime.rows import Axis, by_release, is_handwritten, written_rows
+from tools.import_onnxruntime.rows import Axis, by_release, format_rows, is_handwritten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -140,7 +140,7 @@ class _Job:
                 operators[operator] = old[operator]
                 continue
             releases[self.at] = kept_rows
-            rows = written_rows(releases, self.axis)
+            rows = format_rows(releases, self.axis)
             if rows:
                 operators[operator] = rows
         return operators
@@ -170,10 +170,10 @@ class _Job:
                 elif key not in here:
                     yield f"{place}: missing"
                 else:
-                    yield from (f"{place}: {text}" for text in _unlike(here[key], stated[key]))
+                    yield from (f"{place}: {text}" for text in _row_differences(here[key], stated[key]))
 
 
-def _unlike(row: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
+def _row_differences(row: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
     for name in ("types", "constant_inputs", "graph", "graph_inputs"):
         if row.get(name) != stated.get(name):
             yield f"{name}: expected {stated.get(name)}, found {row.get(name)}"

@@ -21,7 +21,7 @@ from specgate.workers.child import Child
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Facts", "Version", "changes", "make", "opset_tables", "package_facts", "package_version"]
+__all__ = ["Facts", "Version", "changes", "make_answerer", "opset_tables", "package_facts", "package_version"]
 
 _ENTRY: Final = re.compile(r"^_OPENVINO_OP_REG\((\w+),\s*ov::op::(\w+)\)", re.MULTILINE)
 #: Types whose spelling in an IR differs from the headers.
@@ -63,7 +63,7 @@ def package_facts() -> Facts:
     levels = dialect("openvino").tables.levels
     changed = changes(tables, {level for level, info in levels.items() if info.get("unfinished")})
     facts: Facts = {}
-    with Child(_CHILD, "make", timeout=20.0) as child:
+    with Child(_CHILD, "make_answerer", timeout=20.0) as child:
         for name, at in changed.items():
             stated = {level: None if space is None else _ask_version(child, level, name) for level, space in at.items()}
             facts[_SPELT.get(name, name)] = stated
@@ -104,7 +104,7 @@ def _ask_version(child: Child, level: str, name: str) -> Version:
     return Version(None, None) if isinstance(answer, str) else Version(*answer)
 
 
-def make(_: object) -> Callable[[tuple[str, str]], Any]:
+def make_answerer(_: object) -> Callable[[tuple[str, str]], Any]:
     """Return a function that answers questions of an opset and a type.
 
     Runs in a subprocess, because some types crash it.
@@ -120,14 +120,14 @@ def make(_: object) -> Callable[[tuple[str, str]], Any]:
         except Exception as error:  # noqa: BLE001  # the factory does not support every operation
             return str(error)
         try:
-            return opset, {key: _plain(value) for key, value in node.get_attributes().items()}
+            return opset, {key: _to_plain_data(value) for key, value in node.get_attributes().items()}
         except Exception:  # noqa: BLE001  # an attribute of a kind that is not exposed
             return opset, None
 
     return answer
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_data(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else str(value)
+    return [_to_plain_data(item) for item in value] if isinstance(value, list | tuple) else str(value)

@@ -11,16 +11,16 @@ from specgate.conform.render.shared import (
     Sum,
     agreements,
     answers,
-    by_kind,
     count,
     count_uncomputed,
+    describe_coverage,
+    differences_by_kind,
+    format_descriptor,
     headline,
-    natural,
+    natural_key,
     percent,
-    pretty,
     repeat_command,
     rules_met,
-    said_of,
     size,
     sort_tallies,
     value_lines,
@@ -36,25 +36,32 @@ if TYPE_CHECKING:
     from specgate.conform.render.shared import Rule
     from specgate.conform.result import Difference, Result, Tally
 
-__all__ = ["data", "differences", "matrix", "render", "render_run", "render_skipped", "rules", "shade", "values"]
+__all__ = ["data", "differences", "matrix", "render", "render_run", "render_skipped", "rules", "shade_class", "values"]
 
 #: The minimum agreement of each colour class in hundredths of a percent.
-_SHADES: Final = ((10_000, "full"), (9_990, "high"), (9_900, "good"), (9_500, "fair"), (8_000, "low"), (0, "poor"))
+_COLORS: Final = (
+    (10_000, "full"),
+    (9_990, "high"),
+    (9_900, "good"),
+    (9_500, "fair"),
+    (8_000, "low"),
+    (0, "poor"),
+)
 
 
-def shade(part: int, whole: int) -> str:
+def shade_class(part: int, total: int) -> str:
     """Return the colour class of an agreement.
 
     ``none`` if nothing was compared.
     """
-    if whole <= 0:
+    if total <= 0:
         return "none"
-    return next((name for least, name in _SHADES if part * 10_000 // whole >= least), "poor")
+    return next((name for least, name in _COLORS if part * 10_000 // total >= least), "poor")
 
 
-def data(operator: str, **more: str) -> dict[str, str]:
+def data(operator: str, **attributes: str) -> dict[str, str]:
     """Return the attributes that the filter reads."""
-    return {"data_operator": operator, **more}
+    return {"data_operator": operator, **attributes}
 
 
 def matrix(result: Result) -> Markup:
@@ -62,20 +69,20 @@ def matrix(result: Result) -> Markup:
     if not result.tallies:
         return tag("p", "No implementation was tested.")
     tallies = sort_tallies(result)
-    levels = sorted({t.level for t in tallies}, key=natural)
+    levels = sorted({t.level for t in tallies}, key=natural_key)
     totals = agreements(result)
-    several = len(totals) > 1
+    has_levels = len(totals) > 1
     links = _links(result)
     rows: dict[str, dict[str, dict[str, Tally]]] = {}
     for tally in tallies:
         rows.setdefault(tally.operator, {}).setdefault(tally.implementation, {})[tally.level] = tally
     corner = [tag("th", "operator", class_="name", scope="col")] + (
-        [tag("th", "implementation", scope="col")] if several else []
+        [tag("th", "implementation", scope="col")] if has_levels else []
     )
     head = tag("tr", *corner, *(tag("th", level, scope="col") for level in levels), tag("th", "all", scope="col"))
-    caption = "Agreement in % of verdicts, by operator and level" + ("" if several else f": {next(iter(totals))}")
-    bodies = [_body(operator, entries, levels, links, several=several) for operator, entries in rows.items()]
-    foot = _foot(tallies, levels, several=several)
+    caption = "Agreement in % of verdicts, by operator and level" + ("" if has_levels else f": {next(iter(totals))}")
+    bodies = [_body(operator, entries, levels, links, has_levels=has_levels) for operator, entries in rows.items()]
+    foot = _table_footer(tallies, levels, has_levels=has_levels)
     label = "Agreement by operator and level"
     return Markup(markup.table(caption, head, *bodies, foot, label=label, class_="matrix") + _legend())
 
@@ -86,18 +93,18 @@ def _body(
     levels: Sequence[str],
     links: Mapping[tuple[str, str, str], str],
     *,
-    several: bool,
+    has_levels: bool,
 ) -> Markup:
     rows = []
-    for at, (name, by_level) in enumerate(entries.items()):
+    for index, (name, by_level) in enumerate(entries.items()):
         first = (
             tag("th", breakable(operator), class_="name", scope="rowgroup", rowspan=str(len(entries)))
-            if at == 0
+            if index == 0
             else Markup()
         )
-        if not several:
+        if not has_levels:
             first = tag("th", breakable(operator), class_="name", scope="row")
-        second = tag("th", name, scope="row") if several else Markup()
+        second = tag("th", name, scope="row") if has_levels else Markup()
         cells = [
             _cell([by_level[level]] if level in by_level else [], links.get((operator, level, name), ""))
             for level in levels
@@ -106,14 +113,14 @@ def _body(
     return tag("tbody", *rows, **data(operator))
 
 
-def _foot(tallies: Iterable[Tally], levels: Sequence[str], *, several: bool) -> Markup:
+def _table_footer(tallies: Iterable[Tally], levels: Sequence[str], *, has_levels: bool) -> Markup:
     groups: dict[str, dict[str, list[Tally]]] = {}
     for tally in tallies:
         groups.setdefault(tally.implementation, {}).setdefault(tally.level, []).append(tally)
     rows = []
     for name, by_level in groups.items():
         heads = [tag("th", "all operators", class_="name", scope="row")] + (
-            [tag("th", name, scope="row")] if several else []
+            [tag("th", name, scope="row")] if has_levels else []
         )
         cells = [_cell(by_level.get(level, [])) for level in levels]
         rows.append(tag("tr", *heads, *cells, _cell([t for group in by_level.values() for t in group])))
@@ -128,14 +135,14 @@ def _cell(tallies: Iterable[Tally], link: str = "") -> Markup:
     if not total.cases:
         return tag("td", tag("span", "no verdict", class_="unseen"), class_="none", title=", ".join(words) or False)
     _, documented, observed = total.percents
-    parts = [tag("span", observed, class_=f"part {shade(total.observed, total.cases)}")]
+    parts = [tag("span", observed, class_=f"part {shade_class(total.observed, total.cases)}")]
     if total.documented != total.observed:
         page = tag("span", "documented ", class_="unseen")
-        parts.append(tag("span", page, documented, class_=f"part second {shade(total.documented, total.cases)}"))
-    about = ", ".join([count(total.cases, "verdict"), f"{total.percents[0]} % accepted", *words])
+        parts.append(tag("span", page, documented, class_=f"part second {shade_class(total.documented, total.cases)}"))
+    tooltip = ", ".join([count(total.cases, "verdict"), f"{total.percents[0]} % accepted", *words])
     if link:
         parts = [tag("a", *parts, href=f"#{link}")]
-    return tag("td", *parts, title=about)
+    return tag("td", *parts, title=tooltip)
 
 
 def _links(result: Result) -> dict[tuple[str, str, str], str]:
@@ -145,7 +152,7 @@ def _links(result: Result) -> dict[tuple[str, str, str], str]:
     """
     texts_by_texts: dict[tuple[str, str, str], str] = {}
     ordered = [
-        difference for group in by_kind(result).values() for difference in group
+        difference for group in differences_by_kind(result).values() for difference in group
     ]  # the numbering of `differences`
     for number, difference in enumerate(ordered):
         for level in difference.level.split(", "):
@@ -154,10 +161,10 @@ def _links(result: Result) -> dict[tuple[str, str, str], str]:
 
 
 def _legend() -> Markup:
-    least = [f"{hundredths // 100}.{hundredths % 100:02}" for hundredths, _ in _SHADES]
+    least = [f"{hundredths // 100}.{hundredths % 100:02}" for hundredths, _ in _COLORS]
     labels = ["100", *(f"from {number}" for number in least[1:-1]), f"below {least[-2]}"]
     keys = [
-        tag("li", tag("span", label, class_=f"part {name}")) for label, (_, name) in zip(labels, _SHADES, strict=True)
+        tag("li", tag("span", label, class_=f"part {name}")) for label, (_, name) in zip(labels, _COLORS, strict=True)
     ]
     text = (
         "Each cell shows the agreement with the observed tables. If the agreement with the documented tables "
@@ -173,12 +180,12 @@ def differences(result: Result) -> Markup:
     """Return the disagreements by kind, each collapsed."""
     parts: list[Markup] = []
     number = 0
-    for kind, matching_differences in by_kind(result).items():
-        items = [_difference(d, f"d{number + at}") for at, d in enumerate(matching_differences)]
+    for kind, matching_differences in differences_by_kind(result).items():
+        items = [_difference(d, f"d{number + index}") for index, d in enumerate(matching_differences)]
         number += len(matching_differences)
         title = tag("h3", tag("span", kind, class_=f"kind {_slug(kind)}"), f" {size(matching_differences)}")
-        about = tag("p", f"{KINDS[kind].capitalize()}.", class_="about")
-        parts.append(tag("div", title, about, *items, class_="group", data_kind=kind))
+        description = tag("p", f"{KINDS[kind].capitalize()}.", class_="about")
+        parts.append(tag("div", title, description, *items, class_="group", data_kind=kind))
     return _section("Disagreements", *(parts or [tag("p", "None.")]))
 
 
@@ -192,22 +199,22 @@ def _slug(kind: str) -> str:
 
 def _difference(d: Difference, name: str = "") -> Markup:
     ids = [tag("code", breakable(finding), class_="id") for finding in d.findings]
-    mine = tag("span", "rejected by ", *_join_markup(ids)) if ids else tag("span", "accepted")
+    our_verdict = tag("span", "rejected by ", *_join_markup(ids)) if ids else tag("span", "accepted")
     texts = [" ", tag("q", d.detail)] if d.detail else []
-    theirs = tag("span", f"{d.implementation}: {d.theirs}", *texts)
+    their_verdict = tag("span", f"{d.implementation}: {d.theirs}", *texts)
     summary = tag(
         "summary",
         tag("span", tag("b", breakable(d.operator)), f" at {d.level}", class_="what"),
         tag("span", count(d.count, "case"), class_="count"),
-        tag("span", tag("span", "ours", class_="side"), mine, class_="line"),
+        tag("span", tag("span", "ours", class_="side"), our_verdict, class_="line"),
         tag(
             "span",
             tag("span", "theirs", class_="side"),
-            theirs,
+            their_verdict,
             class_="line",
         ),
     )
-    body = [tag("p", "Smallest descriptor:"), tag("pre", lines(pretty(d.descriptor)), tabindex="0")]
+    body = [tag("p", "Smallest descriptor:"), tag("pre", lines(format_descriptor(d.descriptor)), tabindex="0")]
     if d.command:
         body += [tag("p", "Our verdict again:"), tag("pre", d.command, class_="command", tabindex="0")]
     attributes = data(d.operator, data_kind=d.kind)
@@ -239,22 +246,24 @@ def rules(result: Result) -> Markup:
     """
     if not result.rules:
         return Markup()
-    met = rules_met(result.rules)
-    lacking = [rule for rule in met if rule.open]
+    covered = rules_met(result.rules)
+    open_rules = [rule for rule in covered if rule.open]
     text = (
-        f"{said_of(met)}. Accepting: both sides accept it; rejecting: only this finding rejects it; oracle: an "
-        "implementation also rejects one of those."
+        f"{describe_coverage(covered)}. Accepting: both sides accept it; rejecting: only this finding rejects it; "
+        "oracle: an implementation also rejects one of those."
     )
     head = ("rule or cell", "accepting", "rejecting", "oracle", "lacks")
-    every = [_rule(rule) for rule in met]
+    items = [_rule(rule) for rule in covered]
     folded = tag(
-        "details", tag("summary", f"All {len(met):,}"), _table("Cases of every rule", head, every, class_="rules")
+        "details",
+        tag("summary", f"All {len(covered):,}"),
+        _table("Cases of every rule", head, items, class_="rules"),
     )
     parts = [tag("p", text)]
-    if lacking:
-        summary = tag("summary", count(len(lacking), "rule or cell lacks a case", "rules and cells lack a case"))
-        table = _table("Rules that lack a case", head, [_rule(rule) for rule in lacking], class_="rules")
-        parts.append(tag("details", summary, table, open=len(lacking) <= 20))
+    if open_rules:
+        summary = tag("summary", count(len(open_rules), "rule or cell lacks a case", "rules and cells lack a case"))
+        table = _table("Rules that lack a case", head, [_rule(rule) for rule in open_rules], class_="rules")
+        parts.append(tag("details", summary, table, open=len(open_rules) <= 20))
     return _section("Rules", *parts, folded)
 
 
@@ -263,8 +272,8 @@ def _rule(rule: Rule) -> Markup:
         tag("td", f"{number:,}", class_="number" if number else "number lacking")
         for number in (rule.accepting, rule.rejecting, rule.oracle)
     ]
-    lack = tag("td", "; ".join(map(str, rule.lacks)), class_="words")
-    return tag("tr", tag("th", breakable(rule.finding), scope="row"), *numbers, lack, **data(rule.operator))
+    lack_cell = tag("td", "; ".join(map(str, rule.lacks)), class_="words")
+    return tag("tr", tag("th", breakable(rule.finding), scope="row"), *numbers, lack_cell, **data(rule.operator))
 
 
 def values(result: Result) -> Markup:
@@ -272,10 +281,12 @@ def values(result: Result) -> Markup:
     if not result.values:
         return Markup()
     rows = []
-    for operator, level, name, cases, equal, missing in value_lines(result):
-        number = tag("td", tag("span", percent(equal, cases), class_=f"part {shade(equal, cases)}"), class_="number")
+    for operator, level, name, cases, equal, missing_count in value_lines(result):
+        number = tag(
+            "td", tag("span", percent(equal, cases), class_=f"part {shade_class(equal, cases)}"), class_="number"
+        )
         cells = [tag("td", level), tag("td", name), *(tag("td", f"{n:,}", class_="number") for n in (cases, equal))]
-        last = tag("td", f"{missing:,}", class_="number")
+        last = tag("td", f"{missing_count:,}", class_="number")
         rows.append(tag("tr", tag("th", breakable(operator), scope="row"), *cells, number, last, **data(operator)))
     head = ("operator", "level", "implementation", "cases", "equal", "equal %", "not computed")
     parts = [_table("Values within the tables' tolerances", head, rows, class_="values")]
@@ -283,9 +294,9 @@ def values(result: Result) -> Markup:
         f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})"
         for name, reason, number, operators in count_uncomputed(result)
     ]
-    for kind, differing in values_by_kind(result):
-        title = tag("h3", tag("span", f"values differ, {kind}", class_=f"kind {kind}"), f" {size(differing)}")
-        parts.append(tag("div", title, *map(_difference, differing), class_="group"))
+    for kind, kind_differences in values_by_kind(result):
+        title = tag("h3", tag("span", f"values differ, {kind}", class_=f"kind {kind}"), f" {size(kind_differences)}")
+        parts.append(tag("div", title, *map(_difference, kind_differences), class_="group"))
     if reasons:
         parts.append(markup.bullets(reasons))
     return _section("Values", *parts)
@@ -328,10 +339,10 @@ def render(result: Result) -> str:
 def _top(result: Result) -> Markup:
     total = Sum.of(result.tallies)
     cases, equal = sum(v.cases for v in result.values), sum(v.equal for v in result.values)
-    nothing = not total.cases and not cases
-    state = "none" if nothing else "bad" if result.unexplained else "good"
+    is_empty = not total.cases and not cases
+    state = "none" if is_empty else "bad" if result.unexplained else "good"
     tiles = [
-        ("unexplained", "-" if nothing else f"{result.unexplained:,}", state),
+        ("unexplained", "-" if is_empty else f"{result.unexplained:,}", state),
         ("observed", _with_sign(total.percents[2]), ""),
         ("documented", _with_sign(total.percents[1]), ""),
     ]
@@ -353,9 +364,9 @@ def _with_sign(number: str) -> str:
 
 def _filters(result: Result) -> Markup:
     kinds = [
-        markup.checkbox("kind", kind, f"{sum(d.count for d in differing):,}", checked=True)
-        for kind, differing in by_kind(result).items()
+        markup.checkbox("kind", kind, f"{sum(d.count for d in kind_differences):,}", checked=True)
+        for kind, kind_differences in differences_by_kind(result).items()
     ]
-    chosen = tag("fieldset", tag("legend", "Kind of disagreement"), *kinds) if kinds else Markup()
+    kind_filter = tag("fieldset", tag("legend", "Kind of disagreement"), *kinds) if kinds else Markup()
     number = count(len({t.operator for t in result.tallies}), "operator")
-    return markup.filters(markup.search("Operator ", "operator"), chosen, shown=number)
+    return markup.filters(markup.search("Operator ", "operator"), kind_filter, shown_text=number)

@@ -13,17 +13,17 @@ from specgate.conform.render.shared import (
     Sum,
     agreements,
     answers,
-    by_kind,
     count,
     count_uncomputed,
+    describe_coverage,
+    describe_our_verdict,
+    differences_by_kind,
+    format_descriptor,
     headline,
-    natural,
-    ours,
+    natural_key,
     percent,
-    pretty,
     repeat_command,
     rules_met,
-    said_of,
     size,
     sort_tallies,
     value_lines,
@@ -41,8 +41,8 @@ __all__ = ["render"]
 
 _TEXT_LIMIT: Final = 400
 #: Longer tables are unreadable; more classes than this are reported per operator.
-_MANY: Final = 400
-_RARELY: Final = 5
+_MAX_ROWS: Final = 400
+_RARE: Final = 5
 _WORDS: Final = (
     "Documented: our verdict by the vendor's documentation. Observed: our verdict by the recorded behavior of "
     "builds. Percentages are rounded down."
@@ -59,7 +59,7 @@ def render(result: Result) -> str:
         f"**{_text(headline(result))}.**",
         _WORDS,
         *_versions(result),
-        *_agreement(result),
+        *_agreement_section(result),
         *_differences(result),
         *_rules(result),
         *_values(result),
@@ -71,21 +71,21 @@ def render(result: Result) -> str:
 
 def _text(text: str, limit: int | None = _TEXT_LIMIT) -> str:
     """Return text with all Markdown characters replaced by entities."""
-    shown = clean(text, limit).strip(" ")  # leading spaces would make a code block
-    return "".join(f"&#{ord(c)};" if c in _MARKUP and not _harmless(c, shown) else c for c in shown)
+    cleaned = clean(text, limit).strip(" ")  # leading spaces would make a code block
+    return "".join(f"&#{ord(c)};" if c in _MARKUP and not _is_harmless(c, cleaned) else c for c in cleaned)
 
 
-def _harmless(char: str, text: str) -> bool:
+def _is_harmless(char: str, text: str) -> bool:
     """Return whether punctuation has no special meaning here.
 
     Leaving it unescaped keeps the source readable.
     """
     first = text.split(" ", 1)[0]
     numbered = first[-1:] in (".", ")") and first[:-1].isdigit()
-    plain = (
+    is_plain = (
         text[0].isalnum() and not numbered and "://" not in text and "www." not in text.casefold() and "@" not in text
     )
-    return plain and (char in "-.()'\"=+" or (char == ":" and text.count(":") < 2))
+    return is_plain and (char in "-.()'\"=+" or (char == ":" and text.count(":") < 2))
 
 
 def _code(text: str, limit: int | None = _TEXT_LIMIT) -> str:
@@ -93,12 +93,12 @@ def _code(text: str, limit: int | None = _TEXT_LIMIT) -> str:
 
     Neither backticks nor pipes can be escaped reliably there.
     """
-    shown = clean(text, limit)
-    if not shown.strip():
+    cleaned = clean(text, limit)
+    if not cleaned.strip():
         return ""
-    if any(c in shown for c in "`|\\$") or shown != shown.strip():
-        return f"<code>{''.join(f'&#{ord(c)};' if c in _MARKUP else c for c in shown)}</code>"
-    return f"`{shown}`"
+    if any(c in cleaned for c in "`|\\$") or cleaned != cleaned.strip():
+        return f"<code>{''.join(f'&#{ord(c)};' if c in _MARKUP else c for c in cleaned)}</code>"
+    return f"`{cleaned}`"
 
 
 def _block(text: str, language: str) -> str:
@@ -110,7 +110,7 @@ def _block(text: str, language: str) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) -> str:
     """Return a table; columns from index `names` on are numeric."""
-    rule = ["---" if at < names else "---:" for at in range(len(head))]
+    rule = ["---" if column < names else "---:" for column in range(len(head))]
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
 
 
@@ -128,7 +128,7 @@ def _versions(result: Result) -> list[str]:
     return ["## What was compared", *table, " ".join(facts)]
 
 
-def _agreement(result: Result) -> list[str]:
+def _agreement_section(result: Result) -> list[str]:
     tallies = sort_tallies(result)
     if not tallies:
         return ["## Agreement", "No verdicts."]
@@ -140,7 +140,7 @@ def _agreement(result: Result) -> list[str]:
     for tally in tallies:
         groups.setdefault((tally.operator, tally.implementation), []).append(tally)
     by_operator = [
-        [_code(operator), _code(name), *_render_totals(group), _worst(group)]
+        [_code(operator), _code(name), *_render_totals(group), _worst_line(group)]
         for (operator, name), group in groups.items()
     ]
     return [
@@ -156,16 +156,16 @@ def _levels(tallies: Sequence[Tally], head: list[str]) -> list[str]:
 
     If there are too many levels, it contains only those with problems.
     """
-    shown, what = tallies, "Every level"
-    if len(tallies) > _MANY:
-        shown = [t for t in tallies if t.observed < t.cases or t.accepted * _RARELY < t.cases]
-        what = f"Levels that differ or accept less than one in {_RARELY}, without {len(tallies) - len(shown):,} others"
+    shown, title = tallies, "Every level"
+    if len(tallies) > _MAX_ROWS:
+        shown = [t for t in tallies if t.observed < t.cases or t.accepted * _RARE < t.cases]
+        title = f"Levels that differ or accept less than one in {_RARE}, without {len(tallies) - len(shown):,} others"
     rows = [
         [_code(t.operator), _code(t.level), _code(t.implementation), *_render_totals([t]), _text(answers(t.words))]
         for t in shown
     ]
     table = [_table(head, rows, names=3)] if rows else []
-    return _render_details(f"{escape(what)} ({count(len(rows), 'row')})", *table)
+    return _render_details(f"{escape(title)} ({count(len(rows), 'row')})", *table)
 
 
 def _render_totals(tallies: list[Tally]) -> list[str]:
@@ -173,43 +173,43 @@ def _render_totals(tallies: list[Tally]) -> list[str]:
     return [f"{total.cases:,}", *map(escape, total.percents)]
 
 
-def _worst(tallies: list[Tally]) -> str:
+def _worst_line(tallies: list[Tally]) -> str:
     """Return the level with the lowest observed agreement.
 
     "" if all levels agree.
     """
-    lacking = [t for t in tallies if t.observed < t.cases]
-    if not lacking:
+    disagreements = [t for t in tallies if t.observed < t.cases]
+    if not disagreements:
         return ""
-    worst = min(lacking, key=lambda t: (t.observed / t.cases, natural(t.level)))
-    return f"{_code(worst.level)} {escape(percent(worst.observed, worst.cases))}"
+    worst_tally = min(disagreements, key=lambda t: (t.observed / t.cases, natural_key(t.level)))
+    return f"{_code(worst_tally.level)} {escape(percent(worst_tally.observed, worst_tally.cases))}"
 
 
 def _differences(result: Result) -> list[str]:
     blocks = ["## Disagreements"]
-    for kind, differences in by_kind(result).items():
+    for kind, differences in differences_by_kind(result).items():
         loud = "**" if kind == "unexplained" else ""
         blocks += [f"### {kind.capitalize()}: {size(differences)}", f"{loud}{_text(KINDS[kind].capitalize())}.{loud}"]
         blocks += _classes(differences)
     return blocks if len(blocks) > 1 else [*blocks, "None."]
 
 
-def _by_operator(differences: list[Difference]) -> list[str]:
+def _operator_table(differences: list[Difference]) -> list[str]:
     """Return a table of the number of classes and findings per operator.
 
     ``--format json`` contains all of them.
     """
     groups: dict[str, list[Difference]] = {}
-    for difference in sorted(differences, key=lambda d: natural(d.operator)):
+    for difference in sorted(differences, key=lambda d: natural_key(d.operator)):
         groups.setdefault(difference.operator, []).append(difference)
     rows = [
-        [_code(name), _code(_most_met(group)), f"{len(group):,}", f"{sum(d.count for d in group):,}"]
+        [_code(name), _code(_most_frequent(group)), f"{len(group):,}", f"{sum(d.count for d in group):,}"]
         for name, group in groups.items()
     ]
     return [_table(["Operator", "Most frequent", "Classes", "Cases"], rows, names=2)]
 
 
-def _most_met(group: list[Difference]) -> str:
+def _most_frequent(group: list[Difference]) -> str:
     top = max(group, key=lambda d: d.count)
     return f"{', '.join(top.findings) or 'accepted by us'}; {top.theirs} by {top.implementation}"
 
@@ -219,17 +219,20 @@ def _classes(differences: list[Difference]) -> list[str]:
 
     The commands reproduce each difference. If there are too many differences, returns sums per operator.
     """
-    if len(differences) > _MANY:
-        return _by_operator(differences)
+    if len(differences) > _MAX_ROWS:
+        return _operator_table(differences)
     rows = []
     folded = []
     for number, d in enumerate(differences, 1):
         rejected = f"rejected by {', '.join(map(_code, d.findings))}"
-        sides = [rejected if d.findings else ours(()), " ".join(filter(None, (_code(d.theirs), _code(d.detail))))]
+        sides = [
+            rejected if d.findings else describe_our_verdict(()),
+            " ".join(filter(None, (_code(d.theirs), _code(d.detail)))),
+        ]
         rows.append([str(number), _code(d.operator), _text(d.level), _code(d.implementation), *sides, f"{d.count:,}"])
-        about = f"{number}. {d.operator} at {d.level}, {d.implementation}: the smallest descriptor"
+        title = f"{number}. {d.operator} at {d.level}, {d.implementation}: the smallest descriptor"
         command = [_block(clean(d.command, None), "sh")] if d.command else []
-        folded += _render_details(escape(clean(about)), _block(pretty(d.descriptor), "json"), *command)
+        folded += _render_details(escape(clean(title)), _block(format_descriptor(d.descriptor), "json"), *command)
     head = ["No.", "Operator", "Level", "Implementation", "specgate's verdict", "Its verdict", "Cases"]
     return [_table(head, rows, names=6), *folded]
 
@@ -237,15 +240,20 @@ def _classes(differences: list[Difference]) -> list[str]:
 def _rules(result: Result) -> list[str]:
     if not result.rules:
         return []
-    met = rules_met(result.rules)
+    covered = rules_met(result.rules)
     rows = [
-        [_code(rule.finding), _code(rule.operator), f"no {', no '.join(lack.cases)}", _text(", ".join(lack.levels))]
-        for rule in met
-        for lack in rule.open
+        [
+            _code(rule.finding),
+            _code(rule.operator),
+            f"no {', no '.join(missing_case.cases)}",
+            _text(", ".join(missing_case.levels)),
+        ]
+        for rule in covered
+        for missing_case in rule.open
     ]
     text = (
-        f"{said_of(met)}. Accepting: both sides accept it; rejecting: only this finding rejects it; oracle: an "
-        "implementation also rejects one of those."
+        f"{describe_coverage(covered)}. Accepting: both sides accept it; rejecting: only this finding rejects it; "
+        "oracle: an implementation also rejects one of those."
     )
     table = _table(["Rule or cell", "Operator", "Lacks", "At levels"], rows, names=4)
     return ["## Rules", text, *(_render_details(f"{count(len(rows), 'rule')} lacking a case", table) if rows else [])]
@@ -262,18 +270,18 @@ def _values(result: Result) -> list[str]:
             f"{cases:,}",
             f"{equal:,}",
             escape(percent(equal, cases)),
-            f"{missing:,}",
+            f"{missing_count:,}",
         ]
-        for operator, level, name, cases, equal, missing in value_lines(result)
+        for operator, level, name, cases, equal, missing_count in value_lines(result)
     ]
     head = ["Operator", "Level", "Implementation", "Cases", "Equal", "Equal %", "Not computed"]
     blocks = ["## Values", _table(head, rows, names=3)]
-    missing = [
+    missing_lines = [
         f"- {number:,} not computed by {_code(name)}: {_code(reason)} ({', '.join(map(_code, operators))})"
         for name, reason, number, operators in count_uncomputed(result)
     ]
-    if missing:
-        blocks.append("\n".join(missing))
-    for kind, differing in values_by_kind(result):
-        blocks += [f"### Values differ, {kind}: {size(differing)}", *_classes(differing)]
+    if missing_lines:
+        blocks.append("\n".join(missing_lines))
+    for kind, kind_differences in values_by_kind(result):
+        blocks += [f"### Values differ, {kind}: {size(kind_differences)}", *_classes(kind_differences)]
     return blocks

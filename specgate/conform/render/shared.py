@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from specgate.conform.result import Difference, Kind, Result, RuleCount, Tally
 
 __all__ = [
-    "Lack",
+    "MissingCases",
     "Rule",
     "Sum",
     "agreements",
     "answers",
-    "by_kind",
     "count",
     "count_uncomputed",
+    "describe_coverage",
+    "describe_our_verdict",
+    "differences_by_kind",
     "document",
+    "format_descriptor",
     "headline",
-    "natural",
+    "natural_key",
     "one_line",
-    "ours",
     "percent",
-    "pretty",
     "render",
     "repeat_command",
     "rules_met",
-    "said_of",
     "size",
     "sort_tallies",
     "value_lines",
@@ -55,21 +55,21 @@ def document(result: Result) -> dict[str, Any]:
     Tuples become lists. Lone surrogates, and NaN in descriptors, are replaced.
     """
     data = result.as_dict()
-    differing = [difference for tally in data["values"] for difference in tally["differing"]]
-    descriptors = [(d, safe_values(d.pop("descriptor"))) for d in (*data["differences"], *differing)]
+    all_differences = [difference for tally in data["values"] for difference in tally["differing"]]
+    descriptors = [(d, safe_values(d.pop("descriptor"))) for d in (*data["differences"], *all_differences)]
     for difference, descriptor in descriptors:
         difference["descriptor"] = descriptor
-    plain: dict[str, Any] = _plain(data)
-    return plain
+    plain_data: dict[str, Any] = _to_plain_data(data)
+    return plain_data
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_data(value: Any) -> Any:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, dict):
-        return {well_formed(key): _plain(item) for key, item in value.items()}
+        return {well_formed(key): _to_plain_data(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_to_plain_data(item) for item in value]
     return value
 
 
@@ -84,21 +84,21 @@ def one_line(descriptor: Mapping[str, Any]) -> str:
     return _dump(safe_values(descriptor))
 
 
-def pretty(descriptor: Mapping[str, Any]) -> str:
+def format_descriptor(descriptor: Mapping[str, Any]) -> str:
     """Return a descriptor as ASCII JSON, with line breaks in long lines."""
-    return _pretty(safe_values(descriptor), 0)
+    return _format_json(safe_values(descriptor), 0)
 
 
-def _pretty(value: Any, indent: int) -> str:
+def _format_json(value: Any, indent: int) -> str:
     line = _dump(value)
     if len(line) + indent <= _WIDTH or not isinstance(value, (dict, list)) or not value:
         return line
     pad = " " * (indent + 2)
     if isinstance(value, dict):
-        parts = [f"{_dump(key)}: {_pretty(item, indent + 2)}" for key, item in value.items()]
+        parts = [f"{_dump(key)}: {_format_json(item, indent + 2)}" for key, item in value.items()]
         begin, end = "{}"
     else:
-        parts = [_pretty(item, indent + 2) for item in value]
+        parts = [_format_json(item, indent + 2) for item in value]
         begin, end = "[]"
     return f"{begin}\n{pad}" + f",\n{pad}".join(parts) + f"\n{' ' * indent}{end}"
 
@@ -109,16 +109,16 @@ def _dump(value: Any) -> str:
     return text.replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 
-_UNASKABLE: Final = "not testable"
+_NOT_TESTABLE: Final = "not testable"
 _ACCEPTED: Final = "known to be accepted"
-_WHY: Final = {
-    _UNASKABLE: "not expressible in any implementation's input",
+_REASONS: Final = {
+    _NOT_TESTABLE: "not expressible in any implementation's input",
     _ACCEPTED: "recorded as accepted by implementations",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class MissingCases:
     """The levels at which a rule lacks the same cases.
 
     The cases are like ``("rejecting", "oracle")``. explained: the oracle case is missing because no oracle is available
@@ -130,8 +130,8 @@ class Lack:
     explained: str = ""
 
     def __str__(self) -> str:
-        why = f" ({self.explained})" if self.explained else ""
-        return f"no {', no '.join(self.cases)} case{why} at {', '.join(self.levels)}"
+        explanation = f" ({self.explained})" if self.explained else ""
+        return f"no {', no '.join(self.cases)} case{explanation} at {', '.join(self.levels)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +143,18 @@ class Rule:
     accepting: int
     rejecting: int
     oracle: int
-    lacks: tuple[Lack, ...]
+    lacks: tuple[MissingCases, ...]
 
     @property
-    def open(self) -> tuple[Lack, ...]:
+    def open(self) -> tuple[MissingCases, ...]:
         """The unexplained missing cases."""
-        return tuple(lack for lack in self.lacks if not lack.explained)
+        return tuple(missing_case for missing_case in self.lacks if not missing_case.explained)
 
 
 def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
     """Return the rules by operator and finding, summed over levels."""
     groups: dict[tuple[str, str], list[RuleCount]] = {}
-    for rule in sorted(rules, key=lambda r: (natural(r.operator), natural(r.finding), natural(r.level))):
+    for rule in sorted(rules, key=lambda r: (natural_key(r.operator), natural_key(r.finding), natural_key(r.level))):
         groups.setdefault((rule.operator, rule.finding), []).append(rule)
     return [
         Rule(
@@ -162,45 +162,45 @@ def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
             accepting=sum(r.accepting for r in group),
             rejecting=sum(r.rejecting for r in group),
             oracle=sum(r.oracle for r in group),
-            lacks=_lacks(group),
+            lacks=_missing_cases(group),
         )
         for key, group in groups.items()
     ]
 
 
-def said_of(met: Sequence[Rule]) -> str:
+def describe_coverage(covered_rules: Sequence[Rule]) -> str:
     """Return the number of covered rules, and reasons for the others."""
-    lacking = sum(bool(rule.open) for rule in met)
-    whys = Counter(lack.explained for rule in met if not rule.open for lack in rule.lacks[:1])
-    complete = len(met) - lacking - whys.total()
-    text = f"{complete:,} of {count(len(met), 'rule and cell', 'rules and cells')} have"
+    open_count = sum(bool(rule.open) for rule in covered_rules)
+    whys = Counter(missing_case.explained for rule in covered_rules if not rule.open for missing_case in rule.lacks[:1])
+    complete = len(covered_rules) - open_count - whys.total()
+    text = f"{complete:,} of {count(len(covered_rules), 'rule and cell', 'rules and cells')} have"
     text += " an accepting, a rejecting and an oracle case at every level"
     return "; ".join(
-        [text, *(f"{number:,} have no oracle case because it is {_WHY[why]}" for why, number in whys.items())]
+        [text, *(f"{number:,} have no oracle case because it is {_REASONS[reason]}" for reason, number in whys.items())]
     )
 
 
-def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
+def _missing_cases(group: list[RuleCount]) -> tuple[MissingCases, ...]:
     texts_by_key: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for rule in group:
-        missing = tuple(name for name in ("accepting", "rejecting", "oracle") if not getattr(rule, name))
-        if missing:
-            texts_by_key.setdefault((missing, _explain_rule(rule) if missing == ("oracle",) else ""), []).append(
-                rule.level
-            )
-    return tuple(Lack(cases, tuple(levels), why) for (cases, why), levels in texts_by_key.items())
+        missing_names = tuple(name for name in ("accepting", "rejecting", "oracle") if not getattr(rule, name))
+        if missing_names:
+            texts_by_key.setdefault(
+                (missing_names, _explain_rule(rule) if missing_names == ("oracle",) else ""), []
+            ).append(rule.level)
+    return tuple(MissingCases(cases, tuple(levels), reason) for (cases, reason), levels in texts_by_key.items())
 
 
 def _explain_rule(rule: RuleCount) -> str:
     if rule.unasked == rule.rejecting:
-        return _UNASKABLE
+        return _NOT_TESTABLE
     return _ACCEPTED if rule.unasked + rule.waived == rule.rejecting else ""
 
 
 _VERDICTS: Final = ("accepted", "rejected")
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key for natural sorting, ignoring case.
 
     ``opset9`` sorts before ``opset13``, and ``2.1`` before ``10.0``.
@@ -216,14 +216,14 @@ def count(number: int, noun: str, nouns: str = "") -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
-def percent(part: int, whole: int) -> str:
+def percent(part: int, total: int) -> str:
     """Return a percentage with two decimals, rounded down.
 
     Only all is ``100.00``, and only none is ``0.00``.
     """
-    if whole <= 0:
+    if total <= 0:
         return "-"
-    hundredths = part * 10_000 // whole
+    hundredths = part * 10_000 // total
     return "<0.01" if part > 0 and hundredths == 0 else f"{hundredths // 100}.{hundredths % 100:02}"
 
 
@@ -259,7 +259,12 @@ def sort_tallies(result: Result) -> list[Tally]:
     """
     return sorted(
         result.tallies,
-        key=lambda t: (natural(t.operator), natural(t.level), _rank(result, t.implementation), t.implementation),
+        key=lambda t: (
+            natural_key(t.operator),
+            natural_key(t.level),
+            _rank(result, t.implementation),
+            t.implementation,
+        ),
     )
 
 
@@ -269,16 +274,16 @@ def _rank(result: Result, implementation: str) -> int:
     Entries may be the name alone, or the name with levels.
     """
     names = (name == implementation or name.startswith(f"{implementation} ") for name in result.versions)
-    return next((at for at, result in enumerate(names) if result), len(result.versions))
+    return next((index for index, result in enumerate(names) if result), len(result.versions))
 
 
-def by_kind(result: Result) -> dict[Kind, list[Difference]]:
+def differences_by_kind(result: Result) -> dict[Kind, list[Difference]]:
     """Return the differences by kind, unexplained ones first."""
     kinds = {kind: [d for d in result.differences if d.kind == kind] for kind in KIND_ORDER}
     return {kind: differences for kind, differences in kinds.items() if differences}
 
 
-def ours(findings: Sequence[str]) -> str:
+def describe_our_verdict(findings: Sequence[str]) -> str:
     """Return our side of a difference in words."""
     return f"rejected by {', '.join(findings)}" if findings else "accepted"
 
@@ -313,10 +318,10 @@ def count_uncomputed(result: Result) -> list[tuple[str, str, int, tuple[str, ...
         (
             implementation,
             reason,
-            sum(n for n, _ in seen),
-            tuple(sorted({operator for _, operator in seen}, key=natural)),
+            sum(n for n, _ in entries),
+            tuple(sorted({operator for _, operator in entries}, key=natural_key)),
         )
-        for (implementation, reason), seen in pairs_by_texts.items()
+        for (implementation, reason), entries in pairs_by_texts.items()
     ]
     return sorted(rows, key=lambda row: (-row[2], row[:2]))
 
@@ -328,7 +333,7 @@ def value_lines(result: Result) -> list[tuple[str, str, str, int, int, int]]:
     """
     return sorted(
         ((v.operator, v.level, v.implementation, v.cases, v.equal, sum(v.unavailable.values())) for v in result.values),
-        key=lambda row: (natural(row[0]), natural(row[1]), row[2]),
+        key=lambda row: (natural_key(row[0]), natural_key(row[1]), row[2]),
     )
 
 
@@ -357,9 +362,9 @@ def headline(result: Result) -> str:
 
 def values_by_kind(result: Result) -> list[tuple[Kind, list[Difference]]]:
     """Return the value differences by kind, unexplained ones first."""
-    every = [d for tally in result.values for d in tally.differing]
-    pairs = [(kind, [d for d in every if d.kind == kind]) for kind in KIND_ORDER]
-    return [(kind, differing) for kind, differing in pairs if differing]
+    differences = [d for tally in result.values for d in tally.differing]
+    pairs = [(kind, [d for d in differences if d.kind == kind]) for kind in KIND_ORDER]
+    return [(kind, kind_differences) for kind, kind_differences in pairs if kind_differences]
 
 
 def repeat_command(result: Result, form: str) -> str:

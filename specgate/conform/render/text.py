@@ -11,16 +11,16 @@ from specgate.conform.render.shared import (
     Sum,
     agreements,
     answers,
-    by_kind,
     count,
     count_uncomputed,
+    describe_coverage,
+    describe_our_verdict,
+    differences_by_kind,
     headline,
     one_line,
-    ours,
     percent,
     repeat_command,
     rules_met,
-    said_of,
     size,
     sort_tallies,
     value_lines,
@@ -44,7 +44,7 @@ _DESCRIPTOR_LIMIT: Final = 300
 def render(result: Result) -> str:
     """Return the result as printable text that ends with a newline."""
     page = _Page()
-    page.put(f"{result.dialect}: {headline(result)}", hang="  ")
+    page.put(f"{result.dialect}: {headline(result)}", hanging_indent="  ")
     page.agreement(result)
     page.differences(result)
     page.rules(result)
@@ -57,8 +57,8 @@ class _Page:
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def put(self, text: str, *, first: str = "", hang: str = "", limit: int | None = _LINE_LIMIT) -> None:
-        self.lines += wrap(clean(text, limit), _WIDTH, first=first, hang=hang)
+    def put(self, text: str, *, first: str = "", hanging_indent: str = "", limit: int | None = _LINE_LIMIT) -> None:
+        self.lines += wrap(clean(text, limit), _WIDTH, first=first, hanging_indent=hanging_indent)
 
     def heading(self, text: str) -> None:
         self.lines.append("")
@@ -71,16 +71,16 @@ class _Page:
         """
         cleaned = [[clean(cell) for cell in row] for row in rows]
         limits = _limits([head, *cleaned])
-        table = [head, *([*map(_fit, row, limits), *row[3:]] for row in cleaned)]
-        widths = [max(columns(row[at]) for row in table) for at in range(len(head))]
+        table = [head, *([*map(_shorten, row, limits), *row[3:]] for row in cleaned)]
+        widths = [max(columns(row[column]) for row in table) for column in range(len(head))]
         for row in table:
-            cells = [_pad(cell, widths[at], right=at >= 3) for at, cell in enumerate(row[:-1])]
+            cells = [_pad(cell, widths[column], right=column >= 3) for column, cell in enumerate(row[:-1])]
             first = "".join(cell + "  " for cell in cells)
-            words, hang = row[-1], " " * columns(first)
-            if words and _WIDTH - len(hang) < min(columns(words), _WORDS):
+            words, hanging_indent = row[-1], " " * columns(first)
+            if words and _WIDTH - len(hanging_indent) < min(columns(words), _WORDS):
                 self.lines.append(first.rstrip())
-                first = hang = " " * 8
-            self.lines += wrap(words, _WIDTH, first=first, hang=hang) if words else [first.rstrip()]
+                first = hanging_indent = " " * 8
+            self.lines += wrap(words, _WIDTH, first=first, hanging_indent=hanging_indent) if words else [first.rstrip()]
 
     def agreement(self, result: Result) -> None:
         if not result.tallies:
@@ -97,31 +97,31 @@ class _Page:
         self.table(head, rows + (totals if len(totals) < len(rows) else []))
 
     def differences(self, result: Result) -> None:
-        for kind, differences in by_kind(result).items():
+        for kind, differences in differences_by_kind(result).items():
             name = kind.upper() if kind == "unexplained" else kind
             self.heading(f"{name}: {size(differences)} ({KINDS[kind]})")
             for difference in differences:
                 self.difference(difference)
 
     def difference(self, d: Difference) -> None:
-        self.put(f"{d.operator} at {d.level}: {count(d.count, 'case')}", first="  ", hang="      ")
-        self.put(ours(d.findings), first="    specgate    ", hang=" " * 16)
+        self.put(f"{d.operator} at {d.level}: {count(d.count, 'case')}", first="  ", hanging_indent="      ")
+        self.put(describe_our_verdict(d.findings), first="    specgate    ", hanging_indent=" " * 16)
         text = f"{d.implementation}: {d.theirs}" + (f" ({d.detail})" if d.detail else "")
-        self.put(text, first="    oracle      ", hang=" " * 16)
-        self.put(_truncate_descriptor(one_line(d.descriptor)), first="    descriptor  ", hang=" " * 16)
+        self.put(text, first="    oracle      ", hanging_indent=" " * 16)
+        self.put(_truncate_descriptor(one_line(d.descriptor)), first="    descriptor  ", hanging_indent=" " * 16)
         if d.command:
             self.lines.append(f"    $ {clean(d.command, None)}")
 
     def rules(self, result: Result) -> None:
         if not result.rules:
             return
-        met = rules_met(result.rules)
-        self.heading(said_of(met))
-        for rule in met:
+        covered_rules = rules_met(result.rules)
+        self.heading(describe_coverage(covered_rules))
+        for rule in covered_rules:
             if rule.open:
-                about = "; ".join(map(str, rule.open))
+                open_text = "; ".join(map(str, rule.open))
                 name = rule.finding if f"/{rule.operator}/" in rule.finding else f"{rule.finding} of {rule.operator}"
-                self.put(f"{name}: {about}", first="  ", hang="      ")
+                self.put(f"{name}: {open_text}", first="  ", hanging_indent="      ")
 
     def values(self, result: Result) -> None:
         if not result.values:
@@ -129,28 +129,32 @@ class _Page:
         self.heading("values within the tables' tolerances")
         head = ["operator", "level", "implementation", "cases", "equal", "%", "not computed", ""]
         rows = [
-            [operator, level, name, f"{cases:,}", f"{equal:,}", percent(equal, cases), f"{missing:,}", ""]
-            for operator, level, name, cases, equal, missing in value_lines(result)
+            [operator, level, name, f"{cases:,}", f"{equal:,}", percent(equal, cases), f"{missing_count:,}", ""]
+            for operator, level, name, cases, equal, missing_count in value_lines(result)
         ]
         self.table(head, rows)
         for name, reason, number, operators in count_uncomputed(result):
-            self.put(f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})", first="  ", hang="      ")
-        for kind, differing in values_by_kind(result):
+            self.put(
+                f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})",
+                first="  ",
+                hanging_indent="      ",
+            )
+        for kind, kind_differences in values_by_kind(result):
             name = "VALUES DIFFER, UNEXPLAINED" if kind == "unexplained" else f"values differ, {kind}"
-            self.heading(f"{name}: {size(differing)}")
-            for difference in differing:
+            self.heading(f"{name}: {size(kind_differences)}")
+            for difference in kind_differences:
                 self.difference(difference)
 
     def footer(self, result: Result) -> None:
         if result.skipped:
             self.heading("skipped:")
             for line in result.skipped:
-                self.put(line, first="  ", hang="      ")
+                self.put(line, first="  ", hanging_indent="      ")
         self.lines.append("")
         versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-        self.put(f"implementations: {versions or 'none'}", hang="  ", limit=None)
-        ended = ", ended by the time limit" if result.capped else ""
-        self.put(f"seed {result.seed}; {result.seconds:.1f} s{ended}; again:", hang="  ")
+        self.put(f"implementations: {versions or 'none'}", hanging_indent="  ", limit=None)
+        time_note = ", ended by the time limit" if result.capped else ""
+        self.put(f"seed {result.seed}; {result.seconds:.1f} s{time_note}; again:", hanging_indent="  ")
         self.lines.append(f"  $ {clean(repeat_command(result, 'text'), None)}")
 
 
@@ -165,18 +169,18 @@ def _limits(table: list[list[str]]) -> list[int]:
 
     The operator gets its width first.
     """
-    needed = [max(map(columns, column)) for column in zip(*table, strict=True)]
-    limits = [min(need, least) for need, least in zip(needed, _NAMES, strict=False)]
-    numbers = [need + 2 for need in needed[3:-1]]
+    needed_widths = [max(map(columns, column)) for column in zip(*table, strict=True)]
+    limits = [min(needed_width, least) for needed_width, least in zip(needed_widths, _NAMES, strict=False)]
+    numbers = [needed_width + 2 for needed_width in needed_widths[3:-1]]
     spare = _WIDTH - sum(limits) - 2 * len(limits) - sum(numbers)
-    for at in (0, 2, 1):
-        extra = max(0, min(needed[at] - limits[at], spare))
-        limits[at] += extra
+    for column_index in (0, 2, 1):
+        extra = max(0, min(needed_widths[column_index] - limits[column_index], spare))
+        limits[column_index] += extra
         spare -= extra
     return limits
 
 
-def _fit(text: str, width: int) -> str:
+def _shorten(text: str, width: int) -> str:
     """Shorten the text in the middle to `width` characters."""
     if columns(text) <= width:
         return text

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.directml.vocabulary import VOCABULARY, minimum_size
-from specgate.dialects.protocols import Backend, Builds, Documents, MemoryLayout, ModelFormat, Shipped
+from specgate.dialects.protocols import Backend, Builds, BuiltInDialect, Documents, MemoryLayout, ModelFormat
 from specgate.errors import InputError
 from specgate.loading import lazy
 from specgate.spec.tables import dialect
@@ -49,7 +49,7 @@ else:
 __all__ = ["DirectML"]
 
 
-class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
+class DirectML(BuiltInDialect, MemoryLayout, Documents, ModelFormat, Backend, Builds):
     """See `specgate.dialects.protocols`."""
 
     name = "directml"
@@ -162,9 +162,9 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
     def install(
         self, levels: str | None, *, system: str | None, values: bool, progress: Callable[[str], object]
     ) -> None:
-        chosen = levels or ("6.4" if values else "6.2")
+        wanted_levels = levels or ("6.4" if values else "6.2")
         result: Any = system  # argparse allows only "linux" and "windows"
-        value: Any = "all" if chosen == "all" else [level.strip() for level in chosen.split(",")]
+        value: Any = "all" if wanted_levels == "all" else [level.strip() for level in wanted_levels.split(",")]
         if not values:
             install.install_directml(value, system=result, progress=progress)
             return
@@ -175,11 +175,11 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         from specgate.dialects.directml.oracle.install import install_command, status
 
-        ready = {entry.build.level for entry in status() if entry.installed}
+        installed_levels = {entry.build.level for entry in status() if entry.installed}
         skipped = []
         for level in levels:
             if level not in builds.levels():
                 skipped.append(f"directml:{level}: no public build has this level")
-            elif level not in ready:
+            elif level not in installed_levels:
                 skipped.append(f"directml:{level}: not installed; {install_command([level])}")
-        return [level for level in levels if level in ready], skipped
+        return [level for level in levels if level in installed_levels], skipped

@@ -36,8 +36,8 @@ def extent(_rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[Any]
 
 def minimum_size(rows: Rows, bits: Any, sizes: Sequence[Any], strides: Sequence[Any] | None) -> Any:
     """Return `vocabulary.minimum_size` of each row."""
-    used = arithmetic("Mult", extent(rows, 0, sizes, strides), bits)
-    return arithmetic("Mult", arithmetic("FloorDiv", arithmetic("Add", used, 31), 32), 4)
+    used_bits = arithmetic("Mult", extent(rows, 0, sizes, strides), bits)
+    return arithmetic("Mult", arithmetic("FloorDiv", arithmetic("Add", used_bits, 31), 32), 4)
 
 
 def _empty(sizes: Sequence[Any]) -> Any:
@@ -50,16 +50,18 @@ def overlapping(rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[
         return False
     if sum(_upper_bound(a) * _upper_bound(b) for a, b in zip(sizes, strides, strict=True)) >= 2**62:
         raise Open
-    wide = [np.stack([_broadcast_value(rows, value) for value in values], axis=1) for values in (sizes, strides)]
-    order = np.argsort(wide[1], axis=1)
-    size, stride = (np.take_along_axis(columns, order, axis=1) for columns in wide)
+    wide_columns = [
+        np.stack([_broadcast_value(rows, value) for value in values], axis=1) for values in (sizes, strides)
+    ]
+    order = np.argsort(wide_columns[1], axis=1)
+    size, stride = (np.take_along_axis(columns, order, axis=1) for columns in wide_columns)
     overlaps = np.zeros(rows.count, bool)
-    reached = np.zeros(rows.count, np.int64)
+    reached_bits = np.zeros(rows.count, np.int64)
     for place in range(len(sizes)):
         counts = size[:, place] > 1
-        overlaps |= counts & (stride[:, place] <= reached)
-        reached += np.where(counts, (size[:, place] - 1) * stride[:, place], 0)
-    return overlaps & ~(wide[0] == 0).any(axis=1)
+        overlaps |= counts & (stride[:, place] <= reached_bits)
+        reached_bits += np.where(counts, (size[:, place] - 1) * stride[:, place], 0)
+    return overlaps & ~(wide_columns[0] == 0).any(axis=1)
 
 
 def _upper_bound(value: Any) -> int:

@@ -44,8 +44,8 @@ def read_union(raw: Mapping[str, Any], kind: Any, place: str) -> Any:
     word = result if isinstance(result, str) else ""
     bits = dialect("directml").bits.get(word) or 0
     if bits < 8:
-        why = "" if kind is None else f"; {format_value(kind)} has no member of DML_SCALAR_UNION"
-        raise InputError(f"expected a number, found {format_value(raw)}{why}", place=place)
+        hint = "" if kind is None else f"; {format_value(kind)} has no member of DML_SCALAR_UNION"
+        raise InputError(f"expected a number, found {format_value(raw)}{hint}", place=place)
     letters = word.rstrip("0123456789")
     half = letters == "FLOAT" and bits == 16
     member = _BITS_OF_HALF if half else f"{_LETTERS[letters]}{bits}"
@@ -53,10 +53,10 @@ def read_union(raw: Mapping[str, Any], kind: Any, place: str) -> Any:
     value = raw.get(member)
     if value is None:
         raise InputError(f"expected the field {member}", place=place)
-    where = f"{place}.{member}"
+    member_place = f"{place}.{member}"
     if half:
-        return struct.unpack("<e", struct.pack("<H", _integer(value, "UINT", 16, where)))[0]
-    return value if letters == "FLOAT" else _integer(value, letters, bits, where)
+        return struct.unpack("<e", struct.pack("<H", _integer(value, "UINT", 16, member_place)))[0]
+    return value if letters == "FLOAT" else _integer(value, letters, bits, member_place)
 
 
 def _integer(value: Any, letters: str, bits: int, place: str) -> int:
@@ -75,7 +75,7 @@ _DISPATCHABLE_KEYS: Final = ("type", "Type", "dmlCompileType", "executionFlags",
 _KEYS: Final = ("type", "desc", "Type", "Desc", "dmlCompileType", "executionFlags", "bindings")
 _NESTED_KEYS: Final = ("Type", "Desc", "type", "desc")
 #: May contain unknown sizes; Descriptor checks these kinds itself.
-_LOOKED_INTO: Final = frozenset({"tensor[]", "operator", "operator[]"})
+_NESTED_KINDS: Final = frozenset({"tensor[]", "operator", "operator[]"})
 
 
 def is_descriptor(data: Mapping[str, Any]) -> bool:
@@ -111,7 +111,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
         )
     fields: dict[str, Any] = {}
     malformed: list[Malformed] = []
-    plain = True
+    is_plain = True
     number = 0
     for name, info in spec.fields.items():
         raw = desc.get(name)
@@ -119,15 +119,15 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             number += name in desc
             continue
         number += 1
-        where = f"{place}.{name}" if place else name
+        member_place = f"{place}.{name}" if place else name
         if info.type == "tensor":
-            fields[name], known_keys_only = tensor_and_known(raw, where, malformed)
-            plain = plain and known_keys_only
+            fields[name], known_keys_only = tensor_and_known(raw, member_place, malformed)
+            is_plain = is_plain and known_keys_only
         else:
             if info.type_from is not None and isinstance(raw, dict):
-                raw = read_union(raw, desc.get(info.type_from), where)
-            fields[name] = _value(info, raw, where, depth, malformed)
-            plain = plain and info.type not in _LOOKED_INTO
+                raw = read_union(raw, desc.get(info.type_from), member_place)
+            fields[name] = _value(info, raw, member_place, depth, malformed)
+            is_plain = is_plain and info.type not in _NESTED_KINDS
     if number != len(desc):
         refuse_unknown(desc, list(spec.fields), place, f"a field of {spec.name}")
     if malformed:
@@ -136,7 +136,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             replace(o, where=o.where.removeprefix(nested), message=o.message.removeprefix(nested)) for o in malformed
         )
         return Descriptor(NAME, spec.name, fields, oddities=oddities)
-    return Descriptor(NAME, spec.name, fields, plain=plain)
+    return Descriptor(NAME, spec.name, fields, plain=is_plain)
 
 
 def operator_word(kind: Any, place: str = "") -> str:
@@ -156,11 +156,11 @@ def enum_word(raw: Any, enum: str | None) -> Any:
 
     enum: for example ``PADDING_MODE``, None for data types.
     """
-    what = "TENSOR_DATA_TYPE" if enum is None else enum
+    enum_name = "TENSOR_DATA_TYPE" if enum is None else enum
     numbers = dialect(NAME).type_numbers if enum is None else dialect(NAME).numbers(enum)
-    word = word_of(raw, numbers, f"DML_{what}_")
+    word = word_of(raw, numbers, f"DML_{enum_name}_")
     if not isinstance(word, str) and number_of(word) is None:
-        raise InputError(f"expected a name or a number of DML_{what}, found {format_value(raw)}")
+        raise InputError(f"expected a name or a number of DML_{enum_name}, found {format_value(raw)}")
     return word
 
 
@@ -168,22 +168,22 @@ def _join(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _value(info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Malformed]) -> Any:
+def _value(info: FieldInfo, raw: Any, place: str, depth: int, oddities: list[Malformed]) -> Any:
     if info.type.endswith("[]"):
         if not isinstance(raw, list):
             raise InputError(f"expected a list, found {format_value(raw)}", place=place)
         base = info.type.removesuffix("[]")
         if base == "operator" and len(raw) > MAX_OPERATORS:
             raise InputError(f"expected at most {MAX_OPERATORS} operators, found {len(raw)}", place=place)
-        return [_single(base, info, item, f"{place}[{i}]", depth, odd) for i, item in enumerate(raw)]
-    return _single(info.type, info, raw, place, depth, odd)
+        return [_read_value(base, info, item, f"{place}[{i}]", depth, oddities) for i, item in enumerate(raw)]
+    return _read_value(info.type, info, raw, place, depth, oddities)
 
 
-def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Malformed]) -> Any:
+def _read_value(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, oddities: list[Malformed]) -> Any:
     if kind in LIMITS:
         return integer(raw, kind, place)
     if kind == "tensor":
-        return tensor_and_known(raw, place, odd)[0]
+        return tensor_and_known(raw, place, oddities)[0]
     if kind == "bool":
         if not isinstance(raw, int) or raw not in {0, 1}:
             raise InputError(f"expected true or false, found {format_value(raw)}", place=place)
@@ -193,9 +193,13 @@ def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: l
     if kind == "scalar":
         return _number(raw, place)
     if kind == "size-2d":
-        return Size2D(*(integer(part, "uint", at) for part, at in _parts(raw, Size2D, "DML_SIZE_2D", place)))
+        return Size2D(
+            *(integer(part, "uint", part_place) for part, part_place in _parts(raw, Size2D, "DML_SIZE_2D", place))
+        )
     if kind == "scale-bias":
-        return ScaleBias(*(_float(part, at) for part, at in _parts(raw, ScaleBias, "DML_SCALE_BIAS", place)))
+        return ScaleBias(
+            *(_float(part, part_place) for part, part_place in _parts(raw, ScaleBias, "DML_SCALE_BIAS", place))
+        )
     if kind == "operator":
         return _read_nested(raw, place, depth + 1)
     enum = kind.removeprefix("enum:")
@@ -215,13 +219,13 @@ def _read_nested(raw: Any, place: str, depth: int) -> Descriptor:
     return _operator(raw, place, depth)
 
 
-def _parts(raw: Any, record: type[Size2D | ScaleBias], what: str, place: str) -> list[tuple[Any, str]]:
+def _parts(raw: Any, record: type[Size2D | ScaleBias], noun: str, place: str) -> list[tuple[Any, str]]:
     """Return a record's members in order, each with its place."""
     if not isinstance(raw, dict):
         raise InputError(
             f"expected an object with {' and '.join(record._fields)}, found {format_value(raw)}", place=place
         )
-    refuse_unknown(raw, list(record._fields), place, f"a field of {what}")
+    refuse_unknown(raw, list(record._fields), place, f"a field of {noun}")
     for name in record._fields:
         if raw.get(name) is None:
             raise InputError(f"expected the field {name}", place=place)

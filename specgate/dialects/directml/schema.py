@@ -32,15 +32,15 @@ def schema() -> dict[str, Any]:
     table = dialect(NAME)
     names = table.operators
     enums = {f"DML_{enum}": _words(enum, list(numbers)) for enum, numbers in table.tables.enums.items()}
-    fused = {"fused": _descriptor(_fusable_operators(table), whole=False)}
+    fused = {"fused": _descriptor(_fusable_operators(table), single_operator=False)}
     operators = {name: _operator(table.operator(name)) for name in names}
-    return document(NAME, _descriptor(names, whole=True), {**fused, **_records(), **enums, **operators})
+    return document(NAME, _descriptor(names, single_operator=True), {**fused, **_records(), **enums, **operators})
 
 
-def _descriptor(names: Iterable[str], *, whole: bool) -> dict[str, Any]:
+def _descriptor(names: Iterable[str], *, single_operator: bool) -> dict[str, Any]:
     """Return the schema of a descriptor of one of several operators.
 
-    whole: require the operator's required fields.
+    single_operator: require the operator's required fields.
     """
     operators = list(names)
     kind = any_of_schema(words(_PREFIX + name for name in operators), words(operators), _NUMBER)
@@ -50,16 +50,16 @@ def _descriptor(names: Iterable[str], *, whole: bool) -> dict[str, Any]:
             "type": {**kind, "description": "the operator"},
             "desc": {"type": ["object", "null"], "description": "its fields"},
         },
-        "allOf": [_case(name, whole=whole) for name in operators],
+        "allOf": [_case(name, single_operator=single_operator) for name in operators],
     }
 
 
-def _case(name: str, *, whole: bool) -> dict[str, Any]:
+def _case(name: str, *, single_operator: bool) -> dict[str, Any]:
     spec = dialect(NAME).operator(name)
-    needed = [field for field, info in spec.fields.items() if not spec.dialect.may_omit(info)]
-    desc = {"$ref": f"#/$defs/{name}"} | ({"required": needed} if whole and needed else {})
-    when = {"properties": {"type": words([_PREFIX + name, name])}, "required": ["type"]}
-    return {"if": when, "then": {"properties": {"desc": desc}}}
+    required_fields = [field for field, info in spec.fields.items() if not spec.dialect.may_omit(info)]
+    desc = {"$ref": f"#/$defs/{name}"} | ({"required": required_fields} if single_operator and required_fields else {})
+    type_condition = {"properties": {"type": words([_PREFIX + name, name])}, "required": ["type"]}
+    return {"if": type_condition, "then": {"properties": {"desc": desc}}}
 
 
 def _fusable_operators(table: Dialect) -> list[str]:
@@ -67,9 +67,9 @@ def _fusable_operators(table: Dialect) -> list[str]:
 
     Fused operators omit their tensors.
     """
-    every = [table.operator(name) for name in table.operators]
-    rows = [row for spec in every for _, rows in spec.support for row in rows.values()]
-    rows += [entry.get("support", {}) for spec in every for entry in spec.table.observed]
+    specs = [table.operator(name) for name in table.operators]
+    rows = [row for spec in specs for _, rows in spec.support for row in rows.values()]
+    rows += [entry.get("support", {}) for spec in specs for entry in spec.table.observed]
     return sorted({name for row in rows for cell in row.values() for name in cell.get("operators", ())})
 
 
@@ -90,15 +90,19 @@ def _records() -> dict[str, Any]:
         "GuaranteedBaseOffsetAlignment": nullable(_UINT),
     }
     kind = {"description": "BUFFER, the only kind of tensor"}
-    whole = {"type": "object", "properties": {"Type": kind, **buffer}, "additionalProperties": False}
-    wrapped = {
+    tensor_schema = {"type": "object", "properties": {"Type": kind, **buffer}, "additionalProperties": False}
+    wrapped_schema = {
         "type": "object",
         "required": ["Desc"],
-        "properties": {"Type": kind, "Desc": {**whole, "required": ["DataType", "Sizes"]}},
+        "properties": {"Type": kind, "Desc": {**tensor_schema, "required": ["DataType", "Sizes"]}},
         "additionalProperties": False,
     }
     return {
-        "tensor": {"if": {"required": ["Desc"]}, "then": wrapped, "else": {**whole, "required": ["DataType", "Sizes"]}},
+        "tensor": {
+            "if": {"required": ["Desc"]},
+            "then": wrapped_schema,
+            "else": {**tensor_schema, "required": ["DataType", "Sizes"]},
+        },
         "size-2d": _record(Size2D, _UINT),
         "scale-bias": _record(ScaleBias, _FLOAT),
     }
@@ -125,23 +129,23 @@ def _operator(spec: OperatorSpec) -> dict[str, Any]:
 
 
 def _field(info: FieldInfo) -> dict[str, Any]:
-    kinds = [list_schema(_single(form.type.removesuffix("[]")), form) for form in info.forms or (info,)]
+    kinds = [list_schema(_value_schema(form.type.removesuffix("[]")), form) for form in info.forms or (info,)]
     entries = any_of_schema(*kinds)
     texts_by_name = {"description": info.doc} if info.doc else {}
     default = {} if info.default is None else {"default": info.default}
     return {**nullable(entries), **texts_by_name, **default}
 
 
-def _single(kind: str) -> dict[str, Any]:
+def _value_schema(kind: str) -> dict[str, Any]:
     if kind in LIMITS:
         low, high = LIMITS[kind]
         return {"type": "integer", "minimum": low, "maximum": high}
     if kind.startswith("enum:"):
         return {"$ref": f"#/$defs/DML_{kind.removeprefix('enum:')}"}
-    plain: dict[str, dict[str, Any]] = {
+    schemas: dict[str, dict[str, Any]] = {
         "bool": {"enum": [True, False, 0, 1]},
         "float": _FLOAT,
         "scalar": any_of_schema(*_FLOAT["anyOf"], {"type": "object", "description": "the member of DML_SCALAR_UNION"}),
         "operator": {"$ref": "#/$defs/fused"},
     }
-    return plain.get(kind) or {"$ref": f"#/$defs/{kind}"}
+    return schemas.get(kind) or {"$ref": f"#/$defs/{kind}"}

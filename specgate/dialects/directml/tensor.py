@@ -46,26 +46,26 @@ def read_tensor(raw: Any, place: str) -> TensorDesc:
     return tensor_and_known(raw, place)[0]
 
 
-def tensor_and_known(raw: Any, place: str, odd: list[Malformed] | None = None) -> tuple[TensorDesc, bool]:
+def tensor_and_known(raw: Any, place: str, oddities: list[Malformed] | None = None) -> tuple[TensorDesc, bool]:
     """Return a tensor, and whether all its sizes are known numbers.
 
-    odd: receives unknown words; without it they raise InputError. An unknown type keeps its spelling.
+    oddities: receives unknown words; without it they raise InputError. An unknown type keeps its spelling.
     """
     if raw.__class__ is not dict:
         raise InputError(f"expected a tensor description, found {format_value(raw)}", place=place)
     if "Desc" in raw:
-        return tensor_and_known(_unwrap_tensor(raw, place, odd), place, odd)
+        return tensor_and_known(_unwrap_tensor(raw, place, oddities), place, oddities)
     try:
         kind, sizes = raw["DataType"], raw["Sizes"]
     except KeyError as error:
         raise InputError(f"expected the field {error.args[0]}", place=place) from None
     word = _type_words.get(kind) if kind.__class__ is str else None
     if word is None:
-        word = _type_word(kind, place, odd)
+        word = _type_word(kind, place, oddities)
     if sizes is None:  # unknown rank
-        return _full_tensor(raw, word, None, place, odd), False
+        return _full_tensor(raw, word, None, place, oddities), False
     if sizes.__class__ is not list or len(sizes) > MAX_DIMENSIONS:
-        _refuse_sizes(sizes, place)
+        _raise_sizes_error(sizes, place)
     is_known = True
     for size in sizes:
         if size.__class__ is not int or not 0 <= size <= UINT32_MAX:
@@ -74,28 +74,30 @@ def tensor_and_known(raw: Any, place: str, odd: list[Malformed] | None = None) -
             break
     if len(raw) == 2:
         return TensorDesc(word, tuple(sizes)), is_known
-    return _full_tensor(raw, word, sizes, place, odd), is_known
+    return _full_tensor(raw, word, sizes, place, oddities), is_known
 
 
-def _check_kind(kind: Any, place: str, odd: list[Malformed] | None) -> None:
+def _check_kind(kind: Any, place: str, oddities: list[Malformed] | None) -> None:
     numbers = dialect(NAME).numbers("TENSOR_TYPE")
     if word_of(kind, numbers, "DML_TENSOR_TYPE_") != "BUFFER":
-        _note(f"{place}.Type", place, kind, "DML_TENSOR_TYPE", ["BUFFER"], odd)
+        _note(f"{place}.Type", place, kind, "DML_TENSOR_TYPE", ["BUFFER"], oddities)
 
 
-def _note(where: str, place: str, raw: Any, what: str, names: list[str], odd: list[Malformed] | None) -> None:
-    """Record an unknown word of a tensor in `odd`; else raise InputError."""
+def _note(
+    field_place: str, place: str, raw: Any, problem: str, names: list[str], oddities: list[Malformed] | None
+) -> None:
+    """Record an unknown word of a tensor in `oddities`; else raise InputError."""
     if not (isinstance(raw, str) or number_of(raw) is not None):
-        raise InputError(f"expected a {what} by its name or number, found {format_value(raw)}", place=where)
-    message = unknown_word(where, raw, what, names)
-    if odd is None:
+        raise InputError(f"expected a {problem} by its name or number, found {format_value(raw)}", place=field_place)
+    message = unknown_word(field_place, raw, problem, names)
+    if oddities is None:
         raise InputError(message)
-    odd.append(Malformed("unknown-word", place, message, raw))
+    oddities.append(Malformed("unknown-word", place, message, raw))
 
 
-def _unwrap_tensor(raw: Mapping[str, Any], place: str, odd: list[Malformed] | None) -> Any:
+def _unwrap_tensor(raw: Mapping[str, Any], place: str, oddities: list[Malformed] | None) -> Any:
     if "Type" in raw:
-        _check_kind(raw["Type"], place, odd)
+        _check_kind(raw["Type"], place, oddities)
     refuse_unknown(raw, ["Type", "Desc"], place, "a field of DML_TENSOR_DESC")
     inner = raw["Desc"]
     if isinstance(inner, dict) and "Desc" in inner:
@@ -104,10 +106,10 @@ def _unwrap_tensor(raw: Mapping[str, Any], place: str, odd: list[Malformed] | No
 
 
 def _full_tensor(
-    raw: Mapping[str, Any], word: str, sizes: list[Any] | None, place: str, odd: list[Malformed] | None
+    raw: Mapping[str, Any], word: str, sizes: list[Any] | None, place: str, oddities: list[Malformed] | None
 ) -> TensorDesc:
     if "Type" in raw:
-        _check_kind(raw["Type"], place, odd)
+        _check_kind(raw["Type"], place, oddities)
     refuse_unknown(raw, [*sorted(_TENSOR_KEYS), "Type"], place, "a field of DML_BUFFER_TENSOR_DESC")
     rank = None if sizes is None else len(sizes)
     count = raw.get("DimensionCount", rank)
@@ -125,11 +127,11 @@ def _full_tensor(
         strides,
         None if total is None else integer(total, "uint64", f"{place}.TotalTensorSizeInBytes"),
         None if alignment is None else integer(alignment, "uint", f"{place}.GuaranteedBaseOffsetAlignment"),
-        None if raw.get("Flags") is None else _flags(raw["Flags"], place, odd),
+        None if raw.get("Flags") is None else _flags(raw["Flags"], place, oddities),
     )
 
 
-def _type_word(kind: Any, place: str, odd: list[Malformed] | None) -> str:
+def _type_word(kind: Any, place: str, oddities: list[Malformed] | None) -> str:
     """Return a data type's short name; spellings are cached on first use."""
     numbers = _type_numbers()
     word = word_of(kind, numbers, "DML_TENSOR_DATA_TYPE_")
@@ -137,7 +139,7 @@ def _type_word(kind: Any, place: str, odd: list[Malformed] | None) -> str:
         if isinstance(kind, str) and kind.endswith(word):
             _type_words[kind] = word
         return word
-    _note(f"{place}.DataType", place, kind, "DML_TENSOR_DATA_TYPE", [w for w in numbers if w != "UNKNOWN"], odd)
+    _note(f"{place}.DataType", place, kind, "DML_TENSOR_DATA_TYPE", [w for w in numbers if w != "UNKNOWN"], oddities)
     return str(word)[:80]
 
 
@@ -145,7 +147,7 @@ def _type_numbers() -> dict[str, int]:
     return {**dialect(NAME).type_numbers, "UNKNOWN": 0}
 
 
-def _refuse_sizes(sizes: Any, place: str) -> None:
+def _raise_sizes_error(sizes: Any, place: str) -> None:
     if isinstance(sizes, list):
         raise InputError(f"expected at most {MAX_DIMENSIONS} sizes, found {len(sizes)}", place=f"{place}.Sizes")
     raise InputError(f"expected a list of sizes, found {format_value(sizes)}", place=f"{place}.Sizes")
@@ -167,7 +169,7 @@ def integer(value: Any, kind: str, place: str) -> int:
     return value
 
 
-def _flags(value: Any, place: str, odd: list[Malformed] | None) -> int:
+def _flags(value: Any, place: str, oddities: list[Malformed] | None) -> int:
     """Return flags from a number, a name, a ``|`` list, or a list of names."""
     number = number_of(value)
     if number is not None:
@@ -180,7 +182,7 @@ def _flags(value: Any, place: str, odd: list[Malformed] | None) -> int:
         if short.__class__ is str and short in flags:
             total |= flags[short]
         else:
-            _note(f"{place}.Flags", place, part, "DML_TENSOR_FLAGS", list(flags), odd)
+            _note(f"{place}.Flags", place, part, "DML_TENSOR_FLAGS", list(flags), oddities)
     return total
 
 

@@ -39,7 +39,7 @@ def minimum_size(bits: int, sizes: Sequence[int], strides: Sequence[int] | None)
     return (extent(sizes, strides) * bits + 31) // 32 * 4
 
 
-def _of_columns(name: str, rows: Any, bits: Any, sizes: Any, strides: Any) -> Any:
+def _compute_columns(name: str, rows: Any, bits: Any, sizes: Any, strides: Any) -> Any:
     from specgate.dialects.directml import layout_columns  # most callers do not need vectorized functions
 
     compute: Callable[..., Any] = getattr(layout_columns, name)
@@ -58,21 +58,21 @@ VOCABULARY: Final = Vocabulary(
             NUMBER,
             lambda _, sizes, strides: extent(sizes, strides),
             ("the reach in elements of {}",),
-            columns=lambda *items: _of_columns("extent", *items),
+            columns=lambda *items: _compute_columns("extent", *items),
             cpp=("extent(check, {})", 0, 2**80),
         ),
         "overlapping": LayoutFunction(
             TRUTH,
             lambda _, sizes, strides: overlapping(sizes, strides),
             ("the strides of {} let elements overlap", "no elements of {} overlap"),
-            columns=lambda *items: _of_columns("overlapping", *items),
+            columns=lambda *items: _compute_columns("overlapping", *items),
         ),
         "minimum_size": LayoutFunction(
             NUMBER,
             minimum_size,
             ("the least size in bytes of {}",),
             needs_bits=True,
-            columns=lambda *items: _of_columns("minimum_size", *items),
+            columns=lambda *items: _compute_columns("minimum_size", *items),
             cpp=("minimum_size(check, {})", 0, 2**80),
         ),
     },

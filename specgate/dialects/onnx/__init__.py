@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint import versions as lint_versions
     from specgate.dialects.onnx.oracle import oracle as onnx_oracle
     from specgate.dialects.onnx.run import model as onnx_run
-    from specgate.execution.comparison import Compared
+    from specgate.execution.comparison import ModelComparison
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
-    from specgate.linting.modified_model import Edited
+    from specgate.linting.modified_model import ModifiedModel
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
@@ -104,7 +104,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
     def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
         return lint_graph.onnx_units(file_model.read_model_bytes(data, name), settings)
 
-    def apply_edits(self, path: str, edits: Iterable[Edit]) -> Edited:
+    def apply_edits(self, path: str, edits: Iterable[Edit]) -> ModifiedModel:
         return edit.EditedModel(path, edits)
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
@@ -127,7 +127,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         return node_fixes.with_edits(graph, findings)
 
     def pins(self, graph: Graph, size: Symbol) -> Iterable[str]:
-        if graph.source is None or types.pinless(size):
+        if graph.source is None or types.is_invented(size):
             return ()
         return types.symbols_in(size, types.input_symbols(graph.source.model)) or (
             [size] if size.isidentifier() else ()
@@ -159,7 +159,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         budget: Budget,
         on_node: Callable[[int, int], object],
         basis: Basis = "both",
-    ) -> Compared:
+    ) -> ModelComparison:
         return onnx_run.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis)
 
     def open_oracle(self, level: str) -> Oracle:

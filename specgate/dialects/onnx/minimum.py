@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.positional import reordered_for
 from specgate.dialects.onnx.lint.units import domain_name
 from specgate.linting.model import graph_of
-from specgate.lowest.text import Blocked, DomainMinimum, ModelMinimum, Moved, at_level
+from specgate.lowest.text import BlockedNode, DomainMinimum, ModelMinimum, MovedOperator, at_level
 from specgate.spec.tables import dialect
 from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import accepts, check_at
@@ -49,9 +49,9 @@ def opset_minimum(model: object, settings: LintSettings | None = None, basis: Ba
 
 def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Basis) -> DomainMinimum:
     minimum = DomainMinimum(domain_name(domain), imported)
-    blocked: dict[str, list[Blocked]] = {}
-    judged: list[tuple[Unit, Descriptor]] = []
-    alike: dict[str, dict[str, str]] = {}
+    blocked: dict[str, list[BlockedNode]] = {}
+    judged_pairs: list[tuple[Unit, Descriptor]] = []
+    levels_by_operator: dict[str, dict[str, str]] = {}
     answers_by_descriptor: dict[
         int, dict[str, tuple[bool | None, tuple[Finding, ...]]]
     ] = {}  # equal nodes share a descriptor
@@ -59,10 +59,10 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         if unit.descriptor is None:
             continue
         minimum.nodes += 1
-        judged.append((unit, unit.descriptor))
-        if unit.operator not in alike:
-            alike[unit.operator] = _group_levels(dialect("onnx").operator(unit.descriptor.operator))
-            for version in reversed(alike[unit.operator]):
+        judged_pairs.append((unit, unit.descriptor))
+        if unit.operator not in levels_by_operator:
+            levels_by_operator[unit.operator] = _group_levels(dialect("onnx").operator(unit.descriptor.operator))
+            for version in reversed(levels_by_operator[unit.operator]):
                 blocked.setdefault(version, [])
                 minimum.labels[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.label(version)
                 minimum.undecided.setdefault(version, 0)
@@ -70,16 +70,17 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         if answers is None:
             free = replace(unit.descriptor, version=None)
             answers = {
-                level: _check_level(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())
+                level: _check_level(free, level, basis)
+                for level in dict.fromkeys(levels_by_operator[unit.operator].values())
             }
             answers_by_descriptor[id(unit.descriptor)] = answers
-        for version, level in alike[unit.operator].items():
-            accepted, findings = answers[level]
-            if accepted is False:
+        for version, level in levels_by_operator[unit.operator].items():
+            is_accepted, findings = answers[level]
+            if is_accepted is False:
                 if level != version:  # one verdict covers several versions; adapt the message
-                    findings = _told_at(findings, minimum.labels[level], minimum.labels[version])
-                blocked[version].append(Blocked(unit.location, findings))
-            elif accepted is None:
+                    findings = _reword_findings(findings, minimum.labels[level], minimum.labels[version])
+                blocked[version].append(BlockedNode(unit.location, findings))
+            elif is_accepted is None:
                 minimum.undecided[version] += 1
     minimum.accepted = [version for version in blocked if not blocked[version]]
     minimum.blocked = {version: nodes for version, nodes in blocked.items() if nodes}
@@ -87,13 +88,15 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         minimum.version = minimum.accepted[0]
         lowest = minimum.version
         minimum.moved = [
-            moved for unit, descriptor in judged if (moved := _moved_operator(unit, descriptor, lowest)) is not None
+            moved_operator
+            for unit, descriptor in judged_pairs
+            if (moved_operator := _moved_operator(unit, descriptor, lowest)) is not None
         ]
     return minimum
 
 
-def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[Finding, ...]:
-    return tuple(replace(finding, message=at_level(finding.message, judged, version)) for finding in findings)
+def _reword_findings(findings: tuple[Finding, ...], level: str, version: str) -> tuple[Finding, ...]:
+    return tuple(replace(finding, message=at_level(finding.message, level, version)) for finding in findings)
 
 
 def _check_level(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
@@ -142,10 +145,10 @@ def _is_before(spec: OperatorSpec, level: str) -> bool:
     return position[level] < position[spec.rows[0]]
 
 
-def _moved_operator(unit: Unit, descriptor: Descriptor, level: str) -> Moved | None:
+def _moved_operator(unit: Unit, descriptor: Descriptor, level: str) -> MovedOperator | None:
     spec = dialect("onnx").operator(descriptor.operator)
-    written = None if descriptor.version is None else spec.row_at(descriptor.version)
+    stated_row = None if descriptor.version is None else spec.row_at(descriptor.version)
     row = spec.row_at(level)
-    if written is None or row is None or written == row:
+    if stated_row is None or row is None or stated_row == row:
         return None
-    return Moved(unit.location, written, row, changed_behaviour(spec, descriptor, written, row))
+    return MovedOperator(unit.location, stated_row, row, changed_behaviour(spec, descriptor, stated_row, row))

@@ -79,8 +79,10 @@ def _attribute(attribute: Any) -> Any:
     if field is None:
         raise InputError(f"the attribute {attribute.name!r:.60} has no type")
     value = getattr(attribute, field)
-    many = field.endswith("s") and field != "s"
-    return [_restore_value(item, attribute.name) for item in value] if many else _restore_value(value, attribute.name)
+    is_list = field.endswith("s") and field != "s"
+    return (
+        [_restore_value(item, attribute.name) for item in value] if is_list else _restore_value(value, attribute.name)
+    )
 
 
 def _restore_value(value: Any, name: str) -> Any:

@@ -14,7 +14,7 @@ from specgate.descriptors.core import (
     Descriptor,
     FileList,
     GraphDesc,
-    Numbered,
+    NumberedWord,
     TensorDesc,
     format_value,
 )
@@ -23,7 +23,7 @@ from specgate.descriptors.positional import (
     INT64,
     attributes_of,
     build,
-    flat,
+    flatten,
     outputs_of,
     positional,
     shape_of,
@@ -122,7 +122,7 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
                 f"{format_value(key)} is not a field of a tensor; expected elem_type, shape, value", place=place
             )
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=False)
-    return TensorDesc(_elem_type(raw.get("elem_type"), place), shape, value=flat(raw.get("value"), f"{place}.value"))
+    return TensorDesc(_elem_type(raw.get("elem_type"), place), shape, value=flatten(raw.get("value"), f"{place}.value"))
 
 
 def type_word(raw: Any) -> str:
@@ -143,8 +143,8 @@ def _elem_type(raw: Any, place: str) -> str | None:
     table = dialect(NAME)
     if raw.__class__ is str and (raw in table.types or table.knows_type(raw)):
         return str(raw)
-    spelt = next((name for name, info in table.types.items() if raw == info.get("tensor")), None)
-    word = spelt or word_of(raw, table.type_numbers, _PREFIX)
+    type_word = next((name for name, info in table.types.items() if raw == info.get("tensor")), None)
+    word = type_word or word_of(raw, table.type_numbers, _PREFIX)
     if isinstance(word, str) or number_of(word) is not None:
         return str(word)[:80]
     raise InputError(f"expected a TensorProto.DataType, found {format_value(raw)}", place=f"{place}.elem_type")
@@ -173,13 +173,13 @@ def _element(info: FieldInfo, raw: Any) -> Any:
     """
     kind = info.type.removesuffix("[]")
     if info.enum is None:
-        return _scalar(kind, raw.word if isinstance(raw, Numbered) and kind == "string" else raw)
-    what = info.enum.replace("-", " ")
-    number = number_of_word(raw, dialect(NAME).numbers(info.enum), what, _PREFIX)
+        return _scalar(kind, raw.word if isinstance(raw, NumberedWord) and kind == "string" else raw)
+    type_noun = info.enum.replace("-", " ")
+    number = number_of_word(raw, dialect(NAME).numbers(info.enum), type_noun, _PREFIX)
     try:
         return _scalar(kind, number)
     except ValueError:
-        raise ValueError(f"the word or number of an {what} is expected") from None
+        raise ValueError(f"the word or number of an {type_noun} is expected") from None
 
 
 def container(kind: str, inner: str, key: str | None = None) -> str:
@@ -190,8 +190,8 @@ def container(kind: str, inner: str, key: str | None = None) -> str:
     """
     if kind != "map":
         return f"{'seq' if kind == 'sequence' else kind}({inner})"
-    spelt = [str(dialect(NAME).types[key or ""]["tensor"]), inner]
-    return f"map({', '.join(text.removeprefix('tensor(').removesuffix(')') for text in spelt)})"
+    type_words = [str(dialect(NAME).types[key or ""]["tensor"]), inner]
+    return f"map({', '.join(text.removeprefix('tensor(').removesuffix(')') for text in type_words)})"
 
 
 def _scalar(kind: str, raw: Any) -> Any:
@@ -226,11 +226,11 @@ def _object(kind: str, raw: Any) -> Any:
         raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # ValueError, as for other invalid values
     try:
         if function is TensorDesc:
-            return _of_known_type(_tensor(raw, ""))
+            return _check_known_type(_tensor(raw, ""))
         if not raw.keys() <= {"inputs", "outputs"}:
             raise ValueError("a graph is expected as inputs and outputs")
         ends = [
-            [_of_known_type(t) or TensorDesc(None, None) for t in tensors_of(raw.get(key), key, "tensors", _tensor)]
+            [_check_known_type(t) or TensorDesc(None, None) for t in tensors_of(raw.get(key), key, "tensors", _tensor)]
             for key in ("inputs", "outputs")
         ]
         return GraphDesc(tuple(ends[0]), tuple(ends[1]))
@@ -238,7 +238,7 @@ def _object(kind: str, raw: Any) -> Any:
         raise ValueError(f"{_OBJECTS[kind]} is expected: {error}") from None
 
 
-def _of_known_type(tensor: TensorDesc | None) -> TensorDesc | None:
+def _check_known_type(tensor: TensorDesc | None) -> TensorDesc | None:
     """Return a tensor; ValueError for a type that the dialect does not have."""
     table = dialect(NAME)
     if tensor is not None and tensor.type is not None and not table.knows_type(tensor.type):
@@ -275,7 +275,7 @@ def _attribute(value: Any) -> Any:
             "inputs": [_write_tensor(t) for t in value.inputs],
             "outputs": [_write_tensor(t) for t in value.outputs],
         }
-    if isinstance(value, Numbered):
+    if isinstance(value, NumberedWord):
         return value.word
     if isinstance(value, list):  # an unknown attribute may hold lists in lists, even itself
         return [item if isinstance(item, list) else _attribute(item) for item in value]
@@ -288,7 +288,7 @@ def _write_tensor(tensor: TensorDesc | None) -> dict[str, Any] | None:
     if tensor is UNSTATED:
         return {}
     shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
-    written: dict[str, Any] = {"elem_type": tensor.type, "shape": shape}
+    document: dict[str, Any] = {"elem_type": tensor.type, "shape": shape}
     if tensor.value is not None:
-        written["value"] = list(tensor.value)
-    return written
+        document["value"] = list(tensor.value)
+    return document

@@ -60,10 +60,10 @@ def _operator_condition(name: str) -> dict[str, Any]:
 
 
 def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
-    return list_schema(_single(spec, info), info)
+    return list_schema(_value_schema(spec, info), info)
 
 
-def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
+def _value_schema(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
     kind = info.type.removesuffix("[]")
     if info.enum is not None:
         numbers = spec.dialect.numbers(info.enum)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino import references as openvino_references
     from specgate.dialects.openvino import rules as openvino_rules
     from specgate.dialects.openvino.oracle import oracle as openvino_oracle
-    from specgate.execution.comparison import Compared
+    from specgate.execution.comparison import ModelComparison
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
     from specgate.linting.nodes import Graph
@@ -114,7 +114,7 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         budget: Budget,
         on_node: Callable[[int, int], object],
         basis: Basis = "both",
-    ) -> Compared:
+    ) -> ModelComparison:
         return run.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis)
 
     def open_oracle(self, level: str) -> Oracle:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import format_value
 from specgate.dialects.openvino.ir import MAPS, shapes_agree
-from specgate.dialects.openvino.references import wrong
+from specgate.dialects.openvino.references import rule_finding
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
@@ -93,21 +93,21 @@ def _check_entries(name: str, raw: Any, place: str) -> Any:
 def _entries(name: str, raw: Any, place: str) -> list[dict[str, Any]]:
     if not isinstance(raw, list):
         raise InputError(f"expected a list of objects, found {format_value(raw)}", place=place)
-    for at, entry in enumerate(raw):
+    for i, entry in enumerate(raw):
         if not isinstance(entry, dict) or not entry.keys() <= set(_KEYS[name]):
             expected = ", ".join(_KEYS[name])
-            raise InputError(f"expected an object of {expected}, found {format_value(entry)}", place=f"{place}[{at}]")
+            raise InputError(f"expected an object of {expected}, found {format_value(entry)}", place=f"{place}[{i}]")
         if not all(type(value) is int or isinstance(value, str) for value in entry.values()):
-            raise InputError(f"expected numbers and words, found {format_value(entry)}", place=f"{place}[{at}]")
+            raise InputError(f"expected numbers and words, found {format_value(entry)}", place=f"{place}[{i}]")
     return [dict(entry) for entry in raw]
 
 
 #: Number of leading inputs that need no port map entry: a Loop's trip count and execution condition.
-_OWN: Final = {"TensorIterator": 0, "Loop": 2}
+_LEADING_INPUTS: Final = {"TensorIterator": 0, "Loop": 2}
 _LAYERS: Final = {"input": "Parameter", "output": "Result"}
-_NEEDED: Final = ("external_port_id", "internal_layer_id")
+_REQUIRED_KEYS: Final = ("external_port_id", "internal_layer_id")
 _SLICES: Final = ("axis", "start", "end", "stride", "part_size")
-_NOT_ZERO: Final = ("stride", "part_size")
+_NONZERO_KEYS: Final = ("stride", "part_size")
 _CONDITION: Final = "execution_condition"
 #: Rules about types and shapes, by the kind of an entry.
 _BORDERS: Final = {
@@ -115,7 +115,7 @@ _BORDERS: Final = {
     "edge": ("back-edge-type", "back-edge-shape"),
 }
 #: Types of a Loop's special ports, by purpose.
-_OF_PURPOSE: Final = {
+_SPECIAL_PORT_TYPES: Final = {
     ("Loop", "input", "current_iteration"): ("i32", "i64"),
     ("Loop", "output", _CONDITION): ("boolean",),
 }
@@ -144,34 +144,34 @@ class _Map:
         self.entries = [(entry, number_attributes(entry.data)) for entry in layer.maps.get(self.name, ())]
 
     def findings(self) -> Iterator[Finding]:
-        whole = True
+        is_consistent = True
         for entry, data in self.entries:
             findings = list(self._entry(entry, data))
-            whole = whole and not findings
+            is_consistent = is_consistent and not findings
             yield from findings
-        if whole:
-            missing = list(self._missing())
-            yield from missing
-            fed = yield from self._borders()
-            if not missing:
-                yield from self._unfed_parameters(fed)
+        if is_consistent:
+            missing_maps = list(self._missing())
+            yield from missing_maps
+            fed_ports = yield from self._borders()
+            if not missing_maps:
+                yield from self._unmapped_parameters(fed_ports)
         for edge in self.layer.maps.get(BACK_EDGES, ()) if self.name == MAPS["body"] else ():
             yield from self._back_edge(edge)
 
     def _wrong(self, rule: str, message: str, entry: IrEntry | None = None) -> Finding:
-        at = self.place if entry is None else replace(self.place, line=entry.line)
-        return wrong(rule, message, at, where=BACK_EDGES if rule.startswith("back") else self.name)
+        location = self.place if entry is None else replace(self.place, line=entry.line)
+        return rule_finding(rule, message, location, rule_place=BACK_EDGES if rule.startswith("back") else self.name)
 
     def _entry(self, entry: IrEntry, data: dict[str, Any]) -> Iterator[Finding]:
-        for key in (*_NEEDED, *(key for key in _SLICES if key in data)):
+        for key in (*_REQUIRED_KEYS, *(key for key in _SLICES if key in data)):
             least = 0 if key == "internal_layer_id" or (key == "axis" and entry.kind == "input") else None
             number = data.get(key)
             if not isinstance(number, int) or (least is not None and number < least):
                 expected = "a whole number" if least is None else "an integer of at least 0"
-                message = f"expected {expected} as {key} of an {entry.kind}, found {_shown_value(entry, key)}"
+                message = f"expected {expected} as {key} of an {entry.kind}, found {_format_entry(entry, key)}"
                 yield self._wrong("port-map", message, entry)
                 return
-            if not number and key in _NOT_ZERO and "axis" in data:
+            if not number and key in _NONZERO_KEYS and "axis" in data:
                 yield self._wrong("port-map", f"expected a number other than 0 as {key} of an {entry.kind}", entry)
                 return
         inner = self.layers.get(str(data["internal_layer_id"]))
@@ -202,10 +202,10 @@ class _Map:
             yield self._wrong("port-map-axis", message, entry)
 
     def _missing(self) -> Iterator[Finding]:
-        own = _OWN.get(self.layer.type)
+        required_keys = _LEADING_INPUTS.get(self.layer.type)
         ports = {kind: {d["external_port_id"] for e, d in self.entries if e.kind == kind} for kind in _LAYERS}
-        if own is not None:
-            for number in range(own, len(self.layer.inputs)):
+        if required_keys is not None:
+            for number in range(required_keys, len(self.layer.inputs)):
                 if number not in ports["input"]:
                     yield self._wrong("port-map-missing", f"input {number} is not mapped to a Parameter of the body")
         count = len({number for number in ports["output"] if number >= 0})
@@ -219,34 +219,34 @@ class _Map:
 
     def _borders(self) -> Generator[Finding, None, Container[str]]:
         """Yield type and shape conflicts; return ids of mapped Parameters."""
-        fed: dict[str, str] = {}
+        fed_ports: dict[str, str] = {}
         outputs = sorted({data["external_port_id"] for entry, data in self.entries if entry.kind == "output"} - {-1})
         for entry, data in self.entries:
             inner = self.layers[str(data["internal_layer_id"])]
             number = data["external_port_id"]
             if entry.kind == "input":
-                if fed.get(inner.id, str(number)) != str(number):
-                    message = f"{_layer_name(inner)} has two inputs: {fed[inner.id]} and {number}"
+                if fed_ports.get(inner.id, str(number)) != str(number):
+                    message = f"{_layer_name(inner)} has two inputs: {fed_ports[inner.id]} and {number}"
                     yield self._wrong("port-map-twice", message, entry)
-                fed[inner.id] = str(number)
+                fed_ports[inner.id] = str(number)
                 outer = self.layer.inputs[number] if number >= 0 else None
                 ends, name = inner.outputs[:1], f"input {number} of the layer"
             else:
-                at = outputs.index(number) if number >= 0 else len(self.layer.outputs)
-                outer = self.layer.outputs[at] if at < len(self.layer.outputs) else None
-                ends, name = inner.inputs[:1], f"output {at} of the layer"
+                position = outputs.index(number) if number >= 0 else len(self.layer.outputs)
+                outer = self.layer.outputs[position] if position < len(self.layer.outputs) else None
+                ends, name = inner.inputs[:1], f"output {position} of the layer"
             for port in ends:
-                own = _OF_PURPOSE.get((self.layer.type, entry.kind, str(data.get("purpose"))))
-                if own is not None and number < 0:
-                    yield from self._special(own, port, inner, entry)
+                required_keys = _SPECIAL_PORT_TYPES.get((self.layer.type, entry.kind, str(data.get("purpose"))))
+                if required_keys is not None and number < 0:
+                    yield from self._special(required_keys, port, inner, entry)
                 elif outer is not None:
                     yield from self._against(port, inner, outer, name, entry, data)
-        return fed
+        return fed_ports
 
-    def _unfed_parameters(self, fed: Container[str]) -> Iterator[Finding]:
+    def _unmapped_parameters(self, fed_ports: Container[str]) -> Iterator[Finding]:
         targets = {str(number_attributes(edge.data).get("to-layer")) for edge in self.layer.maps.get(BACK_EDGES, ())}
         for inner in self.body.layers:
-            if inner.type == "Parameter" and inner.id not in fed and inner.id not in targets:
+            if inner.type == "Parameter" and inner.id not in fed_ports and inner.id not in targets:
                 yield self._wrong("port-map-unfed", f"{_layer_name(inner)} of the body is not mapped to an input")
 
     def _against(
@@ -271,12 +271,12 @@ class _Map:
 
     def _special(self, kinds: tuple[str, ...], port: IrPort, inner: IrLayer, entry: IrEntry) -> Iterator[Finding]:
         """Yield problems with the iteration counter or execution condition."""
-        purpose = entry.data.get("purpose")
+        map_purpose = entry.data.get("purpose")
         if port.element_type is not None and port.element_type not in kinds:
-            message = f"{_layer_name(inner)} is {port.element_type}, but {purpose} is {' or '.join(kinds)}"
+            message = f"{_layer_name(inner)} is {port.element_type}, but {map_purpose} is {' or '.join(kinds)}"
             yield self._wrong("port-map-type", message, entry)
         if port.shape is not None and any(size not in (-1, 1) for size in port.shape):
-            message = f"{_layer_name(inner)} has the shape {list(port.shape)}, but {purpose} is one element"
+            message = f"{_layer_name(inner)} has the shape {list(port.shape)}, but {map_purpose} is one element"
             yield self._wrong("port-map-shape", message, entry)
 
     def _back_edge(self, edge: IrEntry) -> Iterator[Finding]:
@@ -287,7 +287,7 @@ class _Map:
             number = number_attributes(edge.data).get(key)
             inner = self.layers.get(str(number))
             if not isinstance(number, int):
-                rule, text = "back-edge", _shown_value(edge, key)  # noqa: PLW2901  # both ends require a number
+                rule, text = "back-edge", _format_entry(edge, key)  # noqa: PLW2901  # both ends require a number
             elif inner is None or inner.type != kind:
                 text = f"{number}, which is " + ("none" if inner is None else f"a {format_value(inner.type)}")
             else:
@@ -304,16 +304,16 @@ def _layer_name(layer: IrLayer) -> str:
     return f"the {layer.type} {format_value(layer.name or layer.id, 40)}"
 
 
-def _shown_value(entry: IrEntry, key: str) -> str:
+def _format_entry(entry: IrEntry, key: str) -> str:
     return format_value(entry.data[key], 40) if key in entry.data else "none"
 
 
 def variable_findings(model: IrModel, net: IrNet, path: str) -> Iterator[Finding]:
     """Yield each Assign without a ReadValue of its variable in the same net."""
-    read = {layer.data.get("variable_id") for layer in net.layers if layer.type == "ReadValue"}
+    read_variables = {layer.data.get("variable_id") for layer in net.layers if layer.type == "ReadValue"}
     for layer in net.layers:
         name = layer.data.get("variable_id")
-        if layer.type == "Assign" and name is not None and name not in read:
+        if layer.type == "Assign" and name is not None and name not in read_variables:
             place = Location(model.file, layer.line, f"{path}/{layer.name or layer.id}", layer.type)
             message = f"this net does not have a ReadValue of the variable {format_value(name, 40)}"
-            yield wrong("variable", message, place, where="variable_id")
+            yield rule_finding("variable", message, place, rule_place="variable_id")

@@ -10,7 +10,7 @@ from specgate.descriptors.positional import build
 from specgate.dialects.openvino.bodies import BACK_EDGES, number_attributes, with_maps
 from specgate.dialects.openvino.ir import MAPS
 from specgate.dialects.openvino.reader import attribute_value, builds_read, spell_attributes
-from specgate.dialects.openvino.references import wrong
+from specgate.dialects.openvino.references import rule_finding
 from specgate.dialects.openvino.rules import ir_findings
 from specgate.dialects.openvino.weights import Constants
 from specgate.errors import NoTable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["openvino_units", "unknown_type"]
 
-_NOWHERE: Final = Location()
+_NO_LOCATION: Final = Location()
 
 
 def openvino_units(model: IrModel) -> Graph:
@@ -42,8 +42,8 @@ def openvino_units(model: IrModel) -> Graph:
 class _Walk:
     """Builder of the units of one model.
 
-    Equal layers share a descriptor, so that it is checked once. `alike` has the units of such layers by content;
-    tensors are compared by identity and live as long as the walk.
+    Equal layers share a descriptor, so that it is checked once. `units_by_content` has the units of such layers by
+    content; tensors are compared by identity and live as long as the walk.
     """
 
     def __init__(self, file: str | None, constants: Constants) -> None:
@@ -52,7 +52,7 @@ class _Walk:
         self.findings: list[Finding] = []
         self.table = dialect("openvino")
         self.tensors: dict[Any, TensorDesc] = {}
-        self.alike: dict[tuple[Any, ...], Unit] = {}
+        self.units_by_content: dict[tuple[Any, ...], Unit] = {}
         self.reading: dict[str, bool] = {}
         self.types: dict[str, str] = {}
 
@@ -73,10 +73,14 @@ class _Walk:
                 yield from self.net(body, f"{scope.path(layer)}/{name}")
 
     def unit(self, layer: IrLayer, scope: _Scope) -> Unit:
-        at = _Place(layer, scope)
+        place = _Place(layer, scope)
         if layer.version not in self.table.position:
             return Unit(
-                at, layer.type, None, f"its version {format_value(layer.version, 40)} is not an opset of OpenVINO", at
+                place,
+                layer.type,
+                None,
+                f"its version {format_value(layer.version, 40)} is not an opset of OpenVINO",
+                place,
             )
         reading = self.reading.get(layer.type)
         if reading is None:
@@ -84,12 +88,12 @@ class _Walk:
         inputs = [self.port(port, scope.feed(layer, port) if reading else None) for port in layer.inputs]
         outputs = [self.port(port, None) for port in layer.outputs]
         key = (layer.type, layer.version, *map(id, inputs), None, *map(id, outputs), None, *layer.data.items())
-        first = self.alike.get(key) if not layer.bodies and not layer.maps else None
+        first = self.units_by_content.get(key) if not layer.bodies and not layer.maps else None
         if first is None:
             first = self.units_of(layer, inputs, outputs)
             if not layer.bodies and not layer.maps:
-                self.alike[key] = first
-        return Unit(at, layer.type, first.descriptor, first.reason, at, first.version)
+                self.units_by_content[key] = first
+        return Unit(place, layer.type, first.descriptor, first.reason, place, first.version)
 
     def units_of(self, layer: IrLayer, inputs: list[TensorDesc], outputs: list[TensorDesc]) -> Unit:
         """Return a unit with a layer's descriptor, or with a reason.
@@ -99,7 +103,7 @@ class _Walk:
         try:
             spec = self.table.operator(self.table_spelling(layer.type))
         except NoTable as error:
-            return Unit(_NOWHERE, layer.type, reason=str(error), version=layer.version)
+            return Unit(_NO_LOCATION, layer.type, reason=str(error), version=layer.version)
         attributes = {**layer.data, **{name: self.ends(layer, name) for name in layer.bodies}}
         descriptor = build(
             spec,
@@ -110,7 +114,7 @@ class _Walk:
             convert=attribute_value,
             builds_read=builds_read,
         )
-        return Unit(_NOWHERE, layer.type, with_maps(descriptor, _maps(layer)))
+        return Unit(_NO_LOCATION, layer.type, with_maps(descriptor, _maps(layer)))
 
     def table_spelling(self, kind: str) -> str:
         """Return a layer type in table spelling; types are case-insensitive."""
@@ -130,10 +134,15 @@ class _Walk:
             if entry.kind == "output" and isinstance(port, int) and port >= 0:
                 place[result] = min(port, place.get(result, port))
         inner = layer.bodies[name].layers
-        results = sorted((each for each in inner if each.type == "Result"), key=lambda each: place.get(each.id, 2**64))
-        takes = [port for each in inner if each.type == "Parameter" for port in each.outputs[:1]]
-        gives = [port for each in results for port in each.inputs[:1]]
-        return GraphDesc(*(tuple(self.port(port, None) for port in ports) for ports in (takes, gives)))
+        results = sorted(
+            (inner_layer for inner_layer in inner if inner_layer.type == "Result"),
+            key=lambda inner_layer: place.get(inner_layer.id, 2**64),
+        )
+        input_ports = [
+            port for inner_layer in inner if inner_layer.type == "Parameter" for port in inner_layer.outputs[:1]
+        ]
+        output_ports = [port for inner_layer in results for port in inner_layer.inputs[:1]]
+        return GraphDesc(*(tuple(self.port(port, None) for port in ports) for ports in (input_ports, output_ports)))
 
     def port(self, port: IrPort, feed: IrLayer | None) -> TensorDesc:
         values = self.constants.values(feed) if feed is not None and feed.type == "Const" else None
@@ -186,9 +195,9 @@ class _Place:
 
     def names(self) -> tuple[list[str], list[str]]:
         layer = self.layer
-        read = [self.scope.sources.get((layer.id, port.id)) for port in layer.inputs]
+        sources = [self.scope.sources.get((layer.id, port.id)) for port in layer.inputs]
         return (
-            ["" if edge is None else self.scope.value(edge.from_layer, edge.from_port) for edge in read],
+            ["" if edge is None else self.scope.value(edge.from_layer, edge.from_port) for edge in sources],
             [self.scope.value(layer.id, port.id) for port in layer.outputs],
         )
 
@@ -202,7 +211,7 @@ def unknown_type(layer: IrLayer, unit: Unit) -> Finding:
     message = f"{layer.version} does not have an operation {format_value(layer.type, 40)}" + (
         f"; {reason}" if reason else ""
     )
-    return wrong("unknown-type", message, unit.location, where="type")
+    return rule_finding("unknown-type", message, unit.location, rule_place="type")
 
 
 def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:

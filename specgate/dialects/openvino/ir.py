@@ -57,15 +57,15 @@ class Counts:
     def __init__(self) -> None:
         self.elements = self.kept = self.layers = 0
 
-    def element(self, tag: str, attributes: Mapping[str, str], depth: int, *, kept: bool) -> str | None:
+    def element(self, tag: str, attributes: Mapping[str, str], depth: int, *, is_kept: bool) -> str | None:
         """Count an element at a depth; return a message if a limit is exceeded."""
         self.elements += 1
-        self.kept += kept
+        self.kept += is_kept
         if self.elements > MAX_ELEMENTS or self.kept > MAX_KEPT:
-            return self.excess()
+            return self.limit_message()
         if depth > MAX_DEPTH:
             return f"expected at most {MAX_DEPTH} nested elements"
-        if not kept or not attributes:
+        if not is_kept or not attributes:
             return None
         if len(attributes) > MAX_ATTRIBUTES:
             return f"expected at most {MAX_ATTRIBUTES} attributes of <{tag}>, found {len(attributes)}"
@@ -73,26 +73,26 @@ class Counts:
             return f"expected attributes of at most {MAX_ATTRIBUTE} characters, found a longer one"
         return None
 
-    def add(self, elements: int, kept: int, layers: int = 0) -> None:
+    def add(self, elements: int, kept_count: int, layers: int = 0) -> None:
         self.elements += elements
-        self.kept += kept
+        self.kept += kept_count
         self.layers += layers
 
-    def excess(self) -> str | None:
+    def limit_message(self) -> str | None:
         """Return a message if a count exceeds its limit."""
         if self.elements > MAX_ELEMENTS or self.kept > MAX_KEPT:
             return f"expected at most {MAX_ELEMENTS} elements, {MAX_KEPT} of them outside rt_info"
         return f"expected at most {MAX_LAYERS} layers" if self.layers > MAX_LAYERS else None
 
 
-def depth_excess(bodies: int, around: Iterable[IrLayer]) -> str | None:
+def depth_excess(bodies: int, outer_layers: Iterable[IrLayer]) -> str | None:
     """Return a message if bodies are nested too deep.
 
-    `around` are the layers that contain the body.
+    `outer_layers` are the layers that contain the body.
     """
     if bodies > MAX_BODIES:
         return f"expected bodies nested at most {MAX_BODIES} deep"
-    if bodies > 1 and sum(len(layer.name) for layer in around) > MAX_PATH:
+    if bodies > 1 and sum(len(layer.name) for layer in outer_layers) > MAX_PATH:
         return f"expected nested layers whose names have at most {MAX_PATH} characters together"
     return None
 
@@ -105,7 +105,7 @@ def name_excess(attributes: Mapping[str, str]) -> str | None:
     return None
 
 
-_FEW: Final = 8  # linear search up to this many ports
+_LINEAR_SEARCH_PORTS: Final = 8  # linear search up to this many ports
 
 
 def connect(net: IrNet, error: _Error) -> None:
@@ -122,7 +122,7 @@ def connect(net: IrNet, error: _Error) -> None:
             if len(ports) > 1:
                 _hold_distinct(ports, layer, error)
     outputs, inputs = _Ports(), _Ports()
-    fed: set[int] = set()
+    fed_ports: set[int] = set()
     for edge in net.edges:
         start, stop = layers.get(edge.from_layer), layers.get(edge.to_layer)
         source = None if start is None else outputs.find(start.outputs, edge.from_port)
@@ -134,19 +134,19 @@ def connect(net: IrNet, error: _Error) -> None:
                 else ("input", edge.to_layer, edge.to_port)
             )
             raise error(f"expected {way} port {port} of layer {number} for this edge, found none", edge.line, None)
-        if id(target) in fed:
+        if id(target) in fed_ports:
             message = f"expected one edge to port {edge.to_port} of layer {edge.to_layer}, found two"
             raise error(message, edge.line, None)
-        fed.add(id(target))
+        fed_ports.add(id(target))
         target.element_type = source.element_type or target.element_type
         target.shape = _merge_shape(source.shape, target.shape)
 
 
-def _merge_shape(numbers: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
+def _merge_shape(numbers: tuple[int, ...] | None, stated_shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """Return the source's shape, with unknown sizes from the input port."""
-    if numbers is None or stated is None or len(numbers) != len(stated) or -1 not in numbers:
-        return stated if numbers is None else numbers
-    return tuple(other if size == -1 else size for size, other in zip(numbers, stated, strict=True))
+    if numbers is None or stated_shape is None or len(numbers) != len(stated_shape) or -1 not in numbers:
+        return stated_shape if numbers is None else numbers
+    return tuple(other if size == -1 else size for size, other in zip(numbers, stated_shape, strict=True))
 
 
 def _hold_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> None:
@@ -164,7 +164,7 @@ class _Ports:
         self.tables: dict[int, dict[str, IrPort]] = {}
 
     def find(self, ports: tuple[IrPort, ...], number: str) -> IrPort | None:
-        if len(ports) > _FEW:
+        if len(ports) > _LINEAR_SEARCH_PORTS:
             table = self.tables.get(id(ports))
             if table is None:
                 table = self.tables[id(ports)] = {port.id: port for port in ports}
@@ -179,7 +179,7 @@ class _Ports:
 DECLARING: Final = ("Const", "Parameter")
 
 
-_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+_NO_ATTRIBUTES: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -248,11 +248,11 @@ class IrLayer:
     type: str
     version: str | None
     line: int
-    data: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    data: Mapping[str, str] = field(default_factory=lambda: _NO_ATTRIBUTES)
     inputs: tuple[IrPort, ...] = ()
     outputs: tuple[IrPort, ...] = ()
-    bodies: Mapping[str, IrNet] = field(default_factory=lambda: _NONE)
-    maps: Mapping[str, list[IrEntry]] = field(default_factory=lambda: _NONE)
+    bodies: Mapping[str, IrNet] = field(default_factory=lambda: _NO_ATTRIBUTES)
+    maps: Mapping[str, list[IrEntry]] = field(default_factory=lambda: _NO_ATTRIBUTES)
     contradicted: str | tuple[int, ...] | None = None
 
     @property
@@ -303,7 +303,7 @@ def tensor_names(text: str) -> tuple[str, ...]:
 _T = TypeVar("_T")
 
 _BLOCK = 16 * 1024
-_SHOWN = 60  # characters of quoted text in messages
+_MAX_QUOTED = 60  # characters of quoted text in messages
 _PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}  # others are lower case
 _UNKNOWN = ("UNSPECIFIED", "UNDEFINED", "DYNAMIC")
 
@@ -334,7 +334,7 @@ def read_ir_bytes(data: bytes, name: str = "<bytes>") -> IrModel:
 
 
 def _show(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+    return repr(text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…")
 
 
 class _Reader:
@@ -401,9 +401,9 @@ class _Reader:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         state = self.states[-1]
-        opener = None if self.skipping else _OPENERS.get((state, tag))
+        opener = None if self.skipping else _START_HANDLERS.get((state, tag))
         depth = len(self.states) + self.skipping
-        self.refuse_excess(self.counts.element(tag, attributes, depth, kept=opener is not None))
+        self.refuse_excess(self.counts.element(tag, attributes, depth, is_kept=opener is not None))
         if opener is None:
             if state in ("document", "dim"):
                 expected = "<net>, the root element of an OpenVINO IR" if state == "document" else "a number in <dim>"
@@ -420,7 +420,7 @@ class _Reader:
     def end(self, _tag: str) -> None:
         if self.skipping:
             self.skipping -= 1
-        elif (closer := _CLOSERS.get(self.states.pop())) is not None:
+        elif (closer := _END_HANDLERS.get(self.states.pop())) is not None:
             closer(self)
 
     def number(self, tag: str, attributes: dict[str, str], key: str) -> str:
@@ -456,7 +456,7 @@ class _Reader:
             attributes.get("version"),
         )
         self.counts.add(0, 0, 1)
-        self.refuse_excess(name_excess(attributes) or self.counts.excess())
+        self.refuse_excess(name_excess(attributes) or self.counts.limit_message())
         self.layers.append(IrLayer(number, name, self.share(attributes["type"]), self.share(version), self.line))
         self.nets[-1].layers.append(self.layers[-1])
         self.sections.append(set())
@@ -515,7 +515,7 @@ class _Reader:
 
     def characters(self, text: str) -> None:
         self.text += text
-        if len(self.text) > _SHOWN:
+        if len(self.text) > _MAX_QUOTED:
             raise self.error(f"expected a number in <dim>, found {_show(self.text)}")
 
     def close_dim(self) -> None:
@@ -538,7 +538,7 @@ class _Reader:
         return tuple(-1 if part.strip() == "?" or ".." in part else self.size(part) for part in text.split(","))
 
     def element_type(self, text: str) -> str | None:
-        if not (text.isascii() and text.isidentifier() and len(text) < _SHOWN):
+        if not (text.isascii() and text.isidentifier() and len(text) < _MAX_QUOTED):
             raise self.error(f"expected an element type such as FP32 or i64, found {_show(text)}")
         return None if text.upper() in _UNKNOWN else self.share(_PRECISIONS.get(text.upper(), text.lower()))
 
@@ -553,7 +553,7 @@ class _Reader:
 
 
 _MAPPED = {**dict.fromkeys(MAPS.values(), ("input", "output")), "back_edges": ("edge",)}
-_OPENERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] = {
+_START_HANDLERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] = {
     ("document", "net"): _Reader.open_net,
     ("layers", "layer"): _Reader.open_layer,
     ("edges", "edge"): _Reader.open_edge,
@@ -567,7 +567,7 @@ _OPENERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] 
     **dict.fromkeys((("layer", "input"), ("layer", "output")), _Reader.open_ports),
     **dict.fromkeys((("net", "layers"), ("net", "edges")), lambda *_: None),
 }
-_CLOSERS: dict[str, Callable[[_Reader], None]] = {
+_END_HANDLERS: dict[str, Callable[[_Reader], None]] = {
     "net": _Reader.close_net,
     "layer": _Reader.close_layer,
     "port": _Reader.close_port,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.openvino.graph import openvino_units, unknown_type
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
-from specgate.lowest.text import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
+from specgate.lowest.text import BlockedNode, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.validate.check import check_at
@@ -43,7 +43,7 @@ def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "bot
     minimum = DomainMinimum(graph.dialect, None)
     minimum.undecided = dict.fromkeys(numbers.values(), 0)
     minimum.labels = {number: table.label(level) for level, number in numbers.items()}
-    blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
+    blocked: dict[str, list[BlockedNode]] = {number: [] for number in numbers.values()}
     no_table: dict[str, int] = {}
     answers_by_layer: dict[tuple[int, str, str], tuple[bool | None, tuple[Finding, ...]]] = {}
     for unit, layer in zip(graph.units, _layers(model.net), strict=True):
@@ -58,10 +58,10 @@ def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "bot
             key = id(unit.descriptor), version, level  # equal layers share a descriptor
             if unit.descriptor is None or key not in answers_by_layer:
                 answers_by_layer[key] = _check_layer(unit, layer, level, basis)
-            accepted, findings = answers_by_layer[key]
-            if accepted is False:
-                blocked[number].append(Blocked(unit.location, findings))
-            elif accepted is None:
+            is_accepted, findings = answers_by_layer[key]
+            if is_accepted is False:
+                blocked[number].append(BlockedNode(unit.location, findings))
+            elif is_accepted is None:
                 minimum.undecided[number] += 1
     minimum.accepted = [number for number, nodes in blocked.items() if not nodes]
     minimum.blocked = {number: nodes for number, nodes in blocked.items() if nodes}
@@ -69,13 +69,17 @@ def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "bot
     if not minimum.nodes:
         return ModelMinimum([], no_table, graph.findings, graph.dialect)
     descriptors = (unit.descriptor for unit in graph.units if unit.descriptor is not None and basis != "documented")
-    judged = list({id(descriptor): descriptor for descriptor in descriptors}.values())
-    release = _release(minimum, numbers, model.version, judged, basis)
+    judged_descriptors = list({id(descriptor): descriptor for descriptor in descriptors}.values())
+    release = _release(minimum, numbers, model.version, judged_descriptors, basis)
     return ModelMinimum([minimum], no_table, graph.findings, graph.dialect, release)
 
 
 def _release(
-    minimum: DomainMinimum, numbers: dict[str, str], ir_version: int | None, judged: list[Descriptor], basis: Basis
+    minimum: DomainMinimum,
+    numbers: dict[str, str],
+    ir_version: int | None,
+    judged_descriptors: list[Descriptor],
+    basis: Basis,
 ) -> ReleaseMinimum:
     """Return the first release that supports all layers, the file and types.
 
@@ -83,23 +87,27 @@ def _release(
     """
     before: list[Release] = []
     table = dialect("openvino")
-    types = {str(tensor.type) for descriptor in judged for _, tensor in descriptor.tensors()}
+    types = {str(tensor.type) for descriptor in judged_descriptors for _, tensor in descriptor.tensors()}
     for entry in table.environments:
         opset, newest = numbers[entry["level"]], entry.get("ir_version")
-        reads = ir_version is None or newest is None or ir_version <= newest
+        supports_file = ir_version is None or newest is None or ir_version <= newest
         newer = tuple(sorted(types & newer_types(parse_target(f"openvino:{entry['name']}")).keys()))
         result = opset in minimum.accepted
-        alone = result and _is_rejected(judged, entry["level"], basis, table.by_release(entry["name"]))
-        release = Release(entry["name"], entry["title"], opset, newest, not result, reads, newer, alone)
+        lower_rejects = result and _is_rejected(
+            judged_descriptors, entry["level"], basis, table.by_release(entry["name"])
+        )
+        release = Release(entry["name"], entry["title"], opset, newest, not result, supports_file, newer, lower_rejects)
         if release.takes:
             return ReleaseMinimum(release, tuple(before), ir_version)
         before.append(release)
     return ReleaseMinimum(None, tuple(before), ir_version)
 
 
-def _is_rejected(judged: list[Descriptor], level: str, basis: Basis, by: str | None) -> bool:
+def _is_rejected(judged_descriptors: list[Descriptor], level: str, basis: Basis, by: str | None) -> bool:
     """Return True if observations of a release reject a layer."""
-    return by is not None and any(check_at(each, level, basis, by).accepted is False for each in judged)
+    return by is not None and any(
+        check_at(descriptor, level, basis, by).accepted is False for descriptor in judged_descriptors
+    )
 
 
 def _layers(net: IrNet) -> Iterator[IrLayer]:

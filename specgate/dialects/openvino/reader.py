@@ -10,7 +10,7 @@ from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, 
 from specgate.descriptors.positional import (
     INT64,
     build,
-    flat,
+    flatten,
     outputs_of,
     positional,
     read_by_page_names,
@@ -44,12 +44,12 @@ def spell_attributes(spec: OperatorSpec, attributes: Mapping[str, Any]) -> Mappi
         words = _names_by_level[spec] = _words(spec)
     if not words:
         return attributes
-    changed = {
+    new_attributes = {
         name: words[name][value.lower()]
         for name, value in attributes.items()
         if isinstance(value, str) and name in words and value.lower() in words[name]
     }
-    return {**attributes, **changed} if changed else attributes
+    return {**attributes, **new_attributes} if new_attributes else attributes
 
 
 def _words(spec: OperatorSpec) -> dict[str, dict[str, str]]:
@@ -185,7 +185,7 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
             )
     kind = _element_type(raw.get("element_type"), f"{place}.element_type")
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=True)
-    return TensorDesc(kind, shape, value=flat(raw.get("value"), f"{place}.value"))
+    return TensorDesc(kind, shape, value=flatten(raw.get("value"), f"{place}.value"))
 
 
 def type_word(raw: Any) -> str:
@@ -324,7 +324,7 @@ def _write_tensor(tensor: TensorDesc | None) -> dict[str, Any] | None:
         if tensor.sizes is None
         else [-1 if s is None else s if isinstance(s, int) else str(s) for s in tensor.sizes]
     )
-    written: dict[str, Any] = {"element_type": tensor.type, "shape": shape}
+    document: dict[str, Any] = {"element_type": tensor.type, "shape": shape}
     if tensor.value is not None:
-        written["value"] = list(tensor.value)
-    return written
+        document["value"] = list(tensor.value)
+    return document

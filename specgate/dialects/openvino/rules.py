@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.descriptors.core import format_value
 from specgate.dialects.openvino.bodies import body_findings, variable_findings
 from specgate.dialects.openvino.ir import DECLARING, whole_number
-from specgate.dialects.openvino.references import wrong
+from specgate.dialects.openvino.references import rule_finding
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ir_findings", "release_findings"]
 
-_SHOWN: Final = 5
+_MAX_LISTED: Final = 5
 #: Bytes needed for a Const without elements, and bytes that OpenVINO writes for it.
 _EMPTY: Final = (0, 1)
 
@@ -42,14 +42,14 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
     if str(model.version) not in versions:
         text = "has no IR version" if model.version is None else f"has IR version {model.version}"
         place = Location(model.file, None, "model")
-        yield wrong("ir-version", f"{text}, expected {' or '.join(versions)}", place, where="ir_version")
+        yield rule_finding("ir-version", f"{text}, expected {' or '.join(versions)}", place, rule_place="ir_version")
     weights = _Weights(model.file)
     yield from _net(model, model.net, "net", weights)
     if weights.problem and weights.const_count:
         place = Location(model.file, None, "model")
         layers = f"{weights.const_count} Const layer{'' if weights.const_count == 1 else 's'}"
         message = f"the bytes of {layers} are in {weights.name}, which {weights.problem}"
-        yield wrong("weights-missing", message, place)
+        yield rule_finding("weights-missing", message, place)
 
 
 def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
@@ -65,11 +65,11 @@ def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator
     first = next(reading, None)
     if first is None:
         return  # not supported by any OpenVINO, which is reported without a target
-    finding = wrong(
+    finding = rule_finding(
         "ir-version",
         f"has IR version {graph.ir_version}, but {target.environment} reads those up to {newest}",
         Location(files[0] if files else None, None, "model"),
-        where="ir_version",
+        rule_place="ir_version",
         values={"ir_version": graph.ir_version, "target": newest},
     )
     yield replace(finding, target=str(target), fix=f"use {first}")
@@ -101,56 +101,63 @@ class _Weights:
 
 
 def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[Finding]:
-    fed = {(edge.to_layer, edge.to_port) for edge in net.edges}
+    fed_ports = {(edge.to_layer, edge.to_port) for edge in net.edges}
     for layer in net.layers:
         layer_path = f"{path}/{layer.name or layer.id}"
         for port in layer.inputs:
-            if (layer.id, port.id) not in fed:
+            if (layer.id, port.id) not in fed_ports:
                 message = f"the input port {port.id} is not connected"
-                yield wrong("input-unconnected", message, _place(model, layer, layer_path), where=f"port {port.id}")
-        yield from _outputs(layer, partial(_place, model, layer, layer_path))
+                yield rule_finding(
+                    "input-unconnected",
+                    message,
+                    _layer_location(model, layer, layer_path),
+                    rule_place=f"port {port.id}",
+                )
+        yield from _outputs(layer, partial(_layer_location, model, layer, layer_path))
         if layer.type == "Const":
-            yield from _constant(layer, partial(_place, model, layer, layer_path), weights)
+            yield from _constant(layer, partial(_layer_location, model, layer, layer_path), weights)
         if layer.bodies:
-            yield from body_findings(layer, _place(model, layer, layer_path))
+            yield from body_findings(layer, _layer_location(model, layer, layer_path))
         for name, body in layer.bodies.items():
             yield from _net(model, body, f"{layer_path}/{name}", weights)
     yield from variable_findings(model, net, path)
-    circular = _circular(net)
+    circular = _layers_in_cycles(net)
     if circular:
         first = circular[0]
-        names = ", ".join(format_value(layer.name or layer.id) for layer in circular[:_SHOWN])
-        message = f"is part of a cycle: {names}{' …' if len(circular) > _SHOWN else ''}"
-        yield wrong("cycle", message, _place(model, first, f"{path}/{first.name or first.id}"))
+        names = ", ".join(format_value(layer.name or layer.id) for layer in circular[:_MAX_LISTED])
+        message = f"is part of a cycle: {names}{' …' if len(circular) > _MAX_LISTED else ''}"
+        yield rule_finding("cycle", message, _layer_location(model, first, f"{path}/{first.name or first.id}"))
 
 
 def _outputs(layer: IrLayer, place: Callable[[], Location]) -> Iterator[Finding]:
     """Yield unknown types of output ports, and conflicts with the layer."""
     types = dialect("openvino").types
     for port in layer.outputs:
-        own = layer.contradicted if layer.type in DECLARING else None
-        kind = own if isinstance(own, str) else port.element_type if layer.type not in DECLARING else None
+        declared = layer.contradicted if layer.type in DECLARING else None
+        kind = declared if isinstance(declared, str) else port.element_type if layer.type not in DECLARING else None
         if kind is not None and kind not in types:
             word = format_value(kind, 40)
             message = f"the output port {port.id} has the element type {word}, which OpenVINO does not define"
-            yield wrong("port-type", message, place(), where=f"port {port.id}")
-        elif own is not None and (isinstance(own, tuple) or port.element_type in types):
-            declared = port.element_type if isinstance(own, str) else f"the shape {list(port.shape or ())}"
-            stated = own if isinstance(own, str) else f"the shape {list(own)}"
-            message = f"the output port declares {stated}, but the layer declares {declared}, which OpenVINO uses"
-            yield wrong("declared", message, place(), where=f"port {port.id}")
+            yield rule_finding("port-type", message, place(), rule_place=f"port {port.id}")
+        elif declared is not None and (isinstance(declared, tuple) or port.element_type in types):
+            declared_text = port.element_type if isinstance(declared, str) else f"the shape {list(port.shape or ())}"
+            shape_text = declared if isinstance(declared, str) else f"the shape {list(declared)}"
+            message = (
+                f"the output port declares {shape_text}, but the layer declares {declared_text}, which OpenVINO uses"
+            )
+            yield rule_finding("declared", message, place(), rule_place=f"port {port.id}")
 
 
-def _place(model: IrModel, layer: IrLayer, path: str) -> Location:
+def _layer_location(model: IrModel, layer: IrLayer, path: str) -> Location:
     return Location(model.file, layer.line, path, layer.type)
 
 
-def _circular(net: IrNet) -> list[IrLayer]:
+def _layers_in_cycles(net: IrNet) -> list[IrLayer]:
     """Return the layers in cycles, in file order.
 
     Layers that are not in or between cycles are removed from both ends.
     """
-    position = {layer.id: at for at, layer in enumerate(net.layers)}
+    position = {layer.id: index for index, layer in enumerate(net.layers)}
     if all(position[edge.from_layer] < position[edge.to_layer] for edge in net.edges):
         return []  # topological order, as OpenVINO writes it
     after: dict[str, set[str]] = {}
@@ -178,38 +185,43 @@ def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) 
     port = layer.outputs[0] if layer.outputs else None
     kind = layer.data.get("element_type")
     if port is None or kind is None or port.element_type not in dialect("openvino").types:
-        text = _shown_value(layer, "element_type")
-        yield wrong("constant", f"expected a known element_type, found {text}", place(), where="element_type")
+        text = _format_attribute(layer, "element_type")
+        yield rule_finding(
+            "constant", f"expected a known element_type, found {text}", place(), rule_place="element_type"
+        )
         return
     sizes = port.shape
     if "shape" not in layer.data or sizes is None or min(sizes, default=0) < 0:
-        yield wrong(
-            "constant", f"expected a shape of known sizes, found {_shown_value(layer, 'shape')}", place(), where="shape"
+        yield rule_finding(
+            "constant",
+            f"expected a shape of known sizes, found {_format_attribute(layer, 'shape')}",
+            place(),
+            rule_place="shape",
         )
         return
     numbers = []
     for key in ("offset", "size"):
         number = whole_number(layer.data.get(key, ""))
         if number is None:
-            message = f"expected a number of bytes as {key}, found {_shown_value(layer, key)}"
-            yield wrong("constant", message, place(), where=key)
+            message = f"expected a number of bytes as {key}, found {_format_attribute(layer, key)}"
+            yield rule_finding("constant", message, place(), rule_place=key)
             return
         numbers.append(number)
     weights.const_count += 1
     offset, size = numbers
-    needed = _bytes(port.element_type, sizes)
-    values = {"offset": offset, "size": size, "needed": needed, "file": weights.size}
+    needed_bytes = _bytes(port.element_type, sizes)
+    values = {"offset": offset, "size": size, "needed": needed_bytes, "file": weights.size}
     if weights.size is not None and offset + size > weights.size:
         message = f"ends at byte {offset + size} of {weights.name}, which has {weights.size} bytes"
-        yield wrong("weights-range", message, place(), where="offset", values=values)
-    if needed is not None and size != needed and (needed, size) != _EMPTY:
-        rule = "weights-size" if size < needed else "weights-unused"
+        yield rule_finding("weights-range", message, place(), rule_place="offset", values=values)
+    if needed_bytes is not None and size != needed_bytes and (needed_bytes, size) != _EMPTY:
+        rule = "weights-size" if size < needed_bytes else "weights-unused"
         shape = "x".join(map(str, sizes)) if sizes else "one element"
-        message = f"has {size} bytes, but {port.element_type} of {shape} needs {needed}"
-        yield wrong(rule, message, place(), where="size", values=values)
+        message = f"has {size} bytes, but {port.element_type} of {shape} needs {needed_bytes}"
+        yield rule_finding(rule, message, place(), rule_place="size", values=values)
 
 
-def _shown_value(layer: IrLayer, key: str) -> str:
+def _format_attribute(layer: IrLayer, key: str) -> str:
     return format_value(layer.data[key]) if key in layer.data else "none"
 
 

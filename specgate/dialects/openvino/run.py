@@ -19,10 +19,18 @@ from specgate.dialects.openvino.reader import attribute_value, spell_attributes
 from specgate.dialects.openvino.weights import Weights
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
-from specgate.execution.comparison import Compared, Judge, arrays_by_name, at_node, at_place, in_file, values_of
+from specgate.execution.comparison import (
+    ModelComparison,
+    ValueComparison,
+    arrays_by_name,
+    at_node,
+    at_place,
+    in_file,
+    values_of,
+)
 from specgate.execution.engine import execute_at
-from specgate.execution.memory import held_bytes
-from specgate.execution.observed import Outputs, counted_notes
+from specgate.execution.memory import count_bytes
+from specgate.execution.observed import Outputs, count_notes
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -36,26 +44,26 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["compare_model", "computed_with_bodies", "run_model"]
+__all__ = ["compare_model", "execute_bodies", "run_model"]
 
 Arrays = dict[str, "NDArray[Any]"]
 
 
-def computed_with_bodies(
+def execute_bodies(
     layer: IrLayer,
     inputs: Sequence[NDArray[Any]],
     compute: Callable[[IrNet, Arrays], Arrays],
-    hold: Callable[[int], object],
+    hold_bytes: Callable[[int], object],
 ) -> list[NDArray[Any]]:
     """Return the outputs of a layer with bodies.
 
-    compute: maps a body and arrays by Parameter id to arrays by Result id. hold: called with the bytes that a loop has
-    accumulated; raises if these are too many. Raises InputError for invalid port maps, or NoKernel.
+    compute: maps a body and arrays by Parameter id to arrays by Result id. hold_bytes: called with the bytes that a
+    loop has accumulated; raises if these are too many. Raises InputError for invalid port maps, or NoKernel.
     """
     if layer.type == "If":
         return _branch(layer, inputs, compute)
     if layer.type in {"Loop", "TensorIterator"}:
-        return _Loop(layer, inputs, compute).outputs(hold)
+        return _Loop(layer, inputs, compute).outputs(hold_bytes)
     raise NoKernel(f"{layer.type} has a body, which is not supported")
 
 
@@ -86,8 +94,8 @@ def _entries(entries: Sequence[IrEntry], kind: str) -> list[_Entry]:
                 raise InputError("expected whole numbers in a port map")
             outer, start, end, stride, part = (int(str(number)) for number in numbers)
             place = None if axis is None else int(axis)
-            inner, purpose = str(data.get("internal_layer_id")), str(data.get("purpose", ""))
-            matching_entries.append(_Entry(outer, inner, place, start, end, stride, part, purpose))
+            inner, map_purpose = str(data.get("internal_layer_id")), str(data.get("purpose", ""))
+            matching_entries.append(_Entry(outer, inner, place, start, end, stride, part, map_purpose))
     return matching_entries
 
 
@@ -142,14 +150,14 @@ class _Loop:
             raise InputError("expected a sliced input, which determines the number of iterations")
         return min(counts), True
 
-    def outputs(self, hold: Callable[[int], object]) -> list[NDArray[Any]]:
+    def outputs(self, hold_bytes: Callable[[int], object]) -> list[NDArray[Any]]:
         stated_arrays_by_name = {
             e.inner: _input_at(self.inputs, e) for e in self.takes if e.axis is None and not e.purpose
         }
         sliced = {e.inner: list(_parts(_input_at(self.inputs, e), e)) for e in self.takes if e.axis is not None}
         joined = {e.inner for e in self.gives if e.axis is not None}
         turns: list[Arrays] = []
-        collected = 0
+        collected_count = 0
         for turn in count() if self.limit is None else range(self.limit):
             if not self.goes_on:
                 break
@@ -160,8 +168,8 @@ class _Loop:
             if turns:  # earlier iterations only keep the outputs to concatenate
                 turns[-1] = {name: turns[-1][name] for name in joined & turns[-1].keys()}
             turns.append(self.compute(self.body, stated_arrays_by_name))
-            collected += sum(held_bytes(turns[-1][name]) for name in joined & turns[-1].keys())
-            hold(collected)
+            collected_count += sum(count_bytes(turns[-1][name]) for name in joined & turns[-1].keys())
+            hold_bytes(collected_count)
             stated_arrays_by_name.update(
                 {str(e.get("to-layer")): _result(turns[-1], str(e.get("from-layer"))) for e in self.edges}
             )
@@ -198,7 +206,7 @@ def _parts(array: NDArray[Any], entry: _Entry) -> Iterator[NDArray[Any]]:
 
 
 #: Maximum number of elements of values that rules can read, such as axes, shapes and sizes.
-_SHOWN_VALUES: Final = 256
+_MAX_RULE_ELEMENTS: Final = 256
 
 
 def run_model(
@@ -208,8 +216,8 @@ def run_model(
     *,
     budget: memory.Budget | None = None,
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
-    judge: Judge | None = None,
-    theirs: Mapping[tuple[str, int], Any] | None = None,
+    judge: ValueComparison | None = None,
+    their_outputs: Mapping[tuple[str, int], Any] | None = None,
     basis: Basis = "documented",
 ) -> Outputs:
     """Return the outputs of the IR at `path`.
@@ -217,10 +225,9 @@ def run_model(
     Each layer is executed at its stated opset. arrays: by the name of a Parameter or of a tensor on its port, with the
     declared type and sizes. An output has the first tensor name of the port that a Result reads, else the Result's
     name. target: a release or opset; layers of later opsets are rejected. on_node: receives the number of finished
-    layers and of all layers. judge: compares each layer with `theirs`, the values of another implementation by layer
-    name and output index. basis: documented or observed values.
-    Shapes that the IR states for other layers are not checked, because OpenVINO infers them again. Raises InputError;
-    NoTable and NoKernel name the layer.
+    layers and of all layers. judge: compares each layer with `their_outputs`, the values of another implementation by
+    layer name and output index. basis: documented or observed values. Shapes that the IR states for other layers are
+    not checked, because OpenVINO infers them again. Raises InputError; NoTable and NoKernel name the layer.
     """
     model = read_ir(path)
     if target is not None and target.dialect != "openvino":
@@ -228,13 +235,13 @@ def run_model(
     run = _Run(model, model.net, path, budget or memory.budget_of())
     run.basis, run.by = basis, target.by if target else None
     with in_file(path):
-        run.take_inputs(arrays)
-        run.judge, run.theirs = judge, theirs or {}
+        run.set_inputs(arrays)
+        run.judge, run.theirs = judge, their_outputs or {}
         for count, layer in enumerate(_in_order(model.net), 1):
             with at_node(_label(layer), path):
                 run.layer(layer, target)
             on_node(count, len(model.net.layers))
-        return Outputs(run.outputs(), notes=counted_notes(run.notes))
+        return Outputs(run.outputs(), notes=count_notes(run.notes))
 
 
 class _Run:
@@ -251,10 +258,10 @@ class _Run:
         self.basis: Basis = "documented"
         self.by: str | None = None
         self.notes: Counter[str] = Counter()
-        self.judge: Judge | None = None
+        self.judge: ValueComparison | None = None
         self.theirs: Mapping[tuple[str, int], Any] = {}
 
-    def take_inputs(self, arrays: Mapping[str, Any]) -> None:
+    def set_inputs(self, arrays: Mapping[str, Any]) -> None:
         """Set the inputs after checking them against their Parameters."""
         names: dict[str, IrLayer] = {}
         parameters = [layer for layer in self.net.layers if layer.type == "Parameter"]
@@ -281,8 +288,8 @@ class _Run:
         if sizes is not None and (
             len(sizes) != array.ndim or any(size not in (-1, n) for size, n in zip(sizes, array.shape, strict=True))
         ):
-            declared = ["?" if size == -1 else size for size in sizes]
-            raise InputError(f"has the shape {list(array.shape)}, but {declared} is declared")
+            declared_sizes = ["?" if size == -1 else size for size in sizes]
+            raise InputError(f"has the shape {list(array.shape)}, but {declared_sizes} is declared")
         return array
 
     def layer(self, layer: IrLayer, target: Target | None) -> None:
@@ -297,14 +304,14 @@ class _Run:
             self.values[layer.id, port.id] = self._settle_value(layer, number, array)
         if self.judge is not None:
             self.judge.next_node()
-        for at in [source for port in layer.inputs if (source := self.sources.get((layer.id, port.id)))]:
-            self.readers[at] -= layer.type != "Result"  # outputs of the model are kept
-            if not self.readers[at]:
-                self.values.pop(at, None)
+        for source_key in [source for port in layer.inputs if (source := self.sources.get((layer.id, port.id)))]:
+            self.readers[source_key] -= layer.type != "Result"  # outputs of the model are kept
+            if not self.readers[source_key]:
+                self.values.pop(source_key, None)
         for port in layer.outputs:
             if not self.readers[layer.id, port.id]:
                 self.values.pop((layer.id, port.id), None)
-        self.budget.hold(self.alive(), "the set of live values")
+        self.budget.hold(self.live_size(), "the set of live values")
         self.budget.hold_time()
 
     def _settle_value(self, layer: IrLayer, number: int, array: NDArray[Any]) -> NDArray[Any]:
@@ -316,12 +323,12 @@ class _Run:
             return array
         name, operator = layer.name or layer.id, str(layer.type)
         other = self.theirs.get((name, number))
-        settled: NDArray[Any] = self.judge.settle(name, operator, f"output {number}", array, other)
-        return settled
+        settled_array: NDArray[Any] = self.judge.settle(name, operator, f"output {number}", array, other)
+        return settled_array
 
-    def alive(self) -> int:
+    def live_size(self) -> int:
         """Return the size of live values in bytes."""
-        return sum(map(memory.held_bytes, self.values.values()))
+        return sum(map(memory.count_bytes, self.values.values()))
 
     def _read_port(self, layer: IrLayer, port: str) -> NDArray[Any]:
         source = self.sources.get((layer.id, port))
@@ -336,12 +343,12 @@ class _Run:
         if layer.type == "Parameter":
             return [self.parameters[layer.id]]
         if layer.type == "Const":
-            return [self.weights.array(layer, self.budget.left - self.alive())]
+            return [self.weights.array(layer, self.budget.left - self.live_size())]
         if layer.type == "Result":
             return []
         if layer.bodies:
-            hold = partial(self.budget.less(self.alive()).hold, what="the outputs of a loop")
-            return computed_with_bodies(layer, inputs, self._body, hold)
+            hold_bytes = partial(self.budget.less(self.live_size()).hold, subject="the outputs of a loop")
+            return execute_bodies(layer, inputs, self._body, hold_bytes)
         if layer.type in {"ReadValue", "Assign"} and inputs:  # in a first run, a variable has its initial value
             return [inputs[0]]
         if layer.type == "ReadValue":
@@ -350,7 +357,7 @@ class _Run:
 
     def _body(self, net: IrNet, stated_arrays_by_name: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Compute a body: arrays by Parameter id to arrays by Result id."""
-        inner = _Run(self.model, net, self.path, self.budget.less(self.alive()))
+        inner = _Run(self.model, net, self.path, self.budget.less(self.live_size()))
         inner.judge, inner.basis, inner.by, inner.notes = self.judge, self.basis, self.by, self.notes
         for layer in net.layers:
             if layer.type == "Parameter":
@@ -392,23 +399,28 @@ class _Run:
     def _execute_layer(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
         spec, version = self.tables.operator(layer.type), str(layer.version)
         tensors = [TensorDesc(self._type(array), array.shape, value=_value(array)) for array in inputs]
-        stated = [TensorDesc(None, None) for _ in layer.outputs]
+        undeclared_outputs = [TensorDesc(None, None) for _ in layer.outputs]
         descriptor = build(
-            spec, tensors, stated, spell_attributes(spec, layer.data), version=version, convert=attribute_value
+            spec,
+            tensors,
+            undeclared_outputs,
+            spell_attributes(spec, layer.data),
+            version=version,
+            convert=attribute_value,
         )
         for oddity in descriptor.oddities:
             if oddity.code != "unknown-attribute":  # OpenVINO ignores unknown attributes
                 raise InputError(oddity.message)
         layout = spec.layout(version)
         arrays = arrays_by_name(layout.inputs, inputs)
-        left = self.budget.less(self.alive())
+        left = self.budget.less(self.live_size())
         results = execute_at(descriptor, arrays, version, budget=left, basis=self.basis, by=self.by)
         self.notes.update(results.notes)
         if self.judge is not None:
-            left = self.budget.less(self.alive())
+            left = self.budget.less(self.live_size())
             self.judge.record_tolerance(
                 descriptor, arrays, results,
-                lambda what, entries: execute_at(what, entries, version, budget=left, basis=self.basis, by=self.by),
+                lambda item, values: execute_at(item, values, version, budget=left, basis=self.basis, by=self.by),
             )  # fmt: skip
         if spec.several_at(version):
             return [part for info in layout.outputs for part in results[info.name]]
@@ -434,7 +446,7 @@ class _Run:
 
 
 def _value(array: NDArray[Any]) -> tuple[Any, ...] | None:
-    return tuple(array.reshape(-1).tolist()) if array.size <= _SHOWN_VALUES and array.dtype.kind in "iub" else None
+    return tuple(array.reshape(-1).tolist()) if array.size <= _MAX_RULE_ELEMENTS and array.dtype.kind in "iub" else None
 
 
 def _in_order(net: IrNet) -> list[IrLayer]:
@@ -444,14 +456,14 @@ def _in_order(net: IrNet) -> list[IrLayer]:
     after: dict[str, list[str]] = {}
     for edge in net.edges:
         after.setdefault(edge.from_layer, []).append(edge.to_layer)
-    ready = [layer.id for layer in reversed(net.layers) if not waiting[layer.id]]
+    ready_ids = [layer.id for layer in reversed(net.layers) if not waiting[layer.id]]
     matching_layers = []
-    while ready:
-        matching_layers.append(layers[ready.pop()])
+    while ready_ids:
+        matching_layers.append(layers[ready_ids.pop()])
         for other in after.get(matching_layers[-1].id, ()):
             waiting[other] -= 1
             if not waiting[other]:
-                ready.append(other)
+                ready_ids.append(other)
     if len(matching_layers) < len(layers):
         raise InputError(f"{len(layers) - len(matching_layers)} layers form a cycle")
     return matching_layers
@@ -474,7 +486,7 @@ def compare_model(
     budget: Budget,
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
     basis: Basis = "both",
-) -> Compared:
+) -> ModelComparison:
     """Return where layers of an IR differ from another implementation.
 
     Differences are measured with the tolerances of the tables. implementation: ``cpu``, the CPU plugin with f32
@@ -486,7 +498,11 @@ def compare_model(
     if find_spec("openvino") is None:
         raise InputError("openvino is not installed: pip install 'specgate-ml[oracles]'")
     question = str(Path(path).resolve()), dict(arrays)
-    version, theirs = values_of("specgate.dialects.openvino.oracle.whole", question, implementation, path, budget)
-    judge = Judge(basis, target.by if target else None)
-    outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, judge=judge, theirs=theirs, basis=basis)
-    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.differences)
+    version, their_outputs = values_of(
+        "specgate.dialects.openvino.oracle.whole_model", question, implementation, path, budget
+    )
+    judge = ValueComparison(basis, target.by if target else None)
+    outputs = run_model(
+        path, arrays, target, budget=budget, on_node=on_node, judge=judge, their_outputs=their_outputs, basis=basis
+    )
+    return ModelComparison(implementation, version, outputs, judge.count, judge.missing, judge.differences)

@@ -47,17 +47,17 @@ def schema() -> dict[str, Any]:
     for name in table.operators:
         spec = table.operator(name)
         maps = (*MAPS.values(), BACK_EDGES) if any(info.type == "graph" for info in spec.attributes) else ()
-        when = {"properties": {"type": {"const": name}}, "required": ["type"]}
-        operators[name] = (when, {"data": attributes_schema(spec, _attribute, maps)})
+        condition = {"properties": {"type": {"const": name}}, "required": ["type"]}
+        operators[name] = (condition, {"data": attributes_schema(spec, _attribute, maps)})
     return node_schema(_NAME, members, port, operators)
 
 
 def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
-    entries = list_schema(_single(spec, info), info)
+    entries = list_schema(_value_schema(spec, info), info)
     return any_of_schema(entries, {"type": "string"}) if info.type.endswith("[]") else entries
 
 
-def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
+def _value_schema(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
     """Return the schema of one value, as JSON or as IR text.
 
     A list may also be one text.
@@ -66,9 +66,9 @@ def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
     if kind == "string":
         allowed_words = words_of(spec, info)
         return any_case(allowed_words) if allowed_words else {"type": "string"}
-    plain: dict[str, dict[str, Any]] = {
+    schemas: dict[str, dict[str, Any]] = {
         "int": {"type": ["integer", "string"]},
         "float": {"type": ["number", "string"]},
         "bool": {"enum": [True, False, "true", "false", "1", "0", 1, 0]},
     }
-    return plain.get(kind, {})
+    return schemas.get(kind, {})

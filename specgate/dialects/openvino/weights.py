@@ -110,14 +110,14 @@ def _decode(kind: str, count: int, blob: bytes) -> list[int] | list[float] | lis
     return [value - 16 if kind == "i4" and value > 7 else value for value in values]
 
 
-def _count(shape: tuple[int, ...] | None, most: int) -> int | None:
-    """Return the element count of a static shape, None if above `most`."""
+def _count(shape: tuple[int, ...] | None, limit: int) -> int | None:
+    """Return the element count of a static shape, None if above `limit`."""
     if shape is None or min(shape, default=0) < 0:
         return None
     count = 0 if 0 in shape else 1
     for size in shape:
         count *= size
-        if count > most:
+        if count > limit:
             return None
     return count
 
@@ -142,10 +142,10 @@ def pack_bits(array: NDArray[Any], bits: int) -> bytes:
 
     Unused bits are 0.
     """
-    each = 8 // bits
-    codes = np.zeros(-(-array.size // each) * each, np.uint8)
+    values_per_byte = 8 // bits
+    codes = np.zeros(-(-array.size // values_per_byte) * values_per_byte, np.uint8)
     codes[: array.size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8(2**bits - 1)
-    joined: NDArray[Any] = np.bitwise_or.reduce(codes.reshape(-1, each) << _shifts(bits), axis=1)
+    joined: NDArray[Any] = np.bitwise_or.reduce(codes.reshape(-1, values_per_byte) << _shifts(bits), axis=1)
     return joined.astype(np.uint8).tobytes()
 
 
@@ -174,10 +174,10 @@ class Weights:
             return self._strings(self._read(offset, size, left), shape)
         dtype, count = numpy_type(tables, kind), prod(shape)
         bits = min(tables.bits[kind] or 8, dtype.itemsize * 8)  # booleans are stored as bytes
-        needed = packed_size(count, bits)
-        if needed > size:
-            raise InputError(f"{kind} of {list(shape)} needs {needed} bytes, but the Const has {size}")
-        flat = self._elements(self._read(offset, needed, left), count, dtype, bits, left)
+        needed_bytes = packed_size(count, bits)
+        if needed_bytes > size:
+            raise InputError(f"{kind} of {list(shape)} needs {needed_bytes} bytes, but the Const has {size}")
+        flat = self._elements(self._read(offset, needed_bytes, left), count, dtype, bits, left)
         try:
             return flat.reshape(shape)
         except ValueError:  # numpy limits the rank
@@ -191,19 +191,19 @@ class Weights:
         flat = np.frombuffer(blob, np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<"))
         return flat.astype(dtype, copy=False)
 
-    def _read(self, offset: int, needed: int, left: int) -> bytes:
-        if needed > left:
-            raise InputError(f"a Const needs {needed} bytes, but only {left} of the limit are left")
+    def _read(self, offset: int, needed_bytes: int, left: int) -> bytes:
+        if needed_bytes > left:
+            raise InputError(f"a Const needs {needed_bytes} bytes, but only {left} of the limit are left")
         name = format_value(self.path.name)
         try:
             status = self.path.stat()
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"expected the weights in a regular file {name}")
-            if offset + needed > status.st_size:
-                raise InputError(f"ends at byte {offset + needed} of {name}, which has {status.st_size} bytes")
+            if offset + needed_bytes > status.st_size:
+                raise InputError(f"ends at byte {offset + needed_bytes} of {name}, which has {status.st_size} bytes")
             with self.path.open("rb") as file:
                 file.seek(offset)
-                return file.read(needed)
+                return file.read(needed_bytes)
         except OSError as error:
             raise InputError(f"its bytes are in {name}, which cannot be read: {error.strerror}") from None
 
@@ -218,8 +218,8 @@ class Weights:
         ends = np.frombuffer(blob, "<u4", count + 1, 4)
         texts = np.empty(count, object)
         try:
-            for at in range(count):
-                texts[at] = blob[4 * (count + 2) :][ends[at] : ends[at + 1]].decode()
+            for index in range(count):
+                texts[index] = blob[4 * (count + 2) :][ends[index] : ends[index + 1]].decode()
         except UnicodeDecodeError:
             raise InputError("expected UTF-8 in a Const of strings") from None
         return texts.reshape(shape)

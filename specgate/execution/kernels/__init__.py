@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KERNELS",
-    "SUMMING",
-    "SUMS_OF_PRODUCTS",
-    "carries",
+    "PRODUCT_SUM_KERNELS",
+    "SUM_KERNELS",
     "find_kernel",
+    "is_carried",
     "needs_of",
     "register_kernel",
     "registered_kernels",
 ]
 
-_HERE: Final = "specgate.execution.kernels"
+_PACKAGE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
         "celu", "celu_of_any", "clamp", "clip", "clip_gradient", "elu", "gelu", "hard_sigmoid",
@@ -59,7 +59,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "power_to_constant", "quotient", "reciprocal", "remainder", "right_shift", "round_to_integer", "select",
         "shift", "sign", "sin", "sinh", "sinh_from_exponentials", "sqrt", "subtract", "sum_of_all", "tan", "tanh",
     ),
-    "feature_columns": (
+    "ml_features": (
         "choose_columns", "divide_rows", "exceeds", "join_columns", "map_labels", "map_names", "maps_of_rows",
         "mark_categories", "replace_value", "row_of_map", "scale_columns", "values_at_words",
     ),
@@ -177,17 +177,17 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 KERNELS: Final[dict[str, str]] = {
     "one_hot": "specgate.execution.kernels.fill",
-    **{name: f"{_HERE}.{module}" for module, names in _MODULES.items() for name in names},
+    **{name: f"{_PACKAGE}.{module}" for module, names in _MODULES.items() for name in names},
 }
 #: Kernels that sum products of their inputs: with absolute inputs they compute the sums of the absolute products.
-SUMS_OF_PRODUCTS: Final = frozenset({
+PRODUCT_SUM_KERNELS: Final = frozenset({
     "add_columns", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate", "gemm",
     "matrix_product", "mean_in_windows", "pool_whole", "reduce_dimensions", "scaled_matrix_product", "slide_filters",
     "slide_filters_back", "sum_of_all", "sum_products",
 })  # fmt: skip
 #: Kernels that sum many terms. The order is up to the implementation; it decides which partial sums overflow and how
 #: much of a small term is lost next to a large one.
-SUMMING: Final = frozenset({
+SUM_KERNELS: Final = frozenset({
     "add_columns", "sample_at_grid",
     "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution",
     "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru", "gru_sequences", "gru_step",
@@ -220,8 +220,8 @@ SUMMING: Final = frozenset({
 })  # fmt: skip
 #: Working memory of a kernel besides its inputs, in bytes per element of its inputs and of its outputs. Listed where it
 #: exceeds the default, or is low enough that large weights fit. tests/execution/test_budget.py measures all of them.
-_USUAL: Final = (16.0, 32.0)
-_NEEDS: Final[dict[str, tuple[float, float]]] = {
+_DEFAULT_NEEDS: Final = (16.0, 32.0)
+_KERNEL_NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gemm", "matrix_product", "scaled_matrix_product"), (12.0, 32.0)),
     **dict.fromkeys(("convolution", "convolve", "convolve_transposed"), (24.0, 32.0)),
     **dict.fromkeys(("slide_filters", "slide_filters_back"), (24.0, 32.0)),
@@ -260,7 +260,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
 #: Kernels that only move elements: they need memory for their output, and a little per input element.
-_MOVING: Final = frozenset({
+_MOVE_KERNELS: Final = frozenset({
     "broadcast_by", "depth_to_space", "drop_ones", "expand", "flatten", "full_of", "insert_dimensions", "join",
     "remove_dimensions", "reshape", "reshape_by_pattern", "slice_between", "slice_counted", "slice_window",
     "space_to_depth", "split", "split_along", "split_equally", "split_lengths", "tile", "tile_any", "tile_by",
@@ -268,7 +268,7 @@ _MOVING: Final = frozenset({
 })  # fmt: skip
 #: Arguments whose elements a kernel only moves, compares or converts. They may have any type, including the ml_dtypes
 #: types of at most 8 bits, for which numpy has little arithmetic. All other arguments have numpy's own number types.
-_CARRIED: Final[dict[str, tuple[str, ...]]] = {
+_UNTYPED_ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         ("batches_from_space", "blocks_from_depth", "broadcast_by", "convert", "depth_from_blocks", "drop_ones",
          "elements_from_start", "gather_along", "insert_dimensions", "places_not_zero", "reshape_by_pattern",
@@ -310,15 +310,15 @@ def needs_of(name: str, item_size: int) -> tuple[float, float]:
 
     These are upper bounds. item_size: element size of its largest input, in bytes.
     """
-    return (1.0, 1.5 * item_size) if name in _MOVING else _NEEDS.get(name, _USUAL)
+    return (1.0, 1.5 * item_size) if name in _MOVE_KERNELS else _KERNEL_NEEDS.get(name, _DEFAULT_NEEDS)
 
 
-def carries(name: str, argument: str) -> bool:
+def is_carried(name: str, argument: str) -> bool:
     """Return whether a kernel argument accepts elements of any type.
 
     Registered kernels accept any type.
     """
-    return name in _registered or argument in _CARRIED.get(name, ())
+    return name in _registered or argument in _UNTYPED_ARGUMENTS.get(name, ())
 
 
 def find_kernel(name: str) -> Callable[..., Any]:

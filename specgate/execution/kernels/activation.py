@@ -16,23 +16,23 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.arithmetic import (
     choose_elements,
     is_float,
+    order_low_halves,
     require_shape,
     round_to,
     to_float32,
-    turn_low_halves,
 )
 from specgate.execution.kernels.elementwise import (
     broadcast_arrays,
     compute_rounded,
     error_function,
+    ignore_warnings,
     in_place,
     odd_polynomial,
     prepare_input,
-    quiet,
     rename_kernel,
+    require_float,
     store_as,
     unary,
-    want_float,
 )
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ __all__ = [
 _ZERO: Final = np.float32(0)
 _ONE: Final = np.float32(1)
 _ROOT: Final = np.sqrt(0.5)
-_SLOPE: Final = np.sqrt(2 / np.pi)
+_GELU_SLOPE: Final = np.sqrt(2 / np.pi)
 #: Above, log(1 + exp(x)) equals x in float64.
-_STEEP: Final = 40
+_SOFTPLUS_LIMIT: Final = 40
 #: The normal cumulative distribution at x is nearly 1 / (1 + exp(x * P(x**2))); coefficients of P from the highest on,
 #: fitted like those of the error function.
 _ABOVE_SHARE: Final = tuple(
@@ -71,11 +71,11 @@ def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
     """
 
     def kernel(x: NDArray[Any], *, of_nan: str = "COMPUTED", **numbers: float) -> NDArray[Any]:
-        want_float(name, x)
+        require_float(name, x)
         values = to_float32(x, x.dtype)
-        with quiet():
-            read = {name: np.asarray(number).astype(values.dtype) for name, number in numbers.items()}
-            result = function(values, **read)
+        with ignore_warnings():
+            parameters = {name: np.asarray(number).astype(values.dtype) for name, number in numbers.items()}
+            result = function(values, **parameters)
             if of_nan != "COMPUTED":
                 result = np.where(np.isnan(values), values if of_nan == "NAN" else _ZERO, result)
             return round_to(result, x.dtype)
@@ -126,7 +126,7 @@ def _steep_softplus(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
         steep = v * steepness
         array = _log_of_sum(steep)
         array /= steepness
-        np.copyto(array, v, where=~(steep < _STEEP))
+        np.copyto(array, v, where=~(steep < _SOFTPLUS_LIMIT))
         return array
 
     return compute_rounded(function, x)
@@ -137,15 +137,15 @@ def _clamp_below(x: NDArray[Any], least: np.float32) -> NDArray[Any]:
     return choose_elements(x > least, x, x.dtype.type(least))
 
 
-def _clamp_above(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
-    return choose_elements(x < most, x, x.dtype.type(most))
+def _clamp_above(x: NDArray[Any], upper_bound: np.float32) -> NDArray[Any]:
+    return choose_elements(x < upper_bound, x, x.dtype.type(upper_bound))
 
 
 def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
-    less = x * alpha
+    scaled = x * alpha
     if 0 < alpha <= 1:  # a larger number stays larger: no comparison with 0 needed
-        return np.asarray(np.maximum(x, less))
-    return choose_elements(x >= 0, x, less)
+        return np.asarray(np.maximum(x, scaled))
+    return choose_elements(x >= 0, x, scaled)
 
 
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
@@ -157,7 +157,7 @@ def _unit(x: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _share(x: NDArray[Any]) -> NDArray[Any]:
+def _normal_share(x: NDArray[Any]) -> NDArray[Any]:
     """Return x times the cumulative normal distribution at x."""
     part = error_function(x * _ROOT)
     part += 1
@@ -166,8 +166,8 @@ def _share(x: NDArray[Any]) -> NDArray[Any]:
     return part
 
 
-def _share_of_singles(x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]) -> None:
-    odd_polynomial(_ABOVE_SHARE, x, out, room)
+def _share_of_singles(x: NDArray[Any], out: NDArray[Any], workspace: NDArray[Any]) -> None:
+    odd_polynomial(_ABOVE_SHARE, x, out, workspace)
     np.exp(out, out)
     np.add(out, _ONE, out)
     np.divide(x, out, out)
@@ -175,8 +175,8 @@ def _share_of_singles(x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]) ->
 
 sigmoid = unary("sigmoid", _logistic, of_singles=_logistic_of_singles)
 exact_sigmoid = unary("sigmoid", _logistic)
-_gelu = unary("gelu", _share, of_singles=_share_of_singles)
-_gelu_by_tanh = unary("gelu", lambda x: 0.5 * x * (1 + np.tanh(_SLOPE * (x + 0.044715 * x * x * x))))
+_gelu = unary("gelu", _normal_share, of_singles=_share_of_singles)
+_gelu_by_tanh = unary("gelu", lambda x: 0.5 * x * (1 + np.tanh(_GELU_SLOPE * (x + 0.044715 * x * x * x))))
 mish = unary("mish", lambda x: x * np.tanh(_log_of_sum(x)))
 softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
 celu = _parametric(
@@ -235,7 +235,7 @@ def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
 
 def relu_by_product(x: NDArray[Any]) -> NDArray[Any]:
     """Return x where it is above 0, else x * 0: nan for nan and infinities."""
-    with quiet():
+    with ignore_warnings():
         return np.where(x > 0, x, x * x.dtype.type(0))
 
 
@@ -250,8 +250,8 @@ def slopes_of_channels(x: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
 
     The list has one slope per index of the second dimension of x; other slopes are returned unchanged.
     """
-    listed = slope.ndim == 1 and x.ndim > 1 and slope.shape[0] == x.shape[1]
-    return slope.reshape(-1, *(1,) * (x.ndim - 2)) if listed else slope
+    is_per_channel = slope.ndim == 1 and x.ndim > 1 and slope.shape[0] == x.shape[1]
+    return slope.reshape(-1, *(1,) * (x.ndim - 2)) if is_per_channel else slope
 
 
 def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_channels: bool = False) -> NDArray[Any]:
@@ -268,7 +268,7 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_c
     x, slope = broadcast_arrays("prelu", x, slope, broadcast=broadcast)
     require_shape("prelu", "slopes that broadcast", x.shape, shape)
     values = to_float32(x, x.dtype)
-    with quiet():
+    with ignore_warnings():
         return round_to(choose_elements(values >= 0, values, to_float32(slope, x.dtype) * values), x.dtype)
 
 
@@ -281,21 +281,25 @@ def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = Fals
     if exact and not is_float(x.dtype):
         return _shrunk_integers(x, bias, threshold)
     values = to_float32(x, x.dtype) if is_float(x.dtype) else x.astype(np.float32)
-    with quiet():
-        by, limit = (np.asarray(number).astype(values.dtype) for number in (bias, threshold))
-        moved = np.where(values > limit, values - by, np.where(values < -limit, values + by, _ZERO))
-        return round_to(moved, x.dtype) if is_float(x.dtype) else store_as(np.rint(moved), x.dtype)
+    with ignore_warnings():
+        shift_array, limit = (np.asarray(number).astype(values.dtype) for number in (bias, threshold))
+        shifted = np.where(values > limit, values - shift_array, np.where(values < -limit, values + shift_array, _ZERO))
+        return round_to(shifted, x.dtype) if is_float(x.dtype) else store_as(np.rint(shifted), x.dtype)
 
 
 def _shrunk_integers(x: NDArray[Any], bias: float, threshold: float) -> NDArray[Any]:
-    wide = x.astype(np.float64)
-    with quiet():
+    doubles = x.astype(np.float64)
+    with ignore_warnings():
         if abs(bias) < 2**63 and bias == int(bias):
-            by = np.asarray(int(bias)).astype(x.dtype)
-            less, more = x - by, x + by
+            shift_array = np.asarray(int(bias)).astype(x.dtype)
+            lowered, raised_values = x - shift_array, x + shift_array
         else:
-            less, more = (store_as(np.trunc(moved), x.dtype) for moved in (wide - bias, wide + bias))
-        return np.asarray(np.where(wide > threshold, less, np.where(wide < -threshold, more, x.dtype.type(0))))
+            lowered, raised_values = (
+                store_as(np.trunc(shifted), x.dtype) for shifted in (doubles - bias, doubles + bias)
+            )
+        return np.asarray(
+            np.where(doubles > threshold, lowered, np.where(doubles < -threshold, raised_values, x.dtype.type(0)))
+        )
 
 
 def _number(name: str, array: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
@@ -361,11 +365,11 @@ def _convert_bound(value: float, dtype: np.dtype[Any], *, finite: bool, nan_is_s
         if number.dtype.kind == "O" or number.dtype.kind in "iu":  # Python integers of any size
             return np.asarray(min(max(int(value), np.iinfo(dtype).min), np.iinfo(dtype).max), dtype)
         return store_as(np.asarray(np.float32(value)), dtype)
-    with quiet():
+    with ignore_warnings():
         number = np.asarray(value, np.float64).astype(np.float64 if dtype == np.float64 else np.float32)
         if dtype == np.float16:
-            most = np.float32(np.finfo(np.float16).max)
-            number = np.clip(number, -most, most) if finite else number
+            greatest_half = np.float32(np.finfo(np.float16).max)
+            number = np.clip(number, -greatest_half, greatest_half) if finite else number
             return to_float32(number.astype(np.float16), dtype)
         return number
 
@@ -385,18 +389,18 @@ def clip(
     `low` wins where it exceeds `high`. nan becomes `high`; a nan bound is ignored for floats and 0 for integers. For
     integers, bounds are truncated and clamped to their range; a zero next to a bound of 0 gets the bound's sign.
     finite_bounds: FLOAT16 bounds are clamped to finite values. nan_is_sign: for integers, nan is the number with only
-    the highest bit set. by_halves: INT64 are compared in the order of `turn_low_halves`.
+    the highest bit set. by_halves: INT64 are compared in the order of `order_low_halves`.
     """
     bottom, top = (
         _convert_bound(bound, x.dtype, finite=finite_bounds, nan_is_sign=nan_is_sign) for bound in (low, high)
     )
-    with quiet():
+    with ignore_warnings():
         values = prepare_input(x, scale_bias)
         if by_halves:
-            bottom, top, values = map(turn_low_halves, (bottom, top, values))
+            bottom, top, values = map(order_low_halves, (bottom, top, values))
         values = np.where(~(values < top) & (top == top), top, values)  # noqa: PLR0124
         values = np.where(~(values > bottom) & (bottom == bottom), bottom, values)  # noqa: PLR0124
-        return round_to(turn_low_halves(values) if by_halves else values, x.dtype)
+        return round_to(order_low_halves(values) if by_halves else values, x.dtype)
 
 
 def hold_between(
@@ -407,21 +411,21 @@ def hold_between(
     `high` wins where `low` exceeds it. Bounds are numbers or one-element arrays of the type of `x`; None is the lowest
     or the largest finite number of the type. nan stays.
     """
-    least, most = (_edge(bound, x.dtype, place) for bound, place in ((low, -1), (high, 1)))
-    with quiet():
+    least, upper_bound = (_cast_bound(bound, x.dtype, place) for bound, place in ((low, -1), (high, 1)))
+    with ignore_warnings():
         if x.dtype.kind in "fiu":
-            return np.asarray(np.clip(x, least, most))
-        return np.asarray(np.minimum(np.maximum(x, least), most))
+            return np.asarray(np.clip(x, least, upper_bound))
+        return np.asarray(np.minimum(np.maximum(x, least), upper_bound))
 
 
-def _edge(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) -> NDArray[Any]:
+def _cast_bound(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) -> NDArray[Any]:
     """Return a bound of `hold_between` in the element type.
 
     place: -1 for the lower bound, 1 for the upper.
     """
     if bound is None:
         if is_float(dtype):
-            with quiet():
+            with ignore_warnings():
                 return np.asarray((place * _largest_float(dtype)).astype(dtype))
         limits = np.iinfo(dtype)
         return np.asarray(limits.min if place < 0 else limits.max, dtype)
@@ -443,7 +447,7 @@ def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | N
     nan, and a zero where `low` is 0, become `low`.
     """
     bottom = np.asarray(np.float32(low)) if is_float(x.dtype) else _convert_bound(low, x.dtype, finite=False)
-    with quiet():
+    with ignore_warnings():
         values = prepare_input(x, scale_bias)
         return round_to(np.where(~(values > bottom) & (bottom == bottom), bottom, values), x.dtype)  # noqa: PLR0124
 
@@ -465,5 +469,5 @@ def clip_gradient(
     bottom, top = (_convert_bound(bound, x.dtype, finite=False, nan_is_sign=nan_is_sign) for bound in (low, high))
     values = to_float32(x, x.dtype)
     if by_halves:
-        bottom, top, values = map(turn_low_halves, (bottom, top, values))
+        bottom, top, values = map(order_low_halves, (bottom, top, values))
     return np.where((values > bottom) & (values < top), gradient, np.zeros((), gradient.dtype))

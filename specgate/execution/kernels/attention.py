@@ -9,7 +9,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.elementwise import ignore_warnings, require_float
 from specgate.execution.kernels.matmul import multiply_matrices
 
 if TYPE_CHECKING:
@@ -48,18 +48,18 @@ def weigh_values(
         raise InputError(f"attention: expected all inputs to be {dtype}")
     shape = (*batch, query.shape[-2], key.shape[-2])
     scores = memory.empty(shape, np.dtype(np.float64))
-    with memory.quiet():
+    with memory.ignore_warnings():
         scores[...] = multiply_matrices(to_float64(query), np.swapaxes(to_float64(key), -1, -2))
         scores *= to_float64(scale).reshape(()) if scale is not None else 1 / np.sqrt(np.float64(query.shape[-1]))
         if causal:
             scores[..., np.arange(shape[-1]) > np.arange(shape[-2])[:, np.newaxis]] += -np.inf
         elif mask is not None:
             scores += _mask_to_summand(mask, dtype, shape)
-        aside = np.full((1, 1), -np.inf) if sink is None else _aside(sink, query.shape)
-        most = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), aside)
-        scores -= most
+        sink_scores = np.full((1, 1), -np.inf) if sink is None else _sink_scores(sink, query.shape)
+        greatest_score = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), sink_scores)
+        scores -= greatest_score
         np.exp(scores, out=scores)
-        scores /= scores.sum(axis=-1, keepdims=True) + np.exp(aside - most)
+        scores /= scores.sum(axis=-1, keepdims=True) + np.exp(sink_scores - greatest_score)
         return round_to(multiply_matrices(scores, to_float64(value)), dtype)
 
 
@@ -74,10 +74,12 @@ def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple
     raise InputError(f"attention: the shapes {[list(shape) for shape in shapes]} of query, key and value do not match")
 
 
-def _aside(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:
+def _sink_scores(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the sink logits of queries; sizes are those of `query`, or 1."""
     sizes = (*query[:-1], 1)
-    if sink.ndim != len(sizes) or any(size not in {1, most} for size, most in zip(sink.shape, sizes, strict=True)):
+    if sink.ndim != len(sizes) or any(
+        size not in {1, full_size} for size, full_size in zip(sink.shape, sizes, strict=True)
+    ):
         raise InputError(f"attention: a sink of {list(sink.shape)} cannot be broadcast to {list(sizes)}")
     return to_float64(sink)
 
@@ -87,16 +89,16 @@ def _mask_to_summand(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int,
 
     shape: of the scores.
     """
-    hides = mask.dtype == np.bool_
-    if mask.ndim == 1 or (hides and not mask.ndim) or (not hides and mask.dtype != dtype):
+    is_boolean = mask.dtype == np.bool_
+    if mask.ndim == 1 or (is_boolean and not mask.ndim) or (not is_boolean and mask.dtype != dtype):
         raise InputError(f"attention: a mask of type {mask.dtype} and rank {mask.ndim} is not supported")
     try:
-        fits = np.broadcast_shapes(mask.shape, shape) == shape
+        is_broadcastable = np.broadcast_shapes(mask.shape, shape) == shape
     except ValueError:
-        fits = False
-    if not fits:
+        is_broadcastable = False
+    if not is_broadcastable:
         raise InputError(f"attention: a mask of {list(mask.shape)} cannot be broadcast to {list(shape)}")
-    return np.where(mask, 0.0, -np.inf) if hides else to_float64(mask)
+    return np.where(mask, 0.0, -np.inf) if is_boolean else to_float64(mask)
 
 
 #: By rule: whether the state decays, and whether the value is reduced by what the state holds for the key (delta rule).
@@ -127,7 +129,7 @@ def attend_linearly(
     value for the key is subtracted from the value, and the difference times `rate` is written. decay: [batch, time,
     shared_heads] or per key element; rate: [batch, time, shared_heads or 1]. scale: 0 for 1 / sqrt(size).
     """
-    want_float("attention", query, key, value)
+    require_float("attention", query, key, value)
     if rule not in _RULES or {query.ndim, key.ndim, value.ndim} != {3} or min(heads, shared_heads) < 1:
         raise InputError(
             f"attention: expected a 3-D input, at least one head and one of {', '.join(_RULES)}, found {rule!r:.40}"
@@ -141,8 +143,8 @@ def attend_linearly(
     batch, time, _ = query.shape
     kind = working(query)
     parts = [
-        _timed_by_heads(each, count, (batch, time), kind)
-        for each, count in ((query, heads), (key, shared_heads), (value, shared_heads))
+        _timed_by_heads(operand, count, (batch, time), kind)
+        for operand, count in ((query, heads), (key, shared_heads), (value, shared_heads))
     ]
     array, keys, values = parts
     size, width = keys.shape[3], values.shape[3]
@@ -152,35 +154,39 @@ def attend_linearly(
     if past is not None:
         require_shape("attention", "a state", past.shape, state_shape)
     state = np.zeros(state_shape, kind) if past is None else past.astype(kind)
-    drop = None if decay is None else _factors(decay, (batch, time), (shared_heads, shared_heads * size), kind)
+    decay_factors = None if decay is None else _factors(decay, (batch, time), (shared_heads, shared_heads * size), kind)
     part = None if rate is None else _factors(rate, (batch, time), (shared_heads, 1), kind)
     result = memory.empty((batch, time, heads, width), kind)
     factor = kind.type(scale or 1 / np.sqrt(max(size, 1)))
-    with quiet():
-        for at in memory.in_time(range(time)):
-            new, known_array = values[:, at], keys[:, at]
-            if gated and drop is not None:
-                state = state * np.exp(drop[:, at].reshape(batch, shared_heads, drop.shape[2] // shared_heads, 1))
+    with ignore_warnings():
+        for step_index in memory.within_time_limit(range(time)):
+            new, known_array = values[:, step_index], keys[:, step_index]
+            if gated and decay_factors is not None:
+                state = state * np.exp(
+                    decay_factors[:, step_index].reshape(batch, shared_heads, decay_factors.shape[2] // shared_heads, 1)
+                )
             if delta and part is not None:
-                new = part[:, at, :, None] * (new - (known_array[:, :, None] @ state)[:, :, 0])
+                new = part[:, step_index, :, None] * (new - (known_array[:, :, None] @ state)[:, :, 0])
             state = state + known_array[..., None] * new[..., None, :]
-            grouped = array[:, at].reshape(batch, shared_heads, heads // shared_heads, size)
-            result[:, at] = ((grouped @ state) * factor).reshape(batch, heads, width)
+            grouped = array[:, step_index].reshape(batch, shared_heads, heads // shared_heads, size)
+            result[:, step_index] = ((grouped @ state) * factor).reshape(batch, heads, width)
         last = round_to(state, query.dtype if past is None else past.dtype)
         return round_to(result.reshape(batch, time, heads * width), query.dtype), last
 
 
-def _timed_by_heads(array: NDArray[Any], heads: int, ahead: tuple[int, int], kind: np.dtype[Any]) -> NDArray[Any]:
+def _timed_by_heads(
+    array: NDArray[Any], heads: int, window_range: tuple[int, int], kind: np.dtype[Any]
+) -> NDArray[Any]:
     """Return [batch, time, heads, size]."""
-    if array.shape[:2] != ahead or array.shape[2] % heads:
-        raise InputError(f"attention: {list(array.shape)} cannot be divided into {heads} heads of {list(ahead)}")
-    return array.astype(kind).reshape(*ahead, heads, array.shape[2] // heads)
+    if array.shape[:2] != window_range or array.shape[2] % heads:
+        raise InputError(f"attention: {list(array.shape)} cannot be divided into {heads} heads of {list(window_range)}")
+    return array.astype(kind).reshape(*window_range, heads, array.shape[2] // heads)
 
 
-def _factors(array: NDArray[Any], ahead: tuple[int, int], counts: tuple[int, int], kind: np.dtype[Any]) -> NDArray[Any]:
-    if array.ndim != 3 or array.shape[:2] != ahead or array.shape[2] not in counts:
+def _factors(array: NDArray[Any], shape: tuple[int, int], counts: tuple[int, int], kind: np.dtype[Any]) -> NDArray[Any]:
+    if array.ndim != 3 or array.shape[:2] != shape or array.shape[2] not in counts:
         raise InputError(
-            f"attention: {list(array.shape)} is not a valid shape of decay factors for {list(ahead)} and {list(counts)}"
+            f"attention: decay factors of shape {list(array.shape)} are not valid for {list(shape)} and {list(counts)}"
         )
     return array.astype(kind)
 
@@ -198,7 +204,7 @@ def filter_causally(
     inputs: [batch, channels, length]. filters: [channels, 1, k]. bias: [channels]. past: inputs before the first,
     [batch, channels, k - 1], default zeros. activation: none, or silu (also called swish), x * sigmoid(x).
     """
-    want_float("convolution", inputs, filters)
+    require_float("convolution", inputs, filters)
     if inputs.ndim != 3 or activation not in _ACTIVATIONS or filters.ndim != 3 or not filters.shape[2]:
         raise InputError(
             f"convolution: expected a 3-D input and one of the activations {', '.join(_ACTIVATIONS)}, found "
@@ -211,17 +217,17 @@ def filter_causally(
     require_shape("convolution", "a past", before.shape, (batch, channels, window - 1))
     if bias is not None:
         require_shape("convolution", "a bias", bias.shape, (channels,))
-    memory.hold((batch, channels, length + window - 1), np.dtype(np.float64))
-    whole = np.concatenate([before, inputs], axis=2)
+    memory.check_budget((batch, channels, length + window - 1), np.dtype(np.float64))
+    padded_inputs = np.concatenate([before, inputs], axis=2)
     kind = working(inputs)
-    with quiet():
-        wide, weights = whole.astype(kind), filters.astype(kind)
+    with ignore_warnings():
+        wide_inputs, weights = padded_inputs.astype(kind), filters.astype(kind)
         total = np.zeros(inputs.shape, kind)
-        for at in memory.in_time(range(window)):
-            total += wide[:, :, at : at + length] * weights[:, 0, at, None]
+        for step_index in memory.within_time_limit(range(window)):
+            total += wide_inputs[:, :, step_index : step_index + length] * weights[:, 0, step_index, None]
         total = total if bias is None else total + bias.astype(kind)[:, None]
         result = total if activation == "none" else total / (1 + np.exp(-total))
-        return round_to(result, inputs.dtype), np.ascontiguousarray(whole[:, :, length:])
+        return round_to(result, inputs.dtype), np.ascontiguousarray(padded_inputs[:, :, length:])
 
 
 def attention(
@@ -274,38 +280,38 @@ def attention(
     arrays = (*parts[1:], bias, position_bias, past_key, past_value)
     if any(array is not None and array.dtype != dtype for array in arrays):
         raise InputError(f"attention: expected all inputs to be {dtype}")
-    with memory.quiet():
+    with memory.ignore_warnings():
         queries, keys, values = _add_bias([to_float64(part) for part in parts], bias)
         all_keys, all_values = _append_to_past(past_key, keys, "keys"), _append_to_past(past_value, values, "values")
         if queries.shape[::3] != keys.shape[::3] or all_keys.shape[:3] != all_values.shape[:3]:
-            shapes = [list(each.shape) for each in (queries, all_keys, all_values)]
+            shapes = [list(array.shape) for array in (queries, all_keys, all_values)]
             raise InputError(f"attention: query, keys and values of {shapes} do not match")
         shape = (*queries.shape[:3], all_keys.shape[2])
-        added = (
+        bias_array = (
             None
             if position_bias is None
-            else _last("a position bias", position_bias, _open(shape, position_bias, past_lengths))
+            else _last("a position bias", position_bias, _fill_key_count(shape, position_bias, past_lengths))
         )
         if mask is not None and mask_type != "NONE":
             boolean = mask if mask_type == "BOOLEAN" else None
-            times = _count_masked(mask, mask_type, _open(shape, boolean, past_lengths))
+            times = _count_masked(mask, mask_type, _fill_key_count(shape, boolean, past_lengths))
         if past_lengths is not None:
             new_arrays = [np.zeros((*queries.shape[:3], all_values.shape[3]))]
-            new_arrays += [_roomy(all_keys, key_room), _roomy(all_values, value_room)]
+            new_arrays += [_allocate_past(all_keys, key_room), _allocate_past(all_values, value_room)]
             rooms = [
                 _merge_heads(new_arrays[0], rank),
                 _prepend_dimensions(new_arrays[1], key_rank),
                 _prepend_dimensions(new_arrays[2], value_rank),
             ]
             first, second, third = (
-                np.ma.MaskedArray(round_to(each, dtype), np.ones(each.shape, np.bool_)) for each in rooms
+                np.ma.MaskedArray(round_to(array, dtype), np.ones(array.shape, np.bool_)) for array in rooms
             )
             return first, second, third
         scores = memory.empty(shape, np.dtype(np.float64))
         multiply_matrices(queries, np.swapaxes(_repeat_heads(all_keys, heads), 2, 3), scores)
         scores *= np.float32(scale)
-        if added is not None:
-            scores += to_float64(added)
+        if bias_array is not None:
+            scores += to_float64(bias_array)
         if mask is not None and mask_type != "NONE":
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
             if narrow_sums:
@@ -321,14 +327,16 @@ def attention(
         )
 
 
-def _open(shape: tuple[int, ...], array: NDArray[Any] | None, past_lengths: NDArray[Any] | None) -> tuple[int, ...]:
+def _fill_key_count(
+    shape: tuple[int, ...], array: NDArray[Any] | None, past_lengths: NDArray[Any] | None
+) -> tuple[int, ...]:
     """Return a shape whose open last size (key count) is that of the array."""
     return shape if past_lengths is None or array is None or not array.ndim else (*shape[:-1], array.shape[-1])
 
 
-def _roomy(array: NDArray[Any], room: int | None) -> NDArray[Any]:
+def _allocate_past(array: NDArray[Any], buffer_size: int | None) -> NDArray[Any]:
     """Return zeros for keys or values, as many as the buffer has room for."""
-    return np.zeros((*array.shape[:2], array.shape[2] if room is None else room, array.shape[3]))
+    return np.zeros((*array.shape[:2], array.shape[2] if buffer_size is None else buffer_size, array.shape[3]))
 
 
 def _repeat_heads(array: NDArray[Any], heads: int) -> NDArray[Any]:
@@ -338,7 +346,7 @@ def _repeat_heads(array: NDArray[Any], heads: int) -> NDArray[Any]:
 
 
 def _parts(
-    plain: Sequence[NDArray[Any] | None],
+    plain_parts: Sequence[NDArray[Any] | None],
     query_key: NDArray[Any] | None,
     key_value: NDArray[Any] | None,
     query_key_value: NDArray[Any] | None,
@@ -349,23 +357,23 @@ def _parts(
     Each must be given exactly once.
     """
     arrays: list[list[NDArray[Any]]] = [[], [], []]
-    for place, array in enumerate(plain):
+    for place, array in enumerate(plain_parts):
         if array is not None:
             arrays[place].append(_split_heads(array, heads[place]))
     for places, stack in (((0, 1), query_key), ((1, 2), key_value), ((0, 1, 2), query_key_value)):
         if stack is None:
             continue
-        several = {heads[place] for place in places}
-        if stack.ndim != 5 or {stack.shape[2]} != several or stack.shape[3] != len(places):
+        head_counts = {heads[place] for place in places}
+        if stack.ndim != 5 or {stack.shape[2]} != head_counts or stack.shape[3] != len(places):
             raise InputError(
-                f"attention: expected a packed input of {len(places)} for {sorted(several)} heads, found "
+                f"attention: expected a packed input of {len(places)} for {sorted(head_counts)} heads, found "
                 f"{list(stack.shape)}"
             )
         for index, place in enumerate(places):
             arrays[place].append(np.swapaxes(stack[:, :, :, index], 1, 2))
-    if [len(each) for each in arrays] != [1, 1, 1]:
+    if [len(operand) for operand in arrays] != [1, 1, 1]:
         raise InputError("attention: expected query, key and value once each, separate or packed")
-    return [each[0] for each in arrays]
+    return [operand[0] for operand in arrays]
 
 
 def _split_heads(array: NDArray[Any], heads: int) -> NDArray[Any]:
@@ -386,18 +394,18 @@ def _add_bias(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None) -> list[
     return [part + piece.reshape(1, part.shape[1], 1, -1) for part, piece in zip(parts, pieces, strict=True)]
 
 
-def _last(what: str, array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
+def _last(noun: str, array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
     """Return an array of this shape without its leading dimensions of size 1."""
-    require_shape("attention", what, array.shape, (*(1,) * (array.ndim - len(shape)), *shape))
+    require_shape("attention", noun, array.shape, (*(1,) * (array.ndim - len(shape)), *shape))
     return array.reshape(shape)
 
 
-def _append_to_past(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray[Any]:
+def _append_to_past(past: NDArray[Any] | None, array: NDArray[Any], noun: str) -> NDArray[Any]:
     if past is None:
         return array
     batch, heads, _, size = array.shape
     length = past.shape[-2] if past.ndim >= 4 else 0
-    return np.concatenate([to_float64(_last(f"past {what}", past, (batch, heads, length, size))), array], axis=2)
+    return np.concatenate([to_float64(_last(f"past {noun}", past, (batch, heads, length, size))), array], axis=2)
 
 
 def _count_masked(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[Any]:
@@ -411,7 +419,7 @@ def _count_masked(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> N
         hidden = 1.0 - _last("a mask", mask, shape)
         return hidden
     if mask_type == "KEY_QUERY_SEQUENCE_LENGTH_START_END":
-        return _outside_packed(_last("a mask", mask, (3 * batch + 2,)).astype(np.int64), batch, queries, length)
+        return _other_sequence_mask(_last("a mask", mask, (3 * batch + 2,)).astype(np.int64), batch, queries, length)
     if mask_type not in {"KEY_SEQUENCE_LENGTH", "KEY_SEQUENCE_END_START"}:
         raise InputError(f"attention: unknown mask type {mask_type!r:.60}")
     with_starts = mask_type == "KEY_SEQUENCE_END_START"
@@ -421,7 +429,7 @@ def _count_masked(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> N
     return hidden | (keys < bounds[1]) if with_starts else hidden
 
 
-def _outside_packed(mask: NDArray[np.int64], batch: int, queries: int, keys: int) -> NDArray[np.bool_]:
+def _other_sequence_mask(mask: NDArray[np.int64], batch: int, queries: int, keys: int) -> NDArray[np.bool_]:
     """Return the keys outside of each query's packed sequence.
 
     The mask holds key lengths, then query starts and the last end, then key starts and the last end (unused).
@@ -431,9 +439,9 @@ def _outside_packed(mask: NDArray[np.int64], batch: int, queries: int, keys: int
     key = np.arange(batch * keys).reshape(batch, keys)
     first, last = query_starts[:-1, np.newaxis], query_starts[1:, np.newaxis]
     start = key_starts[:batch, np.newaxis]
-    out = ((query < first) | (query >= last))[:, :, np.newaxis]
-    out = out | ((key < start) | (key >= start + lengths[:, np.newaxis]))[:, np.newaxis, :]
-    return out[:, np.newaxis]
+    is_outside = ((query < first) | (query >= last))[:, :, np.newaxis]
+    is_outside = is_outside | ((key < start) | (key >= start + lengths[:, np.newaxis]))[:, np.newaxis, :]
+    return is_outside[:, np.newaxis]
 
 
 def _softmax(scores: NDArray[Any]) -> NDArray[Any]:
@@ -498,7 +506,7 @@ def attend(
     scores of the product (0), after the cap (1), with the mask (2) or after softmax (3). precision: the type of the
     softmax. A query without keys gives zeros.
     """
-    want_float("attention", query, key, value)
+    require_float("attention", query, key, value)
     if {query.ndim, key.ndim, value.ndim} not in ({3}, {4}) or mode not in _MODES or min(left, right) < -1:
         raise InputError(
             f"attention: expected rank 3 or 4 and a mode in {list(_MODES)}, found rank {query.ndim} and mode {mode}"
@@ -506,41 +514,41 @@ def attend(
     if (past_key is None) != (past_value is None) or (valid is not None and past_key is not None):
         raise InputError("attention: past_key and past_value must be given together, and not with nonpad_kv_seqlen")
     flat = query.ndim == 3
-    wide, keys, values = (
-        _by_heads(each, count, flat=flat)
-        for each, count in ((query, heads), (key, shared_heads), (value, shared_heads))
+    wide_query, keys, values = (
+        _by_heads(array, count, flat=flat)
+        for array, count in ((query, heads), (key, shared_heads), (value, shared_heads))
     )
     keys, values = _join_cache(past_key, keys), _join_cache(past_value, values)
-    _hold_sizes(wide, keys, values)
-    batch, many, queries, size = wide.shape
+    _hold_sizes(wide_query, keys, values)
+    batch, head_count, queries, size = wide_query.shape
     total = keys.shape[2]
     bounds = _Bounds(bool(causal), left, right)
     if valid is not None:
         require_shape("attention", "the numbers of valid keys", valid.shape, (batch,))
-    shape = (batch, many, queries, total)
-    memory.hold(shape, np.dtype(np.float64))
-    with quiet():
+    shape = (batch, head_count, queries, total)
+    memory.check_budget(shape, np.dtype(np.float64))
+    with ignore_warnings():
         kind = working(query)
-        group = many // keys.shape[1] if keys.shape[1] else 1
+        group = head_count // keys.shape[1] if keys.shape[1] else 1
         factor = 1 / np.sqrt(size) if scale is None else scale
-        split = wide.astype(kind).reshape(batch, keys.shape[1], group * queries, size) * kind.type(factor)
+        split = wide_query.astype(kind).reshape(batch, keys.shape[1], group * queries, size) * kind.type(factor)
         raw = multiply_matrices(split, np.swapaxes(keys.astype(kind), 2, 3)).reshape(shape)
         capped = kind.type(cap) * np.tanh(raw / kind.type(cap)) if cap > 0 else raw
         offset = valid - queries if valid is not None else 0 if past_key is None else past_key.shape[2]
-        scores = capped + _summand(mask, shape, valid, offset, bounds, kind)
+        scores = capped + _score_addend(mask, shape, valid, offset, bounds, kind)
         shares = _masked_softmax(scores if precision is None else round_to(scores, precision), kind)
         shares = shares if precision is None else round_to(shares, precision).astype(kind)
         flattened = shares.reshape(batch, keys.shape[1], group * queries, total)
         result: NDArray[Any] = multiply_matrices(flattened, values.astype(kind)).reshape(
-            batch, many, queries, values.shape[3]
+            batch, head_count, queries, values.shape[3]
         )
         unseen = ~(shares != 0).any(axis=-1, keepdims=True)
         if unseen.any():  # 0, even for an infinite value
             result = np.where(unseen, kind.type(0), result)
         if flat:
-            result = result.swapaxes(1, 2).reshape(batch, queries, many * values.shape[3])
-        shown = (raw, capped, scores, shares)[mode]
-        return round_to(result, query.dtype), keys, values, round_to(shown, query.dtype)
+            result = result.swapaxes(1, 2).reshape(batch, queries, head_count * values.shape[3])
+        mode_output = (raw, capped, scores, shares)[mode]
+        return round_to(result, query.dtype), keys, values, round_to(mode_output, query.dtype)
 
 
 def attend_to_heads(
@@ -562,20 +570,20 @@ def attend_to_heads(
         raise InputError("attention: expected 4-D query, key and value")
     if score_graph is None and share_graph is None:
         return attend(query, key, value, scale=scale, precision=precision)[0]
-    want_float("attention", query, key, value)
+    require_float("attention", query, key, value)
     _hold_sizes(query, key, value)
-    batch, many, queries, size = query.shape
-    shape, kind = (batch, many, queries, key.shape[2]), working(query)
+    batch, head_count, queries, size = query.shape
+    shape, kind = (batch, head_count, queries, key.shape[2]), working(query)
     dtype = kind if precision is None else precision
     factor = kind.type(1 / np.sqrt(size) if scale is None else scale)
-    with quiet():
-        shared = many // key.shape[1] * queries
+    with ignore_warnings():
+        shared = head_count // key.shape[1] * queries
         split = query.astype(kind).reshape(batch, key.shape[1], shared, size) * factor
         scores = round_to(multiply_matrices(split, np.swapaxes(key.astype(kind), 2, 3)).reshape(shape), dtype)
         scores = _apply_graph(score_graph, scores)
         shares = _apply_graph(share_graph, round_to(_masked_softmax(scores.astype(kind), kind), dtype))
         flattened = shares.astype(kind).reshape(batch, key.shape[1], shared, key.shape[2])
-        array = multiply_matrices(flattened, value.astype(kind)).reshape(batch, many, queries, value.shape[3])
+        array = multiply_matrices(flattened, value.astype(kind)).reshape(batch, head_count, queries, value.shape[3])
         return round_to(array, query.dtype)
 
 
@@ -587,8 +595,8 @@ def _apply_graph(graph: Body | None, array: NDArray[Any]) -> NDArray[Any]:
         raise InputError(
             f"attention: expected a subgraph whose output is {array.dtype} {list(array.shape)}, as its input"
         )
-    changed: NDArray[Any] = items[0]
-    return changed
+    new_value: NDArray[Any] = items[0]
+    return new_value
 
 
 def working(array: NDArray[Any]) -> np.dtype[Any]:
@@ -615,14 +623,14 @@ def _join_cache(past: NDArray[Any] | None, new: NDArray[Any]) -> NDArray[Any]:
 
 
 def _hold_sizes(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> None:
-    same = query.shape[0] == key.shape[0] and query.shape[3] == key.shape[3] and key.shape[:3] == value.shape[:3]
-    if not same or not key.shape[1] or query.shape[1] % key.shape[1]:
+    sizes_agree = query.shape[0] == key.shape[0] and query.shape[3] == key.shape[3] and key.shape[:3] == value.shape[:3]
+    if not sizes_agree or not key.shape[1] or query.shape[1] % key.shape[1]:
         raise InputError(
             f"attention: the shapes {query.shape}, {key.shape} and {value.shape} of query, key and value do not match"
         )
 
 
-def _summand(
+def _score_addend(
     mask: NDArray[Any] | None,
     shape: tuple[int, ...],
     valid: NDArray[Any] | None,
@@ -633,15 +641,19 @@ def _summand(
     """Return the addend of the scores: the mask, and -inf for hidden keys."""
     _, _, queries, keys = shape
     allowed = np.ones((1, 1, queries, keys), np.bool_)
-    ahead = np.arange(keys) - (np.arange(queries)[:, None] + np.reshape(offset, (-1, 1, 1, 1)))
-    for limit, distance in ((0 if bounds.causal else -1, ahead), (bounds.right, ahead), (bounds.left, -ahead)):
+    distances = np.arange(keys) - (np.arange(queries)[:, None] + np.reshape(offset, (-1, 1, 1, 1)))
+    for limit, distance in (
+        (0 if bounds.causal else -1, distances),
+        (bounds.right, distances),
+        (bounds.left, -distances),
+    ):
         if limit >= 0:
             allowed = allowed & (distance <= limit)
     if valid is not None:
         allowed = allowed & (np.arange(keys) < valid.reshape(-1, 1, 1, 1))
     least = kind.type(-np.inf)
-    added = np.zeros((), kind) if mask is None else _broadcast_mask(mask, shape, kind)
-    return np.where(allowed, added, least)
+    mask_summand = np.zeros((), kind) if mask is None else _broadcast_mask(mask, shape, kind)
+    return np.where(allowed, mask_summand, least)
 
 
 def _broadcast_mask(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
@@ -650,12 +662,12 @@ def _broadcast_mask(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[A
     if mask.ndim == 4 and mask.shape[0] not in {1, shape[0]}:
         raise InputError(f"attention: a mask of shape {list(mask.shape)} does not match {shape[0]} batches")
     least = kind.type(-np.inf)
-    added = np.where(mask, kind.type(0), least) if mask.dtype.kind == "b" else mask.astype(kind)
+    summand_array = np.where(mask, kind.type(0), least) if mask.dtype.kind == "b" else mask.astype(kind)
     if mask.ndim and 1 < mask.shape[-1] < shape[3]:
-        more = [(0, 0)] * (mask.ndim - 1) + [(0, shape[3] - mask.shape[-1])]
-        added = np.pad(added, more, constant_values=least)
+        padding_widths = [(0, 0)] * (mask.ndim - 1) + [(0, shape[3] - mask.shape[-1])]
+        summand_array = np.pad(summand_array, padding_widths, constant_values=least)
     try:
-        return np.asarray(np.broadcast_to(added, shape))
+        return np.asarray(np.broadcast_to(summand_array, shape))
     except ValueError:
         raise NoKernel(
             f"attention: it is unspecified how a mask {list(mask.shape)} is broadcast to {list(shape)}"
@@ -663,10 +675,10 @@ def _broadcast_mask(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[A
 
 
 def _masked_softmax(scores: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-    wide = scores.astype(kind, copy=False)
-    if not wide.shape[-1]:
-        return wide
-    top = wide.max(axis=-1, keepdims=True)
-    wide = np.exp(wide - np.where(np.isneginf(top), kind.type(0), top))
-    total = wide.sum(axis=-1, keepdims=True)
-    return np.asarray(wide / np.where(total == 0, kind.type(1), total))
+    wide_scores = scores.astype(kind, copy=False)
+    if not wide_scores.shape[-1]:
+        return wide_scores
+    top = wide_scores.max(axis=-1, keepdims=True)
+    wide_scores = np.exp(wide_scores - np.where(np.isneginf(top), kind.type(0), top))
+    total = wide_scores.sum(axis=-1, keepdims=True)
+    return np.asarray(wide_scores / np.where(total == 0, kind.type(1), total))

@@ -29,15 +29,15 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
     bits in 32- and 64-bit types; for 8- and 16-bit types, their bits are first read as a 32- or 64-bit number of the
     result's signedness, which is clamped.
     """
-    memory.hold(inputs.shape, output_type)
+    memory.check_budget(inputs.shape, output_type)
     if is_float(output_type):
         return round_to(inputs, output_type)
     limits = np.iinfo(output_type)
     if is_float(inputs.dtype):
-        whole = np.trunc(np.nan_to_num(inputs.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
-        low, high = whole < float(limits.min), whole >= float(limits.max) + 1
-        with memory.quiet():
-            new_array = np.where(low | high, 0, whole).astype(output_type)
+        truncated = np.trunc(np.nan_to_num(inputs.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
+        low, high = truncated < float(limits.min), truncated >= float(limits.max) + 1
+        with memory.ignore_warnings():
+            new_array = np.where(low | high, 0, truncated).astype(output_type)
         return np.where(low, limits.min, np.where(high, limits.max, new_array)).astype(output_type)
     if output_type.itemsize >= 4:
         return inputs.astype(output_type)
@@ -57,28 +57,28 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
         raise InputError("convert: expected an output type, or an array of that type")
     if "O" in (inputs.dtype.kind, dtype.kind):
         raise NoKernel("strings cannot be converted")
-    memory.hold(inputs.shape, dtype)
+    memory.check_budget(inputs.shape, dtype)
     if inputs.dtype == dtype:
         return inputs
-    wide = widen_array(inputs)
+    wide_values = widen_array(inputs)
     if dtype.kind == "b":
-        return np.asarray(wide != np.zeros((), wide.dtype))
+        return np.asarray(wide_values != np.zeros((), wide_values.dtype))
     if is_float(dtype):
-        return round_to_narrow(wide, dtype) if dtype.itemsize == 1 else round_to(wide, dtype)
+        return round_to_narrow(wide_values, dtype) if dtype.itemsize == 1 else round_to(wide_values, dtype)
     limits = integer_range(dtype)
     if limits is None:
         raise NoKernel(f"cannot convert to {dtype}")
-    whole, array = _truncate_floats(wide, *limits) if is_float(wide.dtype) else (wide, None)
+    truncated, array = _truncate_floats(wide_values, *limits) if is_float(wide_values.dtype) else (wide_values, None)
     # ml_dtypes integers keep the low bits of numpy integers, but numpy cannot convert all of its types to them
-    new_array = (whole.astype(np.int64) if dtype.kind == "V" else whole).astype(dtype)
+    new_array = (truncated.astype(np.int64) if dtype.kind == "V" else truncated).astype(dtype)
     return new_array if array is None or array.all() else np.ma.array(new_array, mask=~array)
 
 
 def _truncate_floats(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return truncated floats (0 if out of range), and which are in range."""
-    whole = np.trunc(array.astype(np.float64))
-    known_array = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
-    return np.where(known_array, whole, 0), known_array
+    truncated = np.trunc(array.astype(np.float64))
+    known_array = (truncated >= float(low)) & (truncated < float(high) + (high < 2**53))
+    return np.where(known_array, truncated, 0), known_array
 
 
 def convert_both(
@@ -90,11 +90,11 @@ def convert_both(
     digits and the range of both. scalars_follow: of two floats or two integers, a scalar adopts the type of a
     non-scalar. widest: the type where no integer type is wide enough.
     """
-    to = _common(first, second, widest, scalars_follow=scalars_follow)
+    to = _common_dtype(first, second, widest, scalars_follow=scalars_follow)
     return convert(first, to=to), convert(second, to=to)
 
 
-def _common(
+def _common_dtype(
     first: NDArray[Any], second: NDArray[Any], widest: np.dtype[Any] | None, *, scalars_follow: bool
 ) -> np.dtype[Any]:
     left, right = first.dtype, second.dtype
@@ -132,9 +132,9 @@ def _bits(dtype: np.dtype[Any]) -> int:
 
 _POWERS: Final = "float8_e8m0fnu"
 #: Exponents of the powers of two of this type, and its nan code.
-_LEAST, _MOST, _NAN = -127, 127, 255
+_MIN_EXPONENT, _MAX_EXPONENT, _NAN = -127, 127, 255
 _ROUNDINGS: Final = ("up", "down", "nearest")
-_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,24}")
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,24}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf|nan", re.IGNORECASE)
 
 
@@ -159,7 +159,7 @@ def cast_elements(
         raise InputError(
             f"cast: expected an output type and a rounding mode ({', '.join(_ROUNDINGS)}), found {rounding!r:.40}"
         )
-    memory.hold(inputs.shape, dtype)
+    memory.check_budget(inputs.shape, dtype)
     if inputs.dtype == dtype:
         return inputs.copy()
     if dtype.kind == "O":
@@ -168,9 +168,9 @@ def cast_elements(
         return _numbers(widen_array(inputs), dtype, saturate, rounding)
     if dtype.kind == "b":
         raise NoKernel("cast: it is unspecified which strings convert to true")
-    numbers, read = _parse_numbers(inputs, whole=integer_range(dtype) is not None)
+    numbers, is_parsed = _parse_numbers(inputs, integers_only=integer_range(dtype) is not None)
     array = _numbers(numbers, dtype, saturate, rounding)
-    return array if read.all() else np.ma.array(array, mask=~read | np.ma.getmaskarray(array))
+    return array if is_parsed.all() else np.ma.array(array, mask=~is_parsed | np.ma.getmaskarray(array))
 
 
 def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]:
@@ -180,7 +180,7 @@ def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]
     """
     if bits_of_type(inputs.dtype) != bits_of_type(to) or "O" in (inputs.dtype.kind, to.kind):
         raise InputError(f"bit_cast: {inputs.dtype} and {to} have different numbers of bits")
-    memory.hold(inputs.shape, to)
+    memory.check_budget(inputs.shape, to)
     if to.itemsize > 1:
         return np.ascontiguousarray(inputs).view(to).reshape(inputs.shape).copy()
     codes = codes_of(inputs)
@@ -200,10 +200,10 @@ def _numbers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str
         return (x.astype(np.int64) if dtype.kind == "V" else x).astype(dtype)
     if dtype.kind != "V" and x.dtype.kind == "f" and x.size and x.min() >= limits[0] and x.max() <= limits[1] // 2:
         return x.astype(dtype)  # fast path: all values are in range
-    whole = np.trunc(x.astype(np.float64))
+    truncated = np.trunc(x.astype(np.float64))
     low, high = (-(2**62), 2**62) if dtype.kind == "V" else limits
-    array = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
-    cut = np.where(array, whole, 0.0)
+    array = (truncated >= float(low)) & (truncated < float(high) + (high < 2**53))
+    cut = np.where(array, truncated, 0.0)
     new_array = (cut.astype(np.int64) if dtype.kind == "V" else cut).astype(dtype)
     return new_array if array.all() else np.ma.array(new_array, mask=~array)
 
@@ -212,38 +212,40 @@ def _floats(x: NDArray[Any], dtype: np.dtype[Any], saturate: int) -> NDArray[Any
     if dtype.itemsize == 1 and saturate:
         import ml_dtypes
 
-        most = np.float32(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
-        x = np.clip(x.astype(np.float32), -most, most)
+        greatest = np.float32(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
+        x = np.clip(x.astype(np.float32), -greatest, greatest)
     return round_to(x, dtype)
 
 
 def _powers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str) -> NDArray[Any]:
-    wide = x.astype(np.float64)
-    nonempty = wide > 0
-    fraction, exponent = np.frexp(np.where(nonempty & np.isfinite(wide), wide, 1.0))
-    more = {"up": fraction > 0.5, "down": np.zeros(wide.shape, np.bool_), "nearest": fraction >= 0.75}[rounding]
-    result = np.clip(exponent - 1 + more, _LEAST, _MOST)
-    small, large = wide < 2.0**_LEAST, wide > 2.0**_MOST
+    wide_values = x.astype(np.float64)
+    nonempty = wide_values > 0
+    fraction, exponent = np.frexp(np.where(nonempty & np.isfinite(wide_values), wide_values, 1.0))
+    increments = {"up": fraction > 0.5, "down": np.zeros(wide_values.shape, np.bool_), "nearest": fraction >= 0.75}[
+        rounding
+    ]
+    result = np.clip(exponent - 1 + increments, _MIN_EXPONENT, _MAX_EXPONENT)
+    small, large = wide_values < 2.0**_MIN_EXPONENT, wide_values > 2.0**_MAX_EXPONENT
     if saturate:
-        codes = np.where(small, 0, np.where(large, _MOST - _LEAST, result - _LEAST))
+        codes = np.where(small, 0, np.where(large, _MAX_EXPONENT - _MIN_EXPONENT, result - _MIN_EXPONENT))
     else:
-        codes = np.where(small | large, _NAN, result - _LEAST)
-    codes = np.where(np.isnan(wide), _NAN, codes)
+        codes = np.where(small | large, _NAN, result - _MIN_EXPONENT)
+    codes = np.where(np.isnan(wide_values), _NAN, codes)
     array = codes.astype(np.uint8).view(dtype)
-    negative = np.signbit(wide) & ~np.isnan(wide)
+    negative = np.signbit(wide_values) & ~np.isnan(wide_values)
     return np.ma.array(array, mask=negative) if negative.any() else array
 
 
 def _texts(inputs: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as shortest decimals that round-trip."""
-    wide = inputs.astype(np.uint8) if inputs.dtype.kind == "b" else widen_array(inputs)
-    if is_float(wide.dtype) and wide.dtype != np.float64:
-        wide = wide.astype(np.float32)
-    result = np.empty(wide.size, object)
-    if not is_float(wide.dtype):
-        result[:] = [str(number) for number in memory.in_time(wide.reshape(-1).tolist())]
+    wide_values = inputs.astype(np.uint8) if inputs.dtype.kind == "b" else widen_array(inputs)
+    if is_float(wide_values.dtype) and wide_values.dtype != np.float64:
+        wide_values = wide_values.astype(np.float32)
+    result = np.empty(wide_values.size, object)
+    if not is_float(wide_values.dtype):
+        result[:] = [str(number) for number in memory.within_time_limit(wide_values.reshape(-1).tolist())]
     else:
-        result[:] = [_decimals(number) for number in memory.in_time(wide.reshape(-1))]
+        result[:] = [_decimals(number) for number in memory.within_time_limit(wide_values.reshape(-1))]
     return result.reshape(inputs.shape)
 
 
@@ -253,19 +255,22 @@ def _decimals(number: Any) -> str:
     return np.format_float_positional(number, trim="-")
 
 
-def _parse_numbers(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _parse_numbers(inputs: NDArray[Any], *, integers_only: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the numbers that strings spell, and which are valid.
 
-    whole: parse integers of up to 64 bits and a sign.
+    integers_only: parse integers of up to 64 bits and a sign.
     """
     texts = inputs.reshape(-1).tolist()
-    read = np.array([bool((_WHOLE if whole else _NUMBER).fullmatch(text)) for text in memory.in_time(texts)], np.bool_)
+    is_parsed = np.array(
+        [bool((_INTEGER if integers_only else _NUMBER).fullmatch(text)) for text in memory.within_time_limit(texts)],
+        np.bool_,
+    )
     numbers: Any
-    if whole:
-        exact = [int(text) if valid else 0 for text, valid in zip(texts, read, strict=True)]
+    if integers_only:
+        exact = [int(text) if valid else 0 for text, valid in zip(texts, is_parsed, strict=True)]
         array = np.array([-(2**63) <= number < 2**64 for number in exact], np.bool_)
-        read &= array
+        is_parsed &= array
         numbers = np.array([number % 2**64 if valid else 0 for number, valid in zip(exact, array, strict=True)], "u8")
     else:
-        numbers = np.array([float(text) if valid else 0.0 for text, valid in zip(texts, read, strict=True)], "f8")
-    return numbers.reshape(inputs.shape), read.reshape(inputs.shape)
+        numbers = np.array([float(text) if valid else 0.0 for text, valid in zip(texts, is_parsed, strict=True)], "f8")
+    return numbers.reshape(inputs.shape), is_parsed.reshape(inputs.shape)

@@ -13,7 +13,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.elementwise import ignore_warnings, require_float
 from specgate.execution.kernels.matmul import multiply_matrices
 from specgate.execution.kernels.matmul_n_bits import multiply_scaled
 from specgate.execution.kernels.rotary_embedding import rotate_pairs
@@ -24,8 +24,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Cut", "Sizes", "Store", "Times", "attend_by_projection", "attend_cached", "attend_masked", "attend_packed",
-    "attend_quantized", "cuts_of", "rotate_heads", "summand", "with_past", "write_cache",
+    "Cut",
+    "Sizes",
+    "Store",
+    "Times",
+    "append_past",
+    "attend_by_projection",
+    "attend_cached",
+    "attend_masked",
+    "attend_packed",
+    "attend_quantized",
+    "iterate_cuts",
+    "rotate_heads",
+    "score_addend",
+    "write_cache",
 ]  # fmt: skip
 
 _SINGLE: Final = np.dtype(np.float32)
@@ -79,7 +91,7 @@ class Cut(NamedTuple):
     length: int
 
 
-def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
+def iterate_cuts(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
     """Yield the cut of each batch entry.
 
     lengths: [batch], each less one. Raises InputError where the past is too short.
@@ -88,21 +100,21 @@ def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
         length = last + 1
         first = times.total == times.queries and not times.rolling
         before = 0 if first or times.room < 0 else length - times.queries
-        old = length if not times.new else _resident(before, times) if times.rolling else before
+        old = length if not times.new else _count_resident(before, times) if times.rolling else before
         if before < 0 or not 1 <= length <= times.total or old > max(times.room, 0):
             raise InputError(
                 f"attention: a sequence length of {length} is out of range for a total of {times.total}, "
                 f"{times.queries} queries and a past of {max(times.room, 0)}"
             )
         base = before - old if times.rolling else 0
-        dropped = old + times.new - _resident(length, times) if times.rolling else 0
+        dropped_rows = old + times.new - _count_resident(length, times) if times.rolling else 0
         steps = np.arange(times.queries)
         ends = np.minimum(before + steps + 1, length) if times.causal else np.full(times.queries, length)
         starts = np.maximum(ends - times.window, 0) if times.window else np.zeros_like(ends)
-        yield Cut(old, dropped, base, starts, ends, length)
+        yield Cut(old, dropped_rows, base, starts, ends, length)
 
 
-def _resident(length: int, times: Times) -> int:
+def _count_resident(length: int, times: Times) -> int:
     """Return the number of these positions that a rolling cache keeps.
 
     It discards everything before the window at once.
@@ -114,7 +126,7 @@ def _resident(length: int, times: Times) -> int:
 
 
 def write_cache(
-    past: NDArray[Any] | None, new: NDArray[Any], cut: Cut, room: int, store: Store
+    past: NDArray[Any] | None, new: NDArray[Any], cut: Cut, buffer_size: int, store: Store
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return one batch entry's cache, and its rows as float32.
 
@@ -124,9 +136,9 @@ def write_cache(
     rows = _quantize_rows(new, store)
     if past is not None and cut.old:
         rows = np.concatenate([past[:, : cut.old], rows], axis=1)
-    kept = rows[:, cut.dropped :]
-    present = np.zeros((len(rows), room, store.width), store.dtype)
-    present[:, : kept.shape[1]] = kept
+    kept_rows = rows[:, cut.dropped :]
+    present = np.zeros((len(rows), buffer_size, store.width), store.dtype)
+    present[:, : kept_rows.shape[1]] = kept_rows
     return present, _decode_rows(rows, store)
 
 
@@ -147,15 +159,15 @@ def _quantize_rows(new: NDArray[Any], store: Store) -> NDArray[Any]:
     if not store.bits:
         return new
     factors = _factors(store, len(new))
-    most = 2 ** (store.bits - 1)
+    code_limit = 2 ** (store.bits - 1)
     result = np.rint(round_to(new, _SINGLE) * np.where(factors == 0, np.float32(1), 1 / factors))
-    numbers = np.where(np.isnan(result), most - 1, np.clip(result, -most, most - 1)).astype(np.int8)
+    numbers = np.where(np.isnan(result), code_limit - 1, np.clip(result, -code_limit, code_limit - 1)).astype(np.int8)
     if store.bits != 4:
         return np.asarray(numbers.astype(store.dtype))
-    raised = (numbers + 8).astype(np.uint8)
+    raised_codes = (numbers + 8).astype(np.uint8)
     if store.size % 2:
-        raised = np.concatenate([raised, np.full((*raised.shape[:2], 1), 8, np.uint8)], axis=2)
-    return np.asarray(raised[..., ::2] | (raised[..., 1::2] << 4))
+        raised_codes = np.concatenate([raised_codes, np.full((*raised_codes.shape[:2], 1), 8, np.uint8)], axis=2)
+    return np.asarray(raised_codes[..., ::2] | (raised_codes[..., 1::2] << 4))
 
 
 def _decode_rows(rows: NDArray[Any], store: Store) -> NDArray[Any]:
@@ -163,8 +175,8 @@ def _decode_rows(rows: NDArray[Any], store: Store) -> NDArray[Any]:
         return round_to(rows, _SINGLE)
     numbers = rows
     if store.bits == 4:
-        spread = np.stack([rows & 15, rows >> 4], axis=-1).reshape(*rows.shape[:2], 2 * rows.shape[2])
-        numbers = spread[..., : store.size].astype(np.int8) - np.int8(8)
+        nibble_pairs = np.stack([rows & 15, rows >> 4], axis=-1).reshape(*rows.shape[:2], 2 * rows.shape[2])
+        numbers = nibble_pairs[..., : store.size].astype(np.int8) - np.int8(8)
     return np.asarray(numbers.astype(np.float32) * _factors(store, len(rows)))
 
 
@@ -178,7 +190,7 @@ class Sizes(NamedTuple):
     past: int
 
 
-def with_past(
+def append_past(
     keys: NDArray[Any],
     values: NDArray[Any],
     past: Sequence[NDArray[Any] | None],
@@ -197,24 +209,24 @@ def with_past(
                 "attention: past_key and past_value must be given together, and the past length only with them"
             )
         return np.ascontiguousarray(keys), np.ascontiguousarray(values), 0
-    room = first.shape[2] if first.ndim == 4 else 0
-    for each, new in ((first, keys), (second, values)):
-        require_shape("attention", "a past", each.shape, (*new.shape[:2], room, new.shape[3]))
+    buffer_size = first.shape[2] if first.ndim == 4 else 0
+    for source_array, new in ((first, keys), (second, values)):
+        require_shape("attention", "a past", source_array.shape, (*new.shape[:2], buffer_size, new.shape[3]))
     if past_length is None:
-        return np.concatenate([first, keys], axis=2), np.concatenate([second, values], axis=2), room
+        return np.concatenate([first, keys], axis=2), np.concatenate([second, values], axis=2), buffer_size
     require_shape("attention", "a length", (past_length.size,), (1,))
     length = int(past_length.reshape(()))
-    if not 0 <= length <= room - keys.shape[2]:
+    if not 0 <= length <= buffer_size - keys.shape[2]:
         raise InputError(
-            f"attention: {length} past and {keys.shape[2]} new keys do not fit into the shared buffer of {room}"
+            f"attention: {length} past and {keys.shape[2]} new keys do not fit into the shared buffer of {buffer_size}"
         )
-    written = [each.copy() for each in (first, second)]
-    for each, new in zip(written, (keys, values), strict=True):
-        each[:, :, length : length + new.shape[2]] = new
-    return written[0], written[1], length
+    cache_copies = [array.copy() for array in (first, second)]
+    for source_array, new in zip(cache_copies, (keys, values), strict=True):
+        source_array[:, :, length : length + new.shape[2]] = new
+    return cache_copies[0], cache_copies[1], length
 
 
-def summand(
+def score_addend(
     mask: NDArray[Any] | None,
     score_bias: NDArray[Any] | None,
     sizes: Sizes,
@@ -233,13 +245,13 @@ def summand(
         array = np.where(_masked_scores(mask, sizes), np.float32(filter_value), np.float32(0))
     if score_bias is not None:
         shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
-        fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
-        if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
+        is_broadcastable = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
+        if not is_broadcastable or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
             raise InputError(
                 f"attention: an attention bias of shape {list(score_bias.shape)} does not match {list(shape)}"
             )
-        wide = round_to(score_bias, _SINGLE)
-        array = wide if array is None else array + wide
+        wide_bias = round_to(score_bias, _SINGLE)
+        array = wide_bias if array is None else array + wide_bias
     return array
 
 
@@ -264,7 +276,7 @@ def attend_masked(
     query: NDArray[Any],
     keys: NDArray[Any],
     values: NDArray[Any],
-    added: NDArray[Any] | None,
+    bias_summand: NDArray[Any] | None,
     sizes: Sizes,
     *,
     scale: float | None = None,
@@ -275,26 +287,28 @@ def attend_masked(
     query, keys, values: float32 [batch, heads, time, size]. scale: 1 / sqrt(size) if None or 0. causal: a query does
     not attend to keys after its own position, which starts after the past.
     """
-    same = query.shape[:2] == keys.shape[:2] and query.shape[3] == keys.shape[3] and keys.shape[:3] == values.shape[:3]
-    if not same:
+    sizes_agree = (
+        query.shape[:2] == keys.shape[:2] and query.shape[3] == keys.shape[3] and keys.shape[:3] == values.shape[:3]
+    )
+    if not sizes_agree:
         raise InputError(
             f"attention: the shapes {query.shape}, {keys.shape} and {values.shape} of query, key and value do not match"
         )
     memory.empty((sizes.batch, sizes.heads, sizes.queries, sizes.keys), np.dtype(np.float64))
     factor = np.float32(scale or 1 / np.sqrt(query.shape[3]))
     scores = multiply_matrices(query * factor, np.swapaxes(keys, 2, 3))
-    if added is not None:
-        scores = scores + added
+    if bias_summand is not None:
+        scores = scores + bias_summand
     if causal:
-        ahead = np.arange(sizes.keys) > np.arange(sizes.queries)[:, np.newaxis] + sizes.past
-        scores = np.where(ahead, np.float32(-np.inf), scores)
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=np.float32(-np.inf)))
-    shares = raised / raised.sum(axis=-1, keepdims=True)
+        is_future = np.arange(sizes.keys) > np.arange(sizes.queries)[:, np.newaxis] + sizes.past
+        scores = np.where(is_future, np.float32(-np.inf), scores)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=np.float32(-np.inf)))
+    shares = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return multiply_matrices(shares, values), shares
 
 
 #: Added to the scores of masked keys.
-_HIDDEN: Final = -10000.0
+_MASKED_SCORE: Final = -10000.0
 
 
 def attend_by_projection(
@@ -309,7 +323,7 @@ def attend_by_projection(
     heads: int,
     sizes: Sequence[int] | None = None,
     scale: float | None = None,
-    filter_value: float = _HIDDEN,
+    filter_value: float = _MASKED_SCORE,
     causal: bool = False,
     shared: bool = False,
     computed: bool = True,
@@ -326,7 +340,7 @@ def attend_by_projection(
         raise NoKernel("attention: do_rotary is not supported")
     if shared and past_length is None:
         raise InputError("attention: past_present_share_buffer requires the length of the past")
-    want_float("attention", inputs, weights)
+    require_float("attention", inputs, weights)
     if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[0] != inputs.shape[2]:
         raise InputError(
             f"attention: input shape {list(inputs.shape)} does not match weights of shape {list(weights.shape)}"
@@ -335,13 +349,13 @@ def attend_by_projection(
     widths = list(sizes) if sizes is not None else [hidden // 3] * 3
     if len(widths) != 3 or sum(widths) != hidden or min(widths) < 0:
         raise InputError(f"attention: expected three hidden sizes that add up to {hidden}, found {widths!r:.60}")
-    memory.hold((*inputs.shape[:2], hidden), np.dtype(np.float64))
-    with quiet():
+    memory.check_budget((*inputs.shape[:2], hidden), np.dtype(np.float64))
+    with ignore_warnings():
         product = multiply_matrices(to_float64(inputs), to_float64(weights))
         if bias is not None:
             require_shape("attention", "a bias", bias.shape, (hidden,))
             product = product + to_float64(bias)
-    return _of_product(
+    return _attend_product(
         round_to(product, _SINGLE), widths, mask, past, score_bias, inputs.dtype,
         past_length=past_length if shared else None, heads=heads, scale=scale, filter_value=filter_value, causal=causal,
     )  # fmt: skip
@@ -360,7 +374,7 @@ def attend_quantized(
     *,
     heads: int,
     scale: float | None = None,
-    filter_value: float = _HIDDEN,
+    filter_value: float = _MASKED_SCORE,
     causal: bool = False,
     computed: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -371,32 +385,32 @@ def attend_quantized(
     """
     if not computed:
         raise NoKernel("attention: past_present_share_buffer and do_rotary are not supported")
-    want_float("attention", bias, input_scale, weight_scale)
+    require_float("attention", bias, input_scale, weight_scale)
     if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[1] % 3:
         raise InputError(
             f"attention: input shape {list(inputs.shape)} does not match weights of shape {list(weights.shape)}"
         )
-    if any(each is not None and each.size != 1 for each in (input_scale, input_zero)):
+    if any(array is not None and array.size != 1 for array in (input_scale, input_zero)):
         raise InputError("attention: expected one scale and one zero point for the inputs")
     hidden = weights.shape[1]
     require_shape("attention", "a bias", bias.shape, (hidden,))
     memory.empty((*inputs.shape[:2], hidden), np.dtype(np.float64))
-    wide = [round_to(each, _SINGLE) for each in (input_scale, weight_scale, bias)]
-    product = multiply_scaled(inputs, weights, wide[0], wide[1], input_zero, weight_zero, wide[2])
-    return _of_product(
+    wide_parts = [round_to(array, _SINGLE) for array in (input_scale, weight_scale, bias)]
+    product = multiply_scaled(inputs, weights, wide_parts[0], wide_parts[1], input_zero, weight_zero, wide_parts[2])
+    return _attend_product(
         product, [hidden // 3] * 3, mask, past, None, bias.dtype,
         heads=heads, scale=scale, filter_value=filter_value, causal=causal,
     )  # fmt: skip
 
 
-def _of_product(
+def _attend_product(
     product: NDArray[Any],
     widths: Sequence[int],
     mask: NDArray[Any] | None,
     past: NDArray[Any] | None,
     score_bias: NDArray[Any] | None,
     dtype: np.dtype[Any],
-    **others: Any,
+    **other_arguments: Any,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return attention of projected queries, keys and values, and the present.
 
@@ -404,9 +418,9 @@ def _of_product(
     """
     parts = np.split(product, np.cumsum(widths)[:-1], axis=2)
     before = (None, None) if past is None else _split_past(past)
-    with quiet():
+    with ignore_warnings():
         result, keys, values, _ = attend_packed(
-            parts[0], parts[1], parts[2], None, mask, score_bias, *before, with_starts=True, **others
+            parts[0], parts[1], parts[2], None, mask, score_bias, *before, with_starts=True, **other_arguments
         )
         present = np.stack([keys, values]) if keys.shape == values.shape else None
         return round_to(result, dtype), None if present is None else round_to(present, dtype)
@@ -431,7 +445,7 @@ def attend_packed(
     *,
     heads: int,
     scale: float | None = None,
-    filter_value: float = _HIDDEN,
+    filter_value: float = _MASKED_SCORE,
     causal: bool = False,
     with_starts: bool = False,
     computed: bool = True,
@@ -449,32 +463,32 @@ def attend_packed(
     """
     if not computed:
         raise NoKernel("attention: beam search (beam_width, cache_indirection) is not supported")
-    want_float("attention", query)
+    require_float("attention", query)
     if heads < 1:
         raise InputError(f"attention: expected at least one head, found {heads}")
-    parts = _by_heads(query, key, value, heads)
-    with quiet():
-        alone = 1 if key is not None and key.ndim == 4 else 3
-        wide = [round_to(part, _SINGLE) for part in _add_bias(parts, bias, alone)]
+    parts = _to_heads(query, key, value, heads)
+    with ignore_warnings():
+        packed_rank = 1 if key is not None and key.ndim == 4 else 3
+        wide_parts = [round_to(part, _SINGLE) for part in _add_bias(parts, bias, packed_rank)]
         before = [None if past is None else round_to(past, _SINGLE) for past in (past_key, past_value)]
-        keys, values, length = with_past(wide[1], wide[2], before, past_length)
-        total = length + wide[1].shape[2]
-        batch, _, queries, _ = wide[0].shape
+        keys, values, length = append_past(wide_parts[1], wide_parts[2], before, past_length)
+        total = length + wide_parts[1].shape[2]
+        batch, _, queries, _ = wide_parts[0].shape
         sizes = Sizes(batch, heads, queries, total, length)
-        added = summand(mask, score_bias, sizes, filter_value, with_starts=with_starts)
+        bias_summand = score_addend(mask, score_bias, sizes, filter_value, with_starts=with_starts)
         result, shares = attend_masked(
-            wide[0], keys[:, :, :total], values[:, :, :total], added, sizes, scale=scale, causal=causal
+            wide_parts[0], keys[:, :, :total], values[:, :, :total], bias_summand, sizes, scale=scale, causal=causal
         )
         merged = result.swapaxes(1, 2).reshape(batch, queries, heads * result.shape[3])
-        first, second, third, last = (round_to(each, query.dtype) for each in (merged, keys, values, shares))
+        first, second, third, last = (round_to(array, query.dtype) for array in (merged, keys, values, shares))
         return first, second, third, last
 
 
-def _by_heads(
+def _to_heads(
     query: NDArray[Any], key: NDArray[Any] | None, value: NDArray[Any] | None, heads: int
 ) -> list[NDArray[Any]]:
     """Return query, keys and values as [batch, heads, time, size]."""
-    if any(each is not None and each.dtype != query.dtype for each in (key, value)):
+    if any(array is not None and array.dtype != query.dtype for array in (key, value)):
         raise InputError(f"attention: expected all inputs to be {query.dtype}")
     packed = key if value is None and key is not None else query if key is None else None
     if packed is not None:
@@ -487,7 +501,7 @@ def _by_heads(
         return stacked if key is None else [_split_heads(query, heads), *stacked]
     if key is None or value is None or key.ndim != value.ndim:
         raise InputError("attention: expected keys and values of the same rank")
-    return [_split_heads(each, heads) if each.ndim != 4 or each is query else each for each in (query, key, value)]
+    return [_split_heads(array, heads) if array.ndim != 4 or array is query else array for array in (query, key, value)]
 
 
 def _split_heads(array: NDArray[Any], heads: int) -> NDArray[Any]:
@@ -503,11 +517,11 @@ def _add_bias(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) 
     widths = [part.shape[1] * part.shape[3] for part in parts]
     require_shape("attention", "a bias", bias.shape, (sum(widths),))
     pieces = np.split(to_float64(bias), np.cumsum(widths)[:-1])
-    added = [
+    biased_parts = [
         to_float64(part) + piece.reshape(1, part.shape[1], 1, part.shape[3])
         for part, piece in zip(parts[:count], pieces, strict=False)
     ]
-    return [*added, *parts[count:]]
+    return [*biased_parts, *parts[count:]]
 
 
 def rotate_heads(
@@ -548,10 +562,10 @@ def rotate_heads(
 
 
 #: Which scores are returned: none, before softmax, or after it.
-_SHOWN: Final = range(3)
+_SCORE_OUTPUTS: Final = range(3)
 
 
-class _Way(NamedTuple):
+class _SoftmaxOptions(NamedTuple):
     """Options of the softmax.
 
     sinks: [heads], an extra logit of each softmax, None without.
@@ -612,15 +626,17 @@ def attend_cached(
     per byte, scaled by key_scale and value_scale: PER_TENSOR one, PER_CHANNEL shared_heads * size. shown: 1 before
     softmax, 2 after it, masked after the end of a batch entry.
     """
-    wide, *new = _cache_by_heads(query, key, value, heads, shared_heads)
-    batch, size = wide.shape[0], wide.shape[3]
+    wide_query, *new = _cache_by_heads(query, key, value, heads, shared_heads)
+    batch, size = wide_query.shape[0], wide_query.shape[3]
     past = None if past_key is None or past_value is None else (past_key, past_value)
-    if shown not in _SHOWN:
-        raise InputError(f"attention: expected qk_output in {list(_SHOWN)}, found {shown}")
+    if shown not in _SCORE_OUTPUTS:
+        raise InputError(f"attention: expected qk_output in {list(_SCORE_OUTPUTS)}, found {shown}")
     if (past_key is None) != (past_value is None) or (past is None and rolling) or total.size != 1:
         raise InputError("attention: past_key and past_value must be given together, with one total_sequence_length")
-    room = -1 if past is None else past[0].shape[2] if past[0].ndim == 4 else 0
-    times = Times(wide.shape[2], new[0].shape[2], int(total.reshape(())), room, max(window, 0), causal == 1, rolling)
+    buffer_size = -1 if past is None else past[0].shape[2] if past[0].ndim == 4 else 0
+    times = Times(
+        wide_query.shape[2], new[0].shape[2], int(total.reshape(())), buffer_size, max(window, 0), causal == 1, rolling
+    )
     _hold_times(times, causal, window)
     require_shape("attention", "lengths", lengths.shape, (batch,))
     stores = _stores(
@@ -628,21 +644,24 @@ def attend_cached(
     )
     if sinks is not None:
         require_shape("attention", "sinks", sinks.shape, (heads,))
-    with quiet():
+    with ignore_warnings():
         if query_weight is not None or key_weight is not None:
-            wide, new[0] = _normal(wide, query_weight, epsilon), _normal(new[0], key_weight, epsilon)
+            wide_query, new[0] = (
+                _normalize_rms(wide_query, query_weight, epsilon),
+                _normalize_rms(new[0], key_weight, epsilon),
+            )
         places = _places(positions, lengths, times)
         if rotated or cosines is not None or sines is not None:
             _hold_angles(cosines, sines, size, times.total)
         if rotated and cosines is not None and sines is not None:
-            wide, new[0] = (
-                rotate_pairs(each, cosines, sines, places, interleaved=int(interleaved), turned=2 * cosines.shape[1])
-                if each.size else each for each in (wide, new[0])
+            wide_query, new[0] = (
+                rotate_pairs(array, cosines, sines, places, interleaved=int(interleaved), turned=2 * cosines.shape[1])
+                if array.size else array for array in (wide_query, new[0])
             )  # fmt: skip
-        way = _Way(
+        way = _SoftmaxOptions(
             scale or 1 / float(np.sqrt(size)), cap, np.zeros(heads) if smooth and sinks is None else sinks, shown
         )
-        return _attend_batch(wide, new, past, times, stores, lengths, score_bias, way)
+        return _attend_batch(wide_query, new, past, times, stores, lengths, score_bias, way)
 
 
 def _hold_times(times: Times, causal: int, window: int) -> None:
@@ -667,18 +686,18 @@ def _cache_by_heads(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return queries, keys and values, [batch, heads, time, size]."""
     arrays = [query] if key is None and value is None else [query, key, value]
-    parts = [each for each in arrays if each is not None and each.ndim == 3 and each.dtype == query.dtype]
+    parts = [array for array in arrays if array is not None and array.ndim == 3 and array.dtype == query.dtype]
     if len(parts) != len(arrays) or heads < 1 or shared < 1 or heads % shared:
         raise InputError(
             f"attention: expected 3-D query, key and value, and query heads ({heads}) that are a multiple of key heads "
             f"({shared})"
         )
-    want_float("attention", query)
+    require_float("attention", query)
     counts = [heads + 2 * shared] if len(parts) == 1 else [heads, shared, shared]
     size = query.shape[2] // counts[0]
-    if not size or any(each.shape[::2] != (len(query), n * size) for each, n in zip(parts, counts, strict=True)):
-        raise InputError(f"attention: {[list(each.shape) for each in parts]} cannot be divided into {counts} heads")
-    split = [each.reshape(*each.shape[:2], n, size).swapaxes(1, 2) for each, n in zip(parts, counts, strict=True)]
+    if not size or any(array.shape[::2] != (len(query), n * size) for array, n in zip(parts, counts, strict=True)):
+        raise InputError(f"attention: {[list(array.shape) for array in parts]} cannot be divided into {counts} heads")
+    split = [array.reshape(*array.shape[:2], n, size).swapaxes(1, 2) for array, n in zip(parts, counts, strict=True)]
     if len(split) == 1:
         ends = [0, heads, heads + shared, heads + 2 * shared]
         split = [split[0][:, first:end] for first, end in pairwise(ends)]
@@ -700,11 +719,11 @@ def _stores(
     if len({way == "NONE" for way, _ in ways.values()}) != 1:
         raise InputError("attention: keys and values must be both quantized or both not")
     stores = [_store(scale, way, bits, sizes, query.dtype) for way, scale in ways.values()]
-    for each, store in zip(past or (), stores, strict=False):
-        room = past[0].shape[2] if past is not None and past[0].ndim == 4 else 0
-        require_shape("attention", "a past", each.shape, (len(query), sizes[0], room, store.width))
-        if each.dtype != store.dtype:
-            raise InputError(f"attention: the past is {each.dtype}, but the cache is {store.dtype}")
+    for past_array, store in zip(past or (), stores, strict=False):
+        buffer_size = past[0].shape[2] if past is not None and past[0].ndim == 4 else 0
+        require_shape("attention", "a past", past_array.shape, (len(query), sizes[0], buffer_size, store.width))
+        if past_array.dtype != store.dtype:
+            raise InputError(f"attention: the past is {past_array.dtype}, but the cache is {store.dtype}")
     return stores
 
 
@@ -721,14 +740,14 @@ def _store(scale: NDArray[Any] | None, way: str, bits: int, sizes: tuple[int, in
     return Store(bits, np.dtype(np.uint8 if bits == 4 else np.int8), sizes[1], scale)
 
 
-def _normal(x: NDArray[Any], weight: NDArray[Any] | None, epsilon: float) -> NDArray[Any]:
+def _normalize_rms(x: NDArray[Any], weight: NDArray[Any] | None, epsilon: float) -> NDArray[Any]:
     """Return the RMS normalization of each row times a weight per element."""
     if weight is None:
         raise InputError("attention: q_norm_weight and k_norm_weight must be given together")
     require_shape("attention", "a weight", weight.shape, (x.shape[3],))
-    wide = round_to(x, _SINGLE)
-    mean = (wide * wide).mean(axis=-1, keepdims=True)
-    return round_to(wide / np.sqrt(mean + np.float32(epsilon)) * round_to(weight, _SINGLE), x.dtype)
+    wide_values = round_to(x, _SINGLE)
+    mean = (wide_values * wide_values).mean(axis=-1, keepdims=True)
+    return round_to(wide_values / np.sqrt(mean + np.float32(epsilon)) * round_to(weight, _SINGLE), x.dtype)
 
 
 def _places(positions: NDArray[Any] | None, lengths: NDArray[Any], times: Times) -> NDArray[Any]:
@@ -753,37 +772,45 @@ def _hold_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size:
 
 
 def _attend_batch(
-    wide: NDArray[Any],
+    wide_query: NDArray[Any],
     new: list[NDArray[Any]],
     past: tuple[NDArray[Any], NDArray[Any]] | None,
     times: Times,
     stores: list[Store],
     lengths: NDArray[Any],
     score_bias: NDArray[Any] | None,
-    way: _Way,
+    way: _SoftmaxOptions,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    batch, heads, queries, size = wide.shape
-    room = times.room if times.rolling else max(times.total, times.room)
+    batch, heads, queries, size = wide_query.shape
+    buffer_size = times.room if times.rolling else max(times.total, times.room)
     bias = _bias(score_bias, (batch, heads, queries, times.total))
-    result = memory.empty((batch, queries, heads * size), wide.dtype)
-    caches = [memory.empty((batch, new[0].shape[1], room, store.width), store.dtype) for store in stores]
-    scores = np.ma.MaskedArray(memory.empty((batch, heads, queries, times.total), wide.dtype), True)
-    free = np.zeros((batch, 1, room, 1), np.bool_)
-    for at, cut in memory.in_time(enumerate(cuts_of(lengths, times))):
+    result = memory.empty((batch, queries, heads * size), wide_query.dtype)
+    caches = [memory.empty((batch, new[0].shape[1], buffer_size, store.width), store.dtype) for store in stores]
+    scores = np.ma.MaskedArray(memory.empty((batch, heads, queries, times.total), wide_query.dtype), True)
+    free = np.zeros((batch, 1, buffer_size, 1), np.bool_)
+    for batch_index, cut in memory.within_time_limit(enumerate(iterate_cuts(lengths, times))):
         rows = []
-        for which, store in enumerate(stores):
-            cache, array = write_cache(None if past is None else past[which][at], new[which][at], cut, room, store)
-            caches[which][at] = cache
+        for store_index, store in enumerate(stores):
+            cache, array = write_cache(
+                None if past is None else past[store_index][batch_index],
+                new[store_index][batch_index],
+                cut,
+                buffer_size,
+                store,
+            )
+            caches[store_index][batch_index] = cache
             rows.append(array[:, : cut.length - cut.base])  # padding follows
-        free[at, :, rows[0].shape[1] - cut.dropped :] = times.rolling
+        free[batch_index, :, rows[0].shape[1] - cut.dropped :] = times.rolling
         last = cut.base + rows[0].shape[1]
-        added = None if bias is None else round_to(bias[at, ..., cut.base : last], _SINGLE)
-        array, shown = _attend_entry(round_to(wide[at], _SINGLE), rows[0], rows[1], cut, added, way)
-        result[at] = round_to(array.swapaxes(0, 1).reshape(queries, heads * size), wide.dtype)
-        scores[at, ..., : cut.length] = 0
-        scores[at, ..., cut.base : last] = round_to(shown, wide.dtype)
-        scores[at, ..., cut.length :] = np.ma.masked
-        scores[at, :, cut.length :] = np.ma.masked
+        bias_rows = None if bias is None else round_to(bias[batch_index, ..., cut.base : last], _SINGLE)
+        array, mode_output = _attend_entry(
+            round_to(wide_query[batch_index], _SINGLE), rows[0], rows[1], cut, bias_rows, way
+        )
+        result[batch_index] = round_to(array.swapaxes(0, 1).reshape(queries, heads * size), wide_query.dtype)
+        scores[batch_index, ..., : cut.length] = 0
+        scores[batch_index, ..., cut.base : last] = round_to(mode_output, wide_query.dtype)
+        scores[batch_index, ..., cut.length :] = np.ma.masked
+        scores[batch_index, :, cut.length :] = np.ma.masked
     if times.rolling:
         caches = [np.ma.MaskedArray(cache, np.broadcast_to(free, cache.shape)) for cache in caches]
     padding = np.broadcast_to((np.arange(queries) > lengths[:, np.newaxis])[..., np.newaxis], result.shape)
@@ -794,14 +821,19 @@ def _attend_batch(
 def _bias(score_bias: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any] | None:
     if score_bias is None:
         return None
-    fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
-    if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
+    is_broadcastable = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
+    if not is_broadcastable or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
         raise InputError(f"attention: an attention bias of shape {list(score_bias.shape)} does not match {list(shape)}")
     return np.broadcast_to(score_bias, shape)
 
 
 def _attend_entry(
-    query: NDArray[Any], keys: NDArray[Any], values: NDArray[Any], cut: Cut, bias: NDArray[Any] | None, way: _Way
+    query: NDArray[Any],
+    keys: NDArray[Any],
+    values: NDArray[Any],
+    cut: Cut,
+    bias: NDArray[Any] | None,
+    way: _SoftmaxOptions,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return attention and scores of one batch entry.
 
@@ -816,10 +848,10 @@ def _attend_entry(
     if bias is not None:
         scores = scores + bias
     places = cut.base + np.arange(count)
-    seen = (places >= cut.starts[:, np.newaxis]) & (places < cut.ends[:, np.newaxis])
-    shares = _softmax(np.where(seen, scores, np.float32(-np.inf)), way.sinks)
+    is_visible = (places >= cut.starts[:, np.newaxis]) & (places < cut.ends[:, np.newaxis])
+    shares = _softmax(np.where(is_visible, scores, np.float32(-np.inf)), way.sinks)
     array = multiply_matrices(shares.reshape(*split.shape[:2], count), values).reshape(heads, queries, size)
-    return array, np.where(seen, scores if way.shown == 1 else shares, np.float32(0))
+    return array, np.where(is_visible, scores if way.shown == 1 else shares, np.float32(0))
 
 
 def _softmax(scores: NDArray[Any], sinks: NDArray[Any] | None) -> NDArray[Any]:
@@ -827,6 +859,6 @@ def _softmax(scores: NDArray[Any], sinks: NDArray[Any] | None) -> NDArray[Any]:
     top = scores.max(axis=-1, keepdims=True, initial=np.float32(-np.inf))
     sink_scores = None if sinks is None else round_to(sinks, _SINGLE).reshape(-1, 1, 1)
     top = top if sink_scores is None else np.maximum(top, sink_scores)
-    raised = np.exp(scores - top)
-    total = raised.sum(axis=-1, keepdims=True)
-    return np.asarray(raised / (total if sink_scores is None else total + np.exp(sink_scores - top)))
+    exponentials = np.exp(scores - top)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return np.asarray(exponentials / (total if sink_scores is None else total + np.exp(sink_scores - top)))

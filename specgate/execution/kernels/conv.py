@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "AUTOMATIC", "Slide", "convolution", "convolve", "convolve_transposed", "slide_binary", "slide_filters",
+    "AUTOMATIC", "WindowGeometry", "convolution", "convolve", "convolve_transposed", "slide_binary", "slide_filters",
     "slide_filters_back", "slide_over",
 ]  # fmt: skip
 
@@ -85,7 +85,7 @@ def convolution(
     paddings = {"start paddings": start_padding, "end paddings": end_padding, "output paddings": output_padding}
     same_length("convolution", rank, strides=strides, dilations=dilations, **paddings)
     channels = _channels(inputs, filters, groups, transposed=transposed)
-    steps = [_Step(*each) for each in zip(strides, dilations, start_padding, strict=True)]
+    steps = [_Step(*axis_numbers) for axis_numbers in zip(strides, dilations, start_padding, strict=True)]
     places = [
         _output_size(size, window, step, end, transposed=transposed)
         for size, window, step, end in zip(inputs.shape[2:], filters.shape[2:], steps, end_padding, strict=True)
@@ -93,7 +93,7 @@ def convolution(
     sizes = sizes if transposed or sizes_decide else None
     if sizes is not None:
         same_length("convolution", inputs.ndim, sizes=sizes)
-        places = [max(size - behind, 0) for size, behind in zip(sizes[2:], output_padding, strict=True)]
+        places = [max(size - output_pad, 0) for size, output_pad in zip(sizes[2:], output_padding, strict=True)]
         output_padding = [size - place for size, place in zip(sizes[2:], places, strict=True)]
     if sizes is not None and 0 in places:
         shape = shape_of("convolution", (inputs.shape[0], channels, *sizes[2:]))[:2] + tuple(places)
@@ -103,12 +103,12 @@ def convolution(
         require_shape("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),
             (1, channels, *(1,) * rank))  # fmt: skip
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
-    with memory.quiet():
+    with memory.ignore_warnings():
         result = None
         finite = bool(np.isfinite(to_float32(kernel, kernel.dtype)).all())
         if finite and is_float(inputs.dtype) and not transposed and 0 not in shape:
-            met = _overlapping_taps(kernel.shape[2:], shape[2:], inputs.shape[2:], steps)
-            result = multiply_windows(inputs, kernel, bias, shape, met, groups)
+            tap_slices = _overlapping_taps(kernel.shape[2:], shape[2:], inputs.shape[2:], steps)
+            result = multiply_windows(inputs, kernel, bias, shape, tap_slices, groups)
         if result is None:
             result = _result(inputs, kernel, shape, steps, groups, transposed, zeros_meet and not finite)
             result = result if bias is None else result + to_float64(bias)
@@ -133,14 +133,14 @@ def _result(
         return np.zeros(shape, to_float64(inputs).dtype)
     result = _sum_taps(to_float64(inputs), to_float64(filters), shape, steps, groups, transposed=transposed)
     if zeros_meet:
-        result[_meet_zeros(inputs.shape, filters, shape, steps, groups, transposed=transposed)] = np.nan
+        result[_find_zero_overlaps(inputs.shape, filters, shape, steps, groups, transposed=transposed)] = np.nan
     return result
 
 
 def _pad_input(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
     if not any(padding):
         return array
-    places = [size + more for size, more in zip(array.shape[2:], padding, strict=True)]
+    places = [size + extra for size, extra in zip(array.shape[2:], padding, strict=True)]
     result = memory.empty(shape_of("convolution", (*array.shape[:2], *places)), array.dtype)
     result[...] = 0
     result[tuple(slice(size) for size in array.shape)] = array
@@ -153,12 +153,12 @@ def _channels(inputs: NDArray[Any], filters: NDArray[Any], groups: int, *, trans
     Raises InputError where filters and groups do not divide them.
     """
     result, (first, second) = inputs.shape[1], filters.shape[:2]
-    read, written = (first, second * groups) if transposed else (second * groups, first)
-    if groups < 1 or result != read or first % groups:
+    input_shape, output_shape = (first, second * groups) if transposed else (second * groups, first)
+    if groups < 1 or result != input_shape or first % groups:
         raise InputError(
             f"convolution: filters of shape {list(filters.shape)} in {groups} groups do not match {result} channels"
         )
-    return int(written)
+    return int(output_shape)
 
 
 def _output_size(size: int, window: int, step: _Step, end: int, *, transposed: bool) -> int:
@@ -184,22 +184,22 @@ def _sum_taps(
     result[...] = 0
     batch, spatial = shape[0], shape[2:]
     grouped = result.reshape(batch, groups, shape[1] // groups, *spatial)
-    read = inputs.reshape(batch, groups, inputs.shape[1] // groups, *inputs.shape[2:])
+    grouped_inputs = inputs.reshape(batch, groups, inputs.shape[1] // groups, *inputs.shape[2:])
     weights = filters.reshape(groups, filters.shape[0] // groups, *filters.shape[1:])
-    slid, still = (spatial, inputs.shape[2:]) if transposed else (inputs.shape[2:], spatial)
-    for taps in memory.in_time(product(*_overlapping_taps(filters.shape[2:], still, slid, steps))):
+    slid, still_sizes = (spatial, inputs.shape[2:]) if transposed else (inputs.shape[2:], spatial)
+    for taps in memory.within_time_limit(product(*_overlapping_taps(filters.shape[2:], still_sizes, slid, steps))):
         element, small, large = zip(*taps, strict=True)
         source, target = (small, large) if transposed else (large, small)
         matrix: NDArray[Any] = weights[_ALL + element]
-        block: NDArray[Any] = read[_ALL + source]
+        block: NDArray[Any] = grouped_inputs[_ALL + source]
         flat = block.reshape(*block.shape[:3], prod(block.shape[3:]))
         part = multiply_matrices(np.swapaxes(matrix, 1, 2) if transposed else matrix, flat)
         grouped[_ALL + target] += part.reshape(*part.shape[:3], *block.shape[3:])
     return result
 
 
-def _meet_zeros(
-    read: tuple[int, ...],
+def _find_zero_overlaps(
+    input_shape: tuple[int, ...],
     filters: NDArray[Any],
     shape: tuple[int, ...],
     steps: Sequence[_Step],
@@ -209,32 +209,38 @@ def _meet_zeros(
 ) -> NDArray[np.bool_]:
     """Return where some non-finite filter elements meet no input element."""
     endless = (~np.isfinite(to_float64(filters))).astype(np.float64)
-    met = _sum_taps(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
-    each = endless.reshape(groups, len(filters) // groups, *filters.shape[1:]).sum(1) if transposed else endless
-    counts = (
-        each.reshape(1, shape[1], prod(each.shape) // max(1, shape[1])).sum(-1).reshape(1, shape[1], *(1,) * len(steps))
+    tap_counts = _sum_taps(
+        np.ones((1, *input_shape[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed
     )
-    return np.broadcast_to(met < counts, shape)
+    infinite_counts = (
+        endless.reshape(groups, len(filters) // groups, *filters.shape[1:]).sum(1) if transposed else endless
+    )
+    counts = (
+        infinite_counts.reshape(1, shape[1], prod(infinite_counts.shape) // max(1, shape[1]))
+        .sum(-1)
+        .reshape(1, shape[1], *(1,) * len(steps))
+    )
+    return np.broadcast_to(tap_counts < counts, shape)
 
 
 def _overlapping_taps(
-    windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]
+    windows: Sequence[int], still_sizes: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]
 ) -> list[list[Tap]]:
     """Return the filter elements that meet any input, with both positions.
 
     The result has one entry per dimension.
     """
     dimensions = []
-    for window, few, many, step in zip(windows, still, slid, steps, strict=True):
-        met = []
+    for window, few, slid_length, step in zip(windows, still_sizes, slid, steps, strict=True):
+        tap_slices = []
         for k in range(window):
             offset = k * step.dilation - step.start
             first = max(0, -(offset // step.stride))
-            last = min(few - 1, (many - 1 - offset) // step.stride)
+            last = min(few - 1, (slid_length - 1 - offset) // step.stride)
             if first <= last:
                 begin, end = first * step.stride + offset, last * step.stride + offset + 1
-                met.append(Tap(k, slice(first, last + 1), slice(begin, end, step.stride)))
-        dimensions.append(met)
+                tap_slices.append(Tap(k, slice(first, last + 1), slice(begin, end, step.stride)))
+        dimensions.append(tap_slices)
     return dimensions
 
 
@@ -242,7 +248,7 @@ _LIMIT = 2**31
 _AUTOMATIC = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
-class Slide(NamedTuple):
+class WindowGeometry(NamedTuple):
     """Padding, stride and window count along each spatial dimension."""
 
     strides: list[int]
@@ -263,7 +269,7 @@ def slide_over(
     *,
     ceil: bool = False,
     least_dilation: int = 1,
-) -> Slide:
+) -> WindowGeometry:
     """Return the paddings for `auto_pad`, and the number of windows.
 
     Windows start in the input or in the padding before it. With VALID only windows that fit count, whatever `ceil`
@@ -272,33 +278,33 @@ def slide_over(
     rank = len(sizes)
     steps = list(strides) if strides is not None else [1] * rank
     spacing = list(dilations) if dilations is not None else [1] * rank
-    around = list(pads) if pads is not None else [0] * (2 * rank)
+    pad_list = list(pads) if pads is not None else [0] * (2 * rank)
     same_length(name, rank, strides=steps, dilations=spacing, windows=window)
-    same_length(name, 2 * rank, pads=around)
+    same_length(name, 2 * rank, pads=pad_list)
     if rank < 1 or any(n < 1 for n in (*steps, *window)) or any(n < least_dilation for n in spacing):
         raise InputError(
             f"{name}: expected spatial dimensions, windows and strides above 0, dilations from {least_dilation} on"
         )
-    if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
+    if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in pad_list):
         raise InputError(f"{name}: expected pads of at least 0, and auto_pad in {', '.join(_AUTOMATIC)}")
     if auto_pad != "NOTSET" and pads is not None:
         raise InputError(f"{name}: pads and auto_pad are mutually exclusive")
-    slide = Slide(steps, spacing, around[:rank], around[rank:], [])
+    slide = WindowGeometry(steps, spacing, pad_list[:rank], pad_list[rank:], [])
     for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, spacing, strict=True)):
         span = (length - 1) * gap + 1
         if auto_pad.startswith("SAME"):
-            whole = max(0, (-(-size // step) - 1) * step + span - size)
-            slide.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
-            slide.end[axis] = whole - slide.start[axis]
-        before, behind = slide.start[axis], slide.end[axis]
-        left = size + before + behind - span
+            total_padding = max(0, (-(-size // step) - 1) * step + span - size)
+            slide.start[axis] = total_padding // 2 if auto_pad == "SAME_UPPER" else total_padding - total_padding // 2
+            slide.end[axis] = total_padding - slide.start[axis]
+        before, end_pad = slide.start[axis], slide.end[axis]
+        left = size + before + end_pad - span
         count = (-(-left // step) if ceil else left // step) + 1
         if ceil and auto_pad == "VALID" and count >= 0:
             count = max(0, left // step + 1)
         elif ceil and (count - 1) * step >= size + before:
             count -= 1
         if count < 0:  # a window too large by less than one stride has no position, but is not an error
-            raise InputError(f"{name}: a window of {span} exceeds the padded input size {size + before + behind}")
+            raise InputError(f"{name}: a window of {span} exceeds the padded input size {size + before + end_pad}")
         if count and length >= _LIMIT:
             raise InputError(f"{name}: expected windows below {_LIMIT}, found {length}")
         slide.counts.append(count)
@@ -337,7 +343,7 @@ def convolve(
     if not inputs.size or not filters.size or 0 in slide.counts:
         shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
         _hold_groups(inputs, filters, groups, filters.shape[1] * groups)
-        result = _of_nothing(shape, bias, inputs.dtype)
+        result = _empty_sum(shape, bias, inputs.dtype)
         endless = ~np.isfinite(to_float64(filters)).all(axis=tuple(range(1, filters.ndim)))
         if endless.any():  # never for integers
             result[:, endless] = np.nan  # reads padding only
@@ -386,13 +392,13 @@ def convolve_transposed(
     # with NOTSET the windows need not fit into the input side, so only the counts are used
     large = [size + 2 * _LIMIT for size in inputs.shape[2:]]
     slide = slide_over("convolution", large, filters.shape[2:], strides, dilations, pads, "NOTSET")
-    more = list(output_padding) if output_padding is not None else [0] * rank
-    same_length("convolution", rank, **{"output paddings": more})
+    output_pads = list(output_padding) if output_padding is not None else [0] * rank
+    same_length("convolution", rank, **{"output paddings": output_pads})
     if auto_pad not in _AUTOMATIC or (auto_pad != "NOTSET" and pads is not None):
         raise InputError(f"convolution: expected auto_pad in {', '.join(_AUTOMATIC)}, and pads only with NOTSET")
     bounds = [_LIMIT if any_output_padding else max(pair) for pair in zip(slide.strides, slide.dilations, strict=True)]
-    if any(not 0 <= n < bound for n, bound in zip(more, bounds, strict=True)):
-        raise InputError(f"convolution: expected output_padding below {bounds}, found {more}")
+    if any(not 0 <= n < bound for n, bound in zip(output_pads, bounds, strict=True)):
+        raise InputError(f"convolution: expected output_padding below {bounds}, found {output_pads}")
     numbers = output_shape
     if numbers is None and auto_pad.startswith("SAME"):
         numbers = [size * step for size, step in zip(inputs.shape[2:], slide.strides, strict=True)]
@@ -401,17 +407,17 @@ def convolve_transposed(
     for axis, (size, length) in enumerate(zip(inputs.shape[2:], filters.shape[2:], strict=True)):
         if numbers is not None:
             span = (length - 1) * slide.dilations[axis] + 1
-            whole = slide.strides[axis] * (size - 1) + more[axis] + span - numbers[axis]
-            slide.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
-            slide.end[axis] = whole - slide.start[axis]
-        slide.end[axis] -= more[axis]
+            total_padding = slide.strides[axis] * (size - 1) + output_pads[axis] + span - numbers[axis]
+            slide.start[axis] = total_padding // 2 if auto_pad == "SAME_UPPER" else total_padding - total_padding // 2
+            slide.end[axis] = total_padding - slide.start[axis]
+        slide.end[axis] -= output_pads[axis]
     if not inputs.size or not filters.size:
         _hold_groups(inputs, filters, groups, filters.shape[0])
-        each = zip(inputs.shape[2:], filters.shape[2:], *slide[:4], strict=True)
-        places = [(size - 1) * step + (n - 1) * gap + 1 - start - end for size, n, step, gap, start, end in each]
+        dims = zip(inputs.shape[2:], filters.shape[2:], *slide[:4], strict=True)
+        places = [(size - 1) * step + (n - 1) * gap + 1 - start - end for size, n, step, gap, start, end in dims]
         if min(places) < 0:
             raise InputError(f"convolution: no input gives an output of the sizes {places}")
-        return _of_nothing((inputs.shape[0], filters.shape[1] * groups, *places), bias, inputs.dtype)
+        return _empty_sum((inputs.shape[0], filters.shape[1] * groups, *places), bias, inputs.dtype)
     return convolution(
         inputs,
         filters,
@@ -449,7 +455,7 @@ def _column(bias: NDArray[Any] | None, channels: int, rank: int) -> NDArray[Any]
     return bias.reshape(1, channels, *(1,) * rank)
 
 
-def _of_nothing(shape: tuple[int, ...], bias: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _empty_sum(shape: tuple[int, ...], bias: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an empty sum plus the bias."""
     result = memory.empty(shape, dtype)
     column = _column(bias, shape[1], len(shape) - 2)
@@ -485,7 +491,7 @@ def slide_filters(
     explicit = auto_pad == "explicit"
     if explicit and not len(begins) == len(ends) == data.ndim - 2:
         raise InputError(f"convolution: expected {data.ndim - 2} paddings at each end")
-    groups, flat = _flat(filters) if grouped else (1, filters)
+    groups, flat = _flatten_groups(filters) if grouped else (1, filters)
     return convolve(
         data,
         flat,
@@ -525,7 +531,7 @@ def slide_filters_back(
         raise InputError(
             f"convolution: filters of rank {filters.ndim} do not match data of rank {data.ndim}, or auto_pad is unknown"
         )
-    groups, flat = _flat(filters) if grouped else (1, filters)
+    groups, flat = _flatten_groups(filters) if grouped else (1, filters)
     rank = data.ndim - 2
     pads = [0] * (2 * rank)
     if auto_pad == "explicit" and output_shape is None:
@@ -536,13 +542,13 @@ def slide_filters_back(
         if output_shape.ndim != 1 or output_shape.dtype.kind not in "iu":
             raise InputError("convolution: expected the output's sizes as a list of integers")
         sizes = output_shape.tolist()
-    more = [0] * rank if output_padding is None else output_padding
-    same_length("convolution", rank, strides=strides, dilations=dilations, **{"more places": more})
-    if any(n < 1 for n in (*strides, *dilations)) or any(n < 0 for n in (*pads, *more)):
+    output_pads = [0] * rank if output_padding is None else output_padding
+    same_length("convolution", rank, strides=strides, dilations=dilations, **{"more places": output_pads})
+    if any(n < 1 for n in (*strides, *dilations)) or any(n < 0 for n in (*pads, *output_pads)):
         raise InputError("convolution: expected strides and dilations of at least 1, and paddings of at least 0")
-    steps = zip(data.shape[2:], flat.shape[2:], strides, dilations, more, strict=True)
-    whole = [step * (size - 1) + (length - 1) * gap + 1 + extra for size, length, step, gap, extra in steps]
-    places = sizes or [n - pads[i] - pads[rank + i] for i, n in enumerate(whole)]
+    steps = zip(data.shape[2:], flat.shape[2:], strides, dilations, output_pads, strict=True)
+    full_sizes = [step * (size - 1) + (length - 1) * gap + 1 + extra for size, length, step, gap, extra in steps]
+    places = sizes or [n - pads[i] - pads[rank + i] for i, n in enumerate(full_sizes)]
     if 0 in places and min(places) >= 0 and len(places) == rank:
         return memory.empty((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
     wider = [0] * rank
@@ -550,11 +556,11 @@ def slide_filters_back(
         explicit = auto_pad == "explicit"
         same_length("convolution", rank, **{"start paddings": begins})
         first = list(begins) if explicit else [0] * rank
-        left = [n - before - size for n, before, size in zip(whole, first, sizes, strict=True)]
+        left = [n - before - size for n, before, size in zip(full_sizes, first, sizes, strict=True)]
         wider = [max(0, -n) for n in left]
         pads = [*first, *(max(0, n) for n in left)]
         sizes = None if explicit else [size - n for size, n in zip(sizes, wider, strict=True)]
-        memory.hold((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
+        memory.check_budget((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
     array = convolve_transposed(
         data,
         flat,
@@ -571,13 +577,13 @@ def slide_filters_back(
     return np.pad(array, [(0, 0), (0, 0), *((0, n) for n in wider)]) if any(wider) else array
 
 
-def _flat(filters: NDArray[Any]) -> tuple[int, NDArray[Any]]:
+def _flatten_groups(filters: NDArray[Any]) -> tuple[int, NDArray[Any]]:
     """Return the group count and the filters of all groups concatenated.
 
     With 0 groups the result is one group without filters.
     """
-    groups, each, *rest = filters.shape
-    return (groups, filters.reshape(groups * each, *rest)) if groups else (1, filters.reshape(0, 0, *rest[1:]))
+    groups, per_group, *rest = filters.shape
+    return (groups, filters.reshape(groups * per_group, *rest)) if groups else (1, filters.reshape(0, 0, *rest[1:]))
 
 
 def slide_binary(
@@ -605,8 +611,10 @@ def slide_binary(
         "binary filters", data.shape[2:], filters.shape[2:], strides, dilations, pads, AUTOMATIC[auto_pad],
         least_dilation=0,
     )  # fmt: skip
-    whole = [before + n + behind for n, before, behind in zip(data.shape[2:], slide.start, slide.end, strict=True)]
-    padded = memory.empty((*data.shape[:2], *whole), np.dtype(np.float64))
+    padded_shape = [
+        before + n + end_pad for n, before, end_pad in zip(data.shape[2:], slide.start, slide.end, strict=True)
+    ]
+    padded = memory.empty((*data.shape[:2], *padded_shape), np.dtype(np.float64))
     padded[...] = around
     (rows, columns), (top, left) = data.shape[2:], slide.start
     padded[:, :, top : top + rows, left : left + columns] = data
@@ -619,14 +627,14 @@ def slide_binary(
         "ends": (),
     }
     signs = np.where(padded == 1, 1.0, -1.0)
-    with memory.quiet():
+    with memory.ignore_warnings():
         counts = slide_filters(signs, np.where(widen_array(filters) == 1, 1.0, -1.0), **options)
-        lacking = np.zeros(counts.shape, np.bool_)
+        missing_counts = np.zeros(counts.shape, np.bool_)
         if not is_float(data.dtype):
             ends_of_type = np.iinfo(data.dtype)
-            lacking = (counts < ends_of_type.min) | (counts > ends_of_type.max)
+            missing_counts = (counts < ends_of_type.min) | (counts > ends_of_type.max)
         if strange.any():
-            lacking |= slide_filters(strange.astype(np.float64), np.ones((1, *filters.shape[1:])), **options) > 0
+            missing_counts |= slide_filters(strange.astype(np.float64), np.ones((1, *filters.shape[1:])), **options) > 0
         whole_numbers = counts if is_float(data.dtype) else counts.astype(np.int64)
         result = round_to(whole_numbers, data.dtype)
-    return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result
+    return np.ma.MaskedArray(result, mask=missing_counts) if missing_counts.any() else result

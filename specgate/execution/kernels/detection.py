@@ -15,7 +15,14 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float64
-from specgate.execution.kernels.nms import Limits, apart, by_score, overlaps, precision_of, select_with_suppression
+from specgate.execution.kernels.nms import (
+    Limits,
+    OverlapFunction,
+    order_by_score,
+    overlaps,
+    precision_of,
+    select_with_suppression,
+)
 from specgate.execution.kernels.roi_align import align_regions
 
 if TYPE_CHECKING:
@@ -81,28 +88,30 @@ def detect_boxes(
     to_type = precision_of(offsets, scores, priors)
     places, factors = _priors(priors.astype(to_type), variances=variances, sizes=(height, width))
     batches, count = len(offsets), places.shape[1]
-    many = classes if classes >= 0 else scores.shape[1] // count if count else 0
-    require_shape("detect_boxes", "scores", scores.shape, (batches, count * many))
-    require_shape("detect_boxes", "offsets", offsets.shape, (batches, count * (1 if shared else many) * 4))
+    class_count = classes if classes >= 0 else scores.shape[1] // count if count else 0
+    require_shape("detect_boxes", "scores", scores.shape, (batches, count * class_count))
+    require_shape("detect_boxes", "offsets", offsets.shape, (batches, count * (1 if shared else class_count) * 4))
     if len(places) not in {1, batches}:
         raise InputError(f"detect_boxes: expected prior boxes with batch size 1 or {batches}, found {len(places)}")
-    array = scores.astype(to_type).reshape(batches, count, many)
+    array = scores.astype(to_type).reshape(batches, count, class_count)
     if more_scores is not None:
         require_shape("detect_boxes", "the scores of the first stage", more_scores.shape, (batches, count * 2))
-        lacking = more_scores.astype(to_type).reshape(batches, count, 2)[:, :, 1] < to_type(objects)
-        alone = np.zeros(many, to_type)
-        if 0 <= background < many:
-            alone[background] = 1
-        array = np.where(lacking[:, :, None], alone, array)
+        lacks_object = more_scores.astype(to_type).reshape(batches, count, 2)[:, :, 1] < to_type(objects)
+        class_corners = np.zeros(class_count, to_type)
+        if 0 <= background < class_count:
+            class_corners[background] = 1
+        array = np.where(lacks_object[:, :, None], class_corners, array)
     boxes = places[:, :, None]
     for stage in (more_offsets, offsets):
         if stage is not None:
             require_shape("detect_boxes", "offsets", stage.shape, offsets.shape)
-            moved = stage.astype(to_type).reshape(batches, count, 1 if shared else many, 4) * factors[:, :, None]
-            boxes = _move_boxes(boxes, moved, centred=centred)
+            shifted_corners = (
+                stage.astype(to_type).reshape(batches, count, 1 if shared else class_count, 4) * factors[:, :, None]
+            )
+            boxes = _move_boxes(boxes, shifted_corners, centred=centred)
             boxes = np.clip(boxes, to_type(0), to_type(1)) if clip_before else boxes
     rules = _Rules(overlap, score_threshold, candidates, kept, background, one_list)
-    limit = kept if kept > 0 else candidates * many if kept == -1 and candidates > 0 else many * count
+    limit = kept if kept > 0 else candidates * class_count if kept == -1 and candidates > 0 else class_count * count
     return _write_rows(_detections(boxes, array, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
 
 
@@ -146,64 +155,64 @@ def _detections(boxes: NDArray[Any], scores: NDArray[Any], rules: _Rules) -> Ite
         boxes.shape[1], rules.overlap, rules.least, strict=True,
         candidates=rules.candidates if rules.candidates >= 0 else None,
     )  # fmt: skip
-    select = _by_best_class if rules.one_list else _by_class
-    for batch in memory.in_time(range(len(scores))):
-        labels, chosen, left = select(boxes[batch], scores[batch], rules.background, limits)
-        best = by_score(left)[: rules.kept if rules.kept >= 0 else None]
-        best = best[np.argsort(labels[best], kind="stable")]
-        own = np.minimum(labels[best], boxes.shape[2] - 1)
-        yield batch, labels[best], left[best], boxes[batch, chosen[best], own]
+    select = _select_by_best_class if rules.one_list else _select_by_class
+    for batch in memory.within_time_limit(range(len(scores))):
+        labels, selected_places, left = select(boxes[batch], scores[batch], rules.background, limits)
+        best_order = order_by_score(left)[: rules.kept if rules.kept >= 0 else None]
+        best_order = best_order[np.argsort(labels[best_order], kind="stable")]
+        box_labels = np.minimum(labels[best_order], boxes.shape[2] - 1)
+        yield batch, labels[best_order], left[best_order], boxes[batch, selected_places[best_order], box_labels]
 
 
-def _by_class(
+def _select_by_class(
     boxes: NDArray[Any], scores: NDArray[Any], background: int, limits: Limits
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return class, prior and score of each box selected per class."""
-    labels, chosen, left = [], [], []
-    for label in memory.in_time(range(scores.shape[1])):
+    labels, selected_places, left = [], [], []
+    for label in memory.within_time_limit(range(scores.shape[1])):
         if label != background:
-            own = boxes[:, min(label, boxes.shape[1] - 1)]
-            places, kept = select_with_suppression(scores[:, label], limits, apart(own))
+            class_boxes = boxes[:, min(label, boxes.shape[1] - 1)]
+            places, selected_scores = select_with_suppression(scores[:, label], limits, OverlapFunction(class_boxes))
             labels += [label] * len(places)
-            chosen += places.tolist()
-            left += kept.tolist()
-    return np.array(labels, np.intp), np.array(chosen, np.intp), np.array(left, scores.dtype)
+            selected_places += places.tolist()
+            left += selected_scores.tolist()
+    return np.array(labels, np.intp), np.array(selected_places, np.intp), np.array(left, scores.dtype)
 
 
-def _by_best_class(
+def _select_by_best_class(
     boxes: NDArray[Any], scores: NDArray[Any], background: int, limits: Limits
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return class, prior and score of the boxes selected by best class."""
-    others = scores.copy()
+    other_scores = scores.copy()
     if 0 <= background < scores.shape[1]:
-        others[:, background] = -np.inf
-    if not others.size:
+        other_scores[:, background] = -np.inf
+    if not other_scores.size:
         return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, scores.dtype)
-    labels = others.argmax(axis=1)
-    left = others[np.arange(len(others)), labels]
-    own = boxes[np.arange(len(boxes)), np.minimum(labels, boxes.shape[1] - 1)]
+    labels = other_scores.argmax(axis=1)
+    left = other_scores[np.arange(len(other_scores)), labels]
+    box_corners = boxes[np.arange(len(boxes)), np.minimum(labels, boxes.shape[1] - 1)]
 
     def same_class(box: int, other: NDArray[np.intp]) -> NDArray[Any]:
-        return np.where(labels[other] == labels[box], overlaps(own[box], own[other]), -np.inf)
+        return np.where(labels[other] == labels[box], overlaps(box_corners[box], box_corners[other]), -np.inf)
 
-    places, kept = select_with_suppression(left, limits, same_class)
-    return labels[places], places, kept
+    places, selected_scores = select_with_suppression(left, limits, same_class)
+    return labels[places], places, selected_scores
 
 
 def _write_rows(
-    items: Iterator[tuple[Any, ...]], room: int, dtype: np.dtype[Any], rules: _Rules, *, clip: bool
+    items: Iterator[tuple[Any, ...]], row_limit: int, dtype: np.dtype[Any], rules: _Rules, *, clip: bool
 ) -> NDArray[Any]:
     """Return the rows, then a row of batch -1 if there is room.
 
     The rest is masked.
     """
-    result = memory.empty((1, 1, max(0, room), 7), dtype)
+    result = memory.empty((1, 1, max(0, row_limit), 7), dtype)
     result[...] = 0
     rows, count = result[0, 0], 0
     for batch, labels, scores, boxes in items:
         part = slice(count, min(count + len(labels), len(rows)))
         count += len(labels)
-        with memory.quiet():
+        with memory.ignore_warnings():
             rows[part, 0] = batch
             rows[part, 1] = (labels - 1 if rules.one_list else labels)[: part.stop - part.start]
             rows[part, 2] = scores[: part.stop - part.start]
@@ -218,11 +227,11 @@ def _write_rows(
 
 
 #: Ratios that differ by less than this are equal.
-_SAME: Final = 1e-6
+_RATIO_TOLERANCE: Final = 1e-6
 #: The default variance.
 _VARIANCE: Final = 0.1
 #: More boxes per point than this are rejected before they are enumerated.
-_MANY: Final = 2**20
+_MAX_BOXES_PER_POINT: Final = 2**20
 
 
 class _Box(NamedTuple):
@@ -273,24 +282,27 @@ def boxes_of_sizes(
     rows, columns = _read_image_size("grid", grid)
     height, width = _read_image_size("image", image)
     sizes, larger, fixed, dense = (
-        np.array(each, np.float32).astype(np.float64) for each in (min_sizes, max_sizes, fixed_sizes, densities)
+        np.array(size_list, np.float32).astype(np.float64)
+        for size_list in (min_sizes, max_sizes, fixed_sizes, densities)
     )
-    if step < 0 or any((each < 0).any() for each in (sizes, larger, fixed)):
+    if step < 0 or any((size_list < 0).any() for size_list in (sizes, larger, fixed)):
         raise InputError("boxes_of_sizes: expected sizes and a step of at least 0")
     if not all_sizes:
         sizes, larger, step = sizes * height, larger[:0], step * height
-    different = _different(ratios, flip=flip)
-    boxes = list(_iterate_fixed_boxes(fixed, np.floor(dense), different, fixed_ratios))
-    boxes += _of_sizes(sizes, larger, different, most_first=most_first, repeated=all_sizes)
-    more = int(sum(min(n, _MANY) ** 2 - 1 for n in np.floor(dense)))
-    counted = len(fixed) or (len(sizes) if all_sizes else 1)
-    counted = (1 + len(different)) * (counted + (0 if len(fixed_ratios) else more))
-    counted += (0 if len(fixed) else len(max_sizes) if all_sizes else len(sizes) - 1) + len(fixed_ratios) * more
-    if len(boxes) != counted:
-        raise NoKernel(f"boxes_of_sizes: {counted} boxes are declared, but the attributes describe {len(boxes)}")
-    with memory.quiet():
-        x, y = ((np.arange(n) + offset) * step if step else (np.arange(n) + 0.5) * np.float64(whole) / n
-                for n, whole in ((columns, width), (rows, height)))  # fmt: skip
+    distinct_ratios = _distinct_ratios(ratios, flip=flip)
+    boxes = list(_iterate_fixed_boxes(fixed, np.floor(dense), distinct_ratios, fixed_ratios))
+    boxes += _iterate_boxes(sizes, larger, distinct_ratios, most_first=most_first, repeated=all_sizes)
+    extra_boxes = int(sum(min(n, _MAX_BOXES_PER_POINT) ** 2 - 1 for n in np.floor(dense)))
+    count_per_size = len(fixed) or (len(sizes) if all_sizes else 1)
+    count_per_size = (1 + len(distinct_ratios)) * (count_per_size + (0 if len(fixed_ratios) else extra_boxes))
+    count_per_size += (0 if len(fixed) else len(max_sizes) if all_sizes else len(sizes) - 1) + len(
+        fixed_ratios
+    ) * extra_boxes
+    if len(boxes) != count_per_size:
+        raise NoKernel(f"boxes_of_sizes: {count_per_size} boxes are declared, but the attributes describe {len(boxes)}")
+    with memory.ignore_warnings():
+        x, y = ((np.arange(n) + offset) * step if step else (np.arange(n) + 0.5) * np.float64(image_length) / n
+                for n, image_length in ((columns, width), (rows, height)))  # fmt: skip
     return _place_boxes(x, y, boxes, (height, width), variances, clip=clip, dtype=dtype)
 
 
@@ -322,40 +334,40 @@ def boxes_of_lists(
     height, width = _read_image_size("image", image)
     if step_across == 0 and step_down == 0:
         step_across = step_down = step
-    with memory.quiet():
+    with memory.ignore_warnings():
         if step_across == 0 and step_down == 0:
             step_across, step_down = float(np.float64(width) / columns), float(np.float64(height) / rows)
         x, y = ((np.arange(n) + offset) * spacing for n, spacing in ((columns, step_across), (rows, step_down)))
     halves = np.array([widths, heights], np.float32).astype(np.float64).T / 2
     return _place_boxes(
-        x, y, [_Box(*each) for each in halves.tolist()], (height, width), variances, clip=clip, dtype=dtype
+        x, y, [_Box(*half_sizes) for half_sizes in halves.tolist()], (height, width), variances, clip=clip, dtype=dtype
     )
 
 
-def _read_image_size(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
-    if sizes.shape != (2,) or sizes.dtype.kind not in "iu" or (what == "grid" and (sizes < 0).any()):
-        raise InputError(f"expected the height and the width of the {what}, found {sizes!r:.60}")
+def _read_image_size(noun: str, sizes: NDArray[Any]) -> tuple[int, int]:
+    if sizes.shape != (2,) or sizes.dtype.kind not in "iu" or (noun == "grid" and (sizes < 0).any()):
+        raise InputError(f"expected the height and the width of the {noun}, found {sizes!r:.60}")
     height, width = int(sizes[0]), int(sizes[1])
-    if what == "grid":
-        memory.hold((height + width, 4), np.dtype(np.float64))
+    if noun == "grid":
+        memory.check_budget((height + width, 4), np.dtype(np.float64))
     return height, width
 
 
-def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
+def _distinct_ratios(ratios: Sequence[float], *, flip: bool) -> list[float]:
     """Return distinct ratios other than 1, with `flip` each with its inverse."""
     numbers = [1.0]
-    for ratio in memory.in_time(ratios):
+    for ratio in memory.within_time_limit(ratios):
         number = float(np.float32(ratio))
-        if all(abs(number - reference) >= _SAME for reference in numbers):
+        if all(abs(number - reference) >= _RATIO_TOLERANCE for reference in numbers):
             numbers += [number, 1 / number if number else np.inf] if flip else [number]
-        if len(numbers) > _MANY:
+        if len(numbers) > _MAX_BOXES_PER_POINT:
             raise InputError("boxes_of_sizes: too many aspect ratios")
     return numbers[1:]
 
 
 def _half_sizes(size: float, ratio: float) -> tuple[float, float]:
     """Return half width and half height of a square reshaped to a ratio."""
-    with memory.quiet():
+    with memory.ignore_warnings():
         root = np.sqrt(np.float64(ratio))
         return float(size * 0.5 * root), float(np.float64(size * 0.5) / root)
 
@@ -369,38 +381,38 @@ def _iterate_fixed_boxes(
     """
     if not len(sizes):
         return
-    if len(densities) < len(sizes) or (densities < 1).any() or densities.max() ** 2 * len(sizes) > _MANY:
+    if len(densities) < len(sizes) or (densities < 1).any() or densities.max() ** 2 * len(sizes) > _MAX_BOXES_PER_POINT:
         raise NoKernel(
             "boxes_of_sizes: it is unspecified how to handle fixed sizes without a density of 1 or more, or this many "
             "of them"
         )
-    if max(sizes.max(), 0) > _MANY:
+    if max(sizes.max(), 0) > _MAX_BOXES_PER_POINT:
         raise NoKernel("boxes_of_sizes: the fixed sizes are too large for integers")
     for size, density in zip(sizes.tolist(), densities.tolist(), strict=False):
         shapes = [_half_sizes(size, float(np.float32(ratio))) for ratio in (fixed or ratios)]
         if not fixed:
             shapes.insert(0, (int(size) * 0.5,) * 2)
         spacing = int(size / density)
-        places = [at * spacing + spacing / 2 - int(size) // 2 for at in range(int(density))]
-        for wide, high in memory.in_time(shapes):
-            yield from (_Box(wide, high, x, y, cut=True, has_size=size % 2 == 0) for y in places for x in places)
+        places = [cell_index * spacing + spacing / 2 - int(size) // 2 for cell_index in range(int(density))]
+        for width_ratio, high in memory.within_time_limit(shapes):
+            yield from (_Box(width_ratio, high, x, y, cut=True, has_size=size % 2 == 0) for y in places for x in places)
 
 
-def _of_sizes(
+def _iterate_boxes(
     sizes: NDArray[Any], larger: NDArray[Any], ratios: Sequence[float], *, most_first: bool, repeated: bool
 ) -> Iterator[_Box]:
     """Yield boxes of sizes and ratios.
 
     Without `repeated`, boxes of ratios are yielded once, after the last size.
     """
-    if len(sizes) * (len(ratios) + 1) > _MANY:
+    if len(sizes) * (len(ratios) + 1) > _MAX_BOXES_PER_POINT:
         raise InputError("boxes_of_sizes: too many sizes or aspect ratios")
-    for at, size in enumerate(sizes.tolist()):
+    for size_index, size in enumerate(sizes.tolist()):
         yield _Box(size / 2, size / 2)
-        means = [float(np.sqrt(size * larger[at])) / 2] if at < len(larger) else []
-        shaped = [_half_sizes(size if repeated else float(sizes[0]), ratio) for ratio in ratios]
-        of_means, of_ratios = [_Box(half, half) for half in means], [_Box(*shape) for shape in shaped]
-        if not repeated and at < len(sizes) - 1:
+        means = [float(np.sqrt(size * larger[size_index])) / 2] if size_index < len(larger) else []
+        shaped_boxes = [_half_sizes(size if repeated else float(sizes[0]), ratio) for ratio in ratios]
+        of_means, of_ratios = [_Box(half, half) for half in means], [_Box(*shape) for shape in shaped_boxes]
+        if not repeated and size_index < len(sizes) - 1:
             of_ratios = []
         yield from of_means + of_ratios if most_first else of_ratios + of_means
 
@@ -422,20 +434,22 @@ def _place_boxes(
     if len(variances) not in {0, 1, 4}:
         raise InputError(f"expected zero, one or four variances, found {len(variances)}")
     result = memory.empty((2, 4 * len(x) * len(y) * len(boxes)), np.dtype(dtype))
-    memory.hold((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # working memory
+    memory.check_budget((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # working memory
     parts = np.array([box[:4] for box in boxes], np.float64).reshape(-1, 4)
     cut = np.array([box.cut for box in boxes], np.bool_)
-    across, down = x[None, :, None] + parts[:, 2], y[:, None, None] + parts[:, 3]
+    x_coordinates, y_coordinates = x[None, :, None] + parts[:, 2], y[:, None, None] + parts[:, 3]
     array = np.empty((len(y), len(x), len(boxes), 4))
-    with memory.quiet():
-        for at, (places, half, size) in enumerate([(across, parts[:, 0], image[1]), (down, parts[:, 1], image[0])]):
-            for corner, ends in ((at, places - half), (at + 2, places + half)):
+    with memory.ignore_warnings():
+        for axis_index, (places, half, size) in enumerate(
+            [(x_coordinates, parts[:, 0], image[1]), (y_coordinates, parts[:, 1], image[0])]
+        ):
+            for corner, ends in ((axis_index, places - half), (axis_index + 2, places + half)):
                 shares = ends / np.float64(size)
                 known_array = np.minimum(shares, 1) if corner > 1 else np.maximum(shares, 0)
                 array[..., corner] = np.where(cut, known_array, shares)
     result[0] = round_to(np.clip(array, 0, 1) if clip else array, result.dtype).reshape(-1)
-    each = round_to(np.array(variances or [_VARIANCE], np.float32).astype(np.float64), result.dtype)
-    result[1].reshape(-1, len(each))[...] = each
+    variance_array = round_to(np.array(variances or [_VARIANCE], np.float32).astype(np.float64), result.dtype)
+    result[1].reshape(-1, len(variance_array))[...] = variance_array
     unknown = np.array([not box.has_size for box in boxes], np.bool_)
     if not unknown.any():
         return result
@@ -445,7 +459,7 @@ def _place_boxes(
 
 
 #: The maximum log of a side's growth, as in the original detectors.
-_MOST: Final = log(1000 / 16)
+_MAX_GROWTH: Final = log(1000 / 16)
 
 
 class _Choice(NamedTuple):
@@ -497,24 +511,30 @@ def propose_of_images(
     require_shape("propose_of_images", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
     require_shape("propose_of_images", "anchors", anchors.shape, (*anchors.shape[:3], 4))
     require_shape("propose_of_images", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
-    to_type, more = precision_of(anchors, scores), 0.0 if normalized else 1.0
-    choice = _Choice(before, behind, overlap, (min_size, min_size), more, eta, first=False)
+    to_type, side_offset = precision_of(anchors, scores), 0.0 if normalized else 1.0
+    choice = _Choice(before, behind, overlap, (min_size, min_size), side_offset, eta, first=False)
     arrays = []
-    for at in memory.in_time(range(len(scores))):
-        moved, array = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], to_type)
-        boxes = _moved_anchors(anchors.astype(to_type).reshape(-1, 4), moved, more=more, less=more, most=_MOST)
+    for image in memory.within_time_limit(range(len(scores))):
+        moved_boxes, array = _in_order("propose_of_images", anchors.shape[:3], offsets[image], scores[image], to_type)
+        boxes = _moved_anchors(
+            anchors.astype(to_type).reshape(-1, 4),
+            moved_boxes,
+            side_offset=side_offset,
+            far_offset=side_offset,
+            size_limit=_MAX_GROWTH,
+        )
         if scale_least:
-            least = [float(to_type(min_size) * scale) for scale in sizes[at].astype(to_type)[[-1, 2]]]
+            least = [float(to_type(min_size) * scale) for scale in sizes[image].astype(to_type)[[-1, 2]]]
             choice = choice._replace(least=(least[0], least[1]))
-        arrays.append(_select_proposals(_clip_boxes(boxes, sizes[at].astype(to_type), more), array, choice))
+        arrays.append(_select_proposals(_clip_boxes(boxes, sizes[image].astype(to_type), side_offset), array, choice))
     number = memory.empty((len(scores),), np.dtype(np.int32 if int32_counts else np.int64))
     number[...] = [len(left) for _, left in arrays]
     total = int(number.sum())
-    corners, kept = memory.empty((total, 4), scores.dtype), memory.empty((total,), scores.dtype)
-    with memory.quiet():
+    corners, kept_scores = memory.empty((total, 4), scores.dtype), memory.empty((total,), scores.dtype)
+    with memory.ignore_warnings():
         corners[...] = np.concatenate([np.zeros((0, 4), to_type), *(boxes for boxes, _ in arrays)])
-        kept[...] = np.concatenate([np.zeros(0, to_type), *(left for _, left in arrays)])
-    return corners, kept, number
+        kept_scores[...] = np.concatenate([np.zeros(0, to_type), *(left for _, left in arrays)])
+    return corners, kept_scores, number
 
 
 def propose_of_image(
@@ -542,19 +562,21 @@ def propose_of_image(
     if behind < 0:
         raise InputError(f"propose_of_image: expected at least 0 regions, found {behind}")
     to_type = precision_of(anchors, scores)
-    many, height, width = scores.shape
-    moved, known_array = _in_order("propose_of_image", (height, width, many), offsets, scores, to_type)
+    anchor_count, height, width = scores.shape
+    moved_boxes, known_array = _in_order("propose_of_image", (height, width, anchor_count), offsets, scores, to_type)
     require_shape("propose_of_image", "anchors", anchors.shape, (scores.size, 4))
     boxes = _clip_boxes(
-        _moved_anchors(anchors.astype(to_type), moved, more=1.0, less=1.0, most=_MOST), size.astype(to_type), 1.0
+        _moved_anchors(anchors.astype(to_type), moved_boxes, side_offset=1.0, far_offset=1.0, size_limit=_MAX_GROWTH),
+        size.astype(to_type),
+        1.0,
     )
     choice = _Choice(before, behind, overlap, (min_size, min_size), 1.0, zeroed=zero_short)
     array, left = _select_proposals(boxes, known_array, choice._replace(between=0.0) if zero_short else choice)
-    corners, kept = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
-    corners[...], kept[...] = 0, 0
-    with memory.quiet():
-        corners[: len(left)], kept[: len(left)] = array, left
-    return corners, kept
+    corners, kept_scores = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
+    corners[...], kept_scores[...] = 0, 0
+    with memory.ignore_warnings():
+        corners[: len(left)], kept_scores[: len(left)] = array, left
+    return corners, kept_scores
 
 
 def propose_from_sizes(
@@ -593,18 +615,18 @@ def propose_from_sizes(
     """
     if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
         raise InputError("propose_from_sizes: expected 4-D scores and three or four numbers per image")
-    to_type, more = precision_of(scores, offsets), 0.0 if rows_first else 1.0
-    batches, many, height, width = len(scores), scores.shape[1] // 2, *scores.shape[2:]
+    to_type, side_offset = precision_of(scores, offsets), 0.0 if rows_first else 1.0
+    batches, anchor_count, height, width = len(scores), scores.shape[1] // 2, *scores.shape[2:]
     kinds = _anchors(base, ratios, scales, rounded=not rows_first)
-    if scores.shape[1] % 2 or offsets.shape != (batches, 4 * many, height, width):
+    if scores.shape[1] % 2 or offsets.shape != (batches, 4 * anchor_count, height, width):
         raise InputError("propose_from_sizes: expected two scores and four offsets per anchor")
     corners = memory.empty((batches, behind, 5), scores.dtype)
-    kept = memory.empty((batches, behind), scores.dtype)
-    corners[...], kept[...] = 0, 0
-    if len(kinds) != many or (zero_short and not (height * width * many and _is_image(size))):
+    kept_scores = memory.empty((batches, behind), scores.dtype)
+    corners[...], kept_scores[...] = 0, 0
+    if len(kinds) != anchor_count or (zero_short and not (height * width * anchor_count and _is_image(size))):
         # which of the anchors is undocumented, or nothing is written
-        return np.ma.MaskedArray(corners.reshape(-1, 5), True), np.ma.MaskedArray(kept.reshape(-1), True)
-    memory.hold((height * width, many, 4), np.dtype(to_type))  # working memory
+        return np.ma.MaskedArray(corners.reshape(-1, 5), True), np.ma.MaskedArray(kept_scores.reshape(-1), True)
+    memory.check_budget((height * width, anchor_count, 4), np.dtype(to_type))  # working memory
     rows, columns = np.meshgrid(np.arange(height) * step, np.arange(width) * step, indexing="ij")
     first, second = (rows, columns) if rows_first else (columns, rows)
     grid = np.stack([first, second, first, second], axis=-1)[:, :, None].astype(to_type)
@@ -613,23 +635,29 @@ def propose_from_sizes(
     shortest = [float(to_type(min_size) * scale) for scale in (image[-1], image[2])]
     if rows_first:
         image, shortest = np.concatenate([image[1::-1], image[2:]]), shortest[::-1]
-        anchors = _clip_boxes(anchors, image, more)
+        anchors = _clip_boxes(anchors, image, side_offset)
     parts = np.array([centre_scale, centre_scale, side_scale, side_scale], to_type)
-    choice = _Choice(before, behind, overlap, (shortest[0], shortest[1]), more, zeroed=zero_short)
+    choice = _Choice(before, behind, overlap, (shortest[0], shortest[1]), side_offset, zeroed=zero_short)
     counts = []
-    for at in memory.in_time(range(batches)):
-        moved, array = _in_order("propose_from_sizes", (height, width, many), offsets[at], scores[at, many:], to_type)
-        boxes = _moved_anchors(anchors, moved / parts, more=more)
-        boxes, left = _select_proposals(_clip_boxes(boxes, image, more) if clip_before else boxes, array, choice)
-        boxes = _clip_boxes(boxes, image, more) if clip_behind else boxes
+    for batch_index in memory.within_time_limit(range(batches)):
+        moved_boxes, array = _in_order(
+            "propose_from_sizes",
+            (height, width, anchor_count),
+            offsets[batch_index],
+            scores[batch_index, anchor_count:],
+            to_type,
+        )
+        boxes = _moved_anchors(anchors, moved_boxes / parts, side_offset=side_offset)
+        boxes, left = _select_proposals(_clip_boxes(boxes, image, side_offset) if clip_before else boxes, array, choice)
+        boxes = _clip_boxes(boxes, image, side_offset) if clip_behind else boxes
         counts.append(len(left))
-        with memory.quiet():
-            corners[at, : len(left), 0], kept[at, : len(left)] = at, left
-            corners[at, : len(left), 1:] = boxes / image[[1, 0, 1, 0]] if normalize else boxes
-            corners[at, len(left) : len(left) + 1, 0] = -1
+        with memory.ignore_warnings():
+            corners[batch_index, : len(left), 0], kept_scores[batch_index, : len(left)] = batch_index, left
+            corners[batch_index, : len(left), 1:] = boxes / image[[1, 0, 1, 0]] if normalize else boxes
+            corners[batch_index, len(left) : len(left) + 1, 0] = -1
     if zero_short:
-        return corners.reshape(-1, 5), kept.reshape(-1)
-    return _mask_after_end(corners.reshape(-1, 5), kept.reshape(-1), counts, behind)
+        return corners.reshape(-1, 5), kept_scores.reshape(-1)
+    return _mask_after_end(corners.reshape(-1, 5), kept_scores.reshape(-1), counts, behind)
 
 
 def _is_image(size: NDArray[Any]) -> bool:
@@ -640,17 +668,17 @@ def _is_image(size: NDArray[Any]) -> bool:
 
 
 def _mask_after_end(
-    corners: NDArray[Any], kept: NDArray[Any], counts: Sequence[int], behind: int
+    corners: NDArray[Any], kept_scores: NDArray[Any], counts: Sequence[int], count_after: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return rows with batch -1 after the first short batch, the rest masked."""
-    lacking = next((at for at, count in enumerate(counts) if count < behind), None)
-    if lacking is None:
-        return corners, kept
-    end = lacking * behind + counts[lacking]
+    short_batch = next((batch_index for batch_index, count in enumerate(counts) if count < count_after), None)
+    if short_batch is None:
+        return corners, kept_scores
+    end = short_batch * count_after + counts[short_batch]
     mask = np.zeros(corners.shape, np.bool_)
     mask[end:] = True
     mask[end, 0] = False
-    return np.ma.MaskedArray(corners, mask), np.ma.MaskedArray(kept, mask[:, 1])
+    return np.ma.MaskedArray(corners, mask), np.ma.MaskedArray(kept_scores, mask[:, 1])
 
 
 def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rounded: bool) -> NDArray[Any]:
@@ -658,15 +686,15 @@ def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rou
 
     Centered on the cell at the origin.
     """
-    more = 1.0 if rounded else 0.0
+    side_offset = 1.0 if rounded else 0.0
     arrays = []
     for ratio in ratios:
-        across = float(np.sqrt(base * base / ratio)) if ratio > 0 else float("nan")
-        across = float(np.floor(across + 0.5)) if rounded else across
-        down = float(np.floor(across * ratio + 0.5)) if rounded else across * ratio
+        anchor_width = float(np.sqrt(base * base / ratio)) if ratio > 0 else float("nan")
+        anchor_width = float(np.floor(anchor_width + 0.5)) if rounded else anchor_width
+        anchor_height = float(np.floor(anchor_width * ratio + 0.5)) if rounded else anchor_width * ratio
         for scale in scales:
-            half = np.array([across * scale - more, down * scale - more]) / 2
-            middle = (base - more) / 2
+            half = np.array([anchor_width * scale - side_offset, anchor_height * scale - side_offset]) / 2
+            middle = (base - side_offset) / 2
             arrays.append(np.concatenate([middle - half, middle + half]))
     return np.array(arrays).reshape(-1, 4)
 
@@ -678,34 +706,39 @@ def _in_order(
 
     Ordered by row, column and anchor.
     """
-    height, width, many = places
-    require_shape(name, "scores", scores.shape, (many, height, width))
-    require_shape(name, "offsets", offsets.shape, (many * 4, height, width))
-    moved = offsets.astype(to_type).reshape(many, 4, height, width).transpose(2, 3, 0, 1).reshape(-1, 4)
-    return moved, scores.astype(to_type).transpose(1, 2, 0).reshape(-1)
+    height, width, anchor_count = places
+    require_shape(name, "scores", scores.shape, (anchor_count, height, width))
+    require_shape(name, "offsets", offsets.shape, (anchor_count * 4, height, width))
+    moved_offsets = offsets.astype(to_type).reshape(anchor_count, 4, height, width).transpose(2, 3, 0, 1).reshape(-1, 4)
+    return moved_offsets, scores.astype(to_type).transpose(1, 2, 0).reshape(-1)
 
 
 def _moved_anchors(
-    boxes: NDArray[Any], offsets: NDArray[Any], *, more: float, less: float = 0.0, most: float | None = None
+    boxes: NDArray[Any],
+    offsets: NDArray[Any],
+    *,
+    side_offset: float,
+    far_offset: float = 0.0,
+    size_limit: float | None = None,
 ) -> NDArray[Any]:
     """Return boxes [n, 4] with moved centers and sides.
 
-    less: subtracted from the upper corner.
+    far_offset: subtracted from the upper corner.
     """
     to_type = boxes.dtype.type
-    sides = boxes[:, 2:] - boxes[:, :2] + to_type(more)
+    sides = boxes[:, 2:] - boxes[:, :2] + to_type(side_offset)
     middles = boxes[:, :2] + to_type(0.5) * sides + offsets[:, :2] * sides
-    grown = offsets[:, 2:] if most is None else np.minimum(offsets[:, 2:], to_type(most))
-    reach = to_type(0.5) * (np.exp(grown) * sides)
-    return np.concatenate([middles - reach, middles + reach - to_type(less)], axis=-1)
+    scaled_offsets = offsets[:, 2:] if size_limit is None else np.minimum(offsets[:, 2:], to_type(size_limit))
+    reach = to_type(0.5) * (np.exp(scaled_offsets) * sides)
+    return np.concatenate([middles - reach, middles + reach - to_type(far_offset)], axis=-1)
 
 
-def _clip_boxes(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any]:
+def _clip_boxes(boxes: NDArray[Any], size: NDArray[Any], side_offset: float) -> NDArray[Any]:
     """Return boxes [n, 4] clipped to an image.
 
     size: starts with its height and width. Coordinates that are nan become 0.
     """
-    ends = (size[[1, 0, 1, 0]] - boxes.dtype.type(more)).astype(boxes.dtype)
+    ends = (size[[1, 0, 1, 0]] - boxes.dtype.type(side_offset)).astype(boxes.dtype)
     result: NDArray[Any] = np.fmax(np.where(ends < boxes, ends, boxes), boxes.dtype.type(0))
     return result
 
@@ -717,14 +750,14 @@ def _select_proposals(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice
     long = (sides >= np.array(choice.least, boxes.dtype)).all(axis=1)
     if choice.zeroed:
         scores, long = scores * long, np.ones_like(long)
-    order = by_score(scores)
+    order = order_by_score(scores)
     order = order[long[order]][: choice.before] if choice.first else order[: choice.before]
     order = order[long[order] & (choice.zeroed | ~np.isnan(scores[order]))]
     limits = Limits(choice.behind, choice.overlap, -np.inf, eta=choice.eta)
     corners, left = boxes[order], scores[order]
-    more = choice.more if choice.between is None else choice.between
-    places, kept = select_with_suppression(left, limits, apart(corners, more=more))
-    return corners[places], kept
+    side_offset = choice.more if choice.between is None else choice.between
+    places, selected_scores = select_with_suppression(left, limits, OverlapFunction(corners, more=side_offset))
+    return corners[places], selected_scores
 
 
 def activate_predictions(
@@ -755,17 +788,17 @@ def activate_predictions(
             f"{coordinates} "
             f"coordinates and {classes} classes"
         )
-    memory.hold(data.shape, np.dtype(np.float64))
+    memory.check_budget(data.shape, np.dtype(np.float64))
     result = to_float64(data).reshape(batch, count, coordinates + 1 + classes, rows, columns).copy()
-    with memory.quiet():
+    with memory.ignore_warnings():
         scored = slice(coordinates, coordinates + 1 if exclusive else None)
         for part in (slice(2), scored):
             result[:, :, part] = 1 / (1 + np.exp(-result[:, :, part]))
         if exclusive and classes:
-            likely = result[:, :, coordinates + 1 :]
-            likely -= likely.max(2, keepdims=True)
-            np.exp(likely, out=likely)
-            likely /= likely.sum(2, keepdims=True)
+            class_scores = result[:, :, coordinates + 1 :]
+            class_scores -= class_scores.max(2, keepdims=True)
+            np.exp(class_scores, out=class_scores)
+            class_scores /= class_scores.sum(2, keepdims=True)
     array = round_to(result, data.dtype).reshape(data.shape)
     if not exclusive:
         return array
@@ -791,14 +824,14 @@ def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
     batch, channels, rows, columns = data.shape
     if channels % (block * block):
         raise NoKernel(f"channels_of_places: it is unspecified where to store {channels} channels")
-    memory.hold(data.shape, data.dtype)
+    memory.check_budget(data.shape, data.dtype)
     planes = data.reshape(batch, channels // block // block, rows, block, columns, block)
-    moved = planes.transpose(0, 3, 5, 1, 2, 4)
-    return moved.reshape(batch, channels * block * block, rows // block, columns // block)
+    channels_first = planes.transpose(0, 3, 5, 1, 2, 4)
+    return channels_first.reshape(batch, channels * block * block, rows // block, columns // block)
 
 
 #: The region side that the pyramid's middle level is for, and that level.
-_SIDE, _MIDDLE = 224.0, 2
+_REGION_SIDE, _MIDDLE_LEVEL = 224.0, 2
 
 
 def boxes_on_grid(
@@ -823,26 +856,26 @@ def boxes_on_grid(
     require_shape("boxes_on_grid", "boxes", boxes.shape, (len(boxes), 4))
     height, width = features.shape[2:]
     to_type = precision_of(boxes)
-    down, across = rows or height, columns or width
+    grid_rows, grid_columns = rows or height, columns or width
     result = memory.empty((height, width, len(boxes), 4), boxes.dtype)
     result[...] = 0
-    if down > height or across > width or min(rows, columns) < 0:
+    if grid_rows > height or grid_columns > width or min(rows, columns) < 0:
         raise InputError(
-            f"boxes_on_grid: a grid of {down} x {across} cells does not fit in the feature map of {height} x {width}"
+            f"boxes_on_grid: a {grid_rows} x {grid_columns} grid does not fit in the {height} x {width} feature map"
         )
     if result.size:
-        steps = to_type(step_y or image.shape[2] / down), to_type(step_x or image.shape[3] / across)
+        steps = to_type(step_y or image.shape[2] / grid_rows), to_type(step_x or image.shape[3] / grid_columns)
         y, x = (
             (np.arange(count, dtype=to_type) + to_type(0.5)) * step
-            for count, step in zip((down, across), steps, strict=True)
+            for count, step in zip((grid_rows, grid_columns), steps, strict=True)
         )
         moves = np.stack([*np.meshgrid(x, y)] * 2, axis=-1)[:, :, None]
-        filled = round_to(moves + boxes.astype(to_type), boxes.dtype)
-        result.reshape(-1)[: filled.size] = filled.reshape(-1)
+        moved_boxes = round_to(moves + boxes.astype(to_type), boxes.dtype)
+        result.reshape(-1)[: moved_boxes.size] = moved_boxes.reshape(-1)
     shape = (-1, 4) if flat else result.shape
-    if (down, across) == (height, width):
+    if (grid_rows, grid_columns) == (height, width):
         return result.reshape(shape)
-    mask = np.arange(result.size) >= down * across * len(boxes) * 4
+    mask = np.arange(result.size) >= grid_rows * grid_columns * len(boxes) * 4
     return np.ma.MaskedArray(result, mask.reshape(result.shape)).reshape(shape)
 
 
@@ -857,15 +890,19 @@ def best_regions(regions: NDArray[Any], scores: NDArray[Any], *, count: int = 0)
         raise InputError(f"best_regions: cannot return {count} regions")
     result = memory.empty((count, 4), regions.dtype)
     result[...] = 0
-    order = by_score(scores.astype(precision_of(scores)))
+    order = order_by_score(scores.astype(precision_of(scores)))
     array = order[:count]
     result[: len(array)] = regions[array]
     known_array = scores[order]
-    same = np.zeros(len(order) + 1, np.bool_)
-    same[1:-1] = known_array[1:] == known_array[:-1]
-    lacking = np.ones(count, np.bool_)
-    lacking[: len(array)] = (same[:-1] | same[1:])[: len(array)] | np.isnan(known_array.astype(np.float64)).any()
-    return np.ma.MaskedArray(result, np.broadcast_to(lacking[:, None], result.shape)) if lacking.any() else result
+    is_duplicate = np.zeros(len(order) + 1, np.bool_)
+    is_duplicate[1:-1] = known_array[1:] == known_array[:-1]
+    is_unfilled = np.ones(count, np.bool_)
+    is_unfilled[: len(array)] = (is_duplicate[:-1] | is_duplicate[1:])[: len(array)] | np.isnan(
+        known_array.astype(np.float64)
+    ).any()
+    return (
+        np.ma.MaskedArray(result, np.broadcast_to(is_unfilled[:, None], result.shape)) if is_unfilled.any() else result
+    )
 
 
 def refine_boxes(
@@ -894,15 +931,15 @@ def refine_boxes(
     """
     if scores.ndim != 2 or len(weights) != 4:
         raise InputError("refine_boxes: expected 2-D scores and four weights")
-    many, labels = scores.shape
-    for name, array, shape in (("regions", regions, (many, 4)), ("offsets", offsets, (many, labels * 4))):
+    class_count, labels = scores.shape
+    for name, array, shape in (("regions", regions, (class_count, 4)), ("offsets", offsets, (class_count, labels * 4))):
         require_shape("refine_boxes", name, array.shape, shape)
     require_shape("refine_boxes", "the image", image.shape, (1, 3))
     to_type = precision_of(regions, scores)
     known_array = scores.astype(to_type)
     boxes = _refine_boxes(
         regions.astype(to_type),
-        offsets.astype(to_type).reshape(many, labels, 4),
+        offsets.astype(to_type).reshape(class_count, labels, 4),
         to_type(max_delta_log),
         np.array(weights, to_type),
     )
@@ -914,30 +951,32 @@ def refine_boxes(
     limits = Limits(of_class, overlap, score_threshold, strict=True)
     places: list[int] = []
     kinds: list[int] = []
-    for label in memory.in_time(range(1, labels)):
-        own = boxes[:, label]
-        matching_array, _ = select_with_suppression(known_array[:, label], limits, apart(own, more=1.0))
+    for label in memory.within_time_limit(range(1, labels)):
+        class_boxes = boxes[:, label]
+        matching_array, _ = select_with_suppression(
+            known_array[:, label], limits, OverlapFunction(class_boxes, more=1.0)
+        )
         places += matching_array.tolist()
         kinds += [label] * len(matching_array)
-    chosen, classes = np.array(places, np.intp), np.array(kinds, np.intp)
-    if len(chosen) > count:
-        best = by_score(known_array[chosen, classes])[:count]
-        chosen, classes = chosen[best], classes[best]
-    outputs = (boxes[chosen, classes], classes, known_array[chosen, classes])
+    selected_places, classes = np.array(places, np.intp), np.array(kinds, np.intp)
+    if len(selected_places) > count:
+        best_order = order_by_score(known_array[selected_places, classes])[:count]
+        selected_places, classes = selected_places[best_order], classes[best_order]
+    outputs = (boxes[selected_places, classes], classes, known_array[selected_places, classes])
     types = (regions.dtype, np.dtype(np.int32), scores.dtype)
     return tuple(_fill_rows(part, count, dtype) for part, dtype in zip(outputs, types, strict=True))  # type: ignore[return-value]
 
 
-def _refine_boxes(regions: NDArray[Any], offsets: NDArray[Any], most: Any, weights: NDArray[Any]) -> NDArray[Any]:
+def _refine_boxes(regions: NDArray[Any], offsets: NDArray[Any], size_limit: Any, weights: NDArray[Any]) -> NDArray[Any]:
     """Return boxes [n, classes, 4] from regions [n, 4] and offsets."""
     to_type = regions.dtype.type
     sides = regions[:, 2:] - regions[:, :2] + to_type(1)
     middles = (regions[:, :2] + to_type(0.5) * sides)[:, None]
-    moved = offsets / weights
-    reach = to_type(0.5) * np.exp(np.minimum(moved[..., 2:], most))
+    scaled_offsets = offsets / weights
+    reach = to_type(0.5) * np.exp(np.minimum(scaled_offsets[..., 2:], size_limit))
     ends = [
-        middles + (moved[..., :2] - reach) * sides[:, None],
-        middles + (moved[..., :2] + reach) * sides[:, None] - to_type(1),
+        middles + (scaled_offsets[..., :2] - reach) * sides[:, None],
+        middles + (scaled_offsets[..., :2] + reach) * sides[:, None] - to_type(1),
     ]
     return np.concatenate(ends, axis=-1)
 
@@ -946,7 +985,7 @@ def _fill_rows(part: NDArray[Any], count: int, dtype: np.dtype[Any]) -> NDArray[
     """Return `count` rows, the unused ones masked."""
     result = memory.empty((count, *part.shape[1:]), dtype)
     result[...] = 0
-    with memory.quiet():
+    with memory.ignore_warnings():
         result[: len(part)] = part
     if len(part) == count:
         return result
@@ -980,22 +1019,22 @@ def pool_from_pyramid(
     to_type = precision_of(regions)
     places = regions.astype(to_type)
     sides = places[:, 2:] - places[:, :2]
-    level = np.floor(_MIDDLE + np.log2(np.sqrt(sides[:, 0] * sides[:, 1]) / to_type(_SIDE)))
+    level = np.floor(_MIDDLE_LEVEL + np.log2(np.sqrt(sides[:, 0] * sides[:, 1]) / to_type(_REGION_SIDE)))
     is_valid = ~np.isnan(level) & np.isfinite(places).all(axis=1) & (sides > 0).all(axis=1)
-    at = np.clip(np.where(is_valid, level, 0), 0, len(layers) - 1).astype(np.intp)
-    is_valid &= at < len(scales)
+    layer_index = np.clip(np.where(is_valid, level, 0), 0, len(layers) - 1).astype(np.intp)
+    is_valid &= layer_index < len(scales)
     features = memory.empty((len(regions), layers[0].shape[1], size, size), regions.dtype)
     features[...] = 0
     mask = np.broadcast_to(~is_valid[:, None, None, None], features.shape).copy()
     for index, layer in enumerate(layers):
-        own = np.flatnonzero(is_valid & (at == index))
-        if len(own):
-            pooled = align_regions(
-                layer, regions[own], np.zeros(len(own), np.int64), height=size, width=size, samples=samples,
+        rows = np.flatnonzero(is_valid & (layer_index == index))
+        if len(rows):
+            crops = align_regions(
+                layer, regions[rows], np.zeros(len(rows), np.int64), height=size, width=size, samples=samples,
                 scale=1.0 / scales[index] if scales[index] else np.nan,
                 shift_behind=-0.5 if aligned else 0.0,
             )  # fmt: skip
-            features[own], mask[own] = np.ma.getdata(pooled), np.ma.getmaskarray(pooled)
-    ordered = regions[np.argsort(at, kind="stable")]
+            features[rows], mask[rows] = np.ma.getdata(crops), np.ma.getmaskarray(crops)
+    ordered = regions[np.argsort(layer_index, kind="stable")]
     order_known = np.ma.MaskedArray(ordered, True) if not is_valid.all() else ordered
     return (np.ma.MaskedArray(features, mask) if mask.any() else features), order_known

@@ -24,11 +24,11 @@ from specgate.execution.kernels.arithmetic import (
     choose_elements,
     is_float,
     round_to,
-    rows_by,
+    row_function,
     singles_by,
     to_float32,
 )
-from specgate.execution.memory import quiet
+from specgate.execution.memory import ignore_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -78,6 +78,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "identity",
+    "ignore_warnings",
     "in_place",
     "inverse_error_function",
     "is_finite",
@@ -105,11 +106,11 @@ __all__ = [
     "power_by_logarithm",
     "power_to_constant",
     "prepare_input",
-    "quiet",
     "quotient",
     "reciprocal",
     "remainder",
     "rename_kernel",
+    "require_float",
     "require_integers",
     "right_shift",
     "round_to_integer",
@@ -126,12 +127,11 @@ __all__ = [
     "tan",
     "tanh",
     "unary",
-    "want_float",
 ]  # fmt: skip
 
 #: numpy's iterator supports at most this many arrays.
-_ITERATED: Final = 32
-_WIDE: Final = np.dtype(np.float64)
+_MAX_ITERATOR_ARRAYS: Final = 32
+_FLOAT64: Final = np.dtype(np.float64)
 
 
 class Broadcast(TypedDict, total=False):
@@ -160,11 +160,11 @@ def compute_rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]
     The result has the type of the first array. The function may write into its arrays.
     """
     first = arrays[0]
-    with quiet():
+    with ignore_warnings():
         if first.size <= BLOCK or any(x.shape != first.shape for x in arrays):
             return round_to(function(*(np.array(array, np.float64) for array in arrays)), first.dtype)
         flat = (np.ascontiguousarray(array).reshape(-1) for array in arrays)
-        return rows_by(function, *flat, dtype=first.dtype).reshape(first.shape)
+        return row_function(function, *flat, dtype=first.dtype).reshape(first.shape)
 
 
 def store_as(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -174,10 +174,10 @@ def store_as(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         low, high = max(limits.min, np.iinfo(x.dtype).min), min(limits.max, np.iinfo(x.dtype).max)
         return cast(np.clip(x, low, high), dtype)
     cut = np.trunc(np.where(np.isnan(x), 0.0, x.astype(np.float64)))
-    inside = (cut >= float(limits.min)) & (cut < float(limits.max) + (limits.max <= 2**32))
-    result = np.where(inside, cut, 0.0).astype(dtype)
+    in_range = (cut >= float(limits.min)) & (cut < float(limits.max) + (limits.max <= 2**32))
+    result = np.where(in_range, cut, 0.0).astype(dtype)
     ends = np.where(cut > 0, np.array(limits.max, dtype), np.array(limits.min, dtype))
-    return np.where(inside, result, ends)
+    return np.where(in_range, result, ends)
 
 
 def prepare_input(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray[Any]:
@@ -192,12 +192,12 @@ def prepare_input(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> ND
     integer = not is_float(x.dtype)
     work = np.dtype(np.float32 if integer else values.dtype)
     scale, bias = (np.asarray(number).astype(work) for number in scale_bias)
-    with quiet():
+    with ignore_warnings():
         values = values.astype(work, copy=False) * scale + bias
     return store_as(values, x.dtype) if integer else values
 
 
-def want_float(name: str, *arrays: NDArray[Any]) -> None:
+def require_float(name: str, *arrays: NDArray[Any]) -> None:
     """Raise InputError unless all arrays are floating-point."""
     for array in arrays:
         if not is_float(array.dtype):
@@ -217,14 +217,14 @@ def broadcast_arrays(
     to_first: bool = False,
     axis: int | None = None,
     same_type: bool = True,
-    repeat: bool = True,
+    repeat_scalars: bool = True,
 ) -> tuple[NDArray[Any], ...]:
     """Return arrays broadcast to one shape.
 
     Raises InputError where shapes or types differ. broadcast: numpy broadcasting; only incompatible shapes are
-    rejected. repeat: materialize the broadcast; otherwise functions broadcast themselves, which is faster. to_first:
-    unidirectional broadcasting to the first array's shape. The other arrays have one element, or from dimension `axis`
-    on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
+    rejected. repeat_scalars: materialize the broadcast; otherwise functions broadcast themselves, which is faster.
+    to_first: unidirectional broadcasting to the first array's shape. The other arrays have one element, or from
+    dimension `axis` on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
     """
     first = arrays[0]
     one_shape = True
@@ -233,18 +233,18 @@ def broadcast_arrays(
             raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
         one_shape = one_shape and array.shape == first.shape
     if broadcast and to_first:
-        return first, *(_laid_on(name, array, first, axis) for array in arrays[1:])
-    if one_shape or (broadcast and not repeat and len(arrays) == 2 and _repeats(*arrays)):
+        return first, *(_broadcast_from_axis(name, array, first, axis) for array in arrays[1:])
+    if one_shape or (broadcast and not repeat_scalars and len(arrays) == 2 and _repeats(*arrays)):
         return arrays
     shapes = [array.shape for array in arrays]
     if not broadcast:
         raise InputError(f"{name}: expected one shape, found {_format_shapes(shapes)}")
     try:
-        shape = np.broadcast(*arrays).shape if len(arrays) < _ITERATED else _broadcast_shape(name, shapes)
+        shape = np.broadcast(*arrays).shape if len(arrays) < _MAX_ITERATOR_ARRAYS else _broadcast_shape(name, shapes)
     except ValueError:
         shape = _broadcast_shape(name, shapes)
-    memory.hold(shape, _WIDE)  # rejects results that are too large; nothing is allocated
-    return tuple(np.broadcast_to(array, shape) for array in arrays) if repeat else arrays
+    memory.check_budget(shape, _FLOAT64)  # rejects results that are too large; nothing is allocated
+    return tuple(np.broadcast_to(array, shape) for array in arrays) if repeat_scalars else arrays
 
 
 def _repeats(a: NDArray[Any], b: NDArray[Any]) -> bool:
@@ -265,20 +265,20 @@ def _broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
         raise InputError(f"{name}: the shapes {_format_shapes(shapes)} cannot be broadcast") from None
 
 
-def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | None) -> NDArray[Any]:
+def _broadcast_from_axis(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | None) -> NDArray[Any]:
     """Return an array broadcast to the first one's shape from `axis` on."""
     if array.size == 1:
         return np.broadcast_to(array.reshape(()), first.shape)
     if axis is not None and axis < 0:
         raise NoKernel(f"{name}: it is unspecified what an axis of {axis} means")
     start = first.ndim - array.ndim if axis is None else axis
-    behind = first.ndim - array.ndim - start
-    among = zip(array.shape, first.shape[max(start, 0) :], strict=False)
-    if start < 0 or behind < 0 or any(size not in {1, whole} for size, whole in among):
+    trailing_axes = first.ndim - array.ndim - start
+    size_pairs = zip(array.shape, first.shape[max(start, 0) :], strict=False)
+    if start < 0 or trailing_axes < 0 or any(size not in {1, full_size} for size, full_size in size_pairs):
         raise InputError(
             f"{name}: the shape {list(array.shape)} does not broadcast to {list(first.shape)} from dimension {start} on"
         )
-    return np.broadcast_to(array.reshape(*array.shape, *(1,) * behind), first.shape)
+    return np.broadcast_to(array.reshape(*array.shape, *(1,) * trailing_axes), first.shape)
 
 
 def bits_of(x: NDArray[Any]) -> NDArray[Any]:
@@ -286,9 +286,9 @@ def bits_of(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(x, order="C").view(f"u{x.dtype.itemsize}")
 
 
-def mask_undefined(result: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
+def mask_undefined(result: NDArray[Any], is_undefined: NDArray[Any]) -> NDArray[Any]:
     """Return the result with elements without a defined value masked, if any."""
-    return np.ma.MaskedArray(result, mask=where) if where.any() else result
+    return np.ma.MaskedArray(result, mask=is_undefined) if is_undefined.any() else result
 
 
 def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
@@ -297,12 +297,12 @@ def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) 
     Masked where the type cannot hold the result.
     """
     limits = np.iinfo(x.dtype)
-    with quiet():
+    with ignore_warnings():
         values = function(x.astype(np.float64))
         low = np.floor(values)
         result = np.where(values - low >= 0.5, low + 1, low)
-        fits = (result >= float(limits.min)) & (result < float(limits.max) + (limits.max <= 2**32))
-    return mask_undefined(np.where(fits, result, 0.0).astype(x.dtype), ~fits)
+        is_in_range = (result >= float(limits.min)) & (result < float(limits.max) + (limits.max <= 2**32))
+    return mask_undefined(np.where(is_in_range, result, 0.0).astype(x.dtype), ~is_in_range)
 
 
 def in_place(function: np.ufunc) -> Callable[[NDArray[Any]], NDArray[Any]]:
@@ -326,25 +326,25 @@ def unary(
     of_integers: the integer implementation, `function` rounded to nearest if None; integers are supported only where
     requested.
     """
-    wide = in_place(function) if isinstance(function, np.ufunc) else function
+    wide_function = in_place(function) if isinstance(function, np.ufunc) else function
     simple = of_singles if isinstance(of_singles, np.ufunc) else None
 
     def kernel(
         x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, integers: bool = False
     ) -> NDArray[Any]:
         if simple is not None and x.dtype == np.float32 and scale_bias is None:
-            with quiet():
+            with ignore_warnings():
                 return np.asarray(simple(x))
         if integers and not is_float(x.dtype):
             require_integers(name, x)
             return _nearest(function, x) if of_integers is None else of_integers(x)
-        want_float(name, x)
+        require_float(name, x)
         values = prepare_input(x, scale_bias)
-        with quiet():
+        with ignore_warnings():
             if of_singles is not None and values.dtype == np.float32:
                 array = singles_by(of_singles, values) if simple is None else np.asarray(simple(values))
                 return round_to(array, x.dtype)
-            return round_to(function(values) if single_steps else compute_rounded(wide, values), x.dtype)
+            return round_to(function(values) if single_steps else compute_rounded(wide_function, values), x.dtype)
 
     return rename_kernel(name, kernel)
 
@@ -372,27 +372,27 @@ def error_function(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(_erf(x), np.float64)
 
 
-def error_function_of_singles(x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]) -> None:
+def error_function_of_singles(x: NDArray[Any], out: NDArray[Any], workspace: NDArray[Any]) -> None:
     """Write the error function of float32 to `out`, accurate to 1.5e-7.
 
-    room: scratch array of the same size.
+    workspace: scratch array of the same size.
     """
-    odd_polynomial(_BELOW_TANH, x, out, room)
+    odd_polynomial(_BELOW_TANH, x, out, workspace)
     np.tanh(out, out)
 
 
 def odd_polynomial(
-    coefficients: tuple[np.float32, ...], x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]
+    coefficients: tuple[np.float32, ...], x: NDArray[Any], out: NDArray[Any], workspace: NDArray[Any]
 ) -> None:
     """Write x * P(x**2) to `out`.
 
-    coefficients: of P, from the highest on. room: scratch array.
+    coefficients: of P, from the highest on. workspace: scratch array.
     """
-    np.multiply(x, x, room)
-    np.multiply(room, coefficients[0], out)
-    for each in coefficients[1:-1]:
-        np.add(out, each, out)
-        np.multiply(out, room, out)
+    np.multiply(x, x, workspace)
+    np.multiply(workspace, coefficients[0], out)
+    for coefficient in coefficients[1:-1]:
+        np.add(out, coefficient, out)
+        np.multiply(out, workspace, out)
     np.add(out, coefficients[-1], out)
     np.multiply(out, x, out)
 
@@ -411,21 +411,21 @@ def _inverse(x: NDArray[Any]) -> NDArray[Any]:
     """
     y = _start(x)
     for _ in range(_STEPS):
-        above = np.where(x < 0.5, _erf(y).astype(np.float64) - x, (1 - x) - _erfc(y).astype(np.float64))
-        step = above * (_ROOT_OF_PI / 2) * np.exp(y * y)
+        refined = np.where(x < 0.5, _erf(y).astype(np.float64) - x, (1 - x) - _erfc(y).astype(np.float64))
+        step = refined * (_ROOT_OF_PI / 2) * np.exp(y * y)
         y = y - step / (1 + y * step)
     return y
 
 
-def _of_floats(x: NDArray[Any]) -> NDArray[Any]:
+def _inverse_of_floats(x: NDArray[Any]) -> NDArray[Any]:
     size = np.abs(x)
-    inside = size < 1
+    in_domain = size < 1
     result = np.where(size == 1, np.inf, np.nan)
-    result[inside] = _inverse(size[inside])
+    result[in_domain] = _inverse(size[in_domain])
     return np.asarray(np.copysign(result, x))
 
 
-inverse_error_function = unary("inverse_error_function", _of_floats)
+inverse_error_function = unary("inverse_error_function", _inverse_of_floats)
 
 
 _HALF: Final = np.float32(0.5)
@@ -436,7 +436,7 @@ def _exp(x: NDArray[Any]) -> NDArray[Any]:
     return compute_rounded(in_place(np.exp), x)
 
 
-def _ends(x: NDArray[Any]) -> NDArray[Any]:
+def _sign_limits(x: NDArray[Any]) -> NDArray[Any]:
     """Return the type's minimum for x < 0, its maximum for x > 0, and 0 for 0."""
     limits, zero = np.iinfo(x.dtype), np.zeros((), x.dtype)
     return np.where(x > 0, x.dtype.type(limits.max), np.where(x < 0, x.dtype.type(limits.min), zero))
@@ -448,7 +448,7 @@ arcsin = unary("arcsin", np.arcsin)
 arcsinh = unary("arcsinh", np.arcsinh)
 arctan = unary("arctan", np.arctan)
 arctan_of_nan_as_one = unary("arctan_of_nan_as_one", lambda x: np.arctan(np.where(np.isnan(x), x.dtype.type(1), x)))
-arctanh = unary("arctanh", np.arctanh, of_integers=_ends)
+arctanh = unary("arctanh", np.arctanh, of_integers=_sign_limits)
 ceil = unary("ceil", np.ceil, single_steps=True, of_integers=np.copy)
 cos = unary("cos", np.cos)
 cosh = unary("cosh", np.cosh)
@@ -495,7 +495,7 @@ def absolute(
         return round_to(np.abs(prepare_input(x, scale_bias)), x.dtype)
     if scale_bias is None or x.dtype.itemsize * 8 >= saturate_below:
         return _apply_signed(prepare_input(x, scale_bias), np.abs, saturate_below)
-    with quiet():
+    with ignore_warnings():
         return store_as(np.abs(prepare_input(x.astype(f"i{saturate_below // 8}"), scale_bias)), x.dtype)
 
 
@@ -511,7 +511,7 @@ def _apply_signed(
 
     Types of fewer than `saturate_below` bits are computed wider and clamped.
     """
-    with quiet():
+    with ignore_warnings():
         if x.dtype.itemsize * 8 < saturate_below:
             return store_as(function(x.astype(np.int64)), x.dtype)
         return function(x).astype(x.dtype, copy=False)
@@ -519,18 +519,18 @@ def _apply_signed(
 
 def sign(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
     """Return -1, 0 or 1 by sign; 0 for -0, and for nan unless keep_nan."""
-    with quiet():
+    with ignore_warnings():
         result = cast((x > 0).astype(np.int8) - (x < 0).astype(np.int8), x.dtype)
         return np.where(x == x, result, x) if keep_nan else result  # noqa: PLR0124
 
 
-def _half_away(x: NDArray[Any]) -> NDArray[Any]:
-    whole = np.trunc(x)
-    away = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
-    return np.asarray(np.where(x == 0, away.dtype.type(0), away))  # the sign is a factor, 0 for -0
+def _round_half_away(x: NDArray[Any]) -> NDArray[Any]:
+    truncated = np.trunc(x)
+    rounded = np.where(np.abs(x - truncated) >= _HALF, truncated + np.copysign(1, x), truncated)
+    return np.asarray(np.where(x == 0, rounded.dtype.type(0), rounded))  # the sign is a factor, 0 for -0
 
 
-def _half_added(x: NDArray[Any]) -> NDArray[Any]:
+def _round_half_up(x: NDArray[Any]) -> NDArray[Any]:
     single = to_float32(x, x.dtype)
     array: NDArray[Any] = np.sign(single) * np.floor(np.abs(single) + single.dtype.type(_HALF))
     return array
@@ -538,7 +538,7 @@ def _half_added(x: NDArray[Any]) -> NDArray[Any]:
 
 _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
     "half_to_even": np.rint,
-    "half_away_from_zero": _half_away,
+    "half_away_from_zero": _round_half_away,
     "toward_zero": np.trunc,
 }
 
@@ -554,10 +554,10 @@ def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> N
     if integers and not is_float(x.dtype):
         require_integers("round_to_integer", x)
         return x.copy()
-    want_float("round_to_integer", x)
-    with quiet():
+    require_float("round_to_integer", x)
+    with ignore_warnings():
         if mode == "half_added":
-            return round_to(_half_added(x), x.dtype)
+            return round_to(_round_half_up(x), x.dtype)
         return round_to(_ROUNDINGS[mode](to_float32(x, x.dtype)), x.dtype)
 
 
@@ -566,13 +566,13 @@ def is_not_a_number(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> N
 
     dtype: of the result, default bool.
     """
-    want_float("is_not_a_number", x)
+    require_float("is_not_a_number", x)
     return cast(np.isnan(x), dtype)
 
 
 def is_finite(x: NDArray[Any]) -> NDArray[Any]:
     """Return whether each element is finite."""
-    want_float("is_finite", x)
+    require_float("is_finite", x)
     return cast(np.isfinite(x), None)
 
 
@@ -581,7 +581,7 @@ def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] 
 
     signs: either, positive, negative or neither. dtype: of the result, default bool.
     """
-    want_float("is_infinite", x)
+    require_float("is_infinite", x)
     tests: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
         "either": np.isinf,
         "positive": np.isposinf,
@@ -602,11 +602,11 @@ def _binary(name: str, floats: Function, integers: Function) -> Callable[..., ND
     floats: accepts arrays that broadcast. integers: of one type.
     """
 
-    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+    def kernel(a: NDArray[Any], b: NDArray[Any], **options: Unpack[Broadcast]) -> NDArray[Any]:
         single = a.dtype == _SINGLE
         floating = single or is_float(a.dtype)
-        a, b = broadcast_arrays(name, a, b, repeat=not floating, **how)
-        with quiet():
+        a, b = broadcast_arrays(name, a, b, repeat_scalars=not floating, **options)
+        with ignore_warnings():
             if single:
                 return floats(a, b)
             if floating:
@@ -617,11 +617,11 @@ def _binary(name: str, floats: Function, integers: Function) -> Callable[..., ND
     return rename_kernel(name, kernel)
 
 
-def _larger(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def _maximum(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return np.where((b > a) | (a != a), b, a)  # noqa: PLR0124  # nan; of equal ones, as -0 and 0, the first
 
 
-def _lesser(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def _minimum(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return np.where((b < a) | (a != a), b, a)  # noqa: PLR0124
 
 
@@ -631,18 +631,18 @@ def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     The smallest integer divided by -1 is itself. Division by 0 has all bits set if unsigned, and is undefined if
     signed.
     """
-    ones = np.ones((), a.dtype)
-    by = np.where(b == 0, ones, b)
+    one_array = np.ones((), a.dtype)
+    safe_divisor = np.where(b == 0, one_array, b)
     if a.dtype.kind == "u":
-        return np.where(b == 0, ~np.zeros((), a.dtype), a // by)
-    return mask_undefined(_divide_truncated(a, by), b == 0)
+        return np.where(b == 0, ~np.zeros((), a.dtype), a // safe_divisor)
+    return mask_undefined(_divide_truncated(a, safe_divisor), b == 0)
 
 
-def _divide_truncated(a: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
+def _divide_truncated(a: NDArray[Any], divisor: NDArray[Any]) -> NDArray[Any]:
     # ufunc floor division, plus one where the exact quotient is fractional and negative
-    low = a // by
-    exact = low * by == a
-    negative = (a < 0) != (by < 0)
+    low = a // divisor
+    exact = low * divisor == a
+    negative = (a < 0) != (divisor < 0)
     return np.asarray(np.where(exact | ~negative, low, low + np.ones((), a.dtype)))
 
 
@@ -654,20 +654,20 @@ add = _binary("add", np.add, np.add)
 subtract = _binary("subtract", np.subtract, np.subtract)
 multiply = _binary("multiply", np.multiply, np.multiply)
 divide = _binary("divide", np.divide, _quotient)
-maximum = _binary("maximum", _larger, np.maximum)
-minimum = _binary("minimum", _lesser, np.minimum)
+maximum = _binary("maximum", _maximum, np.maximum)
+minimum = _binary("minimum", _minimum, np.minimum)
 average = _binary("average", lambda a, b: (a + b) / a.dtype.type(2), _average)
 difference_squared = _binary("difference_squared", lambda a, b: (a - b) * (a - b), lambda a, b: (a - b) * (a - b))
 
 
-def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **how: Unpack[Broadcast]) -> NDArray[Any]:
+def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **options: Unpack[Broadcast]) -> NDArray[Any]:
     """Return quotients; integers are floored or truncated, masked for 0."""
 
     def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-        by = np.where(b == 0, np.ones((), a.dtype), b)
-        return mask_undefined(np.asarray(a // by) if floor else _divide_truncated(a, by), b == 0)
+        safe_divisor = np.where(b == 0, np.ones((), a.dtype), b)
+        return mask_undefined(np.asarray(a // safe_divisor) if floor else _divide_truncated(a, safe_divisor), b == 0)
 
-    result: NDArray[Any] = _binary("quotient", np.divide, integers)(a, b, **how)
+    result: NDArray[Any] = _binary("quotient", np.divide, integers)(a, b, **options)
     return result
 
 
@@ -686,7 +686,7 @@ def arctan2(a: NDArray[Any], b: NDArray[Any], *, nan_as_one: bool = False) -> ND
     where the reciprocal of the other exceeds float32.
     """
     a, b = broadcast_arrays("arctan2", a, b)
-    want_float("arctan2", a)
+    require_float("arctan2", a)
     origin = (a == 0) & (b == 0)
     if nan_as_one:
         of_a, of_b = (np.isnan(first) & np.isfinite(second) & (second != 0) for first, second in ((a, b), (b, a)))
@@ -706,7 +706,7 @@ def remainder(
     raised_quotient: bool = False,
     exact: bool = False,
     by_zero: str = "ones",
-    **how: Unpack[Broadcast],
+    **options: Unpack[Broadcast],
 ) -> NDArray[Any]:
     """Return a - b * q, with q the rounded quotient of a and b.
 
@@ -726,19 +726,19 @@ def remainder(
             return np.asarray(np.mod(a, b) if floor else np.fmod(a, b))
         q = a / b
         if raised_quotient:
-            up = np.asarray(np.inf, q.dtype)
-            q = np.where(np.isinf(q) | (q == 0), q, np.nextafter(q, up if floor else np.copysign(up, q)))
+            infinity = np.asarray(np.inf, q.dtype)
+            q = np.where(np.isinf(q) | (q == 0), q, np.nextafter(q, infinity if floor else np.copysign(infinity, q)))
         left: NDArray[Any] = a - b * (np.floor(q) if floor else np.trunc(q))
         return left
 
     def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-        by = np.where(b == 0, np.ones((), a.dtype), b)
-        result: NDArray[Any] = np.mod(a, by) if floor else np.fmod(a, by)
+        safe_divisor = np.where(b == 0, np.ones((), a.dtype), b)
+        result: NDArray[Any] = np.mod(a, safe_divisor) if floor else np.fmod(a, safe_divisor)
         if a.dtype.kind == "u" and by_zero == "ones":
             return np.where(b == 0, ~np.zeros((), a.dtype), result)
         return mask_undefined(result, b == 0)
 
-    result: NDArray[Any] = _binary("remainder", floats, integers)(a, b, **how)
+    result: NDArray[Any] = _binary("remainder", floats, integers)(a, b, **options)
     return result
 
 
@@ -746,8 +746,8 @@ _SET_BITS: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
 
 
 def _bitwise(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
-    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        a, b = broadcast_arrays(name, a, b, **how)
+    def kernel(a: NDArray[Any], b: NDArray[Any], **options: Unpack[Broadcast]) -> NDArray[Any]:
+        a, b = broadcast_arrays(name, a, b, **options)
         return function(bits_of(a), bits_of(b)).view(a.dtype)
 
     return rename_kernel(name, kernel)
@@ -800,19 +800,19 @@ def _shift(
     a, b = broadcast_arrays(name, a, b)
     if a.dtype.kind != "u":
         raise InputError(f"{name}: expected unsigned integers, found {a.dtype}")
-    by = b.astype(np.uint64)
+    shift_counts = b.astype(np.uint64)
     if overlong == "word":
-        low = by & np.uint64(0xFFFFFFFF)
+        low = shift_counts & np.uint64(0xFFFFFFFF)
         five = low & np.uint64(31)
-        by = np.where(low < 32, five, five + np.uint64(32)) if a.dtype.itemsize == 8 else five
+        shift_counts = np.where(low < 32, five, five + np.uint64(32)) if a.dtype.itemsize == 8 else five
     elif overlong != "zero":
         raise InputError(f"{name}: expected overlong zero or word, found {overlong!r:.60}")
-    result = function(a.astype(np.uint64), np.minimum(by, np.uint64(63)))
-    return np.where(by < a.dtype.itemsize * 8, result, np.uint64(0)).astype(a.dtype)
+    result = function(a.astype(np.uint64), np.minimum(shift_counts, np.uint64(63)))
+    return np.where(shift_counts < a.dtype.itemsize * 8, result, np.uint64(0)).astype(a.dtype)
 
 
 def shift(
-    a: NDArray[Any], b: NDArray[Any], *, left: bool, overlong: str = "sign", **how: Unpack[Broadcast]
+    a: NDArray[Any], b: NDArray[Any], *, left: bool, overlong: str = "sign", **options: Unpack[Broadcast]
 ) -> NDArray[Any]:
     """Return integers shifted by b bits, left or right (arithmetic if signed).
 
@@ -821,27 +821,29 @@ def shift(
     """
     if overlong not in {"sign", "undefined"}:
         raise InputError(f"shift: expected overlong sign or undefined, found {overlong!r:.60}")
-    a, b = broadcast_arrays("shift", a, b, **how)
+    a, b = broadcast_arrays("shift", a, b, **options)
     require_integers("shift", a)
     bits = a.dtype.itemsize * 8
-    beyond = (b < 0) | (b >= bits)
-    by = np.where(beyond, np.asarray(0, b.dtype), b)
-    with quiet():
-        moved = np.left_shift(a, by) if left else np.right_shift(a, by)
+    is_overlong = (b < 0) | (b >= bits)
+    shift_counts = np.where(is_overlong, np.asarray(0, b.dtype), b)
+    with ignore_warnings():
+        shifted = np.left_shift(a, shift_counts) if left else np.right_shift(a, shift_counts)
         sign = np.where((a < 0) & (not left), np.asarray(-1, np.int64), np.asarray(0, np.int64)).astype(a.dtype)
-        lost = np.right_shift(moved, by) != a if left and a.dtype.kind == "i" else np.zeros((), np.bool_)
+        has_lost_bits = (
+            np.right_shift(shifted, shift_counts) != a if left and a.dtype.kind == "i" else np.zeros((), np.bool_)
+        )
     if overlong == "undefined":
-        return mask_undefined(moved, beyond | lost)
-    return np.where(beyond, sign, moved)
+        return mask_undefined(shifted, is_overlong | has_lost_bits)
+    return np.where(is_overlong, sign, shifted)
 
 
 def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
     """Return a comparison kernel with results 1 or 0 in `dtype`, default bool."""
 
     def kernel(
-        a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
+        a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **options: Unpack[Broadcast]
     ) -> NDArray[Any]:
-        a, b = broadcast_arrays(name, a, b, repeat=False, **how)
+        a, b = broadcast_arrays(name, a, b, repeat_scalars=False, **options)
         array = function(a, b)
         return array if dtype is None else cast(array, dtype)
 
@@ -862,8 +864,8 @@ def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., 
     Results have the inputs' type.
     """
 
-    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        a, b = broadcast_arrays(name, a, b, repeat=False, **how)
+    def kernel(a: NDArray[Any], b: NDArray[Any], **options: Unpack[Broadcast]) -> NDArray[Any]:
+        a, b = broadcast_arrays(name, a, b, repeat_scalars=False, **options)
         return cast(function(a, b), a.dtype)
 
     return rename_kernel(name, kernel)
@@ -888,8 +890,8 @@ def select(
     """
     if one_sided and not condition.shape == a.shape == b.shape:
         raise NoKernel("select: it is unspecified which input the others are broadcast to")
-    broadcast_arrays("select", a, b, broadcast=broadcast, repeat=False)
-    broadcast_arrays("select", condition, a, b, broadcast=broadcast, same_type=False, repeat=False)
+    broadcast_arrays("select", a, b, broadcast=broadcast, repeat_scalars=False)
+    broadcast_arrays("select", condition, a, b, broadcast=broadcast, same_type=False, repeat_scalars=False)
     return choose_elements(condition if condition.dtype == np.bool_ else condition != 0, a, b)
 
 
@@ -899,10 +901,10 @@ def _fold_left(
     """Return a left fold of a binary function, in float32 for narrower floats."""
     if not parts:
         raise InputError(f"{name}: expected at least one array")
-    first, *others = broadcast_arrays(name, *parts, broadcast=broadcast)
+    first, *other_parts = broadcast_arrays(name, *parts, broadcast=broadcast)
     result = to_float32(first, first.dtype)
-    with quiet():
-        for other in others:
+    with ignore_warnings():
+        for other in other_parts:
             result = function(result, to_float32(other, other.dtype))
     return np.array(result)
 
@@ -927,14 +929,14 @@ def mean_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> ND
     total = _fold_left("mean", parts, np.add, broadcast=broadcast)
     if not is_float(parts[0].dtype):
         raise InputError(f"mean: expected floating-point elements, found {parts[0].dtype}")
-    with quiet():
+    with ignore_warnings():
         return round_to(total / total.dtype.type(len(parts)), parts[0].dtype)
 
 
 _WORD: Final = 32
 
 
-def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+def power(base: NDArray[Any], exponent: NDArray[Any], **options: Unpack[Broadcast]) -> NDArray[Any]:
     """Return base ** exponent in the base's type, where types may differ.
 
     If either is a float: computed in float64 and rounded; an integer base truncates and clamps the result. Integers:
@@ -942,9 +944,9 @@ def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) 
     """
     square = exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f"
     base, exponent = broadcast_arrays(
-        "power", base, exponent, same_type=False, repeat=not square or exponent.ndim > base.ndim, **how
+        "power", base, exponent, same_type=False, repeat_scalars=not square or exponent.ndim > base.ndim, **options
     )
-    with quiet():
+    with ignore_warnings():
         if square:
             return round_to(np.square(to_float32(base, base.dtype)), base.dtype)
         if is_float(base.dtype) or is_float(exponent.dtype):
@@ -973,7 +975,7 @@ def power_by_logarithm(
     base, exponent = broadcast_arrays("power_by_logarithm", base, exponent, same_type=False)
     arrays = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
     x, y = (prepare_input(array, scale_bias) for array in arrays)
-    with quiet():
+    with ignore_warnings():
         if is_float(base.dtype) or is_float(exponent.dtype):
             work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)
             result = _real_power(x.astype(work), y)
@@ -997,7 +999,7 @@ def power_to_constant(
     if not is_float(x.dtype):
         raise InputError(f"power_to_constant: expected floating-point elements, found {x.dtype}")
     values = prepare_input(x, scale_bias)
-    with quiet():
+    with ignore_warnings():
         power = np.full(x.shape, exponent, np.float64).astype(values.dtype)
         return round_to(_real_power(values, power), x.dtype)
 
@@ -1005,20 +1007,22 @@ def power_to_constant(
 def _real_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
     y = exponent.astype(np.float32 if exponent.dtype.itemsize < 8 else np.float64).astype(np.float64)
     size = np.exp2(y * np.log2(np.abs(x.astype(np.float64)))).astype(x.dtype)
-    odd = np.fmod(y, 2) != 0 if is_float(exponent.dtype) else exponent % 2 != 0
+    is_odd = np.fmod(y, 2) != 0 if is_float(exponent.dtype) else exponent % 2 != 0
     fraction = (y != np.trunc(y)) | np.isinf(y)
-    signed = np.where(x < 0, np.where(fraction, np.asarray(np.nan, x.dtype), np.where(odd, -size, size)), size)
+    signed = np.where(x < 0, np.where(fraction, np.asarray(np.nan, x.dtype), np.where(is_odd, -size, size)), size)
     return np.where(x == 0, np.zeros((), x.dtype), signed)
 
 
 def _integer_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
     """Return integer powers wrapped around in 32 bits, or 64 for wider types."""
     base = _word(x)
-    wide = base.dtype
+    wide_dtype = base.dtype
     left = np.where(exponent > 0, exponent, 0).astype(np.uint64)
-    result, factor = np.ones(x.shape, wide), base
+    result, factor = np.ones(x.shape, wide_dtype), base
     while left.any():
         result = np.where(left % 2 == 1, result * factor, result)
         factor, left = factor * factor, left // 2
-    unit = np.where(base == 1, 1, np.where((base == -1) if wide.kind == "i" else False, 1 - 2 * (exponent % 2 != 0), 0))
-    return np.where(exponent < 0, unit.astype(wide), result)
+    unit = np.where(
+        base == 1, 1, np.where((base == -1) if wide_dtype.kind == "i" else False, 1 - 2 * (exponent % 2 != 0), 0)
+    )
+    return np.where(exponent < 0, unit.astype(wide_dtype), result)

@@ -13,7 +13,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import quiet, store_as
+from specgate.execution.kernels.elementwise import ignore_warnings, store_as
 from specgate.execution.kernels.pad_transpose import one_place
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[
     The result is complex [..., 2]; the other half is its conjugate. axes, signal_size: as in `complex_transform`, over
     all dimensions.
     """
-    values = _wide(data)
+    values = _to_float64(data)
     plan = _plan(data.shape, axes, signal_size)
     if plan:
         axis, size = plan[-1]
@@ -71,21 +71,21 @@ def inverse_half_transform(
     """
     values = _join_complex(data)
     plan = _plan(values.shape, axes, signal_size)
-    settled = len(plan) < 2
+    is_settled = len(plan) < 2
     for place, (axis, size) in enumerate(plan):
         if place < len(plan) - 1:
             values = _transform_axis(values, axis, size, inverse=True)
             continue
-        whole = max(0, 2 * (values.shape[axis] - 1))
-        result = whole if signal_size is None or int(signal_size.reshape(-1)[-1]) == -1 else size
-        settled = settled and result == whole
-        memory.hold(tuple(result if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
+        full_size = max(0, 2 * (values.shape[axis] - 1))
+        result = full_size if signal_size is None or int(signal_size.reshape(-1)[-1]) == -1 else size
+        is_settled = is_settled and result == full_size
+        memory.check_budget(tuple(result if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
         if result and values.size:
             values = np.fft.irfft(_fit_size(values, axis, result // 2 + 1), n=result, axis=axis)
         else:
             values = np.zeros([result if d == axis else n for d, n in enumerate(values.shape)])
     array = round_to(values.real, data.dtype)
-    return array if settled else np.ma.MaskedArray(array, mask=np.ones(array.shape, np.bool_))
+    return array if is_settled else np.ma.MaskedArray(array, mask=np.ones(array.shape, np.bool_))
 
 
 def transform_frames(
@@ -108,17 +108,17 @@ def transform_frames(
     if not 1 <= size <= length or step < 1 or window.ndim != 1:
         raise InputError(f"frames: a signal of length {length} cannot be split into frames of {size} with step {step}")
     count = (length - size) // step + 1
-    memory.hold((*signal.shape[:-1], count, size, 2), signal.dtype)
-    frames = np.lib.stride_tricks.sliding_window_view(_wide(signal), size, axis=-1)[..., ::step, :]
+    memory.check_budget((*signal.shape[:-1], count, size, 2), signal.dtype)
+    frames = np.lib.stride_tricks.sliding_window_view(_to_float64(signal), size, axis=-1)[..., ::step, :]
     left = max(0, size - len(window)) // 2
     weights = np.zeros(size)
-    weights[left : left + len(window)] = _wide(window)[:size]
+    weights[left : left + len(window)] = _to_float64(window)[:size]
     values = np.fft.rfft(frames * weights, axis=-1)
     new_array = _split_complex(np.swapaxes(values, -1, -2) if transpose_frames else values, signal.dtype)
     return new_array if len(window) == size else np.ma.MaskedArray(new_array, mask=np.ones(new_array.shape, np.bool_))
 
 
-def _wide(data: NDArray[Any]) -> NDArray[Any]:
+def _to_float64(data: NDArray[Any]) -> NDArray[Any]:
     if not is_float(data.dtype):
         raise InputError(f"fourier: expected floats, found {data.dtype}")
     return data.astype(np.float64)
@@ -129,8 +129,12 @@ def _join_complex(data: NDArray[Any]) -> NDArray[Any]:
         raise InputError(
             f"fourier: expected a last dimension of size 2 (real and imaginary part), found {list(data.shape)}"
         )
-    wide = _wide(data)
-    return np.ascontiguousarray(wide).view(np.complex128)[..., 0] if wide.size else wide[..., 0].astype(np.complex128)
+    wide_data = _to_float64(data)
+    return (
+        np.ascontiguousarray(wide_data).view(np.complex128)[..., 0]
+        if wide_data.size
+        else wide_data[..., 0].astype(np.complex128)
+    )
 
 
 def _split_complex(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -162,19 +166,19 @@ def _transform_axis(values: NDArray[Any], axis: int, size: int, *, inverse: bool
 
 def _fit_size(values: NDArray[Any], axis: int, size: int) -> NDArray[Any]:
     """Return values truncated or zero-padded to a size along an axis."""
-    kept = values[(slice(None),) * axis + (slice(size),)]
-    if kept.shape[axis] == size:
-        return kept
+    cropped = values[(slice(None),) * axis + (slice(size),)]
+    if cropped.shape[axis] == size:
+        return cropped
     shape = tuple(size if d == axis else n for d, n in enumerate(values.shape))
     result = memory.empty(shape, values.dtype)
     result[...] = 0
-    result[(slice(None),) * axis + (slice(kept.shape[axis]),)] = kept
+    result[(slice(None),) * axis + (slice(cropped.shape[axis]),)] = cropped
     return result
 
 
 _MEL: Final = 2595.0
 _CORNER: Final = 700.0
-_MOST: Final = 2**40
+_MAX_LENGTH: Final = 2**40
 
 
 def _scalar_of(name: str, array: NDArray[Any]) -> Any:
@@ -199,11 +203,11 @@ def cosine_window(
     count = int(_scalar_of("window", size))
     if count < 0:
         raise InputError(f"window: expected a size of at least 0, found {count}")
-    memory.hold((count,), np.dtype(np.float64))
+    memory.check_budget((count,), np.dtype(np.float64))
     a, b, c = coefficients
-    with quiet():
-        around = np.arange(count) * (2 * np.pi / np.float64(count if periodic else count - 1))
-        return _round_result(a - b * np.cos(around) + c * np.cos(2 * around), dtype)
+    with ignore_warnings():
+        angles = np.arange(count) * (2 * np.pi / np.float64(count if periodic else count - 1))
+        return _round_result(a - b * np.cos(angles) + c * np.cos(2 * angles), dtype)
 
 
 def mel_weights(
@@ -220,28 +224,30 @@ def mel_weights(
     bins: number of bands, evenly spaced in mel; length: DFT length; rate: samples per second; low, high: band edges in
     hertz. Each band is a triangle between the centers of its neighbors. Raises NoKernel where the edges are invalid.
     """
-    many, points, second = (int(_scalar_of("mel", array)) for array in (bins, length, rate))
+    bin_count, points, second = (int(_scalar_of("mel", array)) for array in (bins, length, rate))
     edges = [float(_scalar_of("mel", to_float64(array))) for array in (low, high)]
-    if min(many, points) < 0:
-        raise InputError(f"mel: expected numbers of at least 0, found {many} bands and {points} points")
-    if second < 1 or not 0 <= edges[0] <= edges[1] < _MOST:
+    if min(bin_count, points) < 0:
+        raise InputError(f"mel: expected numbers of at least 0, found {bin_count} bands and {points} points")
+    if second < 1 or not 0 <= edges[0] <= edges[1] < _MAX_LENGTH:
         raise NoKernel(f"mel: it is unspecified how to handle the edge frequencies {edges} with sample rate {second}")
-    result = memory.empty((points // 2 + 1, many), np.dtype(np.float64))
+    result = memory.empty((points // 2 + 1, bin_count), np.dtype(np.float64))
     result[...] = 0
     first, last = (_MEL * np.log10(1 + edge / _CORNER) for edge in edges)
-    mels = np.arange(many + 2) * ((last - first) / (many + 2)) + first
+    mels = np.arange(bin_count + 2) * ((last - first) / (bin_count + 2)) + first
     places = np.floor((points + 1) * (_CORNER * (10 ** (mels / _MEL) - 1)) / second).astype(np.int64)
-    if many and int(places.max()) > len(result):
+    if bin_count and int(places.max()) > len(result):
         raise NoKernel("mel: it is unspecified how to handle a band above half the sample rate")
-    if not many:
+    if not bin_count:
         return _round_result(result, dtype)
-    at = np.arange(len(result))
-    for band in memory.in_time(range(many)):
+    filter_numbers = np.arange(len(result))
+    for band in memory.within_time_limit(range(bin_count)):
         left, middle, right = places[band : band + 3]
-        rising = (at - left) / (middle - left) if middle > left else np.ones(len(at))
-        falling = (right - at) / max(right - middle, 1)
-        inside = (left <= at) & (at <= middle)
-        result[:, band] = np.where(inside, rising, np.where((middle < at) & (at < right), falling, 0.0))
+        rising = (filter_numbers - left) / (middle - left) if middle > left else np.ones(len(filter_numbers))
+        falling = (right - filter_numbers) / max(right - middle, 1)
+        in_triangle = (left <= filter_numbers) & (filter_numbers <= middle)
+        result[:, band] = np.where(
+            in_triangle, rising, np.where((middle < filter_numbers) & (filter_numbers < right), falling, 0.0)
+        )
     return _round_result(result, dtype)
 
 
@@ -268,22 +274,26 @@ def transform_axis(
         )
     if onesided and data.shape[-1] != 1 + inverse:
         raise InputError("dft: onesided requires real input, and with inverse complex input")
-    at = one_place("dft", np.array(place, np.int64) if axis is None else axis.reshape(-1), data.ndim)
-    if at == data.ndim - 1:
+    axis_number = one_place("dft", np.array(place, np.int64) if axis is None else axis.reshape(-1), data.ndim)
+    if axis_number == data.ndim - 1:
         raise InputError("dft: axis must not be the last dimension, which has the real and imaginary parts")
-    size = data.shape[at]
+    size = data.shape[axis_number]
     count = int(_scalar_of("dft", length)) if length is not None else 2 * (size - 1) if onesided and inverse else size
     if count < 1:
         raise NoKernel(f"dft: it is unspecified how to transform {count} numbers")
     bins = count // 2 + 1 if onesided and not inverse else count
-    memory.hold((*data.shape[:at], bins, *data.shape[at + 1 : -1], 2), np.dtype(np.complex128))
-    with quiet():
-        wide = to_float64(data)
+    memory.check_budget(
+        (*data.shape[:axis_number], bins, *data.shape[axis_number + 1 : -1], 2), np.dtype(np.complex128)
+    )
+    with ignore_warnings():
+        wide_data = to_float64(data)
         if onesided and inverse:
-            new_array = np.fft.irfft(_complex(wide), count, at)
+            new_array = np.fft.irfft(_complex(wide_data), count, axis_number)
             return round_to(new_array[..., np.newaxis], data.dtype)
         array = (
-            np.fft.rfft(wide[..., 0], count, at) if onesided else _transform_numbers(_complex(wide), count, at, inverse)
+            np.fft.rfft(wide_data[..., 0], count, axis_number)
+            if onesided
+            else _transform_numbers(_complex(wide_data), count, axis_number, inverse)
         )
         return _parts(array, data.dtype)
 
@@ -304,20 +314,20 @@ def transform_steps(
     """
     if signal.ndim != 3 or signal.shape[2] not in {1, 2}:
         raise InputError(f"stft: expected a signal [batch, length, 1 or 2], found {list(signal.shape)}")
-    far, time = int(_scalar_of("stft", step)), signal.shape[1]
+    frame_step, time = int(_scalar_of("stft", step)), signal.shape[1]
     count = int(_scalar_of("stft", length)) if length is not None else window.size if window is not None else time
-    if far < 1:
-        raise InputError(f"stft: expected a step of 1 or more, found {far}")
+    if frame_step < 1:
+        raise InputError(f"stft: expected a step of 1 or more, found {frame_step}")
     if window is not None:
         require_shape("stft", "a window", window.shape, (count,))
     if not 1 <= count <= time:
         raise NoKernel(f"stft: it is unspecified how to split {time} numbers into frames of {count}")
-    parts = (time - count) // far + 1
-    memory.hold((len(signal), parts, count, 2), np.dtype(np.complex128))
-    with quiet():
-        wide = to_float64(signal)
-        whole = wide[..., 0] if signal.shape[2] == 1 else _complex(wide)
-        framed = np.lib.stride_tricks.sliding_window_view(whole, count, axis=1)[:, ::far]
+    parts = (time - count) // frame_step + 1
+    memory.check_budget((len(signal), parts, count, 2), np.dtype(np.complex128))
+    with ignore_warnings():
+        wide_signal = to_float64(signal)
+        samples = wide_signal[..., 0] if signal.shape[2] == 1 else _complex(wide_signal)
+        framed = np.lib.stride_tricks.sliding_window_view(samples, count, axis=1)[:, ::frame_step]
         weighed = framed if window is None else framed * to_float64(window)
         if onesided and signal.shape[2] == 1:
             return _parts(np.fft.rfft(weighed, count, 2), signal.dtype)
@@ -325,15 +335,15 @@ def transform_steps(
         return _parts(array[..., : count // 2 + 1] if onesided else array, signal.dtype)
 
 
-def _complex(wide: NDArray[Any]) -> NDArray[Any]:
-    array: NDArray[Any] = wide[..., 0].astype(np.complex128)
-    if wide.shape[-1] == 2:
-        array.imag = wide[..., 1]
+def _complex(wide_data: NDArray[Any]) -> NDArray[Any]:
+    array: NDArray[Any] = wide_data[..., 0].astype(np.complex128)
+    if wide_data.shape[-1] == 2:
+        array.imag = wide_data[..., 1]
     return array
 
 
-def _transform_numbers(numbers: NDArray[Any], count: int, at: int, inverse: int) -> NDArray[Any]:
-    return np.asarray(np.fft.ifft(numbers, count, at) if inverse else np.fft.fft(numbers, count, at))
+def _transform_numbers(numbers: NDArray[Any], count: int, axis_number: int, inverse: int) -> NDArray[Any]:
+    return np.asarray(np.fft.ifft(numbers, count, axis_number) if inverse else np.fft.fft(numbers, count, axis_number))
 
 
 def _parts(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -341,9 +351,9 @@ def _parts(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 #: How far frames may differ from those of one signal, by bytes of the type and relative to its largest number.
-_NEAR: Final = {2: 0.02, 4: 1e-5, 8: 1e-12}
+_FRAME_TOLERANCES: Final = {2: 0.02, 4: 1e-5, 8: 1e-12}
 #: A smaller fraction of the largest window weight counts as 0: rounding would dominate the restored element.
-_LEAST: Final = 1e-3
+_MIN_WEIGHT_SHARE: Final = 1e-3
 
 
 def restore_signal(
@@ -372,25 +382,25 @@ def restore_signal(
             f"signals: {data.shape[-3]} frequencies or a window of {len(window)} do not match frames of {size}"
         )
     batch, count = data.shape[:-3], data.shape[-2]
-    usual = (count - 1) * step + (0 if center else size)
-    length = usual if signal_length is None else _number(signal_length)
+    usual_length = (count - 1) * step + (0 if center else size)
+    length = usual_length if signal_length is None else _number(signal_length)
     if length < 0:
         raise InputError(f"signals: {count} frames cannot give a signal of length {length}")
     result = memory.empty((*batch, length), data.dtype)
     result[...] = 0
     mask = np.zeros(result.shape, np.bool_)
-    kept = max(0, min(length, usual))
+    kept_length = max(0, min(length, usual_length))
     if not count:
-        mask[..., :kept] = True
-    elif kept and prod(batch):
+        mask[..., :kept_length] = True
+    elif kept_length and prod(batch):
         weights = _weights(window, size)
         values = _complex_frames(data) * (sqrt(size) if normalized else 1.0)
-        with memory.quiet():
-            signal, lacking = _overlap_add(values, weights, step)
-            lacking = lacking | ~_agrees(values, signal, weights, step, data.dtype)[..., None]
+        with memory.ignore_warnings():
+            signal, is_uncovered = _overlap_add(values, weights, step)
+            is_uncovered = is_uncovered | ~_agrees(values, signal, weights, step, data.dtype)[..., None]
         first = size // 2 if center else 0
-        result[..., :kept] = round_to(signal[..., first : first + kept], data.dtype)
-        mask[..., :kept] = lacking[..., first : first + kept]
+        result[..., :kept_length] = round_to(signal[..., first : first + kept_length], data.dtype)
+        mask[..., :kept_length] = is_uncovered[..., first : first + kept_length]
     return np.ma.MaskedArray(result, mask=mask) if mask.any() else result
 
 
@@ -413,35 +423,35 @@ def _complex_frames(data: NDArray[Any]) -> NDArray[Any]:
 
     data: [..., frequencies, frames, 2].
     """
-    wide = np.ascontiguousarray(np.swapaxes(data, -2, -3).astype(np.float64))
-    return wide.view(np.complex128)[..., 0]
+    wide_data = np.ascontiguousarray(np.swapaxes(data, -2, -3).astype(np.float64))
+    return wide_data.view(np.complex128)[..., 0]
 
 
 def _overlap_add(values: NDArray[Any], weights: NDArray[Any], step: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the uncut signals, and which elements have no weight."""
     *batch, count, _ = values.shape
     size = len(weights)
-    memory.hold((*batch, count, size), np.dtype(np.float64))
+    memory.check_budget((*batch, count, size), np.dtype(np.float64))
     frames = np.fft.irfft(values, n=size, axis=-1) * weights
     signal = memory.empty((*batch, (count - 1) * step + size), np.dtype(np.float64))
     signal[...] = 0
     squares = np.zeros(signal.shape[-1])
-    for frame in memory.in_time(range(count)):
+    for frame in memory.within_time_limit(range(count)):
         part = slice(frame * step, frame * step + size)
         signal[..., part] += frames[..., frame, :]
         squares[part] += weights**2
-    lacking = ~(squares > (_LEAST * np.abs(weights).max()) ** 2)
-    return signal / np.where(lacking, 1.0, squares), lacking
+    is_uncovered = ~(squares > (_MIN_WEIGHT_SHARE * np.abs(weights).max()) ** 2)
+    return signal / np.where(is_uncovered, 1.0, squares), is_uncovered
 
 
 def _agrees(
     values: NDArray[Any], signal: NDArray[Any], weights: NDArray[Any], step: int, dtype: np.dtype[Any]
 ) -> NDArray[np.bool_]:
     """Return whether the frames of each signal match its own transforms."""
-    worst = np.zeros(values.shape[:-2])
+    worst_errors = np.zeros(values.shape[:-2])
     size = len(weights)
-    for frame in memory.in_time(range(values.shape[-2])):
+    for frame in memory.within_time_limit(range(values.shape[-2])):
         spectrum = np.fft.rfft(signal[..., frame * step : frame * step + size] * weights, axis=-1)
-        worst = np.maximum(worst, np.abs(spectrum - values[..., frame, :]).max(-1))
-    agrees: NDArray[np.bool_] = worst <= _NEAR[dtype.itemsize] * np.abs(values).max((-1, -2))
+        worst_errors = np.maximum(worst_errors, np.abs(spectrum - values[..., frame, :]).max(-1))
+    agrees: NDArray[np.bool_] = worst_errors <= _FRAME_TOLERANCES[dtype.itemsize] * np.abs(values).max((-1, -2))
     return agrees

@@ -24,22 +24,22 @@ __all__ = [
 ]  # fmt: skip
 
 
-def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArray[Any]:
+def number(value: float, dtype: np.dtype[Any], *, integral_only: bool = False) -> NDArray[Any]:
     """Return `value` as a 0-D array.
 
-    Raises InputError where the type cannot hold it. whole: a number that an integer type cannot hold is truncated and
-    wraps around, via int32, or int64 for UINT32 and wider types; what that cannot hold is its minimum.
+    Raises InputError where the type cannot hold it. integral_only: a number that an integer type cannot hold is
+    truncated and wraps around, via int32, or int64 for UINT32 and wider types; what that cannot hold is its minimum.
     """
     if is_float(dtype):
         return round_to(np.asarray(value, np.float64), dtype)
     limits = np.iinfo(dtype)
     if limits.min <= value <= limits.max and value == int(value):
         return np.asarray(int(value), dtype)
-    if not whole:
+    if not integral_only:
         raise InputError(f"expected a number that {dtype} can hold, found {value}")
-    most = 2**63 if dtype.itemsize == 8 or dtype == np.uint32 else 2**31
-    wrapped = int(value) if abs(value) < most else -most
-    return np.asarray(wrapped, np.int64).astype(dtype)
+    exclusive_limit = 2**63 if dtype.itemsize == 8 or dtype == np.uint32 else 2**31
+    clamped = int(value) if abs(value) < exclusive_limit else -exclusive_limit
+    return np.asarray(clamped, np.int64).astype(dtype)
 
 
 def check_number(name: str, dtype: np.dtype[Any], *, same_type: bool) -> None:
@@ -71,7 +71,7 @@ def fill_sequence(
     check_number("fill", output_type, same_type=same_type)
     result = memory.empty(shape_of("fill", sizes), output_type)
     steps = np.arange(prod(result.shape), dtype=np.int64)
-    with memory.quiet():
+    with memory.ignore_warnings():
         first, step = number(start, output_type), number(delta, output_type)
         if is_float(output_type):
             array = round_to(first.astype(np.float64) + steps * step.astype(np.float64), output_type)
@@ -88,9 +88,9 @@ def diagonal_matrix(*, sizes: Sequence[int], value: float, offset: int, output_t
     `number`.
     """
     result = memory.empty(shape_of("diagonal", sizes), output_type)
-    with memory.quiet():
+    with memory.ignore_warnings():
         single = float(np.float32(value))
-    result[...] = np.where(_differences(result.shape) == offset, number(single, output_type, whole=True), 0)
+    result[...] = np.where(_differences(result.shape) == offset, number(single, output_type, integral_only=True), 0)
     return result
 
 
@@ -116,8 +116,10 @@ def diagonal_strip(
             "diagonal", f"an input of {output_type}", inputs.shape if inputs.dtype == output_type else (), shape
         )
     result = memory.empty(shape, output_type)
-    at = _differences(shape)
-    strip = (begin <= at) & (at < end) if begin <= end else (begin <= at) | (at < end)
+    differences = _differences(shape)
+    strip = (
+        (begin <= differences) & (differences < end) if begin <= end else (begin <= differences) | (differences < end)
+    )
     result[...] = np.where(strip, number(value, output_type), 0 if inputs is None else inputs)
     return result
 
@@ -129,7 +131,7 @@ def _differences(shape: tuple[int, ...]) -> NDArray[np.int64]:
     return array if len(shape) > 1 else array[0]
 
 
-_FAR = 2**40
+_MAX_DIAGONAL = 2**40
 
 
 def sizes_between(inputs: NDArray[Any], *, start: int = 0, end: int | None = None) -> NDArray[Any]:
@@ -147,11 +149,11 @@ def full_of(sizes: NDArray[Any], *, value: NDArray[Any] | None = None) -> NDArra
     shape = tuple(int(size) for size in sizes.reshape(-1))
     if min(shape, default=0) < 0:
         raise InputError(f"constant: expected output sizes of at least 0, found {list(shape)!r:.60}")
-    whole = np.zeros(1, np.float32) if value is None else value
-    if whole.size != 1:
-        raise InputError(f"constant: expected one value, found {whole.size}")
-    result = memory.empty(shape, whole.dtype)
-    result[...] = whole.reshape(())
+    fill_array = np.zeros(1, np.float32) if value is None else value
+    if fill_array.size != 1:
+        raise InputError(f"constant: expected one value, found {fill_array.size}")
+    result = memory.empty(shape, fill_array.dtype)
+    result[...] = fill_array.reshape(())
     return result
 
 
@@ -190,7 +192,7 @@ def diagonal_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] 
     result = memory.empty(inputs.shape, inputs.dtype if dtype is None else dtype)
     result[...] = 0
     height, width = inputs.shape
-    right = max(-_FAR, min(_FAR, right))
+    right = max(-_MAX_DIAGONAL, min(_MAX_DIAGONAL, right))
     places = np.arange(max(0, -right), max(0, -right, min(height, width - right)))
     result[places, places + right] = 1
     return result
@@ -205,17 +207,17 @@ def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *,
         raise InputError(
             f"triangle: expected an input of rank 2 or more and one diagonal, found the shape {list(inputs.shape)}"
         )
-    right = 0 if diagonal is None else max(-_FAR, min(_FAR, int(diagonal.reshape(()))))
+    right = 0 if diagonal is None else max(-_MAX_DIAGONAL, min(_MAX_DIAGONAL, int(diagonal.reshape(()))))
     height, width = inputs.shape[-2:]
     if not inputs.size:  # only one slice of the other dimensions, for which no memory is counted
         return inputs.copy()
-    memory.hold(inputs.shape, inputs.dtype)
-    at = np.arange(width) - np.arange(height)[:, np.newaxis]
-    kept = at >= right if upper else at <= right
-    return np.where(kept, inputs, zero_of("triangle", inputs.dtype))
+    memory.check_budget(inputs.shape, inputs.dtype)
+    differences = np.arange(width) - np.arange(height)[:, np.newaxis]
+    in_triangle = differences >= right if upper else differences <= right
+    return np.where(in_triangle, inputs, zero_of("triangle", inputs.dtype))
 
 
-_MOST = 2**40
+_MAX_COUNT = 2**40
 
 
 def numbers_between(
@@ -228,28 +230,30 @@ def numbers_between(
     """
     if any(array.size != 1 for array in (start, stop, step)):
         raise InputError("range: expected start, limit and delta of one element each")
-    first, last, by = (to_float64(array).reshape(-1)[0].item() for array in (start, stop, step))
-    if not all(map(isfinite, (first, last, by))) or not by:
+    first, last, delta = (to_float64(array).reshape(-1)[0].item() for array in (start, stop, step))
+    if not all(map(isfinite, (first, last, delta))) or not delta:
         raise InputError(
-            f"range: expected finite start, limit and delta, and a delta other than 0, found {first}, {last}, {by}"
+            f"range: expected finite start, limit and delta, and a delta other than 0, found {first}, {last}, {delta}"
         )
     dtype = start.dtype if like is None else like
     if not is_float(dtype):
-        first, last, by = int(first), int(last), int(by)
-    if not by:
+        first, last, delta = int(first), int(last), int(delta)
+    if not delta:
         raise InputError("range: delta is 0 after rounding, expected another number")
-    steps = (last - first) / by if isinstance(first + last + by, float) else -((first - last) // by)
-    if steps > _MOST:
+    steps = (last - first) / delta if isinstance(first + last + delta, float) else -((first - last) // delta)
+    if steps > _MAX_COUNT:
         raise InputError(f"range: {steps} elements are larger than any array")
     count = max(0, ceil(max(steps, -1)))
     result = memory.empty((count,), dtype)
     if count:
-        whole = all(isinstance(number, int) for number in (first, by))
-        if whole and abs(first) + count * abs(by) >= 2**62:
-            result[...] = np.array([first + i * by for i in memory.in_time(range(count))], object).astype(dtype)
+        all_integers = all(isinstance(number, int) for number in (first, delta))
+        if all_integers and abs(first) + count * abs(delta) >= 2**62:
+            result[...] = np.array([first + i * delta for i in memory.within_time_limit(range(count))], object).astype(
+                dtype
+            )
         else:
-            places = np.arange(count, dtype=np.int64 if whole else np.float64)
-            value = first + places * by
+            places = np.arange(count, dtype=np.int64 if all_integers else np.float64)
+            value = first + places * delta
             result[...] = round_to(value, dtype) if is_float(dtype) else value.astype(dtype)
     return result
 
@@ -264,10 +268,10 @@ def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_o
         raise InputError("nonzero: expected numbers, found strings")
     full = inputs.reshape(1) if not inputs.ndim else inputs
     numbers = widen_array(full)
-    kept = numbers != np.zeros((), numbers.dtype)
+    is_nonzero = numbers != np.zeros((), numbers.dtype)
     rows = full.ndim if inputs.ndim else rows_of_scalar
-    result = memory.empty((rows, int(np.count_nonzero(kept))), np.dtype(np.int32 if int32_indices else np.int64))
-    for axis, places in enumerate(np.nonzero(kept)[:rows]):
+    result = memory.empty((rows, int(np.count_nonzero(is_nonzero))), np.dtype(np.int32 if int32_indices else np.int64))
+    for axis, places in enumerate(np.nonzero(is_nonzero)[:rows]):
         result[axis] = places
     return result
 
@@ -288,11 +292,11 @@ def rows_not_zero(
     result = memory.empty(expected, np.dtype(np.uint32))
     result[...] = 0
     places = np.nonzero(inputs)[inputs.ndim - columns :]
-    many = len(places[0])
+    row_count = len(places[0])
     rows = result.reshape(inputs.size, columns)
-    rows[:many] = np.stack(places, axis=1)
-    mask = np.broadcast_to((np.arange(inputs.size) >= many)[:, np.newaxis], rows.shape).reshape(expected)
-    return np.full(tuple(count_sizes), many, np.uint32), np.ma.MaskedArray(result, mask) if mask.any() else result
+    rows[:row_count] = np.stack(places, axis=1)
+    mask = np.broadcast_to((np.arange(inputs.size) >= row_count)[:, np.newaxis], rows.shape).reshape(expected)
+    return np.full(tuple(count_sizes), row_count, np.uint32), np.ma.MaskedArray(result, mask) if mask.any() else result
 
 
 _BLOCK_BYTES: Final = 2**21
@@ -318,23 +322,23 @@ def one_hot(
     "inserted" if it is new. negative_indices: "ignored" (all off_value), "from_end", or "undefined" (masked in the
     result, as are positions of an index beyond int64).
     """
-    off, on = _off_on(values, on_value, off_value)
+    off_array, on_array = _split_values(values, on_value, off_value)
     size = _depth(depth)
-    whole, no_number = _as_int64(np.asarray(indices))
-    rank = whole.ndim + (index_axis == "inserted")
-    position = axis + rank if axis < 0 and index_axis == "inserted" else axis
-    if not 0 <= position < rank:
+    index_array, no_number = _as_int64(np.asarray(indices))
+    rank = index_array.ndim + (index_axis == "inserted")
+    pos = axis + rank if axis < 0 and index_axis == "inserted" else axis
+    if not 0 <= pos < rank:
         raise InputError(f"one_hot: axis {axis} is out of range for rank {rank}")
     if index_axis == "kept":
-        if whole.shape[position] != 1:
-            raise InputError(f"one_hot: the indices have size {whole.shape[position]} along axis {axis}, expected 1")
-        whole, no_number = np.squeeze(whole, position), np.squeeze(no_number, position)
-    undefined = no_number | (whole < 0) if negative_indices == "undefined" else no_number
-    result = _fill_one_hot(whole, size, position, off, on, from_end=negative_indices == "from_end")
-    return _mask_undefined(result, undefined, position)
+        if index_array.shape[pos] != 1:
+            raise InputError(f"one_hot: the indices have size {index_array.shape[pos]} along axis {axis}, expected 1")
+        index_array, no_number = np.squeeze(index_array, pos), np.squeeze(no_number, pos)
+    is_undefined = no_number | (index_array < 0) if negative_indices == "undefined" else no_number
+    result = _fill_one_hot(index_array, size, pos, off_array, on_array, from_end=negative_indices == "from_end")
+    return _mask_undefined(result, is_undefined, pos)
 
 
-def _off_on(
+def _split_values(
     values: NDArray[Any] | None, on_value: NDArray[Any] | None, off_value: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     if values is not None:
@@ -342,10 +346,10 @@ def _off_on(
         if flat.size < 2:
             raise InputError(f"one_hot: expected at least 2 values (off, on), found {flat.size}")
         return flat[0:1], flat[1:2]
-    off, on = np.asarray(off_value).reshape(-1), np.asarray(on_value).reshape(-1)
-    if off.size != 1 or on.size != 1 or off.dtype != on.dtype:
+    off_array, on_array = np.asarray(off_value).reshape(-1), np.asarray(on_value).reshape(-1)
+    if off_array.size != 1 or on_array.size != 1 or off_array.dtype != on_array.dtype:
         raise InputError("one_hot: expected on_value and off_value of one element each and the same type")
-    return off, on
+    return off_array, on_array
 
 
 def _depth(depth: NDArray[Any] | int) -> int:
@@ -369,41 +373,49 @@ def _as_int64(indices: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
         return indices.astype(np.int64, copy=False), np.zeros(indices.shape, np.bool_)
     if indices.dtype.kind == "c" or indices.dtype.kind not in "fV":
         raise InputError(f"one_hot: indices of type {indices.dtype} cannot be converted to integers")
-    wide = indices.astype(np.float64)
-    bad = ~(np.abs(wide) < 2.0**63)
-    return np.where(bad, 0.0, wide).astype(np.int64), bad
+    wide_indices = indices.astype(np.float64)
+    bad = ~(np.abs(wide_indices) < 2.0**63)
+    return np.where(bad, 0.0, wide_indices).astype(np.int64), bad
 
 
 def _fill_one_hot(
-    whole: NDArray[np.int64], size: int, position: int, off: NDArray[Any], on: NDArray[Any], *, from_end: bool
+    index_array: NDArray[np.int64],
+    size: int,
+    position: int,
+    off_array: NDArray[Any],
+    on_array: NDArray[Any],
+    *,
+    from_end: bool,
 ) -> NDArray[Any]:
     """Return the output: on_value at valid indices, off_value elsewhere."""
-    result = memory.empty((*whole.shape[:position], size, *whole.shape[position:]), off.dtype)
+    result = memory.empty((*index_array.shape[:position], size, *index_array.shape[position:]), off_array.dtype)
     if result.size == 0:
         return result
-    outer, inner = prod(whole.shape[:position]), prod(whole.shape[position:])
+    outer, inner = prod(index_array.shape[:position]), prod(index_array.shape[position:])
     if from_end:
-        whole = np.where(whole < 0, whole + size, whole) if bool((whole < 0).any()) else whole
-    target, indices = result.reshape(outer, size, inner), whole.reshape(outer, inner)
-    if inner == 1 and (size + 1) * size * off.dtype.itemsize <= _TABLE_BYTES:
-        _copy_rows(target[:, :, 0], indices[:, 0], off[0], on[0])
+        index_array = (
+            np.where(index_array < 0, index_array + size, index_array) if bool((index_array < 0).any()) else index_array
+        )
+    target, indices = result.reshape(outer, size, inner), index_array.reshape(outer, inner)
+    if inner == 1 and (size + 1) * size * off_array.dtype.itemsize <= _TABLE_BYTES:
+        _copy_rows(target[:, :, 0], indices[:, 0], off_array[0], on_array[0])
     else:
-        _fill_and_write(target, indices, off[0], on[0])
+        _fill_blocks(target, indices, off_array[0], on_array[0])
     return result
 
 
-def _copy_rows(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: Any) -> None:
+def _copy_rows(target: NDArray[Any], indices: NDArray[np.int64], off_array: Any, on_array: Any) -> None:
     """Fill along the last axis by copying rows of a small table, in one pass."""
     size = target.shape[1]
     table = np.empty((size + 1, size), target.dtype)  # the last row is for indices out of range
-    table.fill(off)  # numpy.full strips trailing NUL characters of a string
-    np.fill_diagonal(table[:size], on)
+    table.fill(off_array)  # numpy.full strips trailing NUL characters of a string
+    np.fill_diagonal(table[:size], on_array)
     if not bool((indices.view(np.uint64) < np.uint64(size)).all()):  # a negative index is a huge unsigned one
         indices = np.where((indices >= 0) & (indices < size), indices, size)
     np.take(table, indices, axis=0, out=target, mode="clip")
 
 
-def _fill_and_write(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: Any) -> None:
+def _fill_blocks(target: NDArray[Any], indices: NDArray[np.int64], off_array: Any, on_array: Any) -> None:
     """Fill block by block, and write each block's on_value while it is cached."""
     outer, size, inner = target.shape
     columns = max(1, min(inner, _BLOCK_BYTES // (size * target.itemsize)))
@@ -411,15 +423,15 @@ def _fill_and_write(target: NDArray[Any], indices: NDArray[np.int64], off: Any, 
     for top in range(0, outer, rows):
         for left in range(0, inner, columns):
             block = target[top : top + rows, :, left : left + columns]
-            block.fill(off)
+            block.fill(off_array)
             part = indices[top : top + rows, left : left + columns]
             row, column = np.nonzero((part >= 0) & (part < size))
-            block[row, part[row, column], column] = on
+            block[row, part[row, column], column] = on_array
 
 
-def _mask_undefined(result: NDArray[Any], undefined: NDArray[np.bool_], position: int) -> NDArray[Any]:
+def _mask_undefined(result: NDArray[Any], is_undefined: NDArray[np.bool_], position: int) -> NDArray[Any]:
     """Mask undefined elements; an array without any stays unmasked."""
-    if not undefined.any():
+    if not is_undefined.any():
         return result
-    mask = np.broadcast_to(np.expand_dims(undefined, position), result.shape)
+    mask = np.broadcast_to(np.expand_dims(is_undefined, position), result.shape)
     return np.ma.MaskedArray(result, mask=mask)

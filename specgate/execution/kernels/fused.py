@@ -14,7 +14,7 @@ from specgate.execution import memory
 from specgate.execution.kernels import activation as activation_kernels
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
 from specgate.execution.kernels.conv import convolve
-from specgate.execution.kernels.elementwise import tanh, want_float
+from specgate.execution.kernels.elementwise import require_float, tanh
 from specgate.execution.kernels.matmul import matrix_product, scaled_matrix_product
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ def gelu_of_sum(
 
     The sum of narrower types is not rounded in between. of_one_row: x has at least one dimension.
     """
-    want_float("gelu", x)
+    require_float("gelu", x)
     if bias is not None:
         if not of_one_row or bias.dtype != x.dtype:
             raise InputError(f"gelu: a bias of {bias.dtype} does not match {x.dtype}{list(x.shape)}")
         require_shape("gelu", "a bias", bias.shape, x.shape[-1:] if x.ndim else (0,))
     total = to_float32(x, x.dtype)
-    with memory.quiet():
+    with memory.ignore_warnings():
         total = total if bias is None else total + to_float32(bias, x.dtype)
         return round_to(activation_kernels.gelu(total, approximation=approximation), x.dtype)
 
@@ -91,17 +91,20 @@ def product_of_batches(
 
     batches_inside_a, batches_inside_b: first move the leading dimension after the batch dimensions.
     """
-    left, right = (_batches_out(each, inside) for each, inside in ((a, batches_inside_a), (b, batches_inside_b)))
+    left, right = (
+        _batches_out(operand, batches_inside)
+        for operand, batches_inside in ((a, batches_inside_a), (b, batches_inside_b))
+    )
     if a.dtype != b.dtype or not is_float(a.dtype):
         raise InputError(f"matrix product: expected floats of one type, found {a.dtype} and {b.dtype}")
-    wide = np.dtype(np.float64)  # so that the product is rounded once, after the factor
-    array = matrix_product(left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b)
-    with memory.quiet():
+    double = np.dtype(np.float64)  # so that the product is rounded once, after the factor
+    array = matrix_product(left.astype(double), right.astype(double), transpose_a=transpose_a, transpose_b=transpose_b)
+    with memory.ignore_warnings():
         return round_to(array * np.float32(alpha), a.dtype)
 
 
-def _batches_out(array: NDArray[Any], inside: bool) -> NDArray[Any]:
-    if not inside:
+def _batches_out(array: NDArray[Any], activation_parameters: bool) -> NDArray[Any]:
+    if not activation_parameters:
         return array
     if array.ndim < 3:
         raise InputError(f"matrix product: {list(array.shape)} does not have batch dimensions to transpose")
@@ -127,11 +130,11 @@ def activated_product(
     activation_*: the activation's parameters.
     """
     array = scaled_matrix_product(a, b, c, transpose_a=transpose_a, transpose_b=transpose_b, alpha=alpha, beta=beta)
-    named = {"alpha": activation_alpha, "beta": activation_beta, "gamma": activation_gamma}
+    has_same_type = {"alpha": activation_alpha, "beta": activation_beta, "gamma": activation_gamma}
     if activation is None:
         return array
     function = _get_activation(activation)
-    return _apply_activation(activation, function, array, [named.get(name) for name in function.takes])
+    return _apply_activation(activation, function, array, [has_same_type.get(name) for name in function.takes])
 
 
 def activated_convolution(
@@ -153,7 +156,7 @@ def activated_convolution(
     if summand is not None:
         same = summand.dtype == array.dtype
         require_shape("convolution", f"an addend of type {array.dtype}", summand.shape if same else (), array.shape)
-        with memory.quiet():
+        with memory.ignore_warnings():
             array = round_to(to_float64(array) + to_float64(summand), array.dtype)
     if activation is None:
         return array
@@ -174,5 +177,5 @@ def _apply_activation(
         raise InputError(f"activation: {name} requires {', '.join(activation.takes)}, found {len(numbers)} numbers")
     values = to_float32(x, x.dtype)
     arguments = {**dict(zip(activation.takes, numbers, strict=True)), **dict(activation.fixed)}
-    with memory.quiet():
+    with memory.ignore_warnings():
         return round_to(activation.function(values, **arguments), x.dtype)

@@ -35,17 +35,19 @@ def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dime
     if indices.ndim != rank or not 0 <= index_dimensions <= rank:
         raise InputError(f"gather: expected indices of {rank} dimensions ({index_dimensions} of them count), found "
                          f"{indices.ndim}")  # fmt: skip
-    chosen = counted_dimensions(indices, index_dimensions, "indices")
-    shape = (*inputs.shape[:axis], *chosen.shape, *inputs.shape[axis + 1 :])
+    index_array = counted_dimensions(indices, index_dimensions, "indices")
+    shape = (*inputs.shape[:axis], *index_array.shape, *inputs.shape[axis + 1 :])
     shape = (1,) * (rank - len(shape)) + shape
     if any(size != 1 for size in shape[: len(shape) - rank]):
         raise InputError(f"gather: the output shape {list(shape)} has more than {rank} dimensions")
-    places, outside = places_and_outside(chosen, inputs.shape[axis])
+    places, is_outside = places_and_outside(index_array, inputs.shape[axis])
     result = memory.empty(shape[len(shape) - rank :], inputs.dtype)
     flat = result.reshape(*inputs.shape[:axis], places.size, *inputs.shape[axis + 1 :])
     np.take(inputs, places.reshape(-1), axis, out=flat, mode="clip")
-    missing = outside.reshape((-1,) + (1,) * (rank - 1 - axis))
-    return _mask_outside(result, np.broadcast_to(missing, flat.shape).reshape(result.shape) if outside.any() else None)
+    missing_mask = is_outside.reshape((-1,) + (1,) * (rank - 1 - axis))
+    return _mask_outside(
+        result, np.broadcast_to(missing_mask, flat.shape).reshape(result.shape) if is_outside.any() else None
+    )
 
 
 def gather_elements(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
@@ -55,13 +57,13 @@ def gather_elements(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -
     the end; results of out-of-range indices are masked.
     """
     check_axis(axis, inputs.ndim, "gather_elements")
-    others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
-    if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != others:
+    other_sizes = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
+    if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != other_sizes:
         raise InputError(
             f"gather_elements: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
         )
-    places, outside = places_and_outside(indices, inputs.shape[axis])
-    return _mask_outside(np.take_along_axis(inputs, places, axis), outside if outside.any() else None)
+    places, is_outside = places_and_outside(indices, inputs.shape[axis])
+    return _mask_outside(np.take_along_axis(inputs, places, axis), is_outside if is_outside.any() else None)
 
 
 def gather_nd(
@@ -85,41 +87,43 @@ def gather_nd(
             f"gather_nd: {input_dimensions} and {index_dimensions} dimensions of {rank} and {indices.ndim}"
         )
     data = counted_dimensions(inputs, input_dimensions, "input")
-    chosen = counted_dimensions(indices, index_dimensions, "indices")
+    idx = counted_dimensions(indices, index_dimensions, "indices")
     batch = data.shape[:batch_dimensions]
-    count = chosen.shape[-1]
-    if not 0 <= batch_dimensions < min(data.ndim, chosen.ndim) or chosen.shape[:batch_dimensions] != batch:
+    count = idx.shape[-1]
+    if not 0 <= batch_dimensions < min(data.ndim, idx.ndim) or idx.shape[:batch_dimensions] != batch:
         raise InputError(
-            f"gather_nd: data {list(data.shape)} and indices {list(chosen.shape)} do not share {batch_dimensions} "
+            f"gather_nd: data {list(data.shape)} and indices {list(idx.shape)} do not share {batch_dimensions} "
             "batch dimensions"
         )
     if batch_dimensions + count > data.ndim:
         raise InputError(
             f"gather_nd: index tuples of {count} numbers are too long for data of shape {list(data.shape)}"
         )
-    shape = (*chosen.shape[:-1], *data.shape[batch_dimensions + count :])
+    shape = (*idx.shape[:-1], *data.shape[batch_dimensions + count :])
     if len(shape) > rank:
         raise InputError(f"gather_nd: the output shape {list(shape)} has more than {rank} dimensions")
     sizes = data.shape[batch_dimensions : batch_dimensions + count]
-    outside = np.zeros(chosen.shape[:-1], np.bool_)
-    coordinates: list[Any] = list(np.ix_(*map(np.arange, batch))) if batch else []
-    coordinates = [each.reshape(*each.shape, *(1,) * (chosen.ndim - 1 - batch_dimensions)) for each in coordinates]
+    is_outside = np.zeros(idx.shape[:-1], np.bool_)
+    coords: list[Any] = list(np.ix_(*map(np.arange, batch))) if batch else []
+    coords = [coordinate.reshape(*coordinate.shape, *(1,) * (idx.ndim - 1 - batch_dimensions)) for coordinate in coords]
     for position, size in enumerate(sizes):
-        places, beyond = places_and_outside(chosen[..., position], size)
-        coordinates.append(places)
-        outside |= beyond
+        places, is_beyond = places_and_outside(idx[..., position], size)
+        coords.append(places)
+        is_outside |= is_beyond
     result = memory.empty((1,) * (rank - len(shape)) + shape, inputs.dtype)
-    result.reshape(shape)[...] = data[tuple(coordinates)]
-    missing = outside.reshape(outside.shape + (1,) * (len(shape) - outside.ndim))
-    return _mask_outside(result, np.broadcast_to(missing, shape).reshape(result.shape) if outside.any() else None)
+    result.reshape(shape)[...] = data[tuple(coords)]
+    missing_mask = is_outside.reshape(is_outside.shape + (1,) * (len(shape) - is_outside.ndim))
+    return _mask_outside(
+        result, np.broadcast_to(missing_mask, shape).reshape(result.shape) if is_outside.any() else None
+    )
 
 
-def counted_dimensions(array: NDArray[Any], dimensions: int, what: str) -> NDArray[Any]:
+def counted_dimensions(array: NDArray[Any], dimensions: int, noun: str) -> NDArray[Any]:
     """Return an array with its last dimensions only; the others have size 1."""
     left = array.ndim - dimensions
     if any(size != 1 for size in array.shape[:left]):
         raise InputError(
-            f"of the {what}, {list(array.shape)}, dimensions before the last {dimensions} have other sizes than 1"
+            f"of the {noun}, {list(array.shape)}, dimensions before the last {dimensions} have other sizes than 1"
         )
     return array.reshape(array.shape[left:])
 
@@ -130,14 +134,14 @@ def places_and_outside(indices: NDArray[Any], size: int) -> tuple[NDArray[np.int
         raise InputError(f"expected integers as indices, found {indices.dtype}")
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(2**63 - 1))
-    whole = indices.astype(np.int64, copy=False)
-    whole = np.where(whole < 0, whole + size, whole)
-    outside = (whole < 0) | (whole >= size)
-    return np.where(outside, 0, whole), outside
+    index_array = indices.astype(np.int64, copy=False)
+    index_array = np.where(index_array < 0, index_array + size, index_array)
+    is_outside = (index_array < 0) | (index_array >= size)
+    return np.where(is_outside, 0, index_array), is_outside
 
 
-def _mask_outside(result: NDArray[Any], outside: NDArray[np.bool_] | None) -> NDArray[Any]:
-    return result if outside is None else np.ma.MaskedArray(result, mask=outside)
+def _mask_outside(result: NDArray[Any], is_outside: NDArray[np.bool_] | None) -> NDArray[Any]:
+    return result if is_outside is None else np.ma.MaskedArray(result, mask=is_outside)
 
 
 def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
@@ -147,13 +151,13 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
     """
     if indices.dtype.kind not in "iu":
         raise InputError(f"{name}: expected integers as indices, found {indices.dtype}")
-    whole = np.asarray(indices, np.int64)
-    if not whole.size or np.maximum.reduce(whole.view(np.uint64), axis=None) < size:  # negative ones become the largest
-        return whole  # read-only
-    outside = (whole < -size) | (whole >= size)
-    if outside.any():
-        raise InputError(f"{name}: index {int(whole[outside][0])} is out of range for size {size}")
-    return np.where(whole < 0, whole + size, whole)
+    idx = np.asarray(indices, np.int64)
+    if not idx.size or np.maximum.reduce(idx.view(np.uint64), axis=None) < size:  # negative ones become the largest
+        return idx  # read-only
+    is_outside = (idx < -size) | (idx >= size)
+    if is_outside.any():
+        raise InputError(f"{name}: index {int(idx[is_outside][0])} is out of range for size {size}")
+    return np.where(idx < 0, idx + size, idx)
 
 
 def slices_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
@@ -163,7 +167,7 @@ def slices_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDAr
     """
     check_axis(axis, inputs.ndim, "gather")
     if indices.dtype == np.int64 and indices.size and inputs.size and not inputs.dtype.hasobject:
-        memory.hold((*inputs.shape[:axis], *indices.shape, *inputs.shape[axis + 1 :]), inputs.dtype)
+        memory.check_budget((*inputs.shape[:axis], *indices.shape, *inputs.shape[axis + 1 :]), inputs.dtype)
         with suppress(IndexError):  # `places_in` words the error
             return np.asarray(np.take(inputs, indices, axis))
     places = places_in("gather", indices, inputs.shape[axis])
@@ -180,14 +184,14 @@ def elements_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> ND
     `axis`.
     """
     check_axis(axis, inputs.ndim, "gather_elements")
-    others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
-    if indices.ndim != inputs.ndim or any(n > m for n, m in others):
+    other_sizes = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
+    if indices.ndim != inputs.ndim or any(n > m for n, m in other_sizes):
         raise InputError(
             f"gather_elements: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
         )
     places = places_in("gather_elements", indices, inputs.shape[axis])
-    near = inputs[tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(indices.shape))]
-    return np.take_along_axis(near, places, axis)
+    cropped_inputs = inputs[tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(indices.shape))]
+    return np.take_along_axis(cropped_inputs, places, axis)
 
 
 def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: int = 0) -> NDArray[Any]:
@@ -207,9 +211,9 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
         raise NoKernel("gather_nd: it is unspecified what empty index tuples select")
     if count > inputs.ndim - batch_dimensions:
         raise InputError(f"gather_nd: index tuples of {count} numbers do not match data of shape {list(inputs.shape)}")
-    at = indices.reshape(prod(batch), prod(indices.shape[batch_dimensions:-1]), count)
+    tuple_array = indices.reshape(prod(batch), prod(indices.shape[batch_dimensions:-1]), count)
     data = inputs.reshape(prod(batch), *inputs.shape[batch_dimensions:])
-    places = [places_in("gather_nd", at[..., i], size) for i, size in enumerate(data.shape[1 : count + 1])]
+    places = [places_in("gather_nd", tuple_array[..., i], size) for i, size in enumerate(data.shape[1 : count + 1])]
     result = memory.empty((*indices.shape[:-1], *inputs.shape[batch_dimensions + count :]), inputs.dtype)
     if result.size:
         value = data[(np.arange(prod(batch))[:, np.newaxis], *places)]
@@ -266,9 +270,9 @@ def entries_replaced(
     if updates.dtype != inputs.dtype:
         raise InputError(f"scatter: expected updates of type {inputs.dtype}, found {updates.dtype}")
     _hold_from_start("scatter", indices)
-    at: tuple[Any, ...] = (*(slice(None),) * place, places_in("scatter", indices, inputs.shape[place]))
+    slices: tuple[Any, ...] = (*(slice(None),) * place, places_in("scatter", indices, inputs.shape[place]))
     result = inputs.copy()
-    result[at] = updates
+    result[slices] = updates
     return result
 
 
@@ -316,8 +320,8 @@ def sum_packed(
     if weights is not None:
         require_shape("bags", "weights", weights.shape, indices.shape)
         weights = weights.reshape(-1)
-    count, each = indices.shape
-    segments = np.repeat(np.arange(count), each)
+    count, bag_size = indices.shape
+    segments = np.repeat(np.arange(count), bag_size)
     return _sums(table, indices.reshape(-1), segments, count, None, weights, reduction)
 
 
@@ -360,33 +364,33 @@ def _sums(
         if weights.dtype != table.dtype:
             raise InputError(f"bags: expected weights of {table.dtype}, found {weights.dtype}")
     _rows(indices, len(table))
-    some = max(1, _BLOCK // max(1, prod(table.shape[1:])))
-    with memory.quiet():
-        for first in memory.in_time(range(0, len(indices), some)):
-            part = slice(first, first + some)
+    chunk_size = max(1, _BLOCK // max(1, prod(table.shape[1:])))
+    with memory.ignore_warnings():
+        for first in memory.within_time_limit(range(0, len(indices), chunk_size)):
+            part = slice(first, first + chunk_size)
             rows = to_float64(table[indices[part]])
             if weights is not None:
                 rows = rows * to_float64(weights[part]).reshape(-1, *(1,) * (table.ndim - 1))
             np.add.at(total, segments[part], rows)
-        filled = np.bincount(segments, minlength=count) if count else np.zeros(0, np.int64)
+        filled_counts = np.bincount(segments, minlength=count) if count else np.zeros(0, np.int64)
         if reduction == "mean":
-            divisors = np.maximum(filled, 1).reshape(-1, *(1,) * (table.ndim - 1))
+            divisors = np.maximum(filled_counts, 1).reshape(-1, *(1,) * (table.ndim - 1))
             total = total / divisors if is_float(table.dtype) else total // divisors.astype(table.dtype)
         default = -1 if default_index is None else int(default_index.reshape(-1)[0])
         if 0 <= default < len(table):
-            total[filled == 0] = to_float64(table[default])
+            total[filled_counts == 0] = to_float64(table[default])
         result[...] = round_to(total, table.dtype)
-    if not -1 <= default < len(table) and (filled == 0).any():
+    if not -1 <= default < len(table) and (filled_counts == 0).any():
         mask = np.zeros(result.shape, np.bool_)
-        mask[filled == 0] = True
+        mask[filled_counts == 0] = True
         return np.ma.MaskedArray(result, mask)
     return result
 
 
 def _rows(indices: NDArray[Any], size: int) -> NDArray[Any]:
-    outside = (indices < 0) | (indices >= size)
-    if outside.any():
-        raise InputError(f"bags: index {int(indices[outside][0])} is out of range for {size} rows")
+    is_outside = (indices < 0) | (indices >= size)
+    if is_outside.any():
+        raise InputError(f"bags: index {int(indices[is_outside][0])} is out of range for {size} rows")
     return indices
 
 
@@ -413,8 +417,8 @@ def segment_max(
     if data.size:
         first = np.flatnonzero(np.concatenate([[True], segment_ids[1:] != segment_ids[:-1]]))
         largest = np.maximum.reduceat(to_float32(data, data.dtype), first, axis=0)
-        kept = segment_ids[first] < count
-        result[segment_ids[first][kept]] = round_to(largest[kept], data.dtype)
+        in_range = segment_ids[first] < count
+        result[segment_ids[first][in_range]] = round_to(largest[in_range], data.dtype)
     return result
 
 
@@ -442,9 +446,11 @@ def fill_empty_rows(
         raise InputError(f"sparse: an index is outside of {dense_shape.tolist()!r:.80}")
     if (np.diff(indices[:, 0]) < 0).any():
         raise NoKernel("sparse: the result for indices that are not sorted by row is unspecified")
-    memory.hold((rows,), np.dtype(np.int64))
+    memory.check_budget((rows,), np.dtype(np.int64))
     empty = np.bincount(indices[:, 0], minlength=rows)[:rows] == 0 if rows else np.zeros(0, np.bool_)
-    added = np.flatnonzero(empty)
-    at = np.searchsorted(indices[:, 0], added)
-    pairs = np.insert(indices, at, np.stack([added, np.zeros_like(added)], 1).astype(indices.dtype), axis=0)
-    return pairs, np.insert(values, at, default.reshape(-1)[:1].astype(values.dtype)), empty
+    empty_rows = np.flatnonzero(empty)
+    insert_places = np.searchsorted(indices[:, 0], empty_rows)
+    pairs = np.insert(
+        indices, insert_places, np.stack([empty_rows, np.zeros_like(empty_rows)], 1).astype(indices.dtype), axis=0
+    )
+    return pairs, np.insert(values, insert_places, default.reshape(-1)[:1].astype(values.dtype)), empty

@@ -12,8 +12,8 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import choose_elements, is_float, require_shape, round_to, to_float64
 from specgate.execution.kernels.attention import working
-from specgate.execution.kernels.conv import AUTOMATIC, Slide, slide_over
-from specgate.execution.kernels.elementwise import quiet, store_as, want_float
+from specgate.execution.kernels.conv import AUTOMATIC, WindowGeometry, slide_over
+from specgate.execution.kernels.elementwise import ignore_warnings, require_float, store_as
 from specgate.execution.kernels.matmul import multiply_matrices
 
 if TYPE_CHECKING:
@@ -57,23 +57,23 @@ def sample_at_grid(
     if not (np.abs(places) < 2**31).all():
         raise NoKernel("grid_sample: the value at positions that are not finite, or too far away, is unspecified")
     shape = (*data.shape[:2], *grid.shape[1:3])
-    memory.hold(shape, np.dtype(np.float64))
+    memory.check_budget(shape, np.dtype(np.float64))
     if not data.size:
         if 0 not in shape:
             raise NoKernel("grid_sample: the input is empty")
         return np.zeros(shape, data.dtype)
     sizes = data.shape[3], data.shape[2]
-    x, y = (_unnormalize_positions(places[..., at], size, align_corners) for at, size in enumerate(sizes))
+    x, y = (_unnormalize_positions(places[..., axis], size, align_corners) for axis, size in enumerate(sizes))
     if padding_mode == "border" and mode != "bicubic":
-        x, y = (np.clip(at, 0, size - 1) for at, size in zip((x, y), sizes, strict=True))
+        x, y = (np.clip(coordinates, 0, size - 1) for coordinates, size in zip((x, y), sizes, strict=True))
     if mode == "nearest":
         columns, rows = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
         return _read_elements(data, rows, columns, padding_mode, align_corners)
     result = np.zeros(shape)
     left, top = np.floor(x), np.floor(y)
-    weights = [_weights(at - first, mode) for at, first in ((x, left), (y, top))]
+    weights = [_weights(coordinates - first, mode) for coordinates, first in ((x, left), (y, top))]
     steps = range(2) if mode == "bilinear" else range(-1, 3)
-    with memory.quiet():
+    with memory.ignore_warnings():
         for (i, row), (j, column) in product(enumerate(steps), enumerate(steps)):
             rows, columns = (top + row).astype(np.int64), (left + column).astype(np.int64)
             array = to_float64(_read_elements(data, rows, columns, padding_mode, align_corners))
@@ -81,8 +81,8 @@ def sample_at_grid(
     return round_to(result, data.dtype)
 
 
-def _unnormalize_positions(at: NDArray[Any], size: int, align_corners: bool) -> NDArray[Any]:
-    return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+def _unnormalize_positions(coordinates: NDArray[Any], size: int, align_corners: bool) -> NDArray[Any]:
+    return (coordinates + 1) / 2 * (size - 1) if align_corners else ((coordinates + 1) * size - 1) / 2
 
 
 def _weights(s: NDArray[Any], mode: str) -> list[NDArray[Any]]:
@@ -112,25 +112,25 @@ def _read_elements(
 ) -> NDArray[Any]:
     """Return the elements at any rows and columns [batch, H, W]."""
     height, width = data.shape[2:]
-    inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+    in_image = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
     if padding_mode == "reflection":
         rows, columns = reflect_positions(rows, height, align_corners), reflect_positions(columns, width, align_corners)
     batch = np.arange(len(data))[:, None, None]
     array = data[batch, :, np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]  # [batch, H, W, channels]
     array = np.moveaxis(array, -1, 1)
-    return np.where(inside[:, None], array, np.zeros((), data.dtype)) if padding_mode == "zeros" else array
+    return np.where(in_image[:, None], array, np.zeros((), data.dtype)) if padding_mode == "zeros" else array
 
 
-def reflect_positions(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
+def reflect_positions(positions: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
     """Return positions mirrored at the border until they are inside.
 
     The border is at the outermost elements or at their outer edges.
     """
     if size == 1:
-        return np.zeros_like(at)
+        return np.zeros_like(positions)
     period = 2 * (size - 1) if align_corners else 2 * size
-    at = at % period
-    return np.where(at < size, at, (period if align_corners else period - 1) - at)
+    positions = positions % period
+    return np.where(positions < size, positions, (period if align_corners else period - 1) - positions)
 
 
 def add_columns(
@@ -148,10 +148,10 @@ def add_columns(
     The result is [batch, channels, rows, columns]. data: [batch, channels * kernel rows * kernel columns, blocks]. The
     padding is cropped. Elements of a block are `dilations` apart.
     """
-    before, behind = (list(each) if each is not None else [0] * 2 for each in (begins, ends))
-    if len(before) != 2 or len(behind) != 2 or output_size.size != 2:
+    before, pads_after = (list(per_axis) if per_axis is not None else [0] * 2 for per_axis in (begins, ends))
+    if len(before) != 2 or len(pads_after) != 2 or output_size.size != 2:
         raise InputError("col2im: expected 3-D data, and two values for each attribute")
-    return add_blocks(data, output_size, kernel_size, strides=strides, dilations=dilations, pads=[*before, *behind])
+    return add_blocks(data, output_size, kernel_size, strides=strides, dilations=dilations, pads=[*before, *pads_after])
 
 
 def add_blocks(
@@ -169,41 +169,43 @@ def add_blocks(
     """
     sizes, window = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
     rank = len(sizes)
-    steps, gaps = (list(each) if each is not None else [1] * rank for each in (strides, dilations))
-    around = list(pads) if pads is not None else [0] * (2 * rank)
+    steps, gaps = (list(per_axis) if per_axis is not None else [1] * rank for per_axis in (strides, dilations))
+    pad_list = list(pads) if pads is not None else [0] * (2 * rank)
     if (
-        any(len(each) != rank for each in (window, steps, gaps))
-        or len(around) != 2 * rank
+        any(len(per_axis) != rank for per_axis in (window, steps, gaps))
+        or len(pad_list) != 2 * rank
         or output_size.ndim != 1
         or kernel_size.ndim != 1
         or data.ndim != 3
         or not rank
     ):
         raise InputError("col2im: expected 3-D data, and the same number of values for each attribute")
-    if min(*sizes, *window, *steps, *gaps) < 1 or min(around) < 0:
+    if min(*sizes, *window, *steps, *gaps) < 1 or min(pad_list) < 0:
         raise InputError("col2im: expected sizes, strides and dilations above 0, and pads of at least 0")
     if data.dtype.kind in "OSUT":
         raise InputError("col2im: expected numbers, found strings")
-    before, behind = around[:rank], around[rank:]
-    whole = [size + a + b for size, a, b in zip(sizes, before, behind, strict=True)]
-    counts = [(n - (k - 1) * gap - 1) // step + 1 for n, k, gap, step in zip(whole, window, gaps, steps, strict=True)]
+    before, pads_after = pad_list[:rank], pad_list[rank:]
+    padded_sizes = [size + a + b for size, a, b in zip(sizes, before, pads_after, strict=True)]
+    counts = [
+        (n - (k - 1) * gap - 1) // step + 1 for n, k, gap, step in zip(padded_sizes, window, gaps, steps, strict=True)
+    ]
     area = prod(window)
     if min(counts) < 1 or data.shape[1] % area or data.shape[2] != prod(counts):
         raise InputError(f"col2im: data of shape {list(data.shape)} does not hold {counts} blocks of {window}")
     channels = data.shape[1] // area
-    memory.hold((data.shape[0], channels, *whole), np.dtype(np.float64))
-    planes = np.zeros((data.shape[0], channels, *whole), np.float64 if is_float(data.dtype) else data.dtype)
+    memory.check_budget((data.shape[0], channels, *padded_sizes), np.dtype(np.float64))
+    planes = np.zeros((data.shape[0], channels, *padded_sizes), np.float64 if is_float(data.dtype) else data.dtype)
     blocks = to_float64(data).reshape(data.shape[0], channels, *window, *counts)
-    every: tuple[Any, ...] = (slice(None), slice(None))
-    with memory.quiet():
-        for element in memory.in_time(product(*map(range, window))):
+    leading_slices: tuple[Any, ...] = (slice(None), slice(None))
+    with memory.ignore_warnings():
+        for element in memory.within_time_limit(product(*map(range, window))):
             places = tuple(
                 slice(k * gap, k * gap + (count - 1) * step + 1, step)
                 for k, gap, count, step in zip(element, gaps, counts, steps, strict=True)
             )
-            planes[every + places] += blocks[every + element]
-        kept = planes[every + tuple(slice(a, a + size) for a, size in zip(before, sizes, strict=True))]
-        return round_to(np.ascontiguousarray(kept), data.dtype)
+            planes[leading_slices + places] += blocks[leading_slices + element]
+        cropped = planes[leading_slices + tuple(slice(a, a + size) for a, size in zip(before, sizes, strict=True))]
+        return round_to(np.ascontiguousarray(cropped), data.dtype)
 
 
 _MODES: Final = ("linear", "nearest", "cubic")
@@ -239,36 +241,40 @@ def sample_places(
     if not (np.abs(places) < 2**31).all():
         raise NoKernel("grid_sample: the value at positions that are not finite, or too far away, is unspecified")
     shape = (*data.shape[:2], *grid.shape[1:-1])
-    memory.hold(shape, np.dtype(np.float64))
+    memory.check_budget(shape, np.dtype(np.float64))
     if not data.size and prod(shape):
         raise NoKernel("grid_sample: the input is empty")
     kind = data.dtype if mode == "nearest" else working(data) if is_float(data.dtype) else np.dtype(np.float64)
     result = np.zeros((*shape[:2], prod(shape[2:])), kind)
-    with quiet():
-        for at in memory.in_time(range(len(data))):
-            flat = places[at].reshape(-1, rank)
-            ats = [_unnormalized_places(flat[:, rank - 1 - d], data.shape[d + 2], align_corners) for d in range(rank)]
-            result[at] = _interpolate_planes(data[at].astype(kind, copy=False), ats, mode, padding, bool(align_corners))
+    with ignore_warnings():
+        for image_index in memory.within_time_limit(range(len(data))):
+            flat = places[image_index].reshape(-1, rank)
+            coordinates = [
+                _unnormalized_places(flat[:, rank - 1 - d], data.shape[d + 2], align_corners) for d in range(rank)
+            ]
+            result[image_index] = _interpolate_planes(
+                data[image_index].astype(kind, copy=False), coordinates, mode, padding, bool(align_corners)
+            )
         array = result if mode == "nearest" else round_to(result, data.dtype) if is_float(data.dtype) else None
         return (store_as(result, data.dtype) if array is None else array).reshape(shape)
 
 
-def _unnormalized_places(at: NDArray[Any], size: int, align_corners: int) -> NDArray[Any]:
-    return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+def _unnormalized_places(coordinates: NDArray[Any], size: int, align_corners: int) -> NDArray[Any]:
+    return (coordinates + 1) / 2 * (size - 1) if align_corners else ((coordinates + 1) * size - 1) / 2
 
 
 def _interpolate_planes(
-    planes: NDArray[Any], ats: Sequence[NDArray[Any]], mode: str, padding: str, corners: bool
+    planes: NDArray[Any], coordinates: Sequence[NDArray[Any]], mode: str, padding: str, corners: bool
 ) -> NDArray[Any]:
     """Return [channels, positions] of [channels, spatial…]."""
     sizes = planes.shape[1:]
     flat = planes.reshape(len(planes), prod(sizes))
     if padding == "border" and mode != "cubic":
-        ats = [np.clip(at, 0, size - 1) for at, size in zip(ats, sizes, strict=True)]
+        coordinates = [np.clip(coords, 0, size - 1) for coords, size in zip(coordinates, sizes, strict=True)]
     taps: list[list[tuple[NDArray[np.int64], NDArray[Any] | None]]] = []
-    for at in ats:
-        low = np.rint(at) if mode == "nearest" else np.floor(at)
-        first, part = low.astype(np.int64), at - low
+    for coordinate in coordinates:
+        low = np.rint(coordinate) if mode == "nearest" else np.floor(coordinate)
+        first, part = low.astype(np.int64), coordinate - low
         if mode == "nearest":
             taps.append([(first, None)])
         elif mode == "linear":
@@ -278,9 +284,9 @@ def _interpolate_planes(
                 [(first + step, weight) for step, weight in zip(range(-1, 3), cubic_weights(part), strict=True)]
             )
     total: NDArray[Any] = np.zeros((), planes.dtype)
-    for number, each in enumerate(product(*taps)):
-        array = _elements(flat, [tap for tap, _ in each], sizes, padding, corners)
-        for _, weight in each:
+    for number, tap_choice in enumerate(product(*taps)):
+        array = _elements(flat, [tap for tap, _ in tap_choice], sizes, padding, corners)
+        for _, weight in tap_choice:
             array = array if weight is None else np.multiply(array, weight.astype(flat.dtype), out=array)
         total = np.add(total, array, out=total) if number else array
     return total
@@ -290,13 +296,13 @@ def _elements(
     flat: NDArray[Any], taps: Sequence[NDArray[np.int64]], sizes: Sequence[int], padding: str, corners: bool
 ) -> NDArray[Any]:
     index: Any = 0
-    inside: Any = True
+    in_image: Any = True
     for tap, size in zip(taps, sizes, strict=True):
-        inside = inside & (tap >= 0) & (tap < size) if padding == "zeros" else True
+        in_image = in_image & (tap >= 0) & (tap < size) if padding == "zeros" else True
         place = reflect_positions(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
         index = index * size + place
     result = np.take(flat, index, axis=1)
-    return choose_elements(inside, result, np.zeros((), flat.dtype)) if padding == "zeros" else result
+    return choose_elements(in_image, result, np.zeros((), flat.dtype)) if padding == "zeros" else result
 
 
 def convolve_deformed(
@@ -320,7 +326,7 @@ def convolve_deformed(
     [batch, parts * filter positions, output spatial…], factors. Interpolation is linear, with zeros outside. Other
     arguments as for `convolve`.
     """
-    want_float("convolution", inputs, filters, offsets)
+    require_float("convolution", inputs, filters, offsets)
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or parts < 1 or inputs.shape[1] % parts or groups < 1:
         raise InputError(
@@ -347,20 +353,26 @@ def convolve_deformed(
     starts = np.meshgrid(
         *(np.arange(n) * step for n, step in zip(slide.counts, slide.strides, strict=True)), indexing="ij"
     )
-    moved = offsets.astype(np.float64).reshape(len(inputs), parts, taps, rank, count)
+    offset_array = offsets.astype(np.float64).reshape(len(inputs), parts, taps, rank, count)
     factors = None if mask is None else mask.astype(kind).reshape(len(inputs), parts, taps, 1, count)
     weights = filters.astype(kind).reshape(groups, filters.shape[0] // groups, filters.shape[1], taps)
     planes = inputs.astype(kind).reshape(len(inputs), parts, inputs.shape[1] // parts, *inputs.shape[2:])
-    with quiet():
-        for tap, element in enumerate(memory.in_time(np.ndindex(filters.shape[2:]))):
+    with ignore_warnings():
+        for tap, element in enumerate(memory.within_time_limit(np.ndindex(filters.shape[2:]))):
             base = [
                 start.reshape(-1) + n * gap - before
                 for start, n, gap, before in zip(starts, element, slide.dilations, slide.start, strict=True)
             ]
             for batch, part in np.ndindex(len(inputs), parts):
-                ats = [np.nan_to_num(at + moved[batch, part, tap, d], nan=-9.0) for d, at in enumerate(base)]
-                ats = [np.clip(at, -9.0, size + 9.0) for at, size in zip(ats, inputs.shape[2:], strict=True)]
-                array = _interpolate_planes(planes[batch, part], ats, "linear", "zeros", corners=False)
+                coordinates = [
+                    np.nan_to_num(axis_base + offset_array[batch, part, tap, d], nan=-9.0)
+                    for d, axis_base in enumerate(base)
+                ]
+                coordinates = [
+                    np.clip(axis_coordinates, -9.0, size + 9.0)
+                    for axis_coordinates, size in zip(coordinates, inputs.shape[2:], strict=True)
+                ]
+                array = _interpolate_planes(planes[batch, part], coordinates, "linear", "zeros", corners=False)
                 array = array if factors is None else array * factors[batch, part, tap]
                 _add(total[batch], weights[..., tap], array, part * planes.shape[2])
         result = total.reshape(len(inputs), filters.shape[0], count)
@@ -373,18 +385,19 @@ def _add(total: NDArray[Any], weights: NDArray[Any], array: NDArray[Any], first:
 
     first: the first of the channels.
     """
-    each = max(1, weights.shape[2])
-    for group in range(first // each, -(-(first + len(array)) // each)):
-        low, high = max(first, group * each), min(first + len(array), (group + 1) * each)
+    points_per_block = max(1, weights.shape[2])
+    for group in range(first // points_per_block, -(-(first + len(array)) // points_per_block)):
+        low, high = max(first, group * points_per_block), min(first + len(array), (group + 1) * points_per_block)
         total[group] += multiply_matrices(
-            weights[group][:, low - group * each : high - group * each], array[low - first : high - first]
+            weights[group][:, low - group * points_per_block : high - group * points_per_block],
+            array[low - first : high - first],
         )
 
 
 #: Positions farther away all read zeros.
-_FAR = 2**40
+_LIMIT = 2**40
 #: The smallest distance between positions.
-_TINY = 2.0**-149
+_MIN_DISTANCE = 2.0**-149
 
 
 def slide_deformed(
@@ -425,14 +438,17 @@ def slide_deformed(
     moves = offsets.reshape(batches, offset_group, prod(window), 2, points)
     factors = None if mask is None else to_float64(mask).reshape(batches, offset_group, prod(window), points)
     open_places = np.zeros((batches, offset_group, points), np.bool_)
-    with memory.quiet():
+    with memory.ignore_warnings():
         for batch, part in product(range(batches), range(offset_group)):
             blocks = _blocks(outputs, group, part, outputs // offset_group)
             first, last = blocks[0].group if blocks else 0, (blocks[-1].group + 1) if blocks else 0
             planes = data[batch, first * filters.shape[1] : last * filters.shape[1]]
-            for place, at in memory.in_time(enumerate(np.ndindex(*window))):
-                y, x = (_sample_positions(slide, axis, at[axis], moves[batch, part, place, axis]) for axis in (0, 1))
-                array, unclear = _sample_planes(planes, y, x, zeros_around, -_TINY if from_zero else -1)
+            for place, window_place in memory.within_time_limit(enumerate(np.ndindex(*window))):
+                y, x = (
+                    _sample_positions(slide, axis, window_place[axis], moves[batch, part, place, axis])
+                    for axis in (0, 1)
+                )
+                array, unclear = _sample_planes(planes, y, x, zeros_around, -_MIN_DISTANCE if from_zero else -1)
                 if factors is not None:
                     array = array * factors[batch, part, place]
                 for block in blocks:
@@ -452,9 +468,9 @@ class _Block(NamedTuple):
     channels: slice
 
 
-def _blocks(outputs: int, groups: int, part: int, each: int) -> list[_Block]:
+def _blocks(outputs: int, groups: int, part: int, points_per_block: int) -> list[_Block]:
     size = outputs // groups
-    first, last = part * each, (part + 1) * each
+    first, last = part * points_per_block, (part + 1) * points_per_block
     if not size or first == last:
         return []
     numbers = range(first // size, (last - 1) // size + 1)
@@ -469,7 +485,7 @@ def _slide(
     begins: Sequence[int],
     ends: Sequence[int],
     auto_pad: str,
-) -> Slide:
+) -> WindowGeometry:
     explicit = auto_pad == "explicit"
     if auto_pad not in AUTOMATIC or data.ndim != 4 or filters.ndim != 4:
         raise InputError("deformable convolution: expected 4-D data and filters, and a known auto_pad")
@@ -487,7 +503,7 @@ def _hold_shapes(
     offsets: NDArray[Any],
     filters: NDArray[Any],
     mask: NDArray[Any] | None,
-    slide: Slide,
+    slide: WindowGeometry,
     groups: tuple[int, int],
 ) -> None:
     if any(array is not None and array.dtype != data.dtype for array in (offsets, filters, mask)):
@@ -503,48 +519,53 @@ def _hold_shapes(
         require_shape("deformed filters", "a mask", mask.shape, (data.shape[0], places, *slide.counts))
 
 
-def _sample_positions(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[Any]:
+def _sample_positions(slide: WindowGeometry, axis: int, step: int, moves: NDArray[Any]) -> NDArray[Any]:
     """Return the sampled position of a filter element per output element.
 
     Integers where the offsets are integers.
     """
-    first = min(max(step * slide.dilations[axis] - slide.start[axis], -_FAR), _FAR)
+    first = min(max(step * slide.dilations[axis] - slide.start[axis], -_LIMIT), _LIMIT)
     starts = first + np.arange(slide.counts[axis]) * slide.strides[axis]
     grid = np.broadcast_to(starts[:, None] if axis == 0 else starts, slide.counts).reshape(-1)
     if is_float(moves.dtype):
-        result = np.clip(to_float64(moves), -_FAR, _FAR)
+        result = np.clip(to_float64(moves), -_LIMIT, _LIMIT)
     else:
-        small = np.clip(moves.astype(object), -_FAR, _FAR) if moves.dtype.itemsize > 4 else moves
+        small = np.clip(moves.astype(object), -_LIMIT, _LIMIT) if moves.dtype.itemsize > 4 else moves
         result = small.astype(np.int64)
     places: NDArray[Any] = grid + result
     return places
 
 
 def _sample_planes(
-    planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], zeros_around: bool | None, above: float
+    planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], zeros_around: bool | None, lower_bound: float
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return planes [channels, rows, columns] sampled at points.
 
-    The result is [channels, points], and which points are undefined. above: positions up to it are outside.
+    The result is [channels, points], and which points are undefined. lower_bound: positions up to it are outside.
     """
     rows, columns = planes.shape[1:]
     unclear = np.isnan(y) | np.isnan(x)
-    y, x = np.where(unclear, -_FAR, y), np.where(unclear, -_FAR, x)
-    near = (y > above) & (y < rows) & (x > above) & (x < columns)
-    beyond = near & ((y < 0) | (y > rows - 1) | (x < 0) | (x > columns - 1))
+    y, x = np.where(unclear, -_LIMIT, y), np.where(unclear, -_LIMIT, x)
+    is_near = (y > lower_bound) & (y < rows) & (x > lower_bound) & (x < columns)
+    on_border = is_near & ((y < 0) | (y > rows - 1) | (x < 0) | (x > columns - 1))
     if zeros_around is None:
-        unclear = unclear | beyond
+        unclear = unclear | on_border
     if not zeros_around:  # values are undocumented there
-        y, x = np.where(near, np.clip(y, 0, rows - 1), -_FAR), np.where(near, np.clip(x, 0, columns - 1), -_FAR)
+        y, x = (
+            np.where(is_near, np.clip(y, 0, rows - 1), -_LIMIT),
+            np.where(is_near, np.clip(x, 0, columns - 1), -_LIMIT),
+        )
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
-    down, across = y - top, x - left
+    y_fraction, x_fraction = y - top, x - left
     result = memory.empty((len(planes), len(y)), np.dtype(np.float64) if is_float(planes.dtype) else planes.dtype)
     result[...] = 0
     for row, column in product((0, 1), (0, 1)):
-        weights = (down if row else 1 - down) * (across if column else 1 - across)
-        at, to = top + row, left + column
-        chosen = np.flatnonzero((weights != 0) & (at >= 0) & (at < rows) & (to >= 0) & (to < columns))
-        if len(chosen):
-            array = to_float64(planes[:, at[chosen], to[chosen]])
-            result[:, chosen] += array * weights[chosen] if is_float(planes.dtype) else array
+        weights = (y_fraction if row else 1 - y_fraction) * (x_fraction if column else 1 - x_fraction)
+        row_places, to = top + row, left + column
+        tap_places = np.flatnonzero(
+            (weights != 0) & (row_places >= 0) & (row_places < rows) & (to >= 0) & (to < columns)
+        )
+        if len(tap_places):
+            array = to_float64(planes[:, row_places[tap_places], to[tap_places]])
+            result[:, tap_places] += array * weights[tap_places] if is_float(planes.dtype) else array
     return result, unclear

@@ -50,9 +50,9 @@ def decode_image(stream: NDArray[Any], *, pixel_format: str = "RGB") -> NDArray[
 _COLOURS: Final = np.array([[1.164, 0.0, 1.596], [1.164, -0.391, -0.813], [1.164, 2.018, 0.0]])
 #: Y, U and V per unit of red, green and blue, and the offset.
 _PLANES: Final = np.array([[0.257, 0.504, 0.098], [-0.148, -0.291, 0.439], [0.439, -0.368, -0.071]])
-_ADDED: Final = np.array([16.0, 128.0, 128.0])
+_OFFSETS: Final = np.array([16.0, 128.0, 128.0])
 #: Integers this near the middle of two may be rounded to either.
-_MIDDLE: Final = 2e-4
+_TIE_TOLERANCE: Final = 2e-4
 
 
 def colours_of_planes(
@@ -77,19 +77,19 @@ def colours_of_planes(
     if u is None:
         y, u, v = _split_planes(y, interleaved)
     elif interleaved:
-        require_shape("colours_of_planes", "u and v", u.shape, (*_halves(y), 2))
+        require_shape("colours_of_planes", "u and v", u.shape, (*_chroma_shape(y), 2))
         u, v = u[..., 0], u[..., 1]
     elif v is None:
         raise InputError("colours_of_planes: u and v must be given together")
     else:
         for plane in (u, v):
-            require_shape("colours_of_planes", "u and v", plane.shape, (*_halves(y), 1))
+            require_shape("colours_of_planes", "u and v", plane.shape, (*_chroma_shape(y), 1))
         u, v = u[..., 0], v[..., 0]
-    memory.hold((*y.shape[:3], 12), np.dtype(np.float64))
-    wide = [y[..., 0].astype(np.float64) - 16]
-    wide += [each.astype(np.float64).repeat(2, 1).repeat(2, 2) - 128 for each in (u, v)]
+    memory.check_budget((*y.shape[:3], 12), np.dtype(np.float64))
+    wide_planes = [y[..., 0].astype(np.float64) - 16]
+    wide_planes += [chroma_plane.astype(np.float64).repeat(2, 1).repeat(2, 2) - 128 for chroma_plane in (u, v)]
     rows = _COLOURS[::-1] if blue_first else _COLOURS
-    colours = np.stack([_sum(wide, row) for row in rows], -1)
+    colours = np.stack([_sum(wide_planes, row) for row in rows], -1)
     return _round_pixels(np.fmax(colours, 0) if nan_black else colours, y.dtype)
 
 
@@ -105,18 +105,20 @@ def planes_of_colours(
     if image.ndim != 4 or image.shape[3] != 3 or image.shape[1] % 2 or image.shape[2] % 2:
         raise InputError(f"planes_of_colours: expected three channels and even sizes, found {list(image.shape)}")
     batch, rows, columns, _ = image.shape
-    memory.hold((batch, rows, columns, 12), np.dtype(np.float64))
+    memory.check_budget((batch, rows, columns, 12), np.dtype(np.float64))
     colours = np.moveaxis(image[..., ::-1] if blue_first else image, -1, 0).astype(np.float64)
-    with memory.quiet():
-        y, u, v = (np.clip(_sum(list(colours), row) + more, 0, 255) for row, more in zip(_PLANES, _ADDED, strict=True))
+    with memory.ignore_warnings():
+        y, u, v = (
+            np.clip(_sum(list(colours), row) + offset, 0, 255) for row, offset in zip(_PLANES, _OFFSETS, strict=True)
+        )
     brightness = _round_pixels(y[..., None], image.dtype)
     squares = np.stack([u, v], -1).reshape(batch, rows // 2, 2, columns // 2, 2, 2)
-    with memory.quiet():
+    with memory.ignore_warnings():
         colour = _round_pixels(squares.mean((2, 4)), image.dtype)
     if not is_float(image.dtype):
-        early = np.floor(np.floor(squares + 0.5).mean((2, 4)) + 0.5)
-        middle = (np.abs(squares % 1 - 0.5) < _MIDDLE).any((2, 4))
-        colour = np.ma.MaskedArray(colour, mask=np.ma.getmaskarray(colour) | middle | (early != np.ma.getdata(colour)))
+        chroma = np.floor(np.floor(squares + 0.5).mean((2, 4)) + 0.5)
+        middle = (np.abs(squares % 1 - 0.5) < _TIE_TOLERANCE).any((2, 4))
+        colour = np.ma.MaskedArray(colour, mask=np.ma.getmaskarray(colour) | middle | (chroma != np.ma.getdata(colour)))
     if not together:
         return brightness, colour
     parts = [brightness, colour.reshape(batch, rows // 2, columns, 1)]
@@ -125,7 +127,7 @@ def planes_of_colours(
     return (np.ma.MaskedArray(joined, mask=mask) if mask.any() else joined), None
 
 
-def _halves(y: NDArray[Any]) -> tuple[int, int, int]:
+def _chroma_shape(y: NDArray[Any]) -> tuple[int, int, int]:
     if y.shape[1] % 2:
         raise InputError(f"colours_of_planes: expected an even height, found {list(y.shape)}")
     return y.shape[0], y.shape[1] // 2, y.shape[2] // 2
@@ -140,12 +142,12 @@ def _split_planes(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any]
     if height % 3:
         raise InputError(f"colours_of_planes: expected a height that is 1.5 times an even number, found {height}")
     rows = height // 3
-    below = planes[:, 2 * rows :]
+    chroma_rows = planes[:, 2 * rows :]
     if interleaved:
-        pairs = below.reshape(batch, rows, columns // 2, 2)
+        pairs = chroma_rows.reshape(batch, rows, columns // 2, 2)
         return planes[:, : 2 * rows], pairs[..., 0], pairs[..., 1]
-    both = below.reshape(batch, 2, rows, columns // 2)
-    return planes[:, : 2 * rows], both[:, 0], both[:, 1]
+    chroma_planes = chroma_rows.reshape(batch, 2, rows, columns // 2)
+    return planes[:, : 2 * rows], chroma_planes[:, 0], chroma_planes[:, 1]
 
 
 def _sum(parts: list[NDArray[Any]], factors: NDArray[Any]) -> NDArray[Any]:
@@ -153,7 +155,7 @@ def _sum(parts: list[NDArray[Any]], factors: NDArray[Any]) -> NDArray[Any]:
 
     A part with factor 0 is skipped, even if infinite.
     """
-    with memory.quiet():
+    with memory.ignore_warnings():
         return np.asarray(sum(part * factor for part, factor in zip(parts, factors, strict=True) if factor))
 
 
@@ -162,5 +164,5 @@ def _round_pixels(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if is_float(dtype):
         return round_to(value, dtype)
     result = np.floor(value + 0.5).astype(dtype)
-    middle = np.abs(value % 1 - 0.5) < _MIDDLE
+    middle = np.abs(value % 1 - 0.5) < _TIE_TOLERANCE
     return np.ma.MaskedArray(result, mask=middle) if middle.any() else result

@@ -34,10 +34,10 @@ def _products(
         )
     if intercepts is not None and len(intercepts) != rows:
         raise InputError(f"{name}: expected {rows} intercepts, found {len(intercepts)}")
-    memory.hold((len(features), rows), np.dtype(np.float64))
+    memory.check_budget((len(features), rows), np.dtype(np.float64))
     matrix = np.asarray(coefficients, np.float32).astype(np.float64).reshape(rows, -1)
-    added = 0.0 if intercepts is None else np.asarray(intercepts, np.float32).astype(np.float64)
-    return np.asarray(multiply_matrices(features, matrix.T) + added)
+    intercept_array = 0.0 if intercepts is None else np.asarray(intercepts, np.float32).astype(np.float64)
+    return np.asarray(multiply_matrices(features, matrix.T) + intercept_array)
 
 
 def regress_linearly(
@@ -85,10 +85,10 @@ def classify_linearly(
     score = scores.astype(np.float64)
     if post_transform == "LOGISTIC":
         score = transform_scores(score, post_transform)
-    both = np.concatenate([1 - score, score], axis=1)
+    class_scores = np.concatenate([1 - score, score], axis=1)
     if post_transform == "PROBIT":
-        both = transform_scores(both, post_transform)
-    return labels_at(labels, places), both.astype(np.float32)
+        class_scores = transform_scores(class_scores, post_transform)
+    return labels_at(labels, places), class_scores.astype(np.float32)
 
 
 def features_of(name: str, inputs: NDArray[Any]) -> NDArray[Any]:
@@ -128,34 +128,36 @@ def place_of_largest(scores: NDArray[Any]) -> NDArray[np.intp]:
     return np.where(np.isnan(scores[:, 0]), 0, places)
 
 
-def _softmax(scores: NDArray[Any], counted: NDArray[np.bool_] | None = None) -> NDArray[Any]:
+def _softmax(scores: NDArray[Any], is_counted: NDArray[np.bool_] | None = None) -> NDArray[Any]:
     parts = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf))
-    if counted is not None:
-        parts = np.where(counted, parts, 0.0)
+    if is_counted is not None:
+        parts = np.where(is_counted, parts, 0.0)
     sums = parts.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(parts, sums, out=np.zeros_like(parts), where=sums != 0))
 
 
-def transform_scores(scores: NDArray[Any], how: str) -> NDArray[Any]:
+def transform_scores(scores: NDArray[Any], transform: str) -> NDArray[Any]:
     """Return transformed scores [samples, classes], float64.
 
     NONE: unchanged. LOGISTIC: 1 / (1 + exp(-score)). SOFTMAX: per row. SOFTMAX_ZERO: the same, but scores of 0 stay 0
     and do not count in the sum. PROBIT: the normal quantile.
     """
-    if how == "NONE":
+    if transform == "NONE":
         return scores
-    if how == "LOGISTIC":
+    if transform == "LOGISTIC":
         return np.asarray(1 / (1 + np.exp(-scores)))
-    if how in {"SOFTMAX", "SOFTMAX_ZERO"}:
-        return _softmax(scores, None if how == "SOFTMAX" else scores != 0)
-    if how == "PROBIT":
+    if transform in {"SOFTMAX", "SOFTMAX_ZERO"}:
+        return _softmax(scores, None if transform == "SOFTMAX" else scores != 0)
+    if transform == "PROBIT":
         return np.asarray(sqrt(2) * inverse_error_function(2 * scores - 1))
-    raise InputError(f"expected post_transform NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT, found {how!r:.40}")
+    raise InputError(
+        f"expected post_transform NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT, found {transform!r:.40}"
+    )
 
 
 #: Minimum distance of pair probabilities from 0 and 1, tolerance of the iteration, and minimum of its step limit.
-_NEAR: Final = 1e-7
-_ENOUGH: Final = 0.005
+_MIN_PROBABILITY: Final = 1e-7
+_CONVERGENCE: Final = 0.005
 _STEPS: Final = 100
 
 
@@ -178,7 +180,7 @@ def _similarities(
     parameters: gamma, coef0 and degree.
     """
     gamma, constant, degree = (*_numbers(parameters), 0.0, 0.0, 0.0)[:3]
-    memory.hold((len(features), 2 * len(vectors)), np.dtype(np.float64))
+    memory.check_budget((len(features), 2 * len(vectors)), np.dtype(np.float64))
     products = multiply_matrices(features, vectors.T)
     if kind == "LINEAR":
         return products
@@ -218,16 +220,16 @@ def regress_by_vectors(
     """
     name = "regress_by_vectors"
     features = _features(name, inputs)
-    added = _numbers(rho)
-    if added.size != 1 or vectors < 0:
+    rho_array = _numbers(rho)
+    if rho_array.size != 1 or vectors < 0:
         raise InputError(f"{name}: expected one rho, and n_supports of at least 0")
     if vectors:
         table = _table(name, support_vectors, vectors, features.shape[1])
-        near = _similarities(features, table, kernel_type, kernel_params)
+        kernel_values = _similarities(features, table, kernel_type, kernel_params)
         weights = _table(name, coefficients, vectors, 1)
     else:
-        near, weights = features, _table(name, coefficients, features.shape[1], 1)
-    results = multiply_matrices(near, weights) + added
+        kernel_values, weights = features, _table(name, coefficients, features.shape[1], 1)
+    results = multiply_matrices(kernel_values, weights) + rho_array
     if one_class:
         return np.where(results.astype(np.float32) > 0, 1, -1).astype(np.float32)
     return transform_scores(results, post_transform).astype(np.float32)
@@ -261,18 +263,18 @@ def classify_by_vectors(
     if classes < 2 or min(counts, default=0) < 0:
         raise InputError(f"{name}: expected at least two classes, and vectors_per_class of at least 0")
     if not sum(counts):
-        added = _numbers(rho)
-        if added.size != 1:
-            raise InputError(f"{name}: expected one rho, found {added.size}")
+        rho_array = _numbers(rho)
+        if rho_array.size != 1:
+            raise InputError(f"{name}: expected one rho, found {rho_array.size}")
         table = _table(name, coefficients, classes, features.shape[1])
-        scores = (multiply_matrices(features, table.T) + added).astype(np.float32)
+        scores = (multiply_matrices(features, table.T) + rho_array).astype(np.float32)
         places = place_of_largest(scores)
         return labels_at(labels, places), transform_scores(scores.astype(np.float64), post_transform).astype(np.float32)
     if len(counts) != classes:
         raise InputError(f"{name}: expected support vectors of {classes} classes, found {len(counts)}")
     vectors = _table(name, support_vectors, sum(counts), features.shape[1])
-    near = _similarities(features, vectors, kernel_type, kernel_params)
-    scores, votes = _of_pairs(near, counts, _table(name, coefficients, classes - 1, sum(counts)), _numbers(rho))
+    kernel = _similarities(features, vectors, kernel_type, kernel_params)
+    scores, votes = _score_pairs(kernel, counts, _table(name, coefficients, classes - 1, sum(counts)), _numbers(rho))
     if prob_a is not None or prob_b is not None:
         scores = _probabilities(scores, classes, _numbers(prob_a), _numbers(prob_b))
     elif classes == 2:
@@ -284,8 +286,8 @@ def _pairs(classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(classes) for j in range(i + 1, classes)]
 
 
-def _of_pairs(
-    near: NDArray[Any], counts: Sequence[int], coefficients: NDArray[Any], rho: NDArray[Any]
+def _score_pairs(
+    kernel_values: NDArray[Any], counts: Sequence[int], coefficients: NDArray[Any], rho: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the score of each class pair, and the votes per class.
 
@@ -296,12 +298,14 @@ def _of_pairs(
     if rho.size != len(pairs):
         raise InputError(f"classify_by_vectors: expected {len(pairs)} values of rho, found {rho.size}")
     ends = np.cumsum([0, *counts])
-    scores = memory.empty((len(near), len(pairs)), np.dtype(np.float64))
-    votes = np.zeros((len(near), classes), np.int64)
-    for place, (i, j) in memory.in_time(enumerate(pairs)):
-        own, other = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
+    scores = memory.empty((len(kernel_values), len(pairs)), np.dtype(np.float64))
+    votes = np.zeros((len(kernel_values), classes), np.int64)
+    for place, (i, j) in memory.within_time_limit(enumerate(pairs)):
+        class_range, other = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
         scores[:, place] = (
-            near[:, own] @ coefficients[j - 1, own] + near[:, other] @ coefficients[i, other] + rho[place]
+            kernel_values[:, class_range] @ coefficients[j - 1, class_range]
+            + kernel_values[:, other] @ coefficients[i, other]
+            + rho[place]
         )
         first = scores[:, place] > 0
         votes[:, i] += first
@@ -317,14 +321,14 @@ def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArr
     pairs = _pairs(classes)
     if a.size != len(pairs) or b.size != len(pairs):
         raise InputError(f"classify_by_vectors: expected {len(pairs)} values of prob_a and of prob_b")
-    of_pairs = np.clip(1 - 1 / (1 + np.exp(-(scores * a + b))), _NEAR, 1 - _NEAR)
-    memory.hold((len(scores), 3 * classes, classes), np.dtype(np.float64))
+    of_pairs = np.clip(1 - 1 / (1 + np.exp(-(scores * a + b))), _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+    memory.check_budget((len(scores), 3 * classes, classes), np.dtype(np.float64))
     table = np.zeros((len(scores), classes, classes))
     for place, (i, j) in enumerate(pairs):
         table[:, i, j], table[:, j, i] = of_pairs[:, place], 1 - of_pairs[:, place]
     matrix = -np.transpose(table, (0, 2, 1)) * table
-    at = np.arange(classes)
-    matrix[:, at, at] = (table * table).sum(axis=1)
+    class_numbers = np.arange(classes)
+    matrix[:, class_numbers, class_numbers] = (table * table).sum(axis=1)
     return _couple_probabilities(matrix)
 
 
@@ -336,17 +340,23 @@ def _couple_probabilities(matrix: NDArray[Any]) -> NDArray[Any]:
     classes = matrix.shape[1]
     array = np.full(matrix.shape[:2], 1 / classes)
     waiting = np.arange(len(matrix))
-    for _ in memory.in_time(range(max(_STEPS, classes))):
+    for _ in memory.within_time_limit(range(max(_STEPS, classes))):
         q, p = matrix[waiting], array[waiting]
         products = np.einsum("nij,nj->ni", q, p)
-        whole = (p * products).sum(axis=1)
-        left = ~(np.abs(products - whole[:, None]).max(axis=1, initial=0.0) < _ENOUGH / classes)
-        waiting, q, p, products, whole = waiting[left], q[left], p[left], products[left], whole[left]
+        total_probability = (p * products).sum(axis=1)
+        left = ~(np.abs(products - total_probability[:, None]).max(axis=1, initial=0.0) < _CONVERGENCE / classes)
+        waiting, q, p, products, total_probability = (
+            waiting[left],
+            q[left],
+            p[left],
+            products[left],
+            total_probability[left],
+        )
         if not len(waiting):
             break
         for t in range(classes):
-            step = (whole - products[:, t]) / q[:, t, t]
-            whole = (whole + step * (step * q[:, t, t] + 2 * products[:, t])) / (1 + step) ** 2
+            step = (total_probability - products[:, t]) / q[:, t, t]
+            total_probability = (total_probability + step * (step * q[:, t, t] + 2 * products[:, t])) / (1 + step) ** 2
             products = (products + step[:, None] * q[:, t]) / (1 + step)[:, None]
             p[:, t] += step
             p /= (1 + step)[:, None]

@@ -12,7 +12,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
-from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.elementwise import ignore_warnings, require_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ __all__ = [
 _BLOCK: Final = 2**28
 #: Matrix elements converted per block, so that they are still cached when multiplied; also the size of the largest of
 #: several matrices up to which scratch memory is reused.
-_CONVERTED, _TOGETHER = 2**20, 2**15
+_CONVERSION_BLOCK, _SHARED_SCRATCH = 2**20, 2**15
 
 
 def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -41,12 +41,12 @@ def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
     if prod(shape) * left.shape[-1] <= _BLOCK:
         return np.matmul(left, right, out=out)
     result = memory.empty(shape, np.result_type(left, right)) if out is None else out
-    lefts = np.broadcast_to(left, (*batch, *left.shape[-2:]))
+    left_array = np.broadcast_to(left, (*batch, *left.shape[-2:]))
     rights = np.broadcast_to(right, (*batch, *right.shape[-2:]))
     rows = max(1, _BLOCK // max(1, left.shape[-1] * right.shape[-1]))
-    for place in memory.in_time(np.ndindex(batch)):
-        for top in memory.in_time(range(0, left.shape[-2], rows)):
-            np.matmul(lefts[place][top : top + rows], rights[place], out=result[place][top : top + rows])
+    for place in memory.within_time_limit(np.ndindex(batch)):
+        for top in memory.within_time_limit(range(0, left.shape[-2], rows)):
+            np.matmul(left_array[place][top : top + rows], rights[place], out=result[place][top : top + rows])
     return result
 
 
@@ -72,40 +72,43 @@ def multiply_rounded(left: NDArray[Any], right: NDArray[Any], dtype: np.dtype[An
             rows = prod(shape[:-1])
             _multiply_by_columns(left.reshape(rows, left.shape[-1]), right, result.reshape(rows, shape[-1]))
         else:
-            lists = (each.reshape(prod(shape[:-2]), *each.shape[-2:]) for each in (left, right, result))
+            lists = (array.reshape(prod(shape[:-2]), *array.shape[-2:]) for array in (left, right, result))
             _multiply_lists(*lists)
     return result
 
 
 def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
     """Write the product of two matrices, some columns at a time."""
-    wide = left.astype(np.float64)
+    wide_left = left.astype(np.float64)
     (rows, inner), count = left.shape, right.shape[1]
-    each = min(count, max(16, _CONVERTED // max(1, rows, inner) // 16 * 16))
-    rooms = np.empty(inner * each), np.empty(rows * each)  # reused: fresh memory is slower
-    for first in memory.in_time(range(0, count, each)):
-        columns = slice(first, min(first + each, count))
-        many = columns.stop - first
-        part, array = (room[: size * many].reshape(size, many) for room, size in zip(rooms, left.T.shape, strict=True))
+    columns_per_block = min(count, max(16, _CONVERSION_BLOCK // max(1, rows, inner) // 16 * 16))
+    rooms = np.empty(inner * columns_per_block), np.empty(rows * columns_per_block)  # reused: fresh memory is slower
+    for first in memory.within_time_limit(range(0, count, columns_per_block)):
+        columns = slice(first, min(first + columns_per_block, count))
+        column_count = columns.stop - first
+        part, array = (
+            workspace[: size * column_count].reshape(size, column_count)
+            for workspace, size in zip(rooms, left.T.shape, strict=True)
+        )
         part[...] = right[:, columns]
-        result[:, columns] = _to_accumulator(multiply_matrices(wide, part, array), result.dtype)
+        result[:, columns] = _to_accumulator(multiply_matrices(wide_left, part, array), result.dtype)
 
 
 def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
     """Write products of [count, rows, columns], some matrices at a time."""
     arrays = left, right, result
-    many = min(len(result), max(1, _TOGETHER // max(1, *(prod(each.shape[1:]) for each in arrays))))
-    rooms = [np.empty((many, *each.shape[1:])) for each in arrays]
-    for first in memory.in_time(range(0, len(result), many)):
-        some = slice(first, min(first + many, len(result)))
-        a, b, array = (room[: some.stop - first] for room in rooms)
-        a[...], b[...] = left[some], right[some]
-        result[some] = _to_accumulator(multiply_matrices(a, b, array), result.dtype)
+    chunk_size = min(len(result), max(1, _SHARED_SCRATCH // max(1, *(prod(operand.shape[1:]) for operand in arrays))))
+    rooms = [np.empty((chunk_size, *operand.shape[1:])) for operand in arrays]
+    for first in memory.within_time_limit(range(0, len(result), chunk_size)):
+        chunk = slice(first, min(first + chunk_size, len(result)))
+        a, b, array = (workspace[: chunk.stop - first] for workspace in rooms)
+        a[...], b[...] = left[chunk], right[chunk]
+        result[chunk] = _to_accumulator(multiply_matrices(a, b, array), result.dtype)
 
 
-def _to_accumulator(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _to_accumulator(wide_values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an array to be rounded to `dtype`: float32 for narrower types."""
-    return wide if dtype.itemsize >= 4 else to_float32(wide, dtype)
+    return wide_values if dtype.itemsize >= 4 else to_float32(wide_values, dtype)
 
 
 def gemm(
@@ -135,7 +138,7 @@ def gemm(
     shape = (*left.shape[:-1], right.shape[-1])
     if c is not None:
         require_shape("gemm", f"an addend of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
-    with memory.quiet():
+    with memory.ignore_warnings():
         product = memory.empty(shape, np.dtype(np.float64))
         multiply_matrices(to_float64(left), to_float64(right), product)
         result = to_float64(to_float32(product, a.dtype)) * np.float32(alpha)
@@ -167,7 +170,7 @@ def matrix_product(
         raise InputError(
             f"matrix product: shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
         ) from None
-    with memory.quiet():
+    with memory.ignore_warnings():
         if is_float(a.dtype):
             result = multiply_rounded(left, right, a.dtype)
         else:
@@ -205,7 +208,7 @@ def scaled_matrix_product(
         raise InputError(f"gemm: C ({c.dtype}{c.shape}) does not broadcast to {a.dtype}{product.shape}")
     else:
         summand = c
-    with memory.quiet():
+    with memory.ignore_warnings():
         if not is_float(a.dtype):
             if all(abs(number) < 2**63 and number == int(number) for number in (alpha, beta)):
                 factors = (np.asarray(int(number)).astype(a.dtype) for number in (alpha, beta))
@@ -234,7 +237,7 @@ def multiply_groups(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None 
         raise InputError(f"groups: {a.shape[-1]} columns and {b.shape[-2]} rows cannot be multiplied")
     dtype = np.dtype(np.float64) if is_float(a.dtype) else a.dtype
     left, right = to_float64(a), to_float64(b)
-    with memory.quiet():
+    with memory.ignore_warnings():
         if ends is None:
             require_shape("groups", "matrices", b.shape[:1], a.shape[:1])
             return round_to(multiply_matrices(left, right, memory.empty((*a.shape[:2], b.shape[2]), dtype)), a.dtype)
@@ -243,7 +246,7 @@ def multiply_groups(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None 
             require_shape("groups", "matrices", b.shape[:1], ends.shape)
         shape = (a.shape[0], b.shape[2]) if b.ndim == 3 else (len(groups), a.shape[0], b.shape[1])
         result = memory.empty(shape, dtype)
-        for group, part in memory.in_time(enumerate(groups)):
+        for group, part in memory.within_time_limit(enumerate(groups)):
             if b.ndim == 3:
                 result[part] = multiply_matrices(left[part], right[group])
             else:
@@ -305,15 +308,15 @@ def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray
     if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
         raise InputError(f"inverse: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
     result = memory.empty(data.shape, data.dtype)
-    open_ = np.zeros(data.shape, np.bool_)
-    with memory.quiet():
+    is_open = np.zeros(data.shape, np.bool_)
+    with memory.ignore_warnings():
         single = data.astype(np.float32).astype(np.float64)
-        for place in memory.in_time(np.ndindex(data.shape[:-2])):
+        for place in memory.within_time_limit(np.ndindex(data.shape[:-2])):
             array = _inverse(single[place])
-            open_[place] = array is None
+            is_open[place] = array is None
             result[place] = 0 if array is None else round_to(round_to(array, np.dtype(np.float32)), data.dtype)
     new_array = np.swapaxes(result, -1, -2) if transposed else result
-    return np.ma.MaskedArray(new_array, mask=open_) if open_.any() else new_array
+    return np.ma.MaskedArray(new_array, mask=is_open) if is_open.any() else new_array
 
 
 def determinants(data: NDArray[Any]) -> NDArray[Any]:
@@ -324,8 +327,8 @@ def determinants(data: NDArray[Any]) -> NDArray[Any]:
     if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
         raise InputError(f"determinant: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
     result = memory.empty(data.shape[:-2], np.dtype(np.float64))
-    with memory.quiet():
-        for place in memory.in_time(np.ndindex(data.shape[:1] if data.ndim > 2 else ())):
+    with memory.ignore_warnings():
+        for place in memory.within_time_limit(np.ndindex(data.shape[:1] if data.ndim > 2 else ())):
             result[place] = np.linalg.det(data[place].astype(np.float64))
         result[(data != data).any(axis=(-2, -1))] = np.nan  # noqa: PLR0124  # elimination may end before it is met
         return round_to(result, data.dtype)
@@ -345,8 +348,8 @@ def _inverse(matrix: NDArray[Any]) -> NDArray[Any] | None:
 
 
 _METRICS: Final[dict[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
-    "euclidean": lambda apart: np.sqrt(np.square(apart).sum(axis=1)),
-    "sqeuclidean": lambda apart: np.square(apart).sum(axis=1),
+    "euclidean": lambda differences: np.sqrt(np.square(differences).sum(axis=1)),
+    "sqeuclidean": lambda differences: np.square(differences).sum(axis=1),
 }
 
 
@@ -355,16 +358,16 @@ def distances_of_rows(a: NDArray[Any], b: NDArray[Any], *, metric: str) -> NDArr
 
     The result is [m, k]. metric: euclidean or sqeuclidean; NoKernel for others.
     """
-    want_float("distance", a, b)
+    require_float("distance", a, b)
     if a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise InputError(f"distance: inputs {a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)} do not match")
     if metric not in _METRICS:
         raise NoKernel(f"distance: {metric!r:.40} is not supported; known: {', '.join(_METRICS)}")
     result = memory.empty((len(a), len(b)), np.dtype(np.float64))
-    wide = to_float64(b)
-    with quiet():
-        for at, row in enumerate(memory.in_time(to_float64(a))):
-            result[at] = _METRICS[metric](wide - row)
+    wide_rows = to_float64(b)
+    with ignore_warnings():
+        for row_index, row in enumerate(memory.within_time_limit(to_float64(a))):
+            result[row_index] = _METRICS[metric](wide_rows - row)
     return round_to(result, a.dtype)
 
 
@@ -388,12 +391,12 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     sizes = _sizes(terms, inputs)
     if any(name not in sizes for name in target):
         raise InputError(f"einsum: the output of {equation!r:.80} has a label that is not in any input")
-    kept = tuple(dict.fromkeys(target))
-    memory.hold(tuple(sizes[name] for name in target), dtype)
-    with memory.quiet():
-        names, total = _contract_inputs(terms, inputs, sizes, kept)
-    new_array = round_to(total.transpose([names.index(name) for name in kept]), dtype)
-    return new_array if len(kept) == len(target) else _spread_diagonal(new_array, kept, target)
+    kept_names = tuple(dict.fromkeys(target))
+    memory.check_budget(tuple(sizes[name] for name in target), dtype)
+    with memory.ignore_warnings():
+        names, total = _contract_inputs(terms, inputs, sizes, kept_names)
+    new_array = round_to(total.transpose([names.index(name) for name in kept_names]), dtype)
+    return new_array if len(kept_names) == len(target) else _spread_diagonal(new_array, kept_names, target)
 
 
 def _parse_equation(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
@@ -401,8 +404,8 @@ def _parse_equation(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], 
 
     Raises InputError for an invalid equation.
     """
-    written, arrow, shown = equation.replace(" ", "").partition("->")
-    texts = written.split(",")
+    input_terms, arrow, output_term = equation.replace(" ", "").partition("->")
+    texts = input_terms.split(",")
     if len(texts) != len(ranks):
         raise InputError(f"einsum: {equation!r:.80} has {len(texts)} terms for {len(ranks)} inputs")
     terms: list[_Names] = []
@@ -414,10 +417,12 @@ def _parse_equation(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], 
             raise InputError(f"einsum: the term {text!r:.60} does not have {rank} labels")
         terms.append((*first, *reversed(range(rest)), *last))
         widest = max(widest, rest)
-    letters = written.replace(".", "").replace(",", "")
+    letters = input_terms.replace(".", "").replace(",", "")
     if not arrow:
-        shown = ("..." if "." in written else "") + "".join(sorted(c for c in letters if letters.count(c) == 1))
-    first, points, last = _parts(shown)
+        output_term = ("..." if "." in input_terms else "") + "".join(
+            sorted(c for c in letters if letters.count(c) == 1)
+        )
+    first, points, last = _parts(output_term)
     return terms, (*first, *(reversed(range(widest)) if points else ()), *last)
 
 
@@ -432,83 +437,100 @@ def _sizes(terms: Sequence[_Names], inputs: Sequence[NDArray[Any]]) -> dict[str 
     """Return the size of each name; raise InputError for inconsistent sizes."""
     sizes: dict[str | int, int] = {}
     for names, array in zip(terms, inputs, strict=True):
-        own: dict[str | int, int] = {}
+        sizes_by_name: dict[str | int, int] = {}
         for name, size in zip(names, array.shape, strict=True):
-            if own.setdefault(name, size) != size or (sizes.get(name, 1) != 1 and size not in {1, sizes[name]}):
-                raise InputError(f"einsum: the label {name} has the sizes {sizes.get(name, own[name])} and {size}")
-        sizes.update({name: size for name, size in own.items() if sizes.get(name, 1) == 1})
+            if sizes_by_name.setdefault(name, size) != size or (
+                sizes.get(name, 1) != 1 and size not in {1, sizes[name]}
+            ):
+                raise InputError(
+                    f"einsum: the label {name} has the sizes {sizes.get(name, sizes_by_name[name])} and {size}"
+                )
+        sizes.update({name: size for name, size in sizes_by_name.items() if sizes.get(name, 1) == 1})
     return sizes
 
 
 def _contract_inputs(
-    terms: Sequence[_Names], inputs: Sequence[NDArray[Any]], sizes: Mapping[str | int, int], kept: _Names
+    terms: Sequence[_Names], inputs: Sequence[NDArray[Any]], sizes: Mapping[str | int, int], kept_names: _Names
 ) -> tuple[_Names, NDArray[Any]]:
     """Return the product of all inputs, each name summed as early as possible.
 
     A name is summed as soon as no later input and no output has it.
     """
-    parts = [_single(names, array, sizes) for names, array in zip(terms, inputs, strict=True)]
+    parts = [_take_diagonal(names, array, sizes) for names, array in zip(terms, inputs, strict=True)]
     names, total = parts[0]
-    for place, (others, array) in enumerate(parts):
-        later = {*kept, *(name for more, _ in parts[place + 1 :] for name in more)}
+    for place, (other_names, array) in enumerate(parts):
+        later_names = {*kept_names, *(name for part_names, _ in parts[place + 1 :] for name in part_names)}
         if place:
-            names, total = _product(names, total, others, array, later, last=place == len(parts) - 1)
+            names, total = _product(names, total, other_names, array, later_names, last=place == len(parts) - 1)
         else:
-            names, total = _sum_out(names, total, later)
+            names, total = _sum_out(names, total, later_names)
     return names, total
 
 
-def _single(names: _Names, array: NDArray[Any], sizes: Mapping[str | int, int]) -> tuple[_Names, NDArray[Any]]:
+def _take_diagonal(names: _Names, array: NDArray[Any], sizes: Mapping[str | int, int]) -> tuple[_Names, NDArray[Any]]:
     """Return diagonals as plain dimensions, without broadcast dimensions."""
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     repeated = len(places) < len(names)
     diagonal = np.einsum(array, [places[name] for name in names], list(places.values())) if repeated else array
-    gone = tuple(place for name, place in places.items() if diagonal.shape[place] != sizes[name])
-    return tuple(name for name, place in places.items() if place not in gone), diagonal.squeeze(gone)
+    broadcast_axes = tuple(place for name, place in places.items() if diagonal.shape[place] != sizes[name])
+    return tuple(name for name, place in places.items() if place not in broadcast_axes), diagonal.squeeze(
+        broadcast_axes
+    )
 
 
-def _sum_out(names: _Names, array: NDArray[Any], later: set[str | int]) -> tuple[_Names, NDArray[Any]]:
-    gone = tuple(place for place, name in enumerate(names) if name not in later)
-    if not gone:
+def _sum_out(names: _Names, array: NDArray[Any], later_names: set[str | int]) -> tuple[_Names, NDArray[Any]]:
+    summed_axes = tuple(place for place, name in enumerate(names) if name not in later_names)
+    if not summed_axes:
         return names, array
-    wide = to_float64(array)
-    return tuple(name for name in names if name in later), wide.sum(axis=gone, dtype=wide.dtype)
+    wide_array = to_float64(array)
+    return tuple(name for name in names if name in later_names), wide_array.sum(
+        axis=summed_axes, dtype=wide_array.dtype
+    )
 
 
 def _product(
-    names: _Names, left: NDArray[Any], others: _Names, right: NDArray[Any], later: set[str | int], *, last: bool
+    names: _Names,
+    left: NDArray[Any],
+    other_names: _Names,
+    right: NDArray[Any],
+    later_names: set[str | int],
+    *,
+    last: bool,
 ) -> tuple[_Names, NDArray[Any]]:
     """Return the product of two terms as one matrix product.
 
     Summed over the names that both have and nothing later has. last: no product follows, so the product is rounded to
     the inputs' type at once.
     """
-    names, left = _sum_out(names, left, {*later, *others})
-    others, right = _sum_out(others, right, {*later, *names})
-    both = [name for name in names if name in others and name in later]
-    inner = [name for name in names if name in others and name not in later]
-    rows, columns = [n for n in names if n not in others], [n for n in others if n not in names]
-    matrix = left.transpose([names.index(name) for name in (*both, *rows, *inner)])
-    other = right.transpose([others.index(name) for name in (*both, *inner, *columns)])
-    shared, high = matrix.shape[: len(both)], matrix.shape[len(both) : len(both) + len(rows)]
-    wide = other.shape[len(both) + len(inner) :]
-    summed = prod(other.shape[len(both) : len(both) + len(inner)])
-    shape = (*shared, *high, *wide)
-    matrix, other = matrix.reshape(*shared, prod(high), summed), other.reshape(*shared, summed, prod(wide))
+    names, left = _sum_out(names, left, {*later_names, *other_names})
+    other_names, right = _sum_out(other_names, right, {*later_names, *names})
+    shared_names = [name for name in names if name in other_names and name in later_names]
+    inner = [name for name in names if name in other_names and name not in later_names]
+    rows, columns = [n for n in names if n not in other_names], [n for n in other_names if n not in names]
+    matrix = left.transpose([names.index(name) for name in (*shared_names, *rows, *inner)])
+    other = right.transpose([other_names.index(name) for name in (*shared_names, *inner, *columns)])
+    shared, high = matrix.shape[: len(shared_names)], matrix.shape[len(shared_names) : len(shared_names) + len(rows)]
+    column_size = other.shape[len(shared_names) + len(inner) :]
+    summed_size = prod(other.shape[len(shared_names) : len(shared_names) + len(inner)])
+    shape = (*shared, *high, *column_size)
+    matrix, other = (
+        matrix.reshape(*shared, prod(high), summed_size),
+        other.reshape(*shared, summed_size, prod(column_size)),
+    )
     if last and is_float(left.dtype) and left.dtype == right.dtype:
         array = multiply_rounded(matrix, other, left.dtype)
     else:
         matrix, other = to_float64(matrix), to_float64(other)
-        memory.hold(shape, matrix.dtype)
+        memory.check_budget(shape, matrix.dtype)
         array = multiply_matrices(matrix, other)
-    return (*both, *rows, *columns), array.reshape(shape)
+    return (*shared_names, *rows, *columns), array.reshape(shape)
 
 
-def _spread_diagonal(array: NDArray[Any], kept: _Names, target: _Names) -> NDArray[Any]:
+def _spread_diagonal(array: NDArray[Any], kept_names: _Names, target: _Names) -> NDArray[Any]:
     """Return elements on the diagonal of repeated output names, others masked."""
-    shape = tuple(array.shape[kept.index(name)] for name in target)
-    whole = np.ma.MaskedArray(np.zeros(shape, array.dtype), mask=np.ones(shape, np.bool_))
+    shape = tuple(array.shape[kept_names.index(name)] for name in target)
+    diagonal_array = np.ma.MaskedArray(np.zeros(shape, array.dtype), mask=np.ones(shape, np.bool_))
     indices = np.indices(array.shape, sparse=True)
-    place: tuple[Any, ...] = tuple(np.broadcast_to(indices[kept.index(name)], array.shape) for name in target)
-    whole[place] = array
-    return whole
+    place: tuple[Any, ...] = tuple(np.broadcast_to(indices[kept_names.index(name)], array.shape) for name in target)
+    diagonal_array[place] = array
+    return diagonal_array

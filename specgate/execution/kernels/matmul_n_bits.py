@@ -13,7 +13,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import quiet, store_as, want_float
+from specgate.execution.kernels.elementwise import ignore_warnings, require_float, store_as
 from specgate.execution.kernels.matmul import multiply_matrices
 from specgate.execution.kernels.quantize import quantize_over_range
 from specgate.execution.kernels.quantized_conv_matmul import integer_product, quantized_windows
@@ -52,14 +52,14 @@ def product_of_scaled(
         raise InputError("matrix product: expected 2-D inputs, one zero point per scale, and one scale for A")
     left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
     total = integer_product(left, right, a_zero, b_zero)
-    with quiet():
+    with ignore_warnings():
         if c is not None:
             if c.ndim > 2 or any(n not in {1, m} for n, m in zip(c.shape[::-1], total.shape[::-1], strict=False)):
                 raise InputError(
                     f"matrix product: a bias of shape {list(c.shape)} does not match the output {list(total.shape)}"
                 )
             total = total + c
-        factor = np.float32(alpha) * a_scale.reshape(()) * _by_columns("scales", b_scale, total.shape[1])
+        factor = np.float32(alpha) * a_scale.reshape(()) * _check_columns("scales", b_scale, total.shape[1])
         if scale is None or zero is None:
             return np.asarray(total.astype(np.float32) * factor, np.float32)
         if scale.size != 1 or zero.size != 1:
@@ -68,10 +68,10 @@ def product_of_scaled(
         return store_as(np.where(np.isnan(result), np.float32(np.iinfo(zero.dtype).min), result), zero.dtype)
 
 
-def _by_columns(what: str, array: NDArray[Any], columns: int) -> NDArray[Any]:
+def _check_columns(noun: str, array: NDArray[Any], columns: int) -> NDArray[Any]:
     if array.size == 1:
         return array.reshape(())
-    require_shape("matrix product", what, array.shape, (columns,))
+    require_shape("matrix product", noun, array.shape, (columns,))
     return array
 
 
@@ -87,7 +87,7 @@ def multiply_by_range(
     b: quantized, with parameters per column. bias: per column. The product is 0 where a is all zeros; everything is
     masked where a has no finite range.
     """
-    want_float("matrix product", a)
+    require_float("matrix product", a)
     numbers, scale, zero = quantize_over_range(a)
     if isinstance(numbers, np.ma.MaskedArray):
         numbers = np.zeros(a.shape, np.uint8)
@@ -113,10 +113,10 @@ def multiply_scaled(
         return _scale_total(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
     if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         raise InputError(f"matrix product: shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
-    with quiet():
-        points = np.int64(0) if a_zero is None else _by_columns("zero points", a_zero, a.shape[-1]).astype(np.int64)
-        left = (a - points) * to_float64(_by_columns("scales", a_scale, a.shape[-1]))
-        right = b - (0 if b_zero is None else _by_columns("zero points", b_zero, b.shape[-1]).astype(np.float64))
+    with ignore_warnings():
+        points = np.int64(0) if a_zero is None else _check_columns("zero points", a_zero, a.shape[-1]).astype(np.int64)
+        left = (a - points) * to_float64(_check_columns("scales", a_scale, a.shape[-1]))
+        right = b - (0 if b_zero is None else _check_columns("zero points", b_zero, b.shape[-1]).astype(np.float64))
         total = multiply_matrices(
             left if a.ndim > 1 else left[np.newaxis], right if b.ndim > 1 else right[:, np.newaxis]
         )
@@ -129,8 +129,8 @@ def _scale_total(
 ) -> NDArray[Any]:
     columns = b.shape[-1] if b.ndim > 1 else 1
     dtype = b_scale.dtype
-    with quiet():
-        factor = a_scale.astype(np.float32).reshape(()) * _by_columns("scales", b_scale, columns).astype(np.float32)
+    with ignore_warnings():
+        factor = a_scale.astype(np.float32).reshape(()) * _check_columns("scales", b_scale, columns).astype(np.float32)
         array = total.astype(np.float32) * factor
         if bias is not None:
             require_shape("matrix product", "a bias", bias.shape, (columns,))
@@ -161,19 +161,19 @@ def multiply_by_blocks(
     """
     if not computed:
         raise NoKernel("matrix product: weights in another layout are not supported")
-    want_float("matrix product", a, scales)
+    require_float("matrix product", a, scales)
     if bits not in {2, 4, 8} or block < 1 or block * bits % 8 or a.ndim < 1 or a.shape[-1] != rows:
         raise InputError(f"matrix product: {bits} bits in blocks of {block} do not match A of shape {list(a.shape)}")
     count = -(-rows // block)
     if b.shape != (columns, count, block * bits // 8) or scales.size != columns * count:
         raise InputError(f"matrix product: expected {count} blocks of {block} values per column, for {columns} columns")
-    memory.hold((columns, count * block), np.dtype(np.float64))
-    with quiet():
+    memory.check_budget((columns, count * block), np.dtype(np.float64))
+    with ignore_warnings():
         numbers = unpack_numbers(b.reshape(columns, b.size // max(1, columns)), bits)[:, :rows].astype(np.float64)
-        at = np.arange(rows) // block if groups is None else _groups(groups, rows, count)
+        group_numbers = np.arange(rows) // block if groups is None else _groups(groups, rows, count)
         points = _points(zeros, (columns, count), bits)
         factors = to_float64(scales).reshape(columns, count)
-        weights = (numbers - points[:, at]) * factors[:, at]
+        weights = (numbers - points[:, group_numbers]) * factors[:, group_numbers]
         array = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), rows), weights.T).reshape(
             *a.shape[:-1], columns
         )
@@ -196,8 +196,8 @@ def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
 def unpack_numbers(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
     """Return numbers unpacked along the last dimension, lowest bits first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    spread = (data[..., np.newaxis] >> shifts) & np.uint8(2**bits - 1)
-    return np.asarray(spread.reshape(*data.shape[:-1], data.shape[-1] * len(shifts)), np.uint8)
+    shifted_codes = (data[..., np.newaxis] >> shifts) & np.uint8(2**bits - 1)
+    return np.asarray(shifted_codes.reshape(*data.shape[:-1], data.shape[-1] * len(shifts)), np.uint8)
 
 
 def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> NDArray[np.float64]:
@@ -205,10 +205,10 @@ def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> ND
     if zeros is None:
         return np.full(shape, float(2 ** (bits - 1)))
     packed = zeros.dtype == np.uint8
-    each = -(-count * bits // 8) if packed else count
-    if zeros.size != columns * each:
-        raise InputError(f"matrix product: expected {columns * each} zero points, found {zeros.size}")
-    table = zeros.reshape(columns, each)
+    values_per_row = -(-count * bits // 8) if packed else count
+    if zeros.size != columns * values_per_row:
+        raise InputError(f"matrix product: expected {columns * values_per_row} zero points, found {zeros.size}")
+    table = zeros.reshape(columns, values_per_row)
     return (unpack_numbers(table, bits)[:, :count] if packed else table).astype(np.float64)
 
 
@@ -239,14 +239,14 @@ def multiply_by_codes(
     w: [columns, rows] of 4-bit codes, scaled per block. b: uint8, two codes per byte, the first in the upper bits.
     peaks: absolute maximum per block of w in row-major order. kind: 0 for FP4, 1 for NF4.
     """
-    want_float("matrix product", a, peaks)
+    require_float("matrix product", a, peaks)
     inner, count = (rows if transposed else columns), rows * columns
     if kind not in _CODES or block < 1 or a.ndim < 1 or a.shape[-1] != inner:
         raise InputError(f"matrix product: codes of kind {kind} in blocks of {block} do not match {list(a.shape)}")
     require_shape("matrix product", "codes", b.shape, (-(-count // 2),))
     require_shape("matrix product", "peaks", peaks.shape, (-(-count // block),))
-    memory.hold((count,), np.dtype(np.float64))
-    with quiet():
+    memory.check_budget((count,), np.dtype(np.float64))
+    with ignore_warnings():
         codes = np.stack([b >> 4, b & 15], axis=1).reshape(-1)[:count]
         weights = (_CODES[kind][codes] * peaks.astype(np.float32)[np.arange(count) // block]).astype(np.float64)
         matrix = weights.reshape(columns, rows)

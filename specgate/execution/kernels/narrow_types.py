@@ -28,7 +28,7 @@ _POWERS: Final = "float8_e8m0fnu"
 #: even.
 _ENDS: Final = {"float8_e4m3fn": 464.0, "float4_e2m1fn": np.nextafter(7.0, 0.0)}
 #: Floats of fewer than 8 bits, stored one per byte.
-_FEW_BITS: Final = {"float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
+_NARROW_FLOAT_BITS: Final = {"float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
 
 
 def is_stored(dtype: np.dtype[Any]) -> bool:
@@ -51,13 +51,13 @@ def bits_of_type(dtype: np.dtype[Any]) -> int:
     limits = integer_range(dtype)
     if limits is not None:
         return (limits[1] - limits[0]).bit_length()
-    return _FEW_BITS.get(dtype.name, 8 * dtype.itemsize)
+    return _NARROW_FLOAT_BITS.get(dtype.name, 8 * dtype.itemsize)
 
 
 def codes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
     """Return the bits of narrow elements, in the low bits of a byte each."""
-    whole = array.astype(np.int8) if integer_range(array.dtype) is not None and array.dtype.kind == "V" else array
-    codes: NDArray[np.uint8] = np.ascontiguousarray(whole).view(np.uint8).reshape(array.shape)
+    code_array = array.astype(np.int8) if integer_range(array.dtype) is not None and array.dtype.kind == "V" else array
+    codes: NDArray[np.uint8] = np.ascontiguousarray(code_array).view(np.uint8).reshape(array.shape)
     return codes & np.uint8((1 << bits_of_type(array.dtype)) - 1)
 
 
@@ -132,7 +132,7 @@ def round_between_scales(
     largest: the maximum. Rounding is half to even. Masked: elements that are not representable even after rounding, and
     those whose r depends on the precision of the intermediate steps.
     """
-    if not is_float(data.dtype) or any(each is not None and each.dtype != data.dtype for each in (scale, shift)):
+    if not is_float(data.dtype) or any(array is not None and array.dtype != data.dtype for array in (scale, shift)):
         raise InputError(f"narrow floats: expected floats of one type, found {data.dtype} and {scale.dtype}")
     if shift is not None and shift.shape != scale.shape:
         raise InputError(
@@ -144,10 +144,10 @@ def round_between_scales(
         raise InputError(
             f"narrow floats: a scale of shape {list(scale.shape)} does not broadcast to {list(data.shape)}"
         ) from None
-    memory.hold(data.shape, np.dtype(np.float64))
-    moved = np.zeros_like(scale) if shift is None else shift
-    with memory.quiet():
-        factor, summand = to_float64(scale), to_float64(moved)
+    memory.check_budget(data.shape, np.dtype(np.float64))
+    offsets = np.zeros_like(scale) if shift is None else shift
+    with memory.ignore_warnings():
+        factor, summand = to_float64(scale), to_float64(offsets)
         exact = _round_mantissa(to_float64(data) * factor - summand, digits, min_exponent)
         steps = to_float64(round_to(to_float64(data) * factor, data.dtype)) - summand
         left_open = _round_mantissa(to_float64(round_to(steps, data.dtype)), digits, min_exponent) != exact

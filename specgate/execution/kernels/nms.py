@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Limits",
+    "OverlapFunction",
     "Overlaps",
-    "apart",
     "areas",
-    "by_corners",
-    "by_score",
     "corners_of_turned",
+    "order_by_score",
     "overlaps",
     "precision_of",
     "select_boxes",
@@ -38,6 +37,7 @@ __all__ = [
     "suppress_by_class",
     "suppress_by_matrix",
     "suppress_turned_boxes",
+    "to_corners",
     "turned_overlaps",
 ]  # fmt: skip
 
@@ -47,7 +47,7 @@ def precision_of(*arrays: NDArray[Any]) -> Any:
     return np.float64 if any(array.dtype == np.float64 for array in arrays) else np.float32
 
 
-def by_corners(boxes: NDArray[Any], *, centred: bool) -> NDArray[Any]:
+def to_corners(boxes: NDArray[Any], *, centred: bool) -> NDArray[Any]:
     """Return boxes [..., 4] as lower and upper corners.
 
     boxes: any two opposite corners, or center x, center y, width and height if `centred`; a box of negative width or
@@ -60,54 +60,56 @@ def by_corners(boxes: NDArray[Any], *, centred: bool) -> NDArray[Any]:
     return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=-1)
 
 
-def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
-    """Return the area of boxes [..., 4]; each side is longer by `more`."""
-    extra = boxes.dtype.type(more)
+def areas(boxes: NDArray[Any], *, side_offset: float = 0.0) -> NDArray[Any]:
+    """Return the area of boxes [..., 4]; each side is longer by `side_offset`."""
+    extra = boxes.dtype.type(side_offset)
     sides = boxes[..., 2:] - boxes[..., :2] + extra
     array: NDArray[Any] = sides[..., 0] * sides[..., 1]
     return array
 
 
-def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
-    """Return the IoU of a box [4] with each of `others` [n, 4].
+def overlaps(
+    box: NDArray[Any], other_boxes: NDArray[Any], *, side_offset: float = 0.0, touching: bool = False
+) -> NDArray[Any]:
+    """Return the IoU of a box [4] with each of `other_boxes` [n, 4].
 
-    box: or boxes [m, 1, 4], for a result [m, n]. more: added to the length of each side; `touching`: boxes
+    box: or boxes [m, 1, 4], for a result [m, n]. side_offset: added to the length of each side; `touching`: boxes
     without a common point still do not overlap. Boxes without area do not overlap.
     """
-    extra, none = others.dtype.type(more), others.dtype.type(0)
-    nothing = np.zeros(len(others), others.dtype)  # numpy compares lists faster than a list with a scalar 0
-    corners, other = [box[..., place] for place in range(4)], np.ascontiguousarray(others.T)
+    extra, zero_side = other_boxes.dtype.type(side_offset), other_boxes.dtype.type(0)
+    zero_area = np.zeros(len(other_boxes), other_boxes.dtype)  # numpy compares lists faster than a list with a scalar 0
+    corners, other = [box[..., place] for place in range(4)], np.ascontiguousarray(other_boxes.T)
     sides = []
     for low, high in ((0, 2), (1, 3)):
         side = np.asarray(np.minimum(corners[high], other[high]))
         side -= np.maximum(corners[low], other[low])
         if touching:
-            side = np.where(side >= 0, side + extra, none)
+            side = np.where(side >= 0, side + extra, zero_side)
         else:
-            if more:
+            if side_offset:
                 side += extra
-            np.maximum(side, nothing, out=side)
+            np.maximum(side, zero_area, out=side)
         sides.append(side)
-    common: NDArray[Any] = sides[0]
-    common *= sides[1]
+    shared_area: NDArray[Any] = sides[0]
+    shared_area *= sides[1]
     del side, sides  # working memory of blocks of boxes
-    union = np.asarray(areas(box, more=more) + areas(others, more=more))
-    union -= common
+    union = np.asarray(areas(box, side_offset=side_offset) + areas(other_boxes, side_offset=side_offset))
+    union -= shared_area
     nonzero = union > 0
-    with memory.quiet():
-        np.divide(common, union, out=common)
+    with memory.ignore_warnings():
+        np.divide(shared_area, union, out=shared_area)
     if not nonzero.all():
-        np.copyto(common, none, where=~nonzero)
-    return common
+        np.copyto(shared_area, zero_side, where=~nonzero)
+    return shared_area
 
 
-def by_score(scores: NDArray[Any]) -> NDArray[np.intp]:
+def order_by_score(scores: NDArray[Any]) -> NDArray[np.intp]:
     """Return the indices of scores in descending order, stable."""
     return np.argsort(-scores, kind="stable")
 
 
 #: Relative to the longest side: how far outside of an edge a corner still counts as on it.
-_NEAR: Final = 1e-9
+_EDGE_TOLERANCE: Final = 1e-9
 #: Boxes compared with one box at a time, and the working memory in numbers per box.
 _BLOCK: Final = 2**8
 _NUMBERS: Final = 120
@@ -123,29 +125,31 @@ def corners_of_turned(boxes: NDArray[Any], *, clockwise: bool) -> NDArray[Any]:
     turn, rest = np.sin(angle)[..., None], np.cos(angle)[..., None]
     x = boxes[..., 2:3] * np.array([-0.5, 0.5, 0.5, -0.5])
     y = boxes[..., 3:4] * np.array([-0.5, -0.5, 0.5, 0.5])
-    moved = np.stack([x * rest - y * turn, x * turn + y * rest], axis=-1)
-    corners: NDArray[Any] = moved + boxes[..., None, :2]
+    turned_corners = np.stack([x * rest - y * turn, x * turn + y * rest], axis=-1)
+    corners: NDArray[Any] = turned_corners + boxes[..., None, :2]
     return corners
 
 
-def turned_overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
-    """Return the IoU of a rotated box [4, 2] with each of `others` [n, 4, 2].
+def turned_overlaps(box: NDArray[Any], other_boxes: NDArray[Any]) -> NDArray[Any]:
+    """Return the IoU of a rotated box [4, 2] with each of `other_boxes` [n, 4, 2].
 
     Corners are in order. Boxes without area do not overlap.
     """
-    memory.hold((min(_BLOCK, len(others)), _NUMBERS), np.dtype(np.float64))
-    starts = range(0, max(1, len(others)), _BLOCK)
-    return np.concatenate([_overlaps(box, others[start : start + _BLOCK]) for start in starts])
+    memory.check_budget((min(_BLOCK, len(other_boxes)), _NUMBERS), np.dtype(np.float64))
+    starts = range(0, max(1, len(other_boxes)), _BLOCK)
+    return np.concatenate([_overlaps(box, other_boxes[start : start + _BLOCK]) for start in starts])
 
 
-def _overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
-    boxes = np.broadcast_to(box, others.shape)
-    crossings, crossed = _crossings(boxes, others)
-    points = np.concatenate([crossings, boxes, others], axis=1)
-    there = np.concatenate([crossed, _corners_inside(boxes, others), _corners_inside(others, boxes)], axis=1)
-    common = _area_around(points, there)
-    union = np.abs(_polygon(boxes)) + np.abs(_polygon(others)) - common
-    array: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+def _overlaps(box: NDArray[Any], other_boxes: NDArray[Any]) -> NDArray[Any]:
+    boxes = np.broadcast_to(box, other_boxes.shape)
+    crossings, crossed = _crossings(boxes, other_boxes)
+    points = np.concatenate([crossings, boxes, other_boxes], axis=1)
+    corner_points = np.concatenate(
+        [crossed, _corners_inside(boxes, other_boxes), _corners_inside(other_boxes, boxes)], axis=1
+    )
+    shared_area = _hull_areas(points, corner_points)
+    union = np.abs(_polygon(boxes)) + np.abs(_polygon(other_boxes)) - shared_area
+    array: NDArray[Any] = np.divide(shared_area, union, out=np.zeros_like(shared_area), where=union > 0)
     return array
 
 
@@ -158,8 +162,8 @@ def _cross_product(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 def _polygon(corners: NDArray[Any]) -> NDArray[Any]:
     """Return the signed area of polygons [n, corners, 2]."""
     # relative to the first corner, so that precision is kept far from the origin
-    moved = corners - corners[:, :1]
-    array: NDArray[Any] = _cross_product(moved, np.roll(moved, -1, axis=1)).sum(axis=1) / 2
+    relative_corners = corners - corners[:, :1]
+    array: NDArray[Any] = _cross_product(relative_corners, np.roll(relative_corners, -1, axis=1)).sum(axis=1) / 2
     return array
 
 
@@ -170,48 +174,51 @@ def _edges(corners: NDArray[Any]) -> NDArray[Any]:
 
 def _crossings(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the edge intersections of two boxes [n, 16, 2], and which exist."""
-    along, other = _edges(first)[:, :, None], _edges(second)[:, None, :]
-    between = second[:, None, :] - first[:, :, None]
-    scale = _cross_product(along, other)
-    meets = scale != 0
-    safe = np.where(meets, scale, 1.0)
-    on_first, on_second = _cross_product(between, other) / safe, _cross_product(between, along) / safe
+    first_edges, other = _edges(first)[:, :, None], _edges(second)[:, None, :]
+    corner_distances = second[:, None, :] - first[:, :, None]
+    scale = _cross_product(first_edges, other)
+    is_crossing = scale != 0
+    safe = np.where(is_crossing, scale, 1.0)
+    on_first, on_second = (
+        _cross_product(corner_distances, other) / safe,
+        _cross_product(corner_distances, first_edges) / safe,
+    )
     for place in (on_first, on_second):
-        meets = meets & (place >= 0) & (place <= 1)
-    points = first[:, :, None] + along * on_first[..., None]
-    return points.reshape(len(first), 16, 2), meets.reshape(len(first), 16)
+        is_crossing = is_crossing & (place >= 0) & (place <= 1)
+    points = first[:, :, None] + first_edges * on_first[..., None]
+    return points.reshape(len(first), 16, 2), is_crossing.reshape(len(first), 16)
 
 
 def _corners_inside(corners: NDArray[Any], box: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which corners [n, 4, 2] lie in boxes [n, 4, 2] or on their edges."""
     edges = _edges(box)
-    side, down = edges[:, None, 0], -edges[:, None, 3]
-    moved = corners - box[:, None, 0]
+    side, y_side = edges[:, None, 0], -edges[:, None, 3]
+    relative_corners = corners - box[:, None, 0]
     array = np.ones(corners.shape[:2], np.bool_)
-    for edge in (side, down):
-        along, length = (moved * edge).sum(axis=-1), (edge * edge).sum(axis=-1)
-        array &= (along >= -_NEAR * length) & (along <= length * (1 + _NEAR))
+    for edge in (side, y_side):
+        projections, length = (relative_corners * edge).sum(axis=-1), (edge * edge).sum(axis=-1)
+        array &= (projections >= -_EDGE_TOLERANCE * length) & (projections <= length * (1 + _EDGE_TOLERANCE))
     return array
 
 
-def _area_around(points: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[Any]:
+def _hull_areas(points: NDArray[Any], is_valid: NDArray[np.bool_]) -> NDArray[Any]:
     """Return the areas of the convex hulls of valid points [n, points, 2]."""
-    count = there.sum(axis=1, keepdims=True)
-    kept = np.where(there[..., None], points, 0.0)
-    middle = kept.sum(axis=1) / np.maximum(count, 1)
-    moved = np.where(there[..., None], points - middle[:, None], 0.0)
-    angles = np.where(there, np.arctan2(moved[..., 1], moved[..., 0]), np.inf)
+    count = is_valid.sum(axis=1, keepdims=True)
+    valid_points = np.where(is_valid[..., None], points, 0.0)
+    middle = valid_points.sum(axis=1) / np.maximum(count, 1)
+    relative_points = np.where(is_valid[..., None], points - middle[:, None], 0.0)
+    angles = np.where(is_valid, np.arctan2(relative_points[..., 1], relative_points[..., 0]), np.inf)
     order = np.argsort(angles, axis=1, kind="stable")
-    sorted_points = np.take_along_axis(moved, order[..., None], axis=1)
+    sorted_points = np.take_along_axis(relative_points, order[..., None], axis=1)
     # invalid points repeat the first point, which adds no area
-    counted = np.arange(points.shape[1]) < count
-    closed = np.where(counted[..., None], sorted_points, sorted_points[:, :1])
+    is_counted = np.arange(points.shape[1]) < count
+    closed = np.where(is_counted[..., None], sorted_points, sorted_points[:, :1])
     array: NDArray[Any] = np.where(count[:, 0] > 2, np.abs(_polygon(closed)), 0.0)
     return array
 
 
 #: Boxes compared at once, and the minimum.
-_SUPPRESSION_BLOCK, _FEW = 128, 16
+_SUPPRESSION_BLOCK, _MIN_BLOCK = 128, 16
 
 
 class Limits(NamedTuple):
@@ -239,7 +246,7 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class apart:  # noqa: N801  # called as a function is
+class OverlapFunction:  # called as a function is
     """Function from one of `boxes` [n, 4] to its overlaps with others.
 
     more: see `overlaps`.
@@ -248,33 +255,35 @@ class apart:  # noqa: N801  # called as a function is
     boxes: NDArray[Any]
     more: float = 0.0
 
-    def __call__(self, box: int, others: NDArray[np.intp]) -> NDArray[Any]:
-        return overlaps(self.boxes[box], self.boxes[others], more=self.more)
+    def __call__(self, box: int, other_boxes: NDArray[np.intp]) -> NDArray[Any]:
+        return overlaps(self.boxes[box], self.boxes[other_boxes], side_offset=self.more)
 
 
-def _select_boxes(order: NDArray[np.intp], most: int, above: Any, among: apart) -> list[int]:
-    """Return which boxes of `order` are selected, at most `most`.
+def _select_boxes(order: NDArray[np.intp], limit: int, threshold: Any, box_set: OverlapFunction) -> list[int]:
+    """Return which boxes of `order` are selected, at most `limit`.
 
     Each box is compared with all selected ones, in blocks: first with those of earlier blocks, then within its own
     block. The overlaps are the same as one by one.
     """
-    boxes, more = among.boxes, among.more
-    chosen: list[int] = []
-    while len(order) and len(chosen) < most:
-        memory.hold_time()
-        several = min(_SUPPRESSION_BLOCK, max(_FEW, 2 * (most - len(chosen))))  # about as many as are needed
-        block, order = order[:several], order[several:]
-        for begin in range(0, len(chosen), _SUPPRESSION_BLOCK):
-            kept = boxes[chosen[begin : begin + _SUPPRESSION_BLOCK], np.newaxis]
-            block = block[~(overlaps(kept, boxes[block], more=more) > above).any(axis=0)]
+    boxes, side_offset = box_set.boxes, box_set.more
+    selected: list[int] = []
+    while len(order) and len(selected) < limit:
+        memory.check_time()
+        block_size = min(
+            _SUPPRESSION_BLOCK, max(_MIN_BLOCK, 2 * (limit - len(selected)))
+        )  # about as many as are needed
+        block, order = order[:block_size], order[block_size:]
+        for begin in range(0, len(selected), _SUPPRESSION_BLOCK):
+            kept_boxes = boxes[selected[begin : begin + _SUPPRESSION_BLOCK], np.newaxis]
+            block = block[~(overlaps(kept_boxes, boxes[block], side_offset=side_offset) > threshold).any(axis=0)]
         boxes_of_block = boxes[block]
-        near = overlaps(boxes_of_block[:, np.newaxis], boxes_of_block, more=more) > above
+        overlaps_above = overlaps(boxes_of_block[:, np.newaxis], boxes_of_block, side_offset=side_offset) > threshold
         removed: set[int] = set()
-        for first, other in zip(*(places.tolist() for places in np.nonzero(near)), strict=True):
+        for first, other in zip(*(places.tolist() for places in np.nonzero(overlaps_above)), strict=True):
             if first < other and first not in removed:
                 removed.add(other)
-        chosen += [box for at, box in enumerate(block.tolist()) if at not in removed]
-    return chosen[:most]
+        selected += [box for index, box in enumerate(block.tolist()) if index not in removed]
+    return selected[:limit]
 
 
 def select_with_suppression(
@@ -284,25 +293,25 @@ def select_with_suppression(
 
     scores: [boxes]; of equal ones the first wins. Raises InputError after the timeout.
     """
-    order = by_score(scores)
+    order = order_by_score(scores)
     order = order[limits.enough(scores[order])]
     if limits.candidates is not None:
         order = order[: limits.candidates]
     if limits.sigma:
         return _decay_scores(order, scores, limits, overlap)
-    above = scores.dtype.type(limits.overlap)
-    if isinstance(overlap, apart) and limits.eta >= 1:
-        places = np.array(_select_boxes(order, limits.most, above, overlap), np.intp)
+    threshold = scores.dtype.type(limits.overlap)
+    if isinstance(overlap, OverlapFunction) and limits.eta >= 1:
+        places = np.array(_select_boxes(order, limits.most, threshold, overlap), np.intp)
         return places, scores[places]
-    chosen: list[int] = []
-    while len(order) and len(chosen) < limits.most:
-        chosen.extend(int(box) for box in memory.in_time(order[:1]))
-        if limits.eta < 1 and above > scores.dtype.type(0.5):
-            above = above * scores.dtype.type(limits.eta)
+    selected_boxes: list[int] = []
+    while len(order) and len(selected_boxes) < limits.most:
+        selected_boxes.extend(int(box) for box in memory.within_time_limit(order[:1]))
+        if limits.eta < 1 and threshold > scores.dtype.type(0.5):
+            threshold = threshold * scores.dtype.type(limits.eta)
         order = order[1:]
-        if len(order) and len(chosen) < limits.most:
-            order = order[~(overlap(chosen[-1], order) > above)]
-    places = np.array(chosen, np.intp)
+        if len(order) and len(selected_boxes) < limits.most:
+            order = order[~(overlap(selected_boxes[-1], order) > threshold)]
+    places = np.array(selected_boxes, np.intp)
     return places, scores[places]
 
 
@@ -312,20 +321,20 @@ def _decay_scores(
     """Select with soft-NMS: scores decay by the overlap with selected boxes."""
     to_type = scores.dtype.type
     left = scores[order]
-    chosen: list[int] = []
-    kept: list[Any] = []
-    while len(order) and len(chosen) < limits.most:
-        for at in memory.in_time([int(left.argmax())]):
-            chosen.append(int(order[at]))
-            kept.append(left[at])
-            order, left = np.delete(order, at), np.delete(left, at)
-        array = overlap(chosen[-1], order)
+    selected_boxes: list[int] = []
+    kept_scores: list[Any] = []
+    while len(order) and len(selected_boxes) < limits.most:
+        for box_index in memory.within_time_limit([int(left.argmax())]):
+            selected_boxes.append(int(order[box_index]))
+            kept_scores.append(left[box_index])
+            order, left = np.delete(order, box_index), np.delete(left, box_index)
+        array = overlap(selected_boxes[-1], order)
         left = left * np.exp(to_type(-0.5) * array * array / to_type(limits.sigma))
-        stays = limits.enough(left)
+        is_kept = limits.enough(left)
         if limits.cut:
-            stays &= ~(array > to_type(limits.overlap))
-        order, left = order[stays], left[stays]
-    return np.array(chosen, np.intp), np.array(kept, scores.dtype)
+            is_kept &= ~(array > to_type(limits.overlap))
+        order, left = order[is_kept], left[is_kept]
+    return np.array(selected_boxes, np.intp), np.array(kept_scores, scores.dtype)
 
 
 def suppress_boxes(
@@ -358,19 +367,21 @@ def suppress_boxes(
     """
     _hold("suppress_boxes", boxes, scores, 4)
     to_type = precision_of(boxes, scores)
-    placed = by_corners(boxes.astype(to_type), centred=centred)
-    count = max(0, int(_single("suppress_boxes", limit)))
-    above, score, decay = (float(_single("suppress_boxes", part)) for part in (overlap, score_threshold, sigma))
+    corner_boxes = to_corners(boxes.astype(to_type), centred=centred)
+    count = max(0, int(_scalar_or_zero("suppress_boxes", limit)))
+    threshold, score, decay = (
+        float(_scalar_or_zero("suppress_boxes", part)) for part in (overlap, score_threshold, sigma)
+    )
     if inclusive:
-        above = float(np.nextafter(to_type(above), to_type(-np.inf)))
-    limits = Limits(count, above, score, decay, cut=remove_overlapping, strict=strict)
-    result = _selected_boxes(scores.astype(to_type), limits, lambda batch: apart(placed[batch]))
+        threshold = float(np.nextafter(to_type(threshold), to_type(-np.inf)))
+    limits = Limits(count, threshold, score, decay, cut=remove_overlapping, strict=strict)
+    result = _selected_boxes(scores.astype(to_type), limits, lambda batch: OverlapFunction(corner_boxes[batch]))
     result = result.sort_by_score() if across else result
-    classes, most = scores.shape[1], min(count, boxes.shape[1])
-    room = {"selected": len(result.scores), "maximum": most * len(boxes) * classes}
-    room["class_limit"] = min(boxes.shape[1], count * classes)
+    classes, limit_per_class = scores.shape[1], min(count, boxes.shape[1])
+    row_limits = {"selected": len(result.scores), "maximum": limit_per_class * len(boxes) * classes}
+    row_limits["class_limit"] = min(boxes.shape[1], count * classes)
     return _write_outputs(
-        result, room[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype
+        result, row_limits[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype
     )
 
 
@@ -395,12 +406,14 @@ def suppress_turned_boxes(
     """
     _hold("suppress_turned_boxes", boxes, scores, 5)
     corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
-    count = max(0, int(_single("suppress_turned_boxes", limit)))
-    above, score = (float(_single("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
+    count = max(0, int(_scalar_or_zero("suppress_turned_boxes", limit)))
+    threshold, score = (float(_scalar_or_zero("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
     if inclusive:
-        above = float(np.nextafter(np.float32(above), np.float32(-np.inf)))
-    limits = Limits(count, above, score, strict=strict)
-    result = _selected_boxes(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
+        threshold = float(np.nextafter(np.float32(threshold), np.float32(-np.inf)))
+    limits = Limits(count, threshold, score, strict=strict)
+    result = _selected_boxes(
+        scores.astype(precision_of(scores)), limits, lambda batch: _rotated_overlaps(corners[batch])
+    )
     result = result.sort_by_score() if across else result
     kind = np.dtype(np.int32 if int32_indices else np.int64)
     return _write_outputs(result, len(result.scores), kind, scores_type or scores.dtype)
@@ -414,7 +427,7 @@ def _hold(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) ->
     require_shape(name, "scores", scores.shape, (batches, scores.shape[1], count))
 
 
-def _single(name: str, limit: NDArray[Any] | None) -> Any:
+def _scalar_or_zero(name: str, limit: NDArray[Any] | None) -> Any:
     """Return the only element of an array, 0 if it is absent or empty."""
     if limit is None:
         return 0
@@ -422,8 +435,8 @@ def _single(name: str, limit: NDArray[Any] | None) -> Any:
     return limit.reshape(-1)[0]
 
 
-def _apart_turned(corners: NDArray[Any]) -> Overlaps:
-    return lambda box, others: turned_overlaps(corners[box], corners[others])
+def _rotated_overlaps(corners: NDArray[Any]) -> Overlaps:
+    return lambda box, other_boxes: turned_overlaps(corners[box], corners[other_boxes])
 
 
 class _Selection(NamedTuple):
@@ -433,36 +446,36 @@ class _Selection(NamedTuple):
     scores: NDArray[Any]
 
     def sort_by_score(self) -> _Selection:
-        order = by_score(self.scores)
+        order = order_by_score(self.scores)
         return _Selection(self.places[order], self.scores[order])
 
 
 def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[int], Overlaps]) -> _Selection:
     """Return the selected boxes of all classes of all batches, in this order."""
     places: list[int] = []
-    kept: list[Any] = []
-    for batch, label in memory.in_time(np.ndindex(scores.shape[:2])):
-        chosen, left = select_with_suppression(scores[batch, label], limits, of_batch(batch))
-        for box in chosen.tolist():
+    kept_scores: list[Any] = []
+    for batch, label in memory.within_time_limit(np.ndindex(scores.shape[:2])):
+        selected_boxes, left = select_with_suppression(scores[batch, label], limits, of_batch(batch))
+        for box in selected_boxes.tolist():
             places += (batch, label, box)
-        kept += left.tolist()
-    return _Selection(np.array(places, np.int64).reshape(-1, 3), np.array(kept, scores.dtype))
+        kept_scores += left.tolist()
+    return _Selection(np.array(places, np.int64).reshape(-1, 3), np.array(kept_scores, scores.dtype))
 
 
 def _write_outputs(
-    result: _Selection, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
+    result: _Selection, row_limit: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the outputs with `room` rows, the unused ones filled with -1."""
+    """Return the outputs with `row_limit` rows, the unused ones filled with -1."""
     count = len(result.scores)
-    indices, scored = memory.empty((room, 3), kind), memory.empty((room, 3), scores_type)
+    indices, scored = memory.empty((row_limit, 3), kind), memory.empty((row_limit, 3), scores_type)
     indices[...], scored[...] = -1, -1
-    known_number = min(count, room)
+    known_number = min(count, row_limit)
     indices[:known_number] = result.places[:known_number]
-    with memory.quiet():
+    with memory.ignore_warnings():
         scored[:known_number, :2] = result.places[:known_number, :2]
         scored[:known_number, 2] = round_to(result.scores[:known_number], scores_type)
     number = np.array([count], kind)
-    if count <= room:
+    if count <= row_limit:
         return indices, scored, number
     return np.ma.MaskedArray(indices, True), np.ma.MaskedArray(scored, True), number
 
@@ -516,17 +529,17 @@ def suppress_by_class(
     """
     images = _images(boxes, scores, counts)
     to_type = precision_of(boxes, scores)
-    more = 0.0 if normalized else 1.0
+    side_offset = 0.0 if normalized else 1.0
     overlap = float(np.nextafter(to_type(overlap), to_type(-np.inf))) if inclusive else overlap
     limits = Limits(
         boxes.shape[1], overlap, score_threshold, eta=eta, candidates=None if candidates < 0 else candidates
     )
 
     def of_class(corners: NDArray[Any], array: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        return select_with_suppression(array, limits, apart(corners, more=more))
+        return select_with_suppression(array, limits, OverlapFunction(corners, more=side_offset))
 
-    rows = [_of_image(image, background, kept, to_type, of_class) for image in memory.in_time(images)]
-    return _write_classes(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
+    rows = [_select_in_image(image, background, kept, to_type, of_class) for image in memory.within_time_limit(images)]
+    return _write_classes(rows, boxes.dtype, order=order, across_batches=across, narrow=int32_indices)
 
 
 def suppress_by_matrix(
@@ -553,27 +566,32 @@ def suppress_by_matrix(
     """
     images = _images(boxes, scores, None)
     to_type = precision_of(boxes, scores)
-    more = 0.0 if normalized else 1.0
+    side_offset = 0.0 if normalized else 1.0
 
     def of_class(corners: NDArray[Any], array: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        chosen = by_score(array)
-        chosen = chosen[array[chosen] > to_type(score_threshold)]
-        chosen = chosen if candidates < 0 else chosen[:candidates]
-        memory.hold((len(chosen), len(chosen)), np.dtype(to_type))  # working memory
-        arrays = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
-        above = np.triu(np.array(arrays, to_type).reshape(len(chosen), len(chosen)), 1)
-        most = above.max(axis=0, initial=0)[:, None]
+        class_order = order_by_score(array)
+        class_order = class_order[array[class_order] > to_type(score_threshold)]
+        class_order = class_order if candidates < 0 else class_order[:candidates]
+        memory.check_budget((len(class_order), len(class_order)), np.dtype(to_type))  # working memory
+        arrays = [
+            overlaps(corners[box], corners[class_order], side_offset=side_offset, touching=True)
+            for box in memory.within_time_limit(class_order)
+        ]
+        overlap_matrix = np.triu(np.array(arrays, to_type).reshape(len(class_order), len(class_order)), 1)
+        greatest_overlap = overlap_matrix.max(axis=0, initial=0)[:, None]
         decay = (
-            np.exp((most**2 - above**2) * to_type(sigma)) if gaussian else (to_type(1) - above) / (to_type(1) - most)
+            np.exp((greatest_overlap**2 - overlap_matrix**2) * to_type(sigma))
+            if gaussian
+            else (to_type(1) - overlap_matrix) / (to_type(1) - greatest_overlap)
         )
         # boxes of lower scores and the box itself do not decay it
-        decay = np.where(np.triu(np.ones(above.shape, np.bool_), 1), decay, to_type(1))
-        left = array[chosen] * decay.min(axis=0, initial=1)
-        stays = left > to_type(post_threshold)
-        return chosen[stays], left[stays]
+        decay = np.where(np.triu(np.ones(overlap_matrix.shape, np.bool_), 1), decay, to_type(1))
+        left = array[class_order] * decay.min(axis=0, initial=1)
+        is_kept = left > to_type(post_threshold)
+        return class_order[is_kept], left[is_kept]
 
-    rows = [_of_image(image, background, kept, to_type, of_class) for image in memory.in_time(images)]
-    return _write_classes(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
+    rows = [_select_in_image(image, background, kept, to_type, of_class) for image in memory.within_time_limit(images)]
+    return _write_classes(rows, boxes.dtype, order=order, across_batches=across, narrow=int32_indices)
 
 
 class _Image(NamedTuple):
@@ -603,52 +621,54 @@ def _images(boxes: NDArray[Any], scores: NDArray[Any], counts: NDArray[Any] | No
     """Return the images; raise InputError for inconsistent shapes or counts."""
     if boxes.ndim != 3 or scores.ndim != (3 if counts is None else 2):
         raise InputError("suppress_by_class: expected 3-D boxes and a score for each")
-    many, count = boxes.shape[:2]
-    require_shape("suppress_by_class", "boxes", boxes.shape, (many, count, 4))
+    image_count, count = boxes.shape[:2]
+    require_shape("suppress_by_class", "boxes", boxes.shape, (image_count, count, 4))
     if counts is None:
-        require_shape("suppress_by_class", "scores", scores.shape, (many, scores.shape[1], count))
+        require_shape("suppress_by_class", "scores", scores.shape, (image_count, scores.shape[1], count))
         labels = np.zeros(scores.shape[1], np.int64)
-        return [_Image(boxes[at : at + 1], scores[at], labels + at * count) for at in range(many)]
-    require_shape("suppress_by_class", "scores", scores.shape, (many, count))
+        return [_Image(boxes[image : image + 1], scores[image], labels + image * count) for image in range(image_count)]
+    require_shape("suppress_by_class", "scores", scores.shape, (image_count, count))
     sizes = [int(size) for size in counts.reshape(-1)]
     if any(size < 0 for size in sizes) or sum(sizes) != count:
         raise InputError(f"suppress_by_class: roisnum declares {sizes} boxes, but the input has {count}")
     ends = np.cumsum(sizes, dtype=np.int64).tolist()
-    labels = np.arange(many, dtype=np.int64) * count
+    labels = np.arange(image_count, dtype=np.int64) * count
     pairs = [(end - size, end) for size, end in zip(sizes, ends, strict=True)]
     return [_Image(boxes[:, start:end], scores[:, start:end], labels + start) for start, end in pairs]
 
 
-def _of_image(
+def _select_in_image(
     image: _Image,
     background: int,
-    kept: int,
+    keep_count: int,
     to_type: Any,
     of_class: Callable[[NDArray[Any], NDArray[Any]], tuple[NDArray[np.intp], NDArray[Any]]],
 ) -> _Rows:
     """Return the selected boxes of an image, class by class.
 
-    At most `kept`, those of the highest scores.
+    At most `keep_count`, those of the highest scores.
     """
     corners = image.boxes.astype(to_type)
     labels: list[int] = []
     boxes: list[int] = []
     scores: list[Any] = []
     shared = len(corners) == 1
-    for label in memory.in_time(range(len(image.scores) if len(corners) else 0)):
+    for label in memory.within_time_limit(range(len(image.scores) if len(corners) else 0)):
         if label != background:
-            chosen, left = of_class(corners[0 if shared else label], image.scores[label].astype(to_type))
-            labels += [label] * len(chosen)
-            boxes += chosen.tolist()
+            selected_boxes, left = of_class(corners[0 if shared else label], image.scores[label].astype(to_type))
+            labels += [label] * len(selected_boxes)
+            boxes += selected_boxes.tolist()
             scores += left.tolist()
-    left, own, places = np.array(scores, to_type), np.array(labels, np.int64), np.array(boxes, np.int64)
-    best = np.sort(by_score(left)[: kept if kept >= 0 else None])
-    own, places = own[best], places[best]
-    return _Rows(own, left[best], image.starts[own] + places, corners[0 if shared else own, places])
+    left, box_labels, places = np.array(scores, to_type), np.array(labels, np.int64), np.array(boxes, np.int64)
+    best_order = np.sort(order_by_score(left)[: keep_count if keep_count >= 0 else None])
+    box_labels, places = box_labels[best_order], places[best_order]
+    return _Rows(
+        box_labels, left[best_order], image.starts[box_labels] + places, corners[0 if shared else box_labels, places]
+    )
 
 
 def _write_classes(
-    rows: list[_Rows], dtype: np.dtype[Any], *, order: Order, across: bool, narrow: bool
+    rows: list[_Rows], dtype: np.dtype[Any], *, order: Order, across_batches: bool, narrow: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the outputs in the requested order."""
     kind = np.dtype(np.int32 if narrow else np.int64)
@@ -662,14 +682,16 @@ def _write_classes(
     if order == "score":
         keys = [-matching_rows.scores]
     elif order == "class":
-        keys = [-matching_rows.scores, *([batches] if across else []), matching_rows.labels]
-    chosen = np.lexsort([*keys, *([] if across else [batches])]) if keys else np.arange(len(matching_rows.scores))
-    outputs, places = memory.empty((len(chosen), 6), dtype), memory.empty((len(chosen), 1), kind)
-    with memory.quiet():
+        keys = [-matching_rows.scores, *([batches] if across_batches else []), matching_rows.labels]
+    row_order = (
+        np.lexsort([*keys, *([] if across_batches else [batches])]) if keys else np.arange(len(matching_rows.scores))
+    )
+    outputs, places = memory.empty((len(row_order), 6), dtype), memory.empty((len(row_order), 1), kind)
+    with memory.ignore_warnings():
         outputs[:, 0], outputs[:, 1], outputs[:, 2:] = (
-            part[chosen] for part in (matching_rows.labels, matching_rows.scores, matching_rows.boxes)
+            part[row_order] for part in (matching_rows.labels, matching_rows.scores, matching_rows.boxes)
         )
-        places[:, 0] = matching_rows.places[chosen]
-    if order == "none" and len(chosen) > 1:
+        places[:, 0] = matching_rows.places[row_order]
+    if order == "none" and len(row_order) > 1:
         return np.ma.MaskedArray(outputs, True), np.ma.MaskedArray(places, True), number
     return outputs, places, number

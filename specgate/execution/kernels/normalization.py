@@ -11,21 +11,21 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import (
+    are_summands_small,
     blocks_of,
     centre_rows,
     check_axes,
     check_axis,
-    few_digits_lost,
-    few_summands,
+    keeps_precision,
     normalize_singles,
     require_shape,
     round_to,
-    rows_by,
+    row_function,
     scale_singles,
     to_float32,
     to_float64,
 )
-from specgate.execution.kernels.elementwise import want_float
+from specgate.execution.kernels.elementwise import require_float
 from specgate.execution.kernels.reshape import integers
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def divide_by_near(
     an even size the window has one more element after the center than before. by_logarithm: powers are 2 ** (beta *
     log2(base)).
     """
-    along = _hold_window(inputs, axes, size)
-    with memory.quiet():
-        wide = to_float64(inputs)
-        base = _base(wide, along, size, alpha, bias)
-        return round_to(wide * _power(base, -np.float64(np.float32(beta)), by_logarithm), inputs.dtype)
+    axis_numbers = _hold_window(inputs, axes, size)
+    with memory.ignore_warnings():
+        wide_inputs = to_float64(inputs)
+        base = _base(wide_inputs, axis_numbers, size, alpha, bias)
+        return round_to(wide_inputs * _power(base, -np.float64(np.float32(beta)), by_logarithm), inputs.dtype)
 
 
 def divide_by_near_gradient(
@@ -90,27 +90,35 @@ def divide_by_near_gradient(
     another infinite gradient is in the window. stepwise: squares, their sums and the means are rounded to the type of
     `inputs`, toward_zero or to nearest.
     """
-    along = _hold_window(inputs, axes, size)
+    axis_numbers = _hold_window(inputs, axes, size)
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)
     if gradient.dtype != inputs.dtype:
         raise InputError(f"normalization: expected a gradient of type {inputs.dtype}, found {gradient.dtype}")
-    with memory.quiet():
-        wide, incoming = to_float64(inputs), to_float64(gradient)
+    with memory.ignore_warnings():
+        wide_inputs, incoming = to_float64(inputs), to_float64(gradient)
         rounding = partial(_round_step, dtype=inputs.dtype, toward_zero=toward_zero) if stepwise else None
-        base = _base(wide, along, size, alpha, bias, rounding)
+        base = _base(wide_inputs, axis_numbers, size, alpha, bias, rounding)
         power = np.float64(np.float32(beta))
         factor = 2 * power * np.float64(np.float32(alpha)) / size
-        before, behind = (size - 1) // 2, size // 2
-        reach = (behind, before) if mirrored else (before, behind)
-        shared = _sum_axes(incoming * wide * _signed_power(base, -power - 1, by_logarithm), along, reach)
-        alone = np.isinf(incoming) & own_together
-        if not alone.any():
-            return round_to(incoming * _signed_power(base, -power, by_logarithm) - factor * wide * shared, inputs.dtype)
+        before, count_after = (size - 1) // 2, size // 2
+        reach = (count_after, before) if mirrored else (before, count_after)
+        shared = _sum_axes(incoming * wide_inputs * _signed_power(base, -power - 1, by_logarithm), axis_numbers, reach)
+        is_single_infinity = np.isinf(incoming) & own_together
+        if not is_single_infinity.any():
+            return round_to(
+                incoming * _signed_power(base, -power, by_logarithm) - factor * wide_inputs * shared, inputs.dtype
+            )
         steep = _signed_power(base, -power - 1, by_logarithm)
-        several = _sum_axes(alone.astype(np.float64), along, reach) > 1
-        others = np.where(several, np.nan, _sum_axes(np.where(alone, 0.0, incoming * wide * steep), along, reach))
-        own = _signed_power(base, -power, by_logarithm) - np.where(alone, factor * wide * wide * steep, 0.0)
-        result = incoming * own - factor * wide * np.where(alone, others, shared)
+        has_several = _sum_axes(is_single_infinity.astype(np.float64), axis_numbers, reach) > 1
+        other_terms = np.where(
+            has_several,
+            np.nan,
+            _sum_axes(np.where(is_single_infinity, 0.0, incoming * wide_inputs * steep), axis_numbers, reach),
+        )
+        own_gradient = _signed_power(base, -power, by_logarithm) - np.where(
+            is_single_infinity, factor * wide_inputs * wide_inputs * steep, 0.0
+        )
+        result = incoming * own_gradient - factor * wide_inputs * np.where(is_single_infinity, other_terms, shared)
         return round_to(result, inputs.dtype)
 
 
@@ -182,7 +190,7 @@ def normalize_mean_variance(
         if array is not None and (array.dtype != inputs.dtype or not _broadcastable(array.shape, inputs.shape)):
             raise InputError(f"normalization: a {name} of {array.dtype}{array.shape} does not match {inputs.dtype}"
                              f"{inputs.shape}")  # fmt: skip
-    with memory.quiet():
+    with memory.ignore_warnings():
         result = memory.empty(inputs.shape, np.dtype(np.float64))
         result[...] = inputs
         if use_mean:
@@ -212,29 +220,29 @@ def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float])
         raise InputError(
             f"scale_channels: a bias of {len(bias)} channels does not match an input of shape {list(inputs.shape)}"
         )
-    with memory.quiet():
+    with memory.ignore_warnings():
         summands = np.array(bias, np.float32).reshape(-1, 1, 1)
         return round_to(to_float64(inputs) * np.float32(scale) + summands, inputs.dtype)
 
 
 #: Up to this magnitude float64 loses less than 2 ** -32.
-_LITTLE: Final = 2.0**20
+_EXACT_MAGNITUDE: Final = 2.0**20
 
 
-def _channel(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
+def _channel(noun: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
     """Return a number per channel in float64, broadcastable to `inputs`.
 
     inputs: [batch, channel, …].
     """
     channels = inputs.shape[1] if inputs.ndim > 1 else 1
-    require_shape("normalization", what, array.shape, (channels,))
+    require_shape("normalization", noun, array.shape, (channels,))
     column: NDArray[np.float64] = array.astype(np.float64).reshape(-1, *(1,) * (inputs.ndim - 2))
     return column if inputs.ndim > 1 else column.reshape(1)
 
 
-def _place(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
+def _position_parameter(noun: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
     """Return a number per position of a batch element in float64."""
-    require_shape("normalization", what, array.shape, inputs.shape[1:])
+    require_shape("normalization", noun, array.shape, inputs.shape[1:])
     return array.astype(np.float64)
 
 
@@ -254,9 +262,9 @@ def normalize_instances(
     batch, channels = inputs.shape[:2]
 
     def scale_rows(array: NDArray[Any], rows: slice) -> NDArray[Any]:
-        each = np.arange(rows.start, rows.stop) % channels
-        array *= factor[each].astype(array.dtype)
-        array += summand[each].astype(array.dtype)
+        channel_numbers = np.arange(rows.start, rows.stop) % channels
+        array *= factor[channel_numbers].astype(array.dtype)
+        array += summand[channel_numbers].astype(array.dtype)
         return array
 
     return _normalize_each(inputs, batch * channels, scale_rows, summand, epsilon)
@@ -271,15 +279,15 @@ def _normalize_each(
 ) -> NDArray[Any]:
     """Return `count` equal parts of the inputs, each normalized and then scaled by rows."""
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
-        wide /= centre_rows(wide, epsilon)[1]
-        return scaled(wide, rows)
+    def of_rows(wide_rows: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide_rows /= centre_rows(wide_rows, epsilon)[1]
+        return scaled(wide_rows, rows)
 
-    with memory.quiet():
+    with memory.ignore_warnings():
         flat = inputs.reshape(count, -1)
-        if inputs.dtype == np.float32 and few_summands(summand):
+        if inputs.dtype == np.float32 and are_summands_small(summand):
             return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
-        return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
+        return row_function(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
 def normalize_batch(
@@ -310,25 +318,26 @@ def normalize_batch(
         raise InputError("normalization: expected only the first output, or all training outputs")
     lists = (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))
     parts = [
-        (_channel if not by_place or (by_channel and array.ndim == 1) else _place)(what, array, inputs)
-        for what, array in lists
+        (_channel if not by_place or (by_channel and array.ndim == 1) else _position_parameter)(noun, array, inputs)
+        for noun, array in lists
     ]
-    factor, summand, middle, spread = parts
-    with memory.quiet():
+    factor, summand, middle, deviation = parts
+    with memory.ignore_warnings():
         if training:
-            wide = inputs.astype(np.float64)
+            wide_inputs = inputs.astype(np.float64)
             axes = tuple(axis for axis in range(inputs.ndim) if axis != 1) if mean.ndim == 1 else (0,)
             count = np.float64(inputs.size // max(1, mean.size))
-            middle = wide.sum(axis=axes, keepdims=True) / count
-            spread = np.square(wide - middle).sum(axis=axes, keepdims=True) / count
-            keep = np.float32(momentum)
-            moved = ((mean, middle), (variance, spread))
+            middle = wide_inputs.sum(axis=axes, keepdims=True) / count
+            deviation = np.square(wide_inputs - middle).sum(axis=axes, keepdims=True) / count
+            kept_share = np.float32(momentum)
+            moving_pairs = ((mean, middle), (variance, deviation))
             mean, variance = (
-                round_to(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
+                round_to(old * kept_share + new.reshape(old.shape) * (np.float32(1) - kept_share), old.dtype)
+                for old, new in moving_pairs
             )
-        result = _scale_inputs(inputs, middle, np.sqrt(spread + np.float32(epsilon)), factor, summand)
-        used = [round_to(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
-        return result, mean.copy(), variance.copy(), *used
+        result = _scale_inputs(inputs, middle, np.sqrt(deviation + np.float32(epsilon)), factor, summand)
+        used_statistics = [round_to(part.reshape(mean.shape), mean.dtype) for part in (middle, deviation)]
+        return result, mean.copy(), variance.copy(), *used_statistics
 
 
 def _scale_inputs(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
@@ -341,25 +350,25 @@ def _scale_inputs(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
     # inputs * slope + start: its float64 rounding error is invisible in float32 results
     slope = factor / divisor
     flat = inputs.reshape(prod(inputs.shape[:2]), *inputs.shape[2:])
-    if inputs.dtype == np.float32 and few_summands(summand) and few_digits_lost(middle, slope):
+    if inputs.dtype == np.float32 and are_summands_small(summand) and keeps_precision(middle, slope):
         return scale_singles(flat, middle, slope, summand).reshape(inputs.shape)
-    lost = middle * slope
-    line = inputs.dtype != np.float64 and bool((np.abs(lost) < _LITTLE).all())
-    start = summand - lost
+    lost_digits = middle * slope
+    line = inputs.dtype != np.float64 and bool((np.abs(lost_digits) < _EXACT_MAGNITUDE).all())
+    start = summand - lost_digits
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
-        each = np.arange(rows.start, rows.stop) % channels
+    def of_rows(wide_rows: NDArray[Any], rows: slice) -> NDArray[Any]:
+        channel_numbers = np.arange(rows.start, rows.stop) % channels
         if line:
-            wide *= slope[each]
-            wide += start[each]
-            return wide
-        wide -= middle[each]
-        wide /= divisor[each]
-        wide *= factor[each]
-        wide += summand[each]
-        return wide
+            wide_rows *= slope[channel_numbers]
+            wide_rows += start[channel_numbers]
+            return wide_rows
+        wide_rows -= middle[channel_numbers]
+        wide_rows /= divisor[channel_numbers]
+        wide_rows *= factor[channel_numbers]
+        wide_rows += summand[channel_numbers]
+        return wide_rows
 
-    return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
+    return row_function(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
 def normalize_layer(
@@ -390,17 +399,17 @@ def normalize_layer(
             array += summand[rows if len(summand) == outer else slice(1)].astype(array.dtype, copy=False)
         return array
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
-        mean[rows], root[rows] = centre_rows(wide, epsilon)
-        wide *= 1 / root[rows]
-        return scale_rows(wide, rows)
+    def of_rows(wide_rows: NDArray[Any], rows: slice) -> NDArray[Any]:
+        mean[rows], root[rows] = centre_rows(wide_rows, epsilon)
+        wide_rows *= 1 / root[rows]
+        return scale_rows(wide_rows, rows)
 
     flat = inputs.reshape(outer, size)
-    with memory.quiet():
-        if inputs.dtype == np.float32 and size and few_summands(summand):
+    with memory.ignore_warnings():
+        if inputs.dtype == np.float32 and size and are_summands_small(summand):
             result = normalize_singles(flat, scale_rows, of_rows, epsilon=epsilon, statistics=(mean, root))
         else:
-            result = rows_by(of_rows, flat, dtype=inputs.dtype, places=True)
+            result = row_function(of_rows, flat, dtype=inputs.dtype, places=True)
         inverse = 1 / root
         result = result.reshape(inputs.shape)
         shape = (*inputs.shape[:axis], *(1,) * (inputs.ndim - axis))
@@ -415,17 +424,17 @@ def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, ep
     outer, size = prod(inputs.shape[:axis]), prod(inputs.shape[axis:])
     factor = _rows(scale, inputs, axis, "a scale")
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
-        wide /= np.sqrt(np.square(wide).mean(axis=1, keepdims=True) + np.float32(epsilon))
-        wide *= factor[rows if len(factor) == outer else slice(1)]
-        return wide
+    def of_rows(wide_rows: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide_rows /= np.sqrt(np.square(wide_rows).mean(axis=1, keepdims=True) + np.float32(epsilon))
+        wide_rows *= factor[rows if len(factor) == outer else slice(1)]
+        return wide_rows
 
-    with memory.quiet():
+    with memory.ignore_warnings():
         flat = inputs.reshape(outer, size)
-        return rows_by(of_rows, flat, dtype=scale.dtype, places=True).reshape(inputs.shape)
+        return row_function(of_rows, flat, dtype=scale.dtype, places=True).reshape(inputs.shape)
 
 
-def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, what: str) -> NDArray[Any]:
+def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, noun: str) -> NDArray[Any]:
     """Return parameters per position from `axis` on.
 
     One row if all rows are equal, otherwise all rows.
@@ -433,13 +442,13 @@ def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, what: str) -> ND
     sizes = zip(array.shape[::-1], inputs.shape[::-1], strict=False)
     if array.ndim > inputs.ndim or any(n not in {1, m} for n, m in sizes):
         raise InputError(
-            f"normalization: {what} of shape {list(array.shape)} does not match an input of shape {list(inputs.shape)}"
+            f"normalization: {noun} of shape {list(array.shape)} does not match an input of shape {list(inputs.shape)}"
         )
-    first, behind = inputs.shape[:axis], inputs.shape[axis:]
-    if array.ndim > len(behind) and prod(array.shape[: array.ndim - len(behind)]) != 1:
-        return np.broadcast_to(array, inputs.shape).reshape(prod(first), prod(behind))
-    row = array.reshape(array.shape[max(0, array.ndim - len(behind)) :]).astype(np.float64)
-    return np.broadcast_to(row, behind).reshape(1, prod(behind))
+    first, inner_shape = inputs.shape[:axis], inputs.shape[axis:]
+    if array.ndim > len(inner_shape) and prod(array.shape[: array.ndim - len(inner_shape)]) != 1:
+        return np.broadcast_to(array, inputs.shape).reshape(prod(first), prod(inner_shape))
+    row = array.reshape(array.shape[max(0, array.ndim - len(inner_shape)) :]).astype(np.float64)
+    return np.broadcast_to(row, inner_shape).reshape(1, prod(inner_shape))
 
 
 def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float | None = None) -> NDArray[Any]:
@@ -450,27 +459,27 @@ def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float
     check_axis(axis, inputs.ndim, "normalization")
     if p not in {1, 2}:
         raise InputError(f"normalization: expected p of 1 or 2, found {p}")
-    with memory.quiet():
-        wide = inputs.astype(np.float64)
-        norm = np.sum(np.abs(wide) ** p, axis=axis, keepdims=True)
+    with memory.ignore_warnings():
+        wide_inputs = inputs.astype(np.float64)
+        norm = np.sum(np.abs(wide_inputs) ** p, axis=axis, keepdims=True)
         if epsilon is not None:
-            return round_to(wide / np.sqrt((norm if p == 2 else norm**2) + np.float32(epsilon)), inputs.dtype)
+            return round_to(wide_inputs / np.sqrt((norm if p == 2 else norm**2) + np.float32(epsilon)), inputs.dtype)
         norm = np.sqrt(norm) if p == 2 else norm
-        return round_to(np.where(norm == 0, 0.0, wide / np.where(norm == 0, 1.0, norm)), inputs.dtype)
+        return round_to(np.where(norm == 0, 0.0, wide_inputs / np.where(norm == 0, 1.0, norm)), inputs.dtype)
 
 
 #: Powers that square roots compute exactly except for rounding. They overwrite their input; the second array is scratch
 #: memory.
 _ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]] = {
     np.float32(0.5): lambda base, _: np.sqrt(base, out=base),
-    np.float32(0.75): lambda base, room: np.multiply(
-        root := np.sqrt(base, out=base), np.sqrt(root, out=room), out=root
+    np.float32(0.75): lambda base, workspace: np.multiply(
+        root := np.sqrt(base, out=base), np.sqrt(root, out=workspace), out=root
     ),
     np.float32(1): lambda base, _: base,
 }
 #: Terms of a float32 sum, and the range of numbers whose squares float32 holds.
-_FEW: Final = 8
-_LOW, _HIGH = 1e-10, 1e18
+_MAX_SINGLE_TERMS: Final = 8
+_MIN_SAFE, _MAX_SAFE = 1e-10, 1e18
 
 
 def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
@@ -496,18 +505,18 @@ def normalize_along(
     axes: the dimensions from `first` on if None. use_variance: divide by the deviation. inside: epsilon is added to the
     variance, else to its square root.
     """
-    want_float("normalization", inputs)
-    along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
+    require_float("normalization", inputs)
+    axis_numbers = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
     if not inputs.size:
         return inputs.copy()
-    with memory.quiet():
-        wide = inputs.astype(np.float64)
-        wide = wide - wide.mean(axis=along, keepdims=True)
+    with memory.ignore_warnings():
+        wide_inputs = inputs.astype(np.float64)
+        wide_inputs = wide_inputs - wide_inputs.mean(axis=axis_numbers, keepdims=True)
         if use_variance:
-            variance = np.square(wide).mean(axis=along, keepdims=True)
-            added = np.float32(epsilon)
-            wide /= np.sqrt(variance + added) if inside else np.sqrt(variance) + added
-        return round_to(wide, inputs.dtype)
+            variance = np.square(wide_inputs).mean(axis=axis_numbers, keepdims=True)
+            epsilon_single = np.float32(epsilon)
+            wide_inputs /= np.sqrt(variance + epsilon_single) if inside else np.sqrt(variance) + epsilon_single
+        return round_to(wide_inputs, inputs.dtype)
 
 
 def normalize_channels(
@@ -523,10 +532,10 @@ def normalize_channels(
 
     The four have one number per channel.
     """
-    want_float("normalization", inputs)
-    fits = inputs.ndim >= 2
+    require_float("normalization", inputs)
+    has_channels = inputs.ndim >= 2
     return normalize_batch(
-        inputs, scale, bias, mean, variance, epsilon=epsilon, momentum=0.0, training=False, fits=fits
+        inputs, scale, bias, mean, variance, epsilon=epsilon, momentum=0.0, training=False, fits=has_channels
     )[0]
 
 
@@ -537,13 +546,13 @@ def normalize_squares(
 
     epsilon is added to the sum of squares; with largest, the sum is max(sum, epsilon).
     """
-    want_float("normalization", inputs)
-    along = _places(inputs, axes)
-    with memory.quiet():
-        wide = inputs.astype(np.float64)
-        total = np.square(wide).sum(axis=along, keepdims=True)
+    require_float("normalization", inputs)
+    axis_numbers = _places(inputs, axes)
+    with memory.ignore_warnings():
+        wide_inputs = inputs.astype(np.float64)
+        total = np.square(wide_inputs).sum(axis=axis_numbers, keepdims=True)
         least = np.float32(epsilon)
-        return round_to(wide / np.sqrt(np.maximum(total, least) if largest else total + least), inputs.dtype)
+        return round_to(wide_inputs / np.sqrt(np.maximum(total, least) if largest else total + least), inputs.dtype)
 
 
 def normalize_groups(
@@ -560,12 +569,12 @@ def normalize_groups(
     inputs: [batch, channel, …]. scale and bias are per channel, or with per_group per group. An input without channels
     is accepted only if per_group is stated.
     """
-    want_float("normalization", inputs)
-    none = inputs.ndim > 1 and not inputs.shape[1] and per_group is None
-    if inputs.ndim < 2 or groups < 1 or none or inputs.shape[1] % groups:
+    require_float("normalization", inputs)
+    has_no_groups = inputs.ndim > 1 and not inputs.shape[1] and per_group is None
+    if inputs.ndim < 2 or groups < 1 or has_no_groups or inputs.shape[1] % groups:
         raise InputError(f"normalization: {list(inputs.shape)} has channels that are not divisible by {groups} groups")
-    for what, array in (("a scale", scale), ("a bias", bias)):
-        require_shape("normalization", what, array.shape, (groups,) if per_group else inputs.shape[1:2])
+    for noun, array in (("a scale", scale), ("a bias", bias)):
+        require_shape("normalization", noun, array.shape, (groups,) if per_group else inputs.shape[1:2])
     if not inputs.size:
         return inputs.copy()
     if per_group:
@@ -573,10 +582,10 @@ def normalize_groups(
     factor, summand = (array.astype(np.float64).reshape(groups, -1, 1) for array in (scale, bias))
 
     def scale_rows(array: NDArray[Any], rows: slice) -> NDArray[Any]:
-        each = np.arange(rows.start, rows.stop) % groups
+        group_numbers = np.arange(rows.start, rows.stop) % groups
         channels = array.reshape(len(array), factor.shape[1], -1)
-        channels *= factor[each].astype(array.dtype)
-        channels += summand[each].astype(array.dtype)
+        channels *= factor[group_numbers].astype(array.dtype)
+        channels += summand[group_numbers].astype(array.dtype)
         return array
 
     return _normalize_each(inputs, inputs.shape[0] * groups, scale_rows, summand, epsilon)
@@ -597,32 +606,36 @@ def normalize_neighbourhoods(
     squares: the sum of squares of the window of size
     2 positions after each element along each of `axes`, and as many, or `before`, before it.
     """
-    want_float("normalization", inputs)
+    require_float("normalization", inputs)
     if size < 1:
         raise InputError(f"normalization: expected a size of at least 1, found {size}")
-    along = _places(inputs, axes)
+    axis_numbers = _places(inputs, axes)
     count = size // 2 if before is None else before, size // 2
-    with memory.quiet():
+    with memory.ignore_warnings():
         share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
-        if len(along) == 1 and _near_enough(inputs, share, np.float32(beta), np.float32(bias), sum(count)):
-            return _divided_by_roots(inputs, along[0], share, np.float32(beta), np.float32(bias), count)
-        wide = inputs.astype(np.float64)
-        squares = np.square(wide)
-        for axis in along:
+        if len(axis_numbers) == 1 and _is_float32_enough(inputs, share, np.float32(beta), np.float32(bias), sum(count)):
+            return _divided_by_roots(inputs, axis_numbers[0], share, np.float32(beta), np.float32(bias), count)
+        wide_inputs = inputs.astype(np.float64)
+        squares = np.square(wide_inputs)
+        for axis in axis_numbers:
             squares = sum_near(squares, axis, *count)
         base = np.float64(np.float32(bias)) + share * squares
-        return round_to(wide / base ** np.float64(np.float32(beta)), inputs.dtype)
+        return round_to(wide_inputs / base ** np.float64(np.float32(beta)), inputs.dtype)
 
 
-def _near_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias: np.float32, count: int) -> bool:
+def _is_float32_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias: np.float32, count: int) -> bool:
     """Return whether float32 is accurate enough.
 
     It is for few non-negative terms and powers made of square roots.
     """
     result = (
-        inputs.dtype == np.float32 and count <= _FEW and beta in _ROOTS and 0 <= share <= 1 and _LOW <= bias <= _HIGH
+        inputs.dtype == np.float32
+        and count <= _MAX_SINGLE_TERMS
+        and beta in _ROOTS
+        and 0 <= share <= 1
+        and _MIN_SAFE <= bias <= _MAX_SAFE
     )
-    return bool(result and inputs.size and inputs.max() <= _HIGH and inputs.min() >= -_HIGH)
+    return bool(result and inputs.size and inputs.max() <= _MAX_SAFE and inputs.min() >= -_MAX_SAFE)
 
 
 def _divided_by_roots(
@@ -632,39 +645,41 @@ def _divided_by_roots(
     length = inputs.shape[axis]
     values = inputs.reshape(prod(inputs.shape[:axis]), length, -1)
     result = np.empty(values.shape, np.float32)
-    room = np.empty((2, 0, 0), np.float32)
-    for outer in memory.in_time(range(len(values))):
-        for some in blocks_of(values.shape[2], length, 2):
-            array, width = values[outer, :, some], some.stop - some.start
-            if not some.start and not outer:
-                room = np.empty((2, length, width), np.float32)
-            squares, base = room[:, :, :width]
+    workspace = np.empty((2, 0, 0), np.float32)
+    for outer in memory.within_time_limit(range(len(values))):
+        for block in blocks_of(values.shape[2], length, 2):
+            array, width = values[outer, :, block], block.stop - block.start
+            if not block.start and not outer:
+                workspace = np.empty((2, length, width), np.float32)
+            squares, base = workspace[:, :, :width]
             np.square(array, out=squares)
-            _add_near(base, squares, *count)
+            _add_neighbours(base, squares, *count)
             base *= np.float32(share)
             base += bias
-            np.divide(array, _ROOTS[beta](base, squares), out=result[outer, :, some])
+            np.divide(array, _ROOTS[beta](base, squares), out=result[outer, :, block])
     return result.reshape(inputs.shape)
 
 
-def sum_near(values: NDArray[Any], axis: int, before: int, behind: int) -> NDArray[Any]:
+def sum_near(values: NDArray[Any], axis: int, before: int, count_after: int) -> NDArray[Any]:
     """Return sums over a window of positions before and after along `axis`."""
     result = memory.empty(values.shape, values.dtype)
-    _add_near(np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0), before, behind)
+    _add_neighbours(np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0), before, count_after)
     return result
 
 
-def _add_near(into: NDArray[Any], of: NDArray[Any], before: int, behind: int) -> None:
+def _add_neighbours(target_sums: NDArray[Any], summands: NDArray[Any], before: int, count_after: int) -> None:
     """Write the sums of `sum_near` along the first dimension."""
-    alone = slice(-1, None) if behind and len(of) > 1 else slice(None)
-    into[alone] = of[alone]
-    if alone.start:
-        np.add(of[:-1], of[1:], out=into[:-1])  # in one step, without a copy to add to
-    for far in memory.in_time(range(1, min(max(before, behind), len(of) - 1) + 1 if of.size else 0)):
-        if 1 < far <= behind:
-            into[:-far] += of[far:]
-        if far <= before:
-            into[far:] += of[:-far]
+    last_slice = slice(-1, None) if count_after and len(summands) > 1 else slice(None)
+    target_sums[last_slice] = summands[last_slice]
+    if last_slice.start:
+        np.add(summands[:-1], summands[1:], out=target_sums[:-1])  # in one step, without a copy to add to
+    for distance in memory.within_time_limit(
+        range(1, min(max(before, count_after), len(summands) - 1) + 1 if summands.size else 0)
+    ):
+        if 1 < distance <= count_after:
+            target_sums[:-distance] += summands[distance:]
+        if distance <= before:
+            target_sums[distance:] += summands[:-distance]
 
 
 def normalize_by(
@@ -685,14 +700,14 @@ def normalize_by(
     factor), with factor = scale / sqrt(variance + epsilon), which may give nan instead of infinity.
     """
     _hold(inputs, mean=mean, variance=variance, scale=scale, bias=bias)
-    with memory.quiet():
-        spread = np.sqrt(to_float64(variance) + np.float32(epsilon))
+    with memory.ignore_warnings():
+        deviation = np.sqrt(to_float64(variance) + np.float32(epsilon))
         if folded:
-            factor = to_float64(scale) / spread
+            factor = to_float64(scale) / deviation
             result = to_float64(inputs) * factor + (to_float64(bias) - to_float64(mean) * factor)
             return _apply_activation(result, activation, inputs.dtype)
         result = to_float64(inputs) - to_float64(mean)
-        result /= spread
+        result /= deviation
         result *= to_float64(scale)
         result += to_float64(bias)
         return _apply_activation(result, activation, inputs.dtype)
@@ -719,7 +734,7 @@ def normalize_by_own(
         if added.dtype != inputs.dtype:
             raise InputError(f"normalization: expected an addend of type {inputs.dtype}, found {added.dtype}")
     axes = _broadcast_axes(scale)
-    with memory.quiet():
+    with memory.ignore_warnings():
         result = to_float64(inputs)
         mean = result.mean(axis=axes, keepdims=True)
         result -= mean
@@ -729,8 +744,8 @@ def normalize_by_own(
         result += to_float64(bias)
         if added is not None:
             result += to_float64(added)
-        kept = [round_to(each, inputs.dtype) for each in (mean, variance)]
-        return _apply_activation(result, activation, inputs.dtype), kept[0], kept[1]
+        rounded_statistics = [round_to(array, inputs.dtype) for array in (mean, variance)]
+        return _apply_activation(result, activation, inputs.dtype), rounded_statistics[0], rounded_statistics[1]
 
 
 def batch_gradients(
@@ -750,30 +765,30 @@ def batch_gradients(
     `inputs` and depend on them, otherwise constants.
     """
     _hold(inputs, mean=mean, variance=variance, scale=scale)
-    for what, array, shape in (
+    for noun, array, shape in (
         ("a gradient", gradient, inputs.shape),
         ("a mean", mean, scale.shape),
         ("a variance", variance, scale.shape),
     ):
-        require_shape("normalization", what, array.shape, shape)
+        require_shape("normalization", noun, array.shape, shape)
     if gradient.dtype != inputs.dtype:
         raise InputError(f"normalization: expected a gradient of type {inputs.dtype}, found {gradient.dtype}")
     axes = _broadcast_axes(scale)
-    with memory.quiet():
-        wide, incoming = to_float64(inputs), to_float64(gradient)
+    with memory.ignore_warnings():
+        wide_inputs, incoming = to_float64(inputs), to_float64(gradient)
         inner = to_float64(variance) + np.float32(epsilon)
         share = 1 / np.sqrt(inner)
-        products = incoming * (wide - to_float64(mean))
+        products = incoming * (wide_inputs - to_float64(mean))
         by_scale = (products * share).sum(axis=axes, keepdims=True)
         by_bias = incoming.sum(axis=axes, keepdims=True)
         if own:
             count = prod(inputs.shape[axis] for axis in axes)
-            wide -= to_float64(mean)
-            wide *= products.mean(axis=axes, keepdims=True) / inner
-            incoming = incoming - by_bias / count - wide
+            wide_inputs -= to_float64(mean)
+            wide_inputs *= products.mean(axis=axes, keepdims=True) / inner
+            incoming = incoming - by_bias / count - wide_inputs
         results = (incoming * (to_float64(scale) * share), by_scale, by_bias)
-        back, scales, biases = (round_to(each, inputs.dtype) for each in results)
-        return back, scales, biases
+        input_gradient, scales, biases = (round_to(gradient_array, inputs.dtype) for gradient_array in results)
+        return input_gradient, scales, biases
 
 
 def _apply_activation(result: NDArray[Any], activation: Activation | None, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -791,9 +806,11 @@ def _hold(inputs: NDArray[Any], **arrays: NDArray[Any]) -> None:
 
     Sizes may be 1.
     """
-    memory.hold(inputs.shape, inputs.dtype)
+    memory.check_budget(inputs.shape, inputs.dtype)
     for name, array in arrays.items():
-        fits = array.ndim == inputs.ndim and all(n in {1, m} for n, m in zip(array.shape, inputs.shape, strict=True))
-        if not fits or array.dtype != inputs.dtype:
+        is_broadcastable = array.ndim == inputs.ndim and all(
+            n in {1, m} for n, m in zip(array.shape, inputs.shape, strict=True)
+        )
+        if not is_broadcastable or array.dtype != inputs.dtype:
             raise InputError(f"normalization: a {name} of {array.dtype} {list(array.shape)} does not match "
                              f"{inputs.dtype} {list(inputs.shape)}")  # fmt: skip

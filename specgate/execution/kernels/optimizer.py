@@ -41,30 +41,30 @@ def adam_step(
     beta1 ** step). step: one element; at 0, where the correction is 0 / 0, it is omitted. by_difference: compute moment
     + share * (target - moment), so that an infinite moment becomes nan.
     """
-    for what, array in (("a first moment", first), ("a second moment", second), ("a gradient", gradient)):
-        require_shape("adam", what, array.shape, parameters.shape)
+    for noun, array in (("a first moment", first), ("a second moment", second), ("a gradient", gradient)):
+        require_shape("adam", noun, array.shape, parameters.shape)
         if array.dtype != parameters.dtype:
-            raise InputError(f"adam: expected {what} of {parameters.dtype}, found {array.dtype}")
+            raise InputError(f"adam: expected {noun} of {parameters.dtype}, found {array.dtype}")
     if step.size != 1:
         raise InputError(f"adam: expected a step of one element, found {step.size}")
-    slow, slower, added = (np.float64(np.float32(number)) for number in (beta1, beta2, epsilon))
+    slow, slower, epsilon_wide = (np.float64(np.float32(number)) for number in (beta1, beta2, epsilon))
     count = np.float64(step.reshape(-1)[0])
-    with memory.quiet():
-        wide = to_float64(gradient)
-        first = _move_moment(to_float64(first), wide, slow, by_difference)
-        second = _move_moment(to_float64(second), np.square(wide), slower, by_difference)
+    with memory.ignore_warnings():
+        wide_gradient = to_float64(gradient)
+        first = _move_moment(to_float64(first), wide_gradient, slow, by_difference)
+        second = _move_moment(to_float64(second), np.square(wide_gradient), slower, by_difference)
         correction = np.sqrt(1 - slower**count) / (1 - slow**count) if count else np.float64(1)
-        change = np.float64(np.float32(rate)) * correction * first / (np.sqrt(second) + added)
+        change = np.float64(np.float32(rate)) * correction * first / (np.sqrt(second) + epsilon_wide)
         results = (to_float64(parameters) - change, first, second)
-        moved, near, far = (round_to(each, parameters.dtype) for each in results)
-        return moved, near, far
+        new_parameters, new_first, new_second = (round_to(moment, parameters.dtype) for moment in results)
+        return new_parameters, new_first, new_second
 
 
-def _move_moment(moment: NDArray[Any], target: NDArray[Any], kept: np.float64, by_difference: bool) -> NDArray[Any]:
+def _move_moment(moment: NDArray[Any], target: NDArray[Any], decay: np.float64, by_difference: bool) -> NDArray[Any]:
     """Return a moment moved towards its target by 1 - kept."""
     if by_difference:
-        return np.asarray(moment + (1 - kept) * (target - moment))
-    return np.asarray(kept * moment + (1 - kept) * target)
+        return np.asarray(moment + (1 - decay) * (target - moment))
+    return np.asarray(decay * moment + (1 - decay) * target)
 
 
 def _scalars(name: str, rate: NDArray[Any], count: NDArray[Any]) -> tuple[float, int]:
@@ -87,11 +87,11 @@ def _update_tensors(
     arrays: list[list[NDArray[Any]]] = [[] for _ in range(parts - 1)]
     for first in range(count):
         group = [tensors[first + count * part] for part in range(parts)]
-        for each in group:
-            require_shape(name, "tensors of the same optimizer state", each.shape, group[0].shape)
-            if not is_float(each.dtype):
-                raise InputError(f"{name}: expected floats, found {each.dtype}")
-        kinds = [group[0].dtype, *(each.dtype for each in group[2:])]
+        for tensor_group in group:
+            require_shape(name, "tensors of the same optimizer state", tensor_group.shape, group[0].shape)
+            if not is_float(tensor_group.dtype):
+                raise InputError(f"{name}: expected floats, found {tensor_group.dtype}")
+        kinds = [group[0].dtype, *(array.dtype for array in group[2:])]
         for place, (result, dtype) in enumerate(zip(step(*(g.astype(np.float64) for g in group)), kinds, strict=True)):
             new_array = memory.empty(group[0].shape, dtype)
             new_array[...] = result
@@ -116,9 +116,9 @@ def step_by_adagrad(
     factor = np.float64(initial) / (1 + updates * decay_factor)
 
     def step(x: NDArray[Any], gradient: NDArray[Any], squares: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        whole = norm_coefficient * x + gradient
-        total = squares + whole * whole
-        return x - factor * whole / (np.sqrt(total) + epsilon), total
+        total_gradient = norm_coefficient * x + gradient
+        total = squares + total_gradient * total_gradient
+        return x - factor * total_gradient / (np.sqrt(total) + epsilon), total
 
     return _update_tensors("step_by_adagrad", tensors, 3, step)
 
@@ -140,17 +140,17 @@ def step_by_adam(
     """
     factor, updates = _scalars("step_by_adam", rate, count)
     if updates > 0:
-        lost = np.float64(1) - np.float64(alpha) ** updates
-        factor = float(factor * np.sqrt(np.float64(1) - np.float64(beta) ** updates) / lost)
+        bias_correction = np.float64(1) - np.float64(alpha) ** updates
+        factor = float(factor * np.sqrt(np.float64(1) - np.float64(beta) ** updates) / bias_correction)
 
     def step(
         x: NDArray[Any], gradient: NDArray[Any], mean: NDArray[Any], squares: NDArray[Any]
     ) -> tuple[NDArray[Any], ...]:
-        whole = norm_coefficient * x + gradient
-        mean = alpha * mean + (1 - alpha) * whole
-        squares = beta * squares + (1 - beta) * whole * whole
-        moved = x - factor * mean / (np.sqrt(squares) + epsilon)
-        return (1 - norm_coefficient_post) * moved, mean, squares
+        total_gradient = norm_coefficient * x + gradient
+        mean = alpha * mean + (1 - alpha) * total_gradient
+        squares = beta * squares + (1 - beta) * total_gradient * total_gradient
+        new_value = x - factor * mean / (np.sqrt(squares) + epsilon)
+        return (1 - norm_coefficient_post) * new_value, mean, squares
 
     return _update_tensors("step_by_adam", tensors, 4, step)
 
@@ -175,8 +175,8 @@ def step_by_momentum(
     scale = beta if updates > 0 else 1.0
 
     def step(x: NDArray[Any], gradient: NDArray[Any], momentum: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        whole = norm_coefficient * x + gradient
-        momentum = alpha * momentum + scale * whole
-        return x - factor * (momentum if mode == "standard" else whole + alpha * momentum), momentum
+        total_gradient = norm_coefficient * x + gradient
+        momentum = alpha * momentum + scale * total_gradient
+        return x - factor * (momentum if mode == "standard" else total_gradient + alpha * momentum), momentum
 
     return _update_tensors("step_by_momentum", tensors, 3, step)

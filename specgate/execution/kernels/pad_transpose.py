@@ -58,10 +58,10 @@ def pad(
         raise InputError("pad: expected pads of at least 0")
     shape = tuple(a + n + b for a, n, b in zip(start, inputs.shape, end, strict=True))
     if wraps and any(count >= _SIGN for count in (*start, *end)):
-        return _pad_wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=truncate_value))
+        return _pad_wrapped(inputs, mode, start, shape, number(value, inputs.dtype, integral_only=truncate_value))
     result = memory.empty(shape, inputs.dtype)
     if mode == "CONSTANT":
-        result[...] = number(value, inputs.dtype, whole=truncate_value)
+        result[...] = number(value, inputs.dtype, integral_only=truncate_value)
         result[tuple(slice(a, a + n) for a, n in zip(start, inputs.shape, strict=True))] = inputs
         return result
     if not result.size:  # only one slice of the other dimensions, for which no memory is counted
@@ -85,20 +85,20 @@ def _pad_wrapped(
     result = memory.empty(shape, inputs.dtype)
     if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
-    places, met = [], np.ones((), np.bool_)
+    places, in_input = [], np.ones((), np.bool_)
     for axis, (before, size, count) in enumerate(zip(start, inputs.shape, shape, strict=True)):
-        behind = np.arange(count, dtype=np.int64) - before
+        offsets = np.arange(count, dtype=np.int64) - before
         if mode == "CONSTANT":
-            inside = (behind >= 0) & (behind < size)
-            met = met & inside.reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
-            places.append(np.where(inside, behind, 0))
+            in_axis = (offsets >= 0) & (offsets < size)
+            in_input = in_input & in_axis.reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+            places.append(np.where(in_axis, offsets, 0))
         elif mode == "EDGE":
-            places.append(np.full(count, size - 1) if before >= _SIGN else np.clip(behind, 0, size - 1))
+            places.append(np.full(count, size - 1) if before >= _SIGN else np.clip(offsets, 0, size - 1))
         else:
-            signed = behind + (2**32 if before >= _SIGN else 0)
+            signed = offsets + (2**32 if before >= _SIGN else 0)
             places.append(_places(signed, size, mode))
     result[...] = inputs[np.ix_(*places)]
-    result[~np.broadcast_to(met, shape)] = value
+    result[~np.broadcast_to(in_input, shape)] = value
     return result
 
 
@@ -116,59 +116,61 @@ def pad_ends(
     `inputs`), edge, reflect, symmetric or wrap, which read the remaining elements.
     """
     counts = integers("pad", "pads", pads)
-    along = list(range(inputs.ndim)) if axes is None else integers("pad", "axes", axes)
-    same_length("pad", 2 * len(along), pads=counts)
+    dims = list(range(inputs.ndim)) if axes is None else integers("pad", "axes", axes)
+    same_length("pad", 2 * len(dims), pads=counts)
     start, end = [0] * inputs.ndim, [0] * inputs.ndim
-    for axis, before, behind in zip(along, counts[: len(along)], counts[len(along) :], strict=True):
+    for axis, before, pad_after in zip(dims, counts[: len(dims)], counts[len(dims) :], strict=True):
         place = axis + inputs.ndim if axis < 0 else axis
         check_axis(place, inputs.ndim, "pad")
-        start[place], end[place] = before, behind
-    each = list(zip(inputs.shape, start, end, strict=True))
-    if mode not in _ENDS or any(size + a + b < 0 for size, a, b in each):
+        start[place], end[place] = before, pad_after
+    axis_pads = list(zip(inputs.shape, start, end, strict=True))
+    if mode not in _ENDS or any(size + a + b < 0 for size, a, b in axis_pads):
         raise InputError(
             f"pad: expected a mode in {', '.join(_ENDS)}, and negative pads that remove at most the existing elements"
         )
-    if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):  # the added elements are cropped again
-        added = [max(0, n) for n in (*start, *end)]
-        whole = pad_ends(inputs, added, mode=mode, value=value)
-        return pad_ends(whole, [min(0, n) for n in (*start, *end)], mode=mode, value=value)
-    kept = inputs[tuple(slice(max(0, -a), size + min(b, 0)) for size, a, b in each)]
+    if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in axis_pads):  # the added elements are cropped again
+        pad_counts = [max(0, n) for n in (*start, *end)]
+        padded = pad_ends(inputs, pad_counts, mode=mode, value=value)
+        return pad_ends(padded, [min(0, n) for n in (*start, *end)], mode=mode, value=value)
+    cropped = inputs[tuple(slice(max(0, -a), size + min(b, 0)) for size, a, b in axis_pads)]
     first, last = [max(0, a) for a in start], [max(0, b) for b in end]
     if mode == "constant":
-        result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+        result = memory.empty(
+            tuple(a + n + b for a, n, b in zip(first, cropped.shape, last, strict=True)), inputs.dtype
+        )
         result[...] = _filler(value, inputs.dtype)
-        result[tuple(slice(a, a + n) for a, n in zip(first, kept.shape, strict=True))] = kept
+        result[tuple(slice(a, a + n) for a, n in zip(first, cropped.shape, strict=True))] = cropped
         return result
-    if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
+    if any(not n and a + b for n, a, b in zip(cropped.shape, first, last, strict=True)):
         raise NoKernel("pad: it is unspecified what is repeated in an empty input")
-    result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+    result = memory.empty(tuple(a + n + b for a, n, b in zip(first, cropped.shape, last, strict=True)), inputs.dtype)
     if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
     places = [
         _places(np.arange(-before, size + after, dtype=np.int64), size, _ENDS[mode]) if size else np.zeros(0, np.int64)
-        for before, size, after in zip(first, kept.shape, last, strict=True)
+        for before, size, after in zip(first, cropped.shape, last, strict=True)
     ]
-    return np.asarray(kept[np.ix_(*places)])
+    return np.asarray(cropped[np.ix_(*places)])
 
 
 def _filler(value: NDArray[Any] | float, dtype: np.dtype[Any]) -> Any:
     if not isinstance(value, np.ndarray):
         if dtype.kind == "O" or (is_stored(dtype) and value == 0):
             return zero_of("pad", dtype)
-        return number(value, dtype, whole=True) if dtype.kind in "iu" else np.asarray(value).astype(dtype)
+        return number(value, dtype, integral_only=True) if dtype.kind in "iu" else np.asarray(value).astype(dtype)
     if value.size != 1 or value.dtype != dtype:
         raise InputError(f"pad: expected one element of {dtype}, found {value.size} of {value.dtype}")
     return value.reshape(())[()]
 
 
-def _places(at: NDArray[np.int64], size: int, mode: str) -> NDArray[np.int64]:
+def _places(positions: NDArray[np.int64], size: int, mode: str) -> NDArray[np.int64]:
     if mode == "EDGE" or size == 1:
-        return np.clip(at, 0, size - 1)
+        return np.clip(positions, 0, size - 1)
     if mode == "WRAP":
-        return at % size
+        return positions % size
     period = 2 * size - 2 if mode == "REFLECTION" else 2 * size
-    within = at % period
-    return np.where(within < size, within, period - within - (mode == "SYMMETRIC"))
+    offset_in_period = positions % period
+    return np.where(offset_in_period < size, offset_in_period, period - offset_in_period - (mode == "SYMMETRIC"))
 
 
 _BROADCAST: Final = ("numpy", "explicit", "bidirectional")
@@ -206,36 +208,34 @@ def gather_along(
             f"gather: data {list(shape)} and indices {list(indices.shape)} do not share {batches} batch dimensions "
             f"before axis {place}"
         )
-    places, outside = _gathered_places(indices, shape[place], negative=zeros_beyond)
-    if outside.any() and not zeros_beyond:
-        raise InputError(f"gather: index {int(indices[outside][0])} is out of range for size {shape[place]}")
+    places, is_outside = _clamp_indices(indices, shape[place], negative=zeros_beyond)
+    if is_outside.any() and not zeros_beyond:
+        raise InputError(f"gather: index {int(indices[is_outside][0])} is out of range for size {shape[place]}")
     result = memory.empty((*shape[:place], *indices.shape[batches:], *shape[place + 1 :]), inputs.dtype)
     if not result.size:
         return result
-    zero = zero_of("gather", inputs.dtype) if outside.any() else None
+    zero = zero_of("gather", inputs.dtype) if is_outside.any() else None
     if not inputs.size:
         result[...] = zero
         return result
     folded = (prod(shape[:batches]), prod(shape[batches:place]))
-    each = (folded[0], prod(indices.shape[batches:]))
+    view_shape = (folded[0], prod(indices.shape[batches:]))
     data = inputs.reshape(*folded, shape[place], prod(shape[place + 1 :]))
     first, second = np.ogrid[: folded[0], : folded[1]]
-    array = data[first[..., np.newaxis], second[..., np.newaxis], places.reshape(each)[:, np.newaxis]]
+    array = data[first[..., np.newaxis], second[..., np.newaxis], places.reshape(view_shape)[:, np.newaxis]]
     if zero is not None:
-        array.transpose(0, 2, 1, 3)[outside.reshape(each)] = zero
+        array.transpose(0, 2, 1, 3)[is_outside.reshape(view_shape)] = zero
     result[...] = array.reshape(result.shape)
     return result
 
 
-def _gathered_places(
-    indices: NDArray[Any], size: int, *, negative: bool
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _clamp_indices(indices: NDArray[Any], size: int, *, negative: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return non-negative indices, 0 for those out of range, and which are."""
     if indices.dtype.kind not in "iu":
         raise InputError(f"gather: expected integers as indices, found {indices.dtype}")
-    outside = np.asarray((indices >= size) | (indices < (-size if negative else 0)))
-    places = np.where(outside, 0, indices).astype(np.int64)
-    return np.where(places < 0, places + size, places), outside
+    is_outside = np.asarray((indices >= size) | (indices < (-size if negative else 0)))
+    places = np.where(is_outside, 0, indices).astype(np.int64)
+    return np.where(places < 0, places + size, places), is_outside
 
 
 def transpose_by(inputs: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
@@ -272,8 +272,8 @@ def tile_any(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
     rank = max(inputs.ndim, len(counts))
     if rank > memory.MAX_DIMENSIONS:
         raise InputError(f"tile: {rank} dimensions are more than {memory.MAX_DIMENSIONS}")
-    whole = inputs.reshape((1,) * (rank - inputs.ndim) + inputs.shape)
-    return tile_by(whole, np.array([1] * (rank - len(counts)) + counts, np.int64))
+    expanded = inputs.reshape((1,) * (rank - inputs.ndim) + inputs.shape)
+    return tile_by(expanded, np.array([1] * (rank - len(counts)) + counts, np.int64))
 
 
 def broadcast_by(
@@ -287,15 +287,15 @@ def broadcast_by(
     sizes = integers("broadcast", "sizes", shape)
     if mode not in _BROADCAST or (axes is None) == (mode == "explicit"):
         raise InputError(f"broadcast: expected a mode in {', '.join(_BROADCAST)}, and axes only with explicit")
-    whole = inputs
+    expanded = inputs
     if axes is not None:
-        along = integers("broadcast", "axes", axes)
-        same_length("broadcast", inputs.ndim, axes=along)
-        if sorted(set(along)) != along or any(not 0 <= axis < len(sizes) for axis in along):
-            raise InputError(f"broadcast: expected axes from 0 to {len(sizes)} in ascending order, found {along!r:.80}")
-        own = dict(zip(along, inputs.shape, strict=True))
-        whole = inputs.reshape([own.get(axis, 1) for axis in range(len(sizes))])
-    result = expand(whole, np.array(sizes, np.int64))
+        dims = integers("broadcast", "axes", axes)
+        same_length("broadcast", inputs.ndim, axes=dims)
+        if sorted(set(dims)) != dims or any(not 0 <= axis < len(sizes) for axis in dims):
+            raise InputError(f"broadcast: expected axes from 0 to {len(sizes)} in ascending order, found {dims!r:.80}")
+        sizes_by_axis = dict(zip(dims, inputs.shape, strict=True))
+        expanded = inputs.reshape([sizes_by_axis.get(axis, 1) for axis in range(len(sizes))])
+    result = expand(expanded, np.array(sizes, np.int64))
     if mode != "bidirectional" and result.shape != tuple(sizes):
         raise InputError(f"broadcast: {list(inputs.shape)} cannot be broadcast to {sizes!r:.80}")
     return result
@@ -325,12 +325,14 @@ def pad_between(
         raise InputError(f"pad: expected mode constant for strings, found {mode!r:.60}")
     pads = [*first, *last]
     if mode in {"reflect", "symmetric"}:
-        for size, before, behind in zip(inputs.shape, first, last, strict=True):
-            if max(before, behind) > max(0, size - (mode == "reflect")):
-                raise InputError(f"pad: {max(before, behind)} elements cannot be mirrored along an axis of size {size}")
+        for size, before, pad_after in zip(inputs.shape, first, last, strict=True):
+            if max(before, pad_after) > max(0, size - (mode == "reflect")):
+                raise InputError(
+                    f"pad: {max(before, pad_after)} elements cannot be mirrored along an axis of size {size}"
+                )
         inputs = pad_ends(inputs, [max(0, count) for count in pads], mode=mode)
         pads = [min(0, count) for count in pads]
-    shape = [size + before + behind for size, before, behind in zip(inputs.shape, first, last, strict=True)]
+    shape = [size + before + pad_end for size, before, pad_end in zip(inputs.shape, first, last, strict=True)]
     if overcrop and any(size < 0 for size in shape):
         return memory.empty(tuple(max(0, size) for size in shape), inputs.dtype)
     return pad_ends(inputs, pads, mode=mode, value=0.0 if value is None or mode != "constant" else value)
@@ -347,8 +349,8 @@ def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     if depth % block**count:
         raise InputError(f"depth_to_space: {depth} channels are not a multiple of {block}**{count}")
     left = depth // block**count
-    within = [block] * count
-    parts = inputs.reshape(batch, *([left, *within] if depth_first else [*within, left]), *places)
+    block_sizes = [block] * count
+    parts = inputs.reshape(batch, *([left, *block_sizes] if depth_first else [*block_sizes, left]), *places)
     first = 2 if depth_first else 1
     order = [0, 1 if depth_first else count + 1]
     for dimension in range(count):
@@ -368,9 +370,9 @@ def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
         raise InputError(f"space_to_depth: the spatial dimensions {places!r:.80} are not multiples of {block}")
     outer = [size // block for size in places]
     parts = inputs.reshape(batch, depth, *(n for size in outer for n in (size, block)))
-    inside = [3 + 2 * dimension for dimension in range(count)]
-    outside = [2 + 2 * dimension for dimension in range(count)]
-    order = [0, 1, *inside, *outside] if depth_first else [0, *inside, 1, *outside]
+    block_axes = [3 + 2 * dimension for dimension in range(count)]
+    outer_axes = [2 + 2 * dimension for dimension in range(count)]
+    order = [0, 1, *block_axes, *outer_axes] if depth_first else [0, *block_axes, 1, *outer_axes]
     return _transpose_parts(parts, order, [batch, depth * block**count, *outer])
 
 
@@ -382,10 +384,10 @@ def space_from_batches(
     blocks, begin, end: a number per dimension; the first ones are 1, 0 and 0.
     """
     sizes, first, last = _lists("batch_to_space", inputs, blocks, begin, end)
-    whole = int(np.prod(sizes, dtype=object))
-    if inputs.shape[0] % whole:
-        raise InputError(f"batch_to_space: the batch size {inputs.shape[0]} is not a multiple of {whole}")
-    batch, rank = inputs.shape[0] // whole, inputs.ndim
+    block_volume = int(np.prod(sizes, dtype=object))
+    if inputs.shape[0] % block_volume:
+        raise InputError(f"batch_to_space: the batch size {inputs.shape[0]} is not a multiple of {block_volume}")
+    batch, rank = inputs.shape[0] // block_volume, inputs.ndim
     parts = inputs.reshape(*sizes[1:], batch, *inputs.shape[1:])
     order = [rank - 1]
     for dimension in range(1, rank):
@@ -393,8 +395,8 @@ def space_from_batches(
     full = [batch, *(size * block for size, block in zip(inputs.shape[1:], sizes[1:], strict=True))]
     if any(a + b > size for size, a, b in zip(full, first, last, strict=True)):
         raise InputError(f"batch_to_space: the crop exceeds the size of {full!r:.80}")
-    spread = _transpose_parts(parts, order, full)
-    return spread[tuple(slice(a, n - b) for n, a, b in zip(full, first, last, strict=True))].copy()
+    spread_parts = _transpose_parts(parts, order, full)
+    return spread_parts[tuple(slice(a, n - b) for n, a, b in zip(full, first, last, strict=True))].copy()
 
 
 def batches_from_space(
@@ -410,8 +412,8 @@ def batches_from_space(
         raise InputError(f"space_to_batch: the padded shape {list(padded.shape)} is not a multiple of {sizes!r:.80}")
     outer = [n // block for n, block in zip(padded.shape, sizes, strict=True)]
     parts = padded.reshape(outer[0], *(n for pair in zip(outer[1:], sizes[1:], strict=True) for n in pair))
-    inside = [2 * dimension for dimension in range(1, inputs.ndim)]
-    order = [*inside, 0, *(place - 1 for place in inside)]
+    inner_axes = [2 * dimension for dimension in range(1, inputs.ndim)]
+    order = [*inner_axes, 0, *(place - 1 for place in inner_axes)]
     return _transpose_parts(parts, order, [outer[0] * int(np.prod(sizes, dtype=object)), *outer[1:]])
 
 
@@ -451,8 +453,8 @@ def _lists(
 
 def _transpose_parts(parts: NDArray[Any], order: Sequence[int], shape: Sequence[int]) -> NDArray[Any]:
     """Return the parts transposed by `order` and reshaped."""
-    turned = parts.transpose(order)
+    transposed = parts.transpose(order)
     result = memory.empty(tuple(shape), parts.dtype)
     if result.size:
-        result.reshape(turned.shape)[...] = turned
+        result.reshape(transposed.shape)[...] = transposed
     return result

@@ -13,7 +13,7 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.adaptive_pool import places_by_slices, plain, values_by_slices
+from specgate.execution.kernels.adaptive_pool import is_sequential_equal, places_by_slices, values_by_slices
 from specgate.execution.kernels.arithmetic import (
     blocks_of,
     is_float,
@@ -24,7 +24,7 @@ from specgate.execution.kernels.arithmetic import (
     to_float32,
     to_float64,
 )
-from specgate.execution.kernels.conv import AUTOMATIC, Slide, slide_over
+from specgate.execution.kernels.conv import AUTOMATIC, WindowGeometry, slide_over
 from specgate.execution.kernels.reduce import reduce_dimensions
 
 if TYPE_CHECKING:
@@ -74,17 +74,17 @@ def average_pool(
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     divisor: Any = 1.0
-    for axis, each in enumerate(windows, 2):
-        counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
+    for axis, axis_windows in enumerate(windows, 2):
+        counts = np.full(axis_windows.counts.shape, window[axis - 2]) if include_padding else axis_windows.counts
         divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
     flat = inputs.reshape(prod(inputs.shape[:2]), 1, *inputs.shape[2:])
-    result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), inputs.dtype)
-    with memory.quiet():
+    result = memory.empty((len(flat), 1, *(len(one_axis.counts) for one_axis in windows)), inputs.dtype)
+    with memory.ignore_warnings():
         for rows in blocks_of(len(flat), prod(inputs.shape[2:])):
-            wide = to_float64(flat[rows])
-            for axis, each in enumerate(windows, 2):
-                wide = _sum(wide, axis, each)
-            result[rows] = round_to(wide / divisor, inputs.dtype)
+            wide_rows = to_float64(flat[rows])
+            for axis, axis_windows in enumerate(windows, 2):
+                wide_rows = _sum(wide_rows, axis, axis_windows)
+            result[rows] = round_to(wide_rows / divisor, inputs.dtype)
     return result.reshape(*inputs.shape[:2], *result.shape[2:])
 
 
@@ -104,10 +104,10 @@ def lp_pool(
     sizes: of the result, as in `average_pool`.
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
-    with memory.quiet():
+    with memory.ignore_warnings():
         result = to_float64(to_float32(to_float64(np.abs(inputs)) ** p, inputs.dtype))
-        for axis, each in enumerate(windows, 2):
-            result = _sum(result, axis, each)
+        for axis, axis_windows in enumerate(windows, 2):
+            result = _sum(result, axis, axis_windows)
         return round_to(to_float64(to_float32(result, inputs.dtype)) ** (1.0 / p if p else np.inf), inputs.dtype)
 
 
@@ -132,16 +132,16 @@ def max_pool(
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     values, lowest = _start(inputs, finite=finite)
-    quick = places_by_slices(values, windows, lowest) if plain(values, windows, finite=finite) else None
+    quick = places_by_slices(values, windows, lowest) if is_sequential_equal(values, windows, finite=finite) else None
     if quick is not None:
         values, places = quick
     else:
         places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
         for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equal elements wins
             values, places = _largest(values, places, axis, windows[axis - 2], lowest)
-    for axis, each in enumerate(windows, 2):
-        if not each.counts.all():
-            places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+    for axis, axis_windows in enumerate(windows, 2):
+        if not axis_windows.counts.all():
+            places *= (axis_windows.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
     return round_to(values, inputs.dtype), places.astype(index_type or np.int64, copy=False)
 
 
@@ -190,15 +190,17 @@ def windows_of(
         raise InputError("pooling: expected numbers from 0 to 2**32 - 1")
     if results is None and 0 in strides:
         raise InputError("pooling: expected strides above 0")
-    each = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
+    axis_geometry = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
     if results is None:
-        counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
+        counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in axis_geometry]
     else:
         same_length("pooling", len(sizes), sizes=results)
         counts = list(results[2:])
     shape = shape_of("pooling", (*sizes[:2], *counts))
-    memory.hold(shape, np.dtype(np.float32))
-    return [_make_windows(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
+    memory.check_budget(shape, np.dtype(np.float32))
+    return [
+        _make_windows(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(axis_geometry, counts, strict=True)
+    ]
 
 
 def _make_windows(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> Windows:
@@ -208,17 +210,19 @@ def _make_windows(size: int, stride: int, window: int, start: int, dilation: int
     """
     first = np.arange(count, dtype=np.int64) * stride - start
     if dilation == 0:  # every element of the window is the same one
-        met = ((first >= 0) & (first < size) & (window > 0))[:, np.newaxis]
+        in_input = ((first >= 0) & (first < size) & (window > 0))[:, np.newaxis]
         runs = _runs(size, stride, min(window, 1), start, 1, count)
-        return Windows(np.where(met[:, 0], first, 0)[:, np.newaxis], met, met[:, 0] * window, window, runs)
+        return Windows(
+            np.where(in_input[:, 0], first, 0)[:, np.newaxis], in_input, in_input[:, 0] * window, window, runs
+        )
     skipped = np.maximum(0, -(first // dilation))
     last = np.minimum(window - 1, (size - 1 - first) // dilation)
     counts = np.maximum(0, last - skipped + 1)
     steps = np.arange(int(counts.max()), dtype=np.int64)
-    memory.hold((count, len(steps)), steps.dtype)
-    met = steps < counts[:, np.newaxis]
-    places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
-    return Windows(places, met, counts, 1, _runs(size, stride, window, start, dilation, count))
+    memory.check_budget((count, len(steps)), steps.dtype)
+    in_input = steps < counts[:, np.newaxis]
+    places = np.where(in_input, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
+    return Windows(places, in_input, counts, 1, _runs(size, stride, window, start, dilation, count))
 
 
 def _runs(
@@ -231,11 +235,11 @@ def _runs(
     if not stride:
         return None
     least = max(0, -(((count - 1) * stride - start) // dilation))
-    most = min(window - 1, (size - 1 + start) // dilation)
-    if most - least > 2 * size:
+    last_tap = min(window - 1, (size - 1 + start) // dilation)
+    if last_tap - least > 2 * size:
         return None
     runs = []
-    for element in range(least, most + 1):
+    for element in range(least, last_tap + 1):
         offset = element * dilation - start
         first = max(0, -(offset // stride))
         last = min(count - 1, (size - 1 - offset) // stride)
@@ -249,8 +253,8 @@ def _sum(array: NDArray[Any], axis: int, windows: Windows) -> NDArray[Any]:
     shape = (*array.shape[:axis], len(windows.counts), *array.shape[axis + 1 :])
     result = memory.empty(shape, array.dtype)
     result[...] = 0
-    for to, at, where in _iterate_window_elements(windows, axis, array.ndim):
-        np.add(result[to], array[at], out=result[to], where=where)
+    for to, source_slice, in_input in _iterate_window_elements(windows, axis, array.ndim):
+        np.add(result[to], array[source_slice], out=result[to], where=in_input)
     return result * windows.times if windows.times != 1 else result
 
 
@@ -262,14 +266,14 @@ def _largest(
     result[...] = lowest
     first = windows.places[:, 0] if windows.places.shape[1] else np.zeros_like(windows.counts)
     array = np.take(places, first, axis)
-    for to, at, where in _iterate_window_elements(windows, axis, values.ndim):
-        candidate, best = values[at], result[to]
-        better = candidate > best
+    for to, source_slice, in_input in _iterate_window_elements(windows, axis, values.ndim):
+        candidate, greatest = values[source_slice], result[to]
+        is_greater = candidate > greatest
         if lowest == -np.inf:
-            better |= np.isnan(candidate) & ~np.isnan(best)
-        better &= where
-        np.copyto(best, candidate, where=better)
-        np.copyto(array[to], places[at], where=better)
+            is_greater |= np.isnan(candidate) & ~np.isnan(greatest)
+        is_greater &= in_input
+        np.copyto(greatest, candidate, where=is_greater)
+        np.copyto(array[to], places[source_slice], where=is_greater)
     return result, array
 
 
@@ -287,12 +291,12 @@ def _iterate_window_elements(windows: Windows, axis: int, rank: int) -> Iterator
     """
     before = (slice(None),) * axis
     if windows.runs is not None:
-        for to, at in memory.in_time(windows.runs):
-            yield (*before, to), (*before, at), True
+        for to, source_slice in memory.within_time_limit(windows.runs):
+            yield (*before, to), (*before, source_slice), True
         return
     column = (-1, *(1,) * (rank - 1 - axis))
-    for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
-        yield (*before, slice(None)), (*before, places), met.reshape(column)
+    for places, in_input in memory.within_time_limit(zip(windows.places.T, windows.met.T, strict=True)):
+        yield (*before, slice(None)), (*before, places), in_input.reshape(column)
 
 
 def average_pool_gradient(
@@ -313,24 +317,28 @@ def average_pool_gradient(
     nothing is added.
     """
     shape = shape_of("pooling", sizes)
-    memory.hold(shape, gradient.dtype)
+    memory.check_budget(shape, gradient.dtype)
     results = gradient.shape if any_count else None
     windows = windows_of(shape, strides, window, start_padding, end_padding, results=results)
-    counts = tuple(len(each.counts) for each in windows)
+    counts = tuple(len(axis_windows.counts) for axis_windows in windows)
     require_shape("pooling", "a gradient", gradient.shape, (*shape[:2], *counts))
     if 0 in strides:
         return np.zeros(shape, gradient.dtype)
-    with memory.quiet():
+    with memory.ignore_warnings():
         result = to_float64(gradient)
-        for axis, each in enumerate(windows, 2):
-            divisor = each.counts
+        for axis, one_axis in enumerate(windows, 2):
+            divisor = one_axis.counts
             if include_padding:
-                at = axis - 2
-                begun = np.arange(len(divisor), dtype=np.int64) * strides[at]
-                divisor = np.clip(start_padding[at] + shape[axis] + end_padding[at] - begun, 0, window[at])
+                spatial_axis = axis - 2
+                window_begins = np.arange(len(divisor), dtype=np.int64) * strides[spatial_axis]
+                divisor = np.clip(
+                    start_padding[spatial_axis] + shape[axis] + end_padding[spatial_axis] - window_begins,
+                    0,
+                    window[spatial_axis],
+                )
             result = result / divisor.reshape(-1, *(1,) * (len(shape) - 1 - axis)).astype(np.float64)
-        for axis, each in enumerate(windows, 2):
-            result = spread_along(result, axis, each, shape[axis])
+        for axis, one_axis in enumerate(windows, 2):
+            result = spread_along(result, axis, one_axis, shape[axis])
         return round_to(result, gradient.dtype)
 
 
@@ -363,13 +371,13 @@ def max_pool_gradient(
     require_shape("pooling", "a gradient", gradient.shape, values.shape)
     if gradient.dtype != inputs.dtype:
         raise InputError(f"pooling: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
-    met = np.ones((), np.bool_)
+    in_input = np.ones((), np.bool_)
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, results)
-    for axis, each in enumerate(windows, 2):
-        met = met & (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
-    met = np.broadcast_to(met, values.shape)
-    with memory.quiet():
-        sums = np.bincount(places[met], to_float64(gradient[met]), inputs.size)
+    for axis, axis_windows in enumerate(windows, 2):
+        in_input = in_input & (axis_windows.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+    in_input = np.broadcast_to(in_input, values.shape)
+    with memory.ignore_warnings():
+        sums = np.bincount(places[in_input], to_float64(gradient[in_input]), inputs.size)
         return round_to(sums.reshape(inputs.shape), inputs.dtype)
 
 
@@ -385,8 +393,8 @@ def unpool(
     result = memory.empty(shape_of("unpooling", sizes), inputs.dtype)
     result[...] = 0
     flat = (indices.astype(np.uint32) if low_halves else indices).reshape(-1)
-    inside = np.flatnonzero((flat >= 0) & (flat < result.size))
-    places, values = flat[inside].astype(np.int64), inputs.reshape(-1)[inside]
+    valid_places = np.flatnonzero((flat >= 0) & (flat < result.size))
+    places, values = flat[valid_places].astype(np.int64), inputs.reshape(-1)[valid_places]
     result.reshape(-1)[places] = values
     order = np.argsort(places, kind="stable")
     repeated = order[1:][places[order][1:] == places[order][:-1]]
@@ -404,13 +412,15 @@ def spread_along(array: NDArray[Any], axis: int, windows: Windows, size: int) ->
     """
     result = memory.empty((*array.shape[:axis], size, *array.shape[axis + 1 :]), array.dtype)
     result[...] = 0
-    into, of = np.moveaxis(result, axis, 0), np.moveaxis(array, axis, 0)
+    target_view, source_view = np.moveaxis(result, axis, 0), np.moveaxis(array, axis, 0)
     if windows.runs is not None:
-        for to, at in memory.in_time(windows.runs):
-            into[at] += of[to]
+        for to, source_slice in memory.within_time_limit(windows.runs):
+            target_view[source_slice] += source_view[to]
         return result
-    for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
-        np.add.at(into, places[met], of[met])  # windows that start in the padding share their first position
+    for places, in_input in memory.within_time_limit(zip(windows.places.T, windows.met.T, strict=True)):
+        np.add.at(
+            target_view, places[in_input], source_view[in_input]
+        )  # windows that start in the padding share their first position
     return result
 
 
@@ -419,20 +429,20 @@ def average_windows(
     *,
     window: Sequence[int],
     include_padding: bool = False,
-    **how: Any,
+    **options: Any,
 ) -> NDArray[Any]:
     """Return average pooling, with paddings as in `convolve`.
 
-    inputs: [batch, channel, spatial…]. include_padding: zero padding counts, positions beyond it do not. how: strides,
-    dilations, pads, auto_pad and ceil of `slide_over`; with ceil, the last window may extend beyond the padding, but
-    not start there.
+    inputs: [batch, channel, spatial…]. include_padding: zero padding counts, positions beyond it do not. options:
+    strides, dilations, pads, auto_pad and ceil of `slide_over`; with ceil, the last window may extend beyond the
+    padding, but not start there.
     """
-    slide = slide_over("pooling", inputs.shape[2:], window, **how)
+    slide = slide_over("pooling", inputs.shape[2:], window, **options)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
         return memory.empty(shape, inputs.dtype)
     if include_padding:
-        memory.hold(
+        memory.check_budget(
             (*inputs.shape[:2], *map(sum, zip(inputs.shape[2:], slide.start, slide.end, strict=True))), inputs.dtype
         )
         inputs = np.pad(inputs, [(0, 0), (0, 0), *zip(slide.start, slide.end, strict=True)])
@@ -442,18 +452,18 @@ def average_windows(
         strides=slide.strides,
         window=window,
         start_padding=slide.start,
-        end_padding=_ends(inputs, window, slide),
+        end_padding=_end_paddings(inputs, window, slide),
         include_padding=False,
         dilations=slide.dilations,
     )
 
 
-def _ends(inputs: NDArray[Any], window: Sequence[int], slide: Slide) -> list[int]:
+def _end_paddings(inputs: NDArray[Any], window: Sequence[int], slide: WindowGeometry) -> list[int]:
     """Return the end paddings that fit exactly the window counts."""
-    each = zip(inputs.shape[2:], window, *slide, strict=True)
+    axis_geometry = zip(inputs.shape[2:], window, *slide, strict=True)
     return [
         max(0, (count - 1) * step + (length - 1) * gap + 1 - size - before)
-        for size, length, step, gap, before, _, count in each
+        for size, length, step, gap, before, _, count in axis_geometry
     ]
 
 
@@ -462,7 +472,7 @@ def norm_of_windows(
     *,
     window: Sequence[int] | None = None,
     p: float,
-    **how: Any,
+    **options: Any,
 ) -> NDArray[Any]:
     """Return Lp pooling, with arguments as for `average_windows`.
 
@@ -470,7 +480,7 @@ def norm_of_windows(
     """
     if window is None:
         raise NoKernel("pooling: the default window size is unspecified")
-    slide = slide_over("pooling", inputs.shape[2:], window, **how)
+    slide = slide_over("pooling", inputs.shape[2:], window, **options)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
         return memory.empty(shape, inputs.dtype)
@@ -479,7 +489,7 @@ def norm_of_windows(
         strides=slide.strides,
         window=window,
         start_padding=slide.start,
-        end_padding=_ends(inputs, window, slide),
+        end_padding=_end_paddings(inputs, window, slide),
         p=p,
         dilations=slide.dilations,
     )
@@ -491,7 +501,7 @@ def largest_of_windows(
     window: Sequence[int],
     columns_first: bool = False,
     places_too: bool = True,
-    **how: Any,
+    **options: Any,
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
     """Return max pooling, and indices in the flat inputs.
 
@@ -499,28 +509,28 @@ def largest_of_windows(
     without input are masked. columns_first: indices are column-major in the spatial dimensions. places_too: indices are
     requested.
     """
-    slide = slide_over("pooling", inputs.shape[2:], window, **how)
+    slide = slide_over("pooling", inputs.shape[2:], window, **options)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
-        nothing = memory.empty(shape, inputs.dtype)
-        return nothing, nothing.astype(np.int64)
+        empty_values = memory.empty(shape, inputs.dtype)
+        return empty_values, empty_values.astype(np.int64)
     if not inputs.size:
-        nothing, nowhere = (memory.empty(shape, np.dtype(kind)) for kind in (inputs.dtype, np.int64))
-        return np.ma.array(nothing, mask=True), np.ma.array(nowhere, mask=True)
+        empty_values, empty_indices = (memory.empty(shape, np.dtype(kind)) for kind in (inputs.dtype, np.int64))
+        return np.ma.array(empty_values, mask=True), np.ma.array(empty_indices, mask=True)
     arguments: dict[str, Any] = {
         "strides": slide.strides, "window": window, "start_padding": slide.start,
-        "end_padding": _ends(inputs, window, slide), "dilations": slide.dilations, "finite": False,
+        "end_padding": _end_paddings(inputs, window, slide), "dilations": slide.dilations, "finite": False,
     }  # fmt: skip
     if not places_too:
         return max_pool_values(inputs, **arguments), None
     values, places = max_pool(inputs, **arguments)
-    return values, _by_columns(places, inputs.shape[2:]) if columns_first else places
+    return values, _to_column_major(places, inputs.shape[2:]) if columns_first else places
 
 
-def _by_columns(places: NDArray[np.int64], spatial: tuple[int, ...]) -> NDArray[np.int64]:
+def _to_column_major(places: NDArray[np.int64], spatial: tuple[int, ...]) -> NDArray[np.int64]:
     size = prod(spatial)
-    at = np.unravel_index(places % size, spatial)
-    return np.asarray(places // size * size + np.ravel_multi_index(at[::-1], spatial[::-1]), np.int64)
+    coordinates = np.unravel_index(places % size, spatial)
+    return np.asarray(places // size * size + np.ravel_multi_index(coordinates[::-1], spatial[::-1]), np.int64)
 
 
 def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[Any]:
@@ -532,13 +542,13 @@ def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[
         raise InputError(f"pooling: expected a batch and channels, found {inputs.ndim} dimensions")
     axes = range(2, inputs.ndim)
     if function == "NORM":
-        with memory.quiet():
+        with memory.ignore_warnings():
             total = np.sum(np.abs(inputs.astype(np.float64)) ** p, axis=tuple(axes), keepdims=True)
             return round_to(total ** (1.0 / p if p else np.inf), inputs.dtype)
     return reduce_dimensions(inputs, list(axes), function=function, keep=True, none_of_none=True)
 
 
-_WIDEST = 2**31
+_MAX_STEP = 2**31
 
 
 def largest_in_windows(
@@ -579,10 +589,10 @@ def largest_in_windows(
         dilations=slide.dilations,
         finite=False,
     )
-    within = prod(data.shape[axis if axis >= 0 else axis + data.ndim :])
-    places = (places % within).astype(kind)
-    open_ = _without_input(data.shape[2:], window, slide) | (values != values)  # noqa: PLR0124  # also of bfloat16
-    return (np.ma.array(values, mask=open_), np.ma.array(places, mask=open_)) if open_.any() else (values, places)
+    inner_size = prod(data.shape[axis if axis >= 0 else axis + data.ndim :])
+    places = (places % inner_size).astype(kind)
+    is_open = _without_input(data.shape[2:], window, slide) | (values != values)  # noqa: PLR0124  # also of bfloat16
+    return (np.ma.array(values, mask=is_open), np.ma.array(places, mask=is_open)) if is_open.any() else (values, places)
 
 
 def mean_in_windows(
@@ -605,8 +615,8 @@ def mean_in_windows(
     """
     slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding, False, strided)
     shape = (*data.shape[:2], *slide.counts)
-    behind = _window_ends(data, window, slide)
-    if not exclude and any(more > end for more, end in zip(behind, slide.end, strict=True)):
+    window_ends = _window_ends(data, window, slide)
+    if not exclude and any(window_end > end for window_end, end in zip(window_ends, slide.end, strict=True)):
         raise NoKernel("pooling: it is unspecified which elements count if a window extends past the padding")
     if not prod(shape):
         return memory.empty(shape, data.dtype)
@@ -617,7 +627,7 @@ def mean_in_windows(
         strides=slide.strides,
         window=window,
         start_padding=slide.start,
-        end_padding=behind,
+        end_padding=window_ends,
         include_padding=not exclude,
         dilations=slide.dilations,
     )
@@ -636,7 +646,7 @@ def _slide(
     rounding: str,
     valid: bool,
     strided: bool,
-) -> Slide:
+) -> WindowGeometry:
     """Return the window geometry.
 
     valid: `rounding` applies with auto_pad valid as well; otherwise the count is known only where it is exact. strided:
@@ -651,57 +661,61 @@ def _slide(
     if auto_pad == "explicit":
         same_length("pooling", rank, **{"start paddings": begins, "end paddings": ends})
     start, end = ([*begins], [*ends]) if auto_pad == "explicit" else ([0] * rank, [0] * rank)
-    if rank < 1 or any(n < 1 for n in (*strides, *window)) or any(not 0 <= n < _WIDEST for n in (*gaps, *start, *end)):
+    if (
+        rank < 1
+        or any(n < 1 for n in (*strides, *window))
+        or any(not 0 <= n < _MAX_STEP for n in (*gaps, *start, *end))
+    ):
         raise InputError("pooling: expected windows and strides above 0, dilations and paddings of at least 0")
     counts = []
-    for at, (size, length, step, gap) in enumerate(zip(sizes, window, strides, gaps, strict=True)):
+    for axis_index, (size, length, step, gap) in enumerate(zip(sizes, window, strides, gaps, strict=True)):
         span = (length - 1) * gap + 1
         if auto_pad.startswith("same"):
             count = -(-size // step) if strided else size
-            whole = max(0, (count - 1) * step + span - size) if size else 0
-            start[at] = whole // 2 if auto_pad == "same_upper" else whole - whole // 2
-            end[at] = whole - start[at]
+            total_padding = max(0, (count - 1) * step + span - size) if size else 0
+            start[axis_index] = total_padding // 2 if auto_pad == "same_upper" else total_padding - total_padding // 2
+            end[axis_index] = total_padding - start[axis_index]
             rounds = strided and rounding == "ceil"
-            counts.append(max(count, 1 - (span - size - whole) // step) if rounds else count)
+            counts.append(max(count, 1 - (span - size - total_padding) // step) if rounds else count)
             continue
-        left = size + start[at] + end[at] - span
+        left = size + start[axis_index] + end[axis_index] - span
         if left < 0:
             raise InputError(f"pooling: a window of {span} exceeds the padded input size {left + span}")
-        counts.append(_count(left, step, size + start[at], rounding, even=auto_pad != "valid" or valid))
-    most = [min(step, _WIDEST) if count <= 1 else step for step, count in zip(strides, counts, strict=True)]
-    return Slide(most, gaps, start, end, counts)
+        counts.append(_count(left, step, size + start[axis_index], rounding, even=auto_pad != "valid" or valid))
+    step_limits = [min(step, _MAX_STEP) if count <= 1 else step for step, count in zip(strides, counts, strict=True)]
+    return WindowGeometry(step_limits, gaps, start, end, counts)
 
 
-def _count(left: int, step: int, inside: int, rounding: str, *, even: bool) -> int:
+def _count(left: int, step: int, input_size: int, rounding: str, *, even: bool) -> int:
     """Return the number of windows that fit.
 
     even: the rounding is documented even where it matters.
     """
-    down, up = left // step + 1, -(-left // step) + 1
-    if rounding == "floor" or down == up:
-        return down
+    floor_count, ceil_count = left // step + 1, -(-left // step) + 1
+    if rounding == "floor" or floor_count == ceil_count:
+        return floor_count
     if not even:
         raise NoKernel("pooling: it is unspecified how the number of windows is rounded here")
-    return down if rounding == "ceil_torch" and (up - 1) * step >= inside else up
+    return floor_count if rounding == "ceil_torch" and (ceil_count - 1) * step >= input_size else ceil_count
 
 
-def _window_ends(data: NDArray[Any], window: Sequence[int], slide: Slide) -> list[int]:
+def _window_ends(data: NDArray[Any], window: Sequence[int], slide: WindowGeometry) -> list[int]:
     """Return the end paddings that fit exactly the window counts."""
-    each = zip(data.shape[2:], window, *slide, strict=True)
+    axis_geometry = zip(data.shape[2:], window, *slide, strict=True)
     return [
         max(0, (count - 1) * step + (length - 1) * gap + 1 - size - before) if count else 0
-        for size, length, step, gap, before, _, count in each
+        for size, length, step, gap, before, _, count in axis_geometry
     ]
 
 
-def _without_input(sizes: Sequence[int], window: Sequence[int], slide: Slide) -> NDArray[np.bool_]:
+def _without_input(sizes: Sequence[int], window: Sequence[int], slide: WindowGeometry) -> NDArray[np.bool_]:
     """Return which windows [spatial…] see only padding."""
     array = np.zeros((1,) * len(sizes), np.bool_)
-    for at, (size, length, step, gap, before, _, count) in enumerate(zip(sizes, window, *slide, strict=True)):
+    for axis_index, (size, length, step, gap, before, _, count) in enumerate(zip(sizes, window, *slide, strict=True)):
         first = np.arange(count) * step - before
         skipped = np.where(first < 0, -(first // gap) if gap else length, 0)
-        met = (skipped < length) & (first + skipped * gap < size)
+        in_input = (skipped < length) & (first + skipped * gap < size)
         shape = [1] * len(sizes)
-        shape[at] = count
-        array = array | ~met.reshape(shape)
+        shape[axis_index] = count
+        array = array | ~in_input.reshape(shape)
     return array

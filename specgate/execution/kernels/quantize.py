@@ -22,9 +22,15 @@ from specgate.execution.kernels.arithmetic import (
     round_to,
     to_float32,
 )
-from specgate.execution.kernels.arithmetic import quiet as with_quiet_nans
+from specgate.execution.kernels.arithmetic import quiet_nans as with_quiet_nans
 from specgate.execution.kernels.cast import cast_elements
-from specgate.execution.kernels.elementwise import broadcast_arrays, quiet, require_integers, store_as, want_float
+from specgate.execution.kernels.elementwise import (
+    broadcast_arrays,
+    ignore_warnings,
+    require_float,
+    require_integers,
+    store_as,
+)
 from specgate.execution.kernels.narrow_types import is_stored, widen_array
 from specgate.execution.types import integer_range
 
@@ -57,10 +63,10 @@ def quantize_linear(
     has type `dtype`, default 0.
     """
     x, scale = broadcast_arrays("quantize_linear", x, scale, same_type=False)
-    want_float("quantize_linear", scale)
+    require_float("quantize_linear", scale)
     point = _zero_point("quantize_linear", zero_point, x, dtype)
-    with quiet():
-        scaled = np.asarray(_single(x) / _single(drop_broadcast(scale)))
+    with ignore_warnings():
+        scaled = np.asarray(_to_single(x) / _to_single(drop_broadcast(scale)))
         np.rint(scaled, out=scaled)
         scaled += point
         return _clamp_to_integer(scaled, dtype)
@@ -95,13 +101,14 @@ def dequantize_linear(
     """
     x, scale = broadcast_arrays("dequantize_linear", x, scale, same_type=False)
     require_integers("dequantize_linear", x)
-    want_float("dequantize_linear", scale)
+    require_float("dequantize_linear", scale)
     point = _zero_point("dequantize_linear", zero_point, x, x.dtype)
-    with quiet():
-        wide, factor = x.astype(np.float32), _single(drop_broadcast(scale))
-        wide -= point
+    with ignore_warnings():
+        wide_values, factor = x.astype(np.float32), _to_single(drop_broadcast(scale))
+        wide_values -= point
         return round_to(
-            np.multiply(wide, factor, out=wide if factor.dtype == wide.dtype else None), dtype or scale.dtype
+            np.multiply(wide_values, factor, out=wide_values if factor.dtype == wide_values.dtype else None),
+            dtype or scale.dtype,
         )
 
 
@@ -125,29 +132,29 @@ def quantized_add(
     a, b = broadcast_arrays("quantized_add", a, b, same_type=False)
     require_integers("quantized_add", a)
     require_integers("quantized_add", b)
-    with quiet():
-        total = _real(a, a_scale, a_zero_point) + _real(b, b_scale, b_zero_point)
+    with ignore_warnings():
+        total = _dequantize(a, a_scale, a_zero_point) + _dequantize(b, b_scale, b_zero_point)
         point = 0 if output_zero_point is None else int(_scalar_of("output_zero_point", output_zero_point, dtype))
         result = np.rint(total / _scalar_of("output_scale", output_scale)) + np.float32(point)
         return store_as(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
 
-def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[Any]:
+def _dequantize(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[Any]:
     point = 0 if zero_point is None else int(_scalar_of("a zero point", zero_point))
     real: NDArray[Any] = (x.astype(np.int64) - point).astype(np.float32) * _scalar_of("a scale", scale)
     return real
 
 
-def _scalar_of(what: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Any:
+def _scalar_of(noun: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Any:
     if array.size != 1 or (dtype is not None and array.dtype != dtype):
         text = f"{array.size} elements of type {array.dtype}"
         raise InputError(
-            f"quantized_add: expected one element{f' of {dtype}' if dtype else ''} as {what}, found {text}"
+            f"quantized_add: expected one element{f' of {dtype}' if dtype else ''} as {noun}, found {text}"
         )
     return array.reshape(())[()]
 
 
-def _single(x: NDArray[Any]) -> NDArray[Any]:
+def _to_single(x: NDArray[Any]) -> NDArray[Any]:
     return to_float32(x, x.dtype) if x.dtype.kind == "f" else x.astype(np.float32)
 
 
@@ -190,15 +197,15 @@ def quantize_by_axis(
     if not is_stored(kind):
         result: NDArray[Any] = quantize_linear(x, factors, points, dtype=kind)
         return result
-    memory.hold(x.shape, np.dtype(np.float64))
-    with quiet():
+    memory.check_budget(x.shape, np.dtype(np.float64))
+    with ignore_warnings():
         quotient = x.astype(np.float32) / factors.astype(np.float32)
-        moved = np.float32(0) if points is None else widen_array(points).astype(np.float32)
+        zero_points = np.float32(0) if points is None else widen_array(points).astype(np.float32)
         ends = integer_range(kind)
         if ends is None:
-            return cast_elements(quotient + moved, to=kind, saturate=saturate)
-        whole = np.clip(np.rint(quotient) + moved, *ends)
-        return np.where(np.isnan(whole), 0, whole).astype(np.int8).astype(kind)
+            return cast_elements(quotient + zero_points, to=kind, saturate=saturate)
+        rounded = np.clip(np.rint(quotient) + zero_points, *ends)
+        return np.where(np.isnan(rounded), 0, rounded).astype(np.int8).astype(kind)
 
 
 def dequantize_by_axis(
@@ -224,10 +231,10 @@ def dequantize_by_axis(
     factors, points = _fit_parameters(x, scale, None if zero_point is None else widen_array(zero_point), axis, block)
     if not is_float(x.dtype):
         return dequantize_linear(x, factors, points, dtype=expected_dtype)
-    memory.hold(x.shape, np.dtype(np.float64))
-    with quiet():
-        moved = x if points is None else x - points
-        return round_to(moved * factors.astype(np.float32), expected_dtype or scale.dtype)
+    memory.check_budget(x.shape, np.dtype(np.float64))
+    with ignore_warnings():
+        shifted = x if points is None else x - points
+        return round_to(shifted * factors.astype(np.float32), expected_dtype or scale.dtype)
 
 
 def _fit_parameters(
@@ -273,12 +280,12 @@ def quantize_by_range(
     point = minimum of dtype - minimum of x / scale. Rounding is half to even; nan becomes the minimum. scale_sizes,
     zero_point_sizes: shapes with one element and the rank of x.
     """
-    want_float("dynamic quantization", x)
-    for what, sizes in (("a scale", scale_sizes), ("a zero point", zero_point_sizes)):
-        require_shape("dynamic quantization", what, sizes, (1,) * x.ndim)
+    require_float("dynamic quantization", x)
+    for noun, sizes in (("a scale", scale_sizes), ("a zero point", zero_point_sizes)):
+        require_shape("dynamic quantization", noun, sizes, (1,) * x.ndim)
     limits = np.iinfo(dtype)
     values = with_quiet_nans(x.astype(np.float32))
-    with quiet():
+    with ignore_warnings():
         low = np.fmin.reduce(values, axis=None, initial=np.float32(0))
         high = np.fmax.reduce(values, axis=None, initial=np.float32(0))
         scale = np.float32(high - low) * np.float32(1 / (int(limits.max) - int(limits.min)))
@@ -294,21 +301,23 @@ def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], ND
     are masked.
     """
     ends = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)  # nan if any element is
-    with quiet():
+    with ignore_warnings():
         low, high = (
             np.float32(np.nan if np.isnan(end) else limit(0.0, end))
             for limit, end in zip((min, max), ends, strict=True)
         )
         scale = np.array((high - low) / np.float32(255), np.float32)
-        memory.hold(x.shape, np.dtype(np.float32))
+        memory.check_budget(x.shape, np.dtype(np.float32))
         if not np.isfinite(scale) or scale == 0:
             point = np.ma.MaskedArray(np.array(0, np.uint8), mask=True)
             return np.ma.MaskedArray(np.zeros(x.shape, np.uint8), mask=np.ones(x.shape, np.bool_)), scale, point
         zero = np.array(np.rint(np.clip(np.float32(0) - low / scale, 0, 255)), np.uint8)
-        return _filling(x, ends, scale, zero), scale, zero
+        return _quantize_blocks(x, ends, scale, zero), scale, zero
 
 
-def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], zero: NDArray[Any]) -> NDArray[np.uint8]:
+def _quantize_blocks(
+    x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], zero: NDArray[Any]
+) -> NDArray[np.uint8]:
     """Return round(x / scale) + zero clamped to [0, 255], by blocks.
 
     x is finite; rounding is half to even. ends: minimum and maximum of `x`. If their results need no clamping, nothing
@@ -316,17 +325,17 @@ def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], ze
     """
     result = np.empty(x.shape, np.uint8)
     flat, array = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
-    room = np.empty(min(BLOCK, flat.size), np.promote_types(x.dtype, np.float32))
+    workspace = np.empty(min(BLOCK, flat.size), np.promote_types(x.dtype, np.float32))
     point = zero.astype(np.float32)
     least, greatest = np.rint(np.array(ends, x.dtype) / scale) + point
-    beyond = not (least >= 0 and greatest <= 255)
-    for some in blocks_of(flat.size, 1):
-        scaled = np.divide(flat[some], scale, out=room[: some.stop - some.start])
+    is_beyond = not (least >= 0 and greatest <= 255)
+    for block in blocks_of(flat.size, 1):
+        scaled = np.divide(flat[block], scale, out=workspace[: block.stop - block.start])
         np.rint(scaled, out=scaled)
         scaled += point
-        if beyond:
+        if is_beyond:
             np.clip(scaled, 0, 255, out=scaled)
-        array[some] = scaled
+        array[block] = scaled
     return result
 
 
@@ -343,12 +352,12 @@ def quantize_in_blocks(
     low, high = _range(dtype, bits)
     if scale.dtype != x.dtype or (point is not None and point.dtype != dtype):
         raise InputError(f"quantize: expected scales of {x.dtype} and zero points of {dtype}")
-    (factors, points), fit = _repeat_blocks(x.shape, scale, point)
-    with quiet():
+    (factors, points), divides_evenly = _repeat_blocks(x.shape, scale, point)
+    with ignore_warnings():
         value = np.rint(x.astype(np.float32) / factors.astype(np.float32))
-        value = value + (np.float32(_middle(dtype, bits)) if points is None else points.astype(np.float32))
+        value = value + (np.float32(_default_zero_point(dtype, bits)) if points is None else points.astype(np.float32))
         result = np.clip(np.where(np.isnan(value), low, value), low, high).astype(dtype)
-    return result if fit else np.ma.MaskedArray(result, np.ones(x.shape, np.bool_))
+    return result if divides_evenly else np.ma.MaskedArray(result, np.ones(x.shape, np.bool_))
 
 
 def dequantize_in_blocks(
@@ -362,20 +371,20 @@ def dequantize_in_blocks(
     require_integers("dequantize", x)
     if scale.dtype != dtype or (point is not None and point.dtype != x.dtype):
         raise InputError(f"dequantize: expected scales of {dtype} and zero points of {x.dtype}")
-    (factors, points), fit = _repeat_blocks(x.shape, scale, point)
-    with quiet():
-        less = np.float32(_middle(x.dtype, bits)) if points is None else points.astype(np.float32)
-        result = round_to((x.astype(np.float32) - less) * factors.astype(np.float32), dtype)
-    return result if fit else np.ma.MaskedArray(result, np.ones(x.shape, np.bool_))
+    (factors, points), divides_evenly = _repeat_blocks(x.shape, scale, point)
+    with ignore_warnings():
+        offset_array = np.float32(_default_zero_point(x.dtype, bits)) if points is None else points.astype(np.float32)
+        result = round_to((x.astype(np.float32) - offset_array) * factors.astype(np.float32), dtype)
+    return result if divides_evenly else np.ma.MaskedArray(result, np.ones(x.shape, np.bool_))
 
 
 def _parameters(
     x: NDArray[Any], parameters: Sequence[NDArray[Any]], with_zero_points: bool
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    if len(parameters) != 1 + with_zero_points or any(each.ndim != x.ndim for each in parameters):
+    if len(parameters) != 1 + with_zero_points or any(parameter.ndim != x.ndim for parameter in parameters):
         raise InputError(
             f"quantize: expected {1 + with_zero_points} parameters of {x.ndim} dimensions, found shapes of "
-            f"{', '.join(str(list(each.shape)) for each in parameters) or 'none'}"
+            f"{', '.join(str(list(parameter.shape)) for parameter in parameters) or 'none'}"
         )
     if not is_float(parameters[0].dtype):
         raise InputError(f"quantize: expected floating-point scales, found {parameters[0].dtype}")
@@ -388,18 +397,18 @@ def _repeat_blocks(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tupl
     Sizes fit if they divide those of the shape. Otherwise the repetition is arbitrary.
     """
     items: list[Any] = []
-    fit = True
+    divides_evenly = True
     for array in arrays:
         if array is None:
             items.append(None)
             continue
         new_array = array
         for axis, (size, count) in enumerate(zip(shape, array.shape, strict=True)):
-            fit = fit and size % count == 0
+            divides_evenly = divides_evenly and size % count == 0
             places = np.minimum(np.arange(size) // max(1, size // count), count - 1)
             new_array = new_array if count == 1 else np.take(new_array, places, axis)
         items.append(new_array)
-    return items, fit
+    return items, divides_evenly
 
 
 def _range(dtype: np.dtype[Any], bits: int) -> tuple[int, int]:
@@ -408,7 +417,7 @@ def _range(dtype: np.dtype[Any], bits: int) -> tuple[int, int]:
     return (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-def _middle(dtype: np.dtype[Any], bits: int) -> int:
+def _default_zero_point(dtype: np.dtype[Any], bits: int) -> int:
     return 2 ** (bits - 1) if dtype.kind == "u" else 0
 
 
@@ -431,15 +440,15 @@ def fake_quantize(
     They represent evenly spaced numbers from input_low to input_high. x up to the lower limit becomes output_low, x
     above the higher limit output_high; rounding is half to even. Limits are broadcast to x.
     """
-    want_float("fake_quantize", x)
+    require_float("fake_quantize", x)
     if levels < 2:
         raise InputError(f"fake_quantize: expected at least 2 levels, found {levels}")
     shape = x.shape
     arrays = broadcast_arrays("fake_quantize", x, input_low, input_high, output_low, output_high, broadcast=True)
     require_shape("fake_quantize", "limits that broadcast", arrays[0].shape, shape)
-    with quiet():
+    with ignore_warnings():
         values, low, high, bottom, top = (array.astype(np.float64) for array in arrays)
         steps = np.float64(levels - 1)
-        inside = np.rint((values - low) / (high - low) * steps) / steps * (top - bottom) + bottom
-        result = np.where(values > np.maximum(low, high), top, inside)
+        quantized = np.rint((values - low) / (high - low) * steps) / steps * (top - bottom) + bottom
+        result = np.where(values > np.maximum(low, high), top, quantized)
         return round_to(np.where(values <= np.minimum(low, high), bottom, result), x.dtype)

@@ -16,11 +16,11 @@ from specgate.execution.kernels.activation import exact_sigmoid, leaky_relu
 from specgate.execution.kernels.arithmetic import check_axis, round_to
 from specgate.execution.kernels.elementwise import (
     broadcast_arrays,
-    quiet,
+    ignore_warnings,
+    require_float,
     require_integers,
     select,
     store_as,
-    want_float,
 )
 from specgate.execution.kernels.gather import places_and_outside
 from specgate.execution.kernels.matmul_n_bits import unpack_numbers
@@ -37,27 +37,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "choose_quantized", "gather_from_blocks", "join_quantized", "largest_of_places", "mean_of_quantized_places",
-    "mean_of_quantized_windows", "normalize_quantized_embeddings", "product_of_quantized", "quantized_leaky_relu",
-    "quantized_sigmoid", "quantized_softmax", "real_of", "sum_of_quantized",
+    "choose_quantized",
+    "dequantize",
+    "gather_from_blocks",
+    "join_quantized",
+    "largest_of_places",
+    "mean_of_quantized_places",
+    "mean_of_quantized_windows",
+    "normalize_quantized_embeddings",
+    "product_of_quantized",
+    "quantized_leaky_relu",
+    "quantized_sigmoid",
+    "quantized_softmax",
+    "sum_of_quantized",
 ]  # fmt: skip
 
 _SINGLE: Final = np.dtype(np.float32)
 
 
-def _scalar_of(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
+def _scalar_of(noun: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
     """Return the only element of a scale or zero point as float32, default 0."""
     if array is None:
         return np.float32(0)
     if array.size != 1 or array.ndim > 1 or array.dtype != dtype:
-        raise InputError(f"quantized: expected one element of {dtype} as {what}, found {array.size} of {array.dtype}")
+        raise InputError(f"quantized: expected one element of {dtype} as {noun}, found {array.size} of {array.dtype}")
     return np.float32(array.reshape(())[()])
 
 
-def real_of(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
+def dequantize(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
     """Return dequantized floats."""
     require_integers("quantized", x)
-    memory.hold(x.shape, np.dtype(np.float64))
+    memory.check_budget(x.shape, np.dtype(np.float64))
     factor = _scalar_of("a scale", scale, np.dtype(np.float32))
     real: NDArray[Any] = (x.astype(np.float32) - _scalar_of("a zero point", zero, x.dtype)) * factor
     return real
@@ -97,10 +107,12 @@ def sum_of_quantized(
     """
     a, b = broadcast_arrays("quantized", a, b, broadcast=True)
     points = _scalar_of("a zero point", a_zero, a.dtype), _scalar_of("a zero point", b_zero, a.dtype)
-    memory.hold(a.shape, np.dtype(np.float64))
-    with quiet():
+    memory.check_budget(a.shape, np.dtype(np.float64))
+    with ignore_warnings():
         last = _scalar_of("a scale", scale, _SINGLE)
-        first, second = (np.float32(_scalar_of("a scale", each, _SINGLE) / last) for each in (a_scale, b_scale))
+        first, second = (
+            np.float32(_scalar_of("a scale", scale_array, _SINGLE) / last) for scale_array in (a_scale, b_scale)
+        )
         constant = _scalar_of("a zero point", zero, a.dtype) - (first * points[0] + second * points[1])
         result = (b.astype(np.float64) * second + constant).astype(np.float32)
         return _round_to_integer((a.astype(np.float64) * first + result).astype(np.float32), a.dtype)
@@ -122,13 +134,13 @@ def product_of_quantized(
     """
     a, b = broadcast_arrays("quantized", a, b, broadcast=True)
     unit = np.ones((), np.float32)
-    with quiet():
+    with ignore_warnings():
         factor = (
             _scalar_of("a scale", a_scale, _SINGLE)
             * _scalar_of("a scale", b_scale, _SINGLE)
             / _scalar_of("a scale", scale, _SINGLE)
         )
-        result = real_of(a, unit, a_zero) * real_of(b, unit, b_zero) * factor
+        result = dequantize(a, unit, a_zero) * dequantize(b, unit, b_zero) * factor
         return _round_to_integer(result + _scalar_of("a zero point", zero, a.dtype), a.dtype)
 
 
@@ -148,9 +160,9 @@ def choose_quantized(
     Quantized to their type by `scale` and `zero`. Elements that already have this scale and zero point are unchanged.
     """
     arrayses, parts = ((a, a_scale, a_zero), (b, b_scale, b_zero)), []
-    with quiet():
+    with ignore_warnings():
         for x, own_scale, own_zero in arrayses:
-            array = _quantize_floats(real_of(x, own_scale, own_zero), scale, zero, zero.dtype)
+            array = _quantize_floats(dequantize(x, own_scale, own_zero), scale, zero, zero.dtype)
             parts.append(x if own_scale == scale and own_zero == zero else array)
     return select(condition, *parts, broadcast=True)
 
@@ -163,8 +175,8 @@ def quantized_sigmoid(
     zero: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Return the sigmoid of quantized numbers, requantized to their type."""
-    with quiet():
-        return _quantize_floats(exact_sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
+    with ignore_warnings():
+        return _quantize_floats(exact_sigmoid(dequantize(x, x_scale, x_zero)), scale, zero, x.dtype)
 
 
 def quantized_leaky_relu(
@@ -177,8 +189,8 @@ def quantized_leaky_relu(
     alpha: float,
 ) -> NDArray[Any]:
     """Return the leaky relu of quantized numbers, requantized to their type."""
-    with quiet():
-        return _quantize_floats(leaky_relu(real_of(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
+    with ignore_warnings():
+        return _quantize_floats(leaky_relu(dequantize(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
 
 
 def quantized_softmax(
@@ -192,9 +204,9 @@ def quantized_softmax(
     to_end: bool = False,
 ) -> NDArray[Any]:
     """Return `softmax_along` of quantized numbers, requantized to their type."""
-    with quiet():
+    with ignore_warnings():
         return _quantize_floats(
-            softmax_along(real_of(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype
+            softmax_along(dequantize(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype
         )
 
 
@@ -209,11 +221,11 @@ def join_quantized(
     if not parts or len(parts) % 3:
         raise InputError(f"quantized: expected a scale and a zero point after each array, found {len(parts)} in all")
     arrays = []
-    with quiet():
+    with ignore_warnings():
         for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             if x.dtype != zero.dtype:
                 raise InputError(f"quantized: expected inputs of type {zero.dtype}, found {x.dtype}")
-            arrays.append(_quantize_floats(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
+            arrays.append(_quantize_floats(dequantize(x, x_scale, x_zero), scale, zero, zero.dtype))
     check_axis(axis, arrays[0].ndim, "quantized")
     return join(arrays, axis=axis)
 
@@ -233,8 +245,8 @@ def mean_of_quantized_windows(
     channels_last: channels of x and the result are the last dimension. Padding counts as 0. Rounding is half to even
     after the zero point is added. Other arguments are those of `average_windows`.
     """
-    with quiet():
-        mean = average_windows(_channels_moved(real_of(x, x_scale, x_zero), channels_last), **slide)
+    with ignore_warnings():
+        mean = average_windows(_channels_moved(dequantize(x, x_scale, x_zero), channels_last), **slide)
         array = _round_to_integer(
             mean / _scalar_of("a scale", scale, _SINGLE) + _scalar_of("a zero point", zero, x.dtype), x.dtype
         )
@@ -256,8 +268,8 @@ def mean_of_quantized_places(
     if 0 in (x.shape[1:-1] if channels_last else x.shape[2:]):
         raise InputError(f"quantized: {list(x.shape)} has no elements to average")
     axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
-    with quiet():
-        mean = real_of(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
+    with ignore_warnings():
+        mean = dequantize(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
         return _quantize_floats(mean, scale, zero, x.dtype)
 
 
@@ -290,7 +302,7 @@ def gather_from_blocks(
     are floats. block: 0 for one block. Zero points of packed numbers are packed likewise; default 2**(bits - 1) for
     uint8, else 0. Negative indices count from the end; indices out of range give 0.
     """
-    want_float("gather", scales)
+    require_float("gather", scales)
     for axis in (gather_axis, quantize_axis):
         check_axis(axis, data.ndim, "gather")
     packed = bits if data.dtype == np.uint8 else 8
@@ -300,18 +312,18 @@ def gather_from_blocks(
     count, size = numbers.shape[quantize_axis], block or max(1, numbers.shape[quantize_axis])
     shape = (*numbers.shape[:quantize_axis], -(-count // size), *numbers.shape[quantize_axis + 1 :])
     _hold_fitting("scales", scales, shape, quantize_axis, stretched=integer_range(data.dtype) is None)
-    places, outside = places_and_outside(indices.reshape(-1), numbers.shape[gather_axis])
+    places, is_outside = places_and_outside(indices.reshape(-1), numbers.shape[gather_axis])
     result = memory.empty(_replace_dimension(numbers.shape, gather_axis, (places.size,)), scales.dtype)
     result[...] = 0
     if numbers.shape[gather_axis]:
         points = np.float32(1 << bits - 1 if data.dtype == np.uint8 else 0)
         parts = [scales] if zeros is None else [scales, _points(zeros, data, shape, packed, quantize_axis)]
         fitted = [_select_parameters(part, places, gather_axis, quantize_axis, (count, size)) for part in parts]
-        with quiet():
-            chosen = _wide(np.take(numbers, places, gather_axis))
-            moved = chosen - (points if zeros is None else _wide(fitted[1]))
-            result[...] = round_to(moved * fitted[0].astype(np.float32), scales.dtype)
-        result[(slice(None),) * gather_axis + (outside,)] = 0
+        with ignore_warnings():
+            numbers_array = _to_single(np.take(numbers, places, gather_axis))
+            shifted = numbers_array - (points if zeros is None else _to_single(fitted[1]))
+            result[...] = round_to(shifted * fitted[0].astype(np.float32), scales.dtype)
+        result[(slice(None),) * gather_axis + (is_outside,)] = 0
     return result.reshape(_replace_dimension(numbers.shape, gather_axis, indices.shape))
 
 
@@ -319,18 +331,20 @@ def _replace_dimension(shape: Sequence[int], axis: int, sizes: Sequence[int]) ->
     return (*shape[:axis], *sizes, *shape[axis + 1 :])
 
 
-def _wide(array: NDArray[Any]) -> NDArray[Any]:
+def _to_single(array: NDArray[Any]) -> NDArray[Any]:
     return widen_array(array).astype(np.float32)
 
 
-def _hold_fitting(what: str, array: NDArray[Any], shape: Sequence[int], axis: int, *, stretched: bool) -> None:
+def _hold_fitting(noun: str, array: NDArray[Any], shape: Sequence[int], axis: int, *, stretched: bool) -> None:
     """Raise InputError for scales or zero points that do not match the blocks.
 
     stretched: along other axes they may have size 1.
     """
     pairs = enumerate(zip(array.shape, shape, strict=False))
-    if array.ndim != len(shape) or any(n != m and (n != 1 or at == axis or not stretched) for at, (n, m) in pairs):
-        raise InputError(f"gather: {what} of shape {list(array.shape)} do not match blocks of shape {list(shape)}")
+    if array.ndim != len(shape) or any(
+        n != m and (n != 1 or dimension == axis or not stretched) for dimension, (n, m) in pairs
+    ):
+        raise InputError(f"gather: {noun} of shape {list(array.shape)} do not match blocks of shape {list(shape)}")
 
 
 def _points(zeros: NDArray[Any], data: NDArray[Any], shape: Sequence[int], packed: int, axis: int) -> NDArray[Any]:
@@ -385,9 +399,10 @@ def normalize_quantized_embeddings(
     missing = [name for name in arrays_by_name if f"{name}_by" not in numbers or f"{name}_zero" not in numbers]
     if missing:
         raise InputError(f"expected a scale and a zero point per table, but these are missing: {', '.join(missing)}")
-    with quiet():
+    with ignore_warnings():
         tables = {
-            name: real_of(each, numbers[f"{name}_by"], numbers[f"{name}_zero"]) for name, each in arrays_by_name.items()
+            name: dequantize(array, numbers[f"{name}_by"], numbers[f"{name}_zero"])
+            for name, array in arrays_by_name.items()
         }
-    result, counted, _ = normalize_embeddings(words, segments=segments, mask=mask, epsilon=epsilon, **tables)
-    return result, counted
+    result, mask_counts, _ = normalize_embeddings(words, segments=segments, mask=mask, epsilon=epsilon, **tables)
+    return result, mask_counts

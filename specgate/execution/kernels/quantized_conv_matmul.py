@@ -15,7 +15,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.conv import convolution, convolve
-from specgate.execution.kernels.elementwise import mask_undefined, quiet, require_integers, store_as
+from specgate.execution.kernels.elementwise import ignore_warnings, mask_undefined, require_integers, store_as
 from specgate.execution.kernels.matmul import multiply_matrices
 from specgate.execution.kernels.pool import average_pool
 
@@ -41,7 +41,7 @@ def integer_product(
     A vector is a row or a column, dropped from the result; leading dimensions are broadcast. a_zero: one, one per row,
     or of the rank of `a` with last size 1; b_zero: one, one per column, or likewise.
     """
-    with quiet():
+    with ignore_warnings():
         return (
             _multiply_exactly(_subtract_zero_point(a, a_zero, rows=True), _subtract_zero_point(b, b_zero, rows=False))
             .astype(np.int64)
@@ -69,7 +69,7 @@ def quantized_product(
             raise InputError(f"multiply: {factors.size} scales do not match {zeros.size} zero points")
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
         raise NoKernel("multiply: it is unspecified how products of narrow floats are rounded")
-    with quiet():
+    with ignore_warnings():
         total = _multiply_exactly(
             _subtract_zero_point(a, a_zero, rows=True), _subtract_zero_point(b, b_zero, rows=False)
         )
@@ -127,7 +127,7 @@ def quantized_windows(
         require_shape("convolution", "a bias", bias.shape, filters.shape[:1])
         total = total + bias.reshape(column)
     single = [array.astype(np.float32) for array in (inputs_scale, filters_scale, scale)]
-    with quiet():
+    with ignore_warnings():
         factor = (
             single[0].reshape(()) * single[1].reshape(column if single[1].size != 1 else ()) / single[2].reshape(())
         )
@@ -135,28 +135,28 @@ def quantized_windows(
 
 
 def _subtract_zero_point(array: NDArray[Any], zero: NDArray[Any] | None, *, rows: bool) -> NDArray[Any]:
-    wide = array.astype(np.float32)
-    return wide if zero is None else wide - _broadcast_parameters(array, zero, rows=rows).astype(np.float32)
+    singles = array.astype(np.float32)
+    return singles if zero is None else singles - _broadcast_parameters(array, zero, rows=rows).astype(np.float32)
 
 
-def _broadcast_parameters(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[Any]:
+def _broadcast_parameters(array: NDArray[Any], factors: NDArray[Any], *, rows: bool) -> NDArray[Any]:
     """Return scales or zero points that broadcast to their matrices."""
-    if each.size == 1:
-        return each.reshape(())
-    if each.ndim == 1 and array.ndim >= 2:
-        if each.size == array.shape[-2 if rows else -1]:
-            return each[:, np.newaxis] if rows else each
+    if factors.size == 1:
+        return factors.reshape(())
+    if factors.ndim == 1 and array.ndim >= 2:
+        if factors.size == array.shape[-2 if rows else -1]:
+            return factors[:, np.newaxis] if rows else factors
         if array.ndim == 2:
             raise InputError(
-                f"multiply: {each.size} scales or zero points do not match a matrix of shape {list(array.shape)}"
+                f"multiply: {factors.size} scales or zero points do not match a matrix of shape {list(array.shape)}"
             )
-    if each.ndim == array.ndim and all(n in {1, size} for n, size in zip(each.shape, array.shape, strict=True)):
-        if each.ndim < 2 or each.shape[-1 if rows else -2] == 1:
-            return each
+    if factors.ndim == array.ndim and all(n in {1, size} for n, size in zip(factors.shape, array.shape, strict=True)):
+        if factors.ndim < 2 or factors.shape[-1 if rows else -2] == 1:
+            return factors
         raise InputError(
-            f"multiply: expected one scale or zero point per {'row' if rows else 'column'}, found {list(each.shape)}"
+            f"multiply: expected one scale or zero point per {'row' if rows else 'column'}, found {list(factors.shape)}"
         )
-    raise NoKernel(f"multiply: it is unspecified how scales or zero points of shape {list(each.shape)} apply")
+    raise NoKernel(f"multiply: it is unspecified how scales or zero points of shape {list(factors.shape)} apply")
 
 
 def _multiply_exactly(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
@@ -175,7 +175,7 @@ def _multiply_exactly(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
         ) from None
     total = memory.empty((*batch, matrix.shape[-2], other.shape[-1]), np.dtype(np.float64))
     total[...] = 0
-    for first in memory.in_time(range(0, matrix.shape[-1], _EXACT)):
+    for first in memory.within_time_limit(range(0, matrix.shape[-1], _EXACT)):
         part = slice(first, first + _EXACT)
         total += multiply_matrices(matrix[..., part], other[..., part, :])
     total = total[..., 0] if right.ndim == 1 else total
@@ -215,10 +215,10 @@ def _quantize_total(
     limits = np.iinfo(dtype)
     scaled = np.rint(total.astype(np.float32) * factor) + zero.astype(np.float32)
     array: NDArray[Any] = np.clip(scaled, limits.min, limits.max)
-    undefined = np.isnan(array)
-    if not undefined.any():
+    is_undefined = np.isnan(array)
+    if not is_undefined.any():
         return array.astype(dtype)
-    return np.ma.MaskedArray(np.where(undefined, 0, array).astype(dtype), mask=undefined)
+    return np.ma.MaskedArray(np.where(is_undefined, 0, array).astype(dtype), mask=is_undefined)
 
 
 def convolve_integers(
@@ -242,9 +242,9 @@ def convolve_integers(
     """
     require_integers("convolution", inputs)
     require_integers("convolution", filters)
-    many = filters.shape[0]
+    filter_count = filters.shape[0]
     left = _center_integers(inputs, _broadcast_numbers("the input's zero point", input_zero_point, 1, 1, inputs.ndim))
-    point = _broadcast_numbers("the filters' zero points", filter_zero_point, many, 1, filters.ndim)
+    point = _broadcast_numbers("the filters' zero points", filter_zero_point, filter_count, 1, filters.ndim)
     right = _center_integers(filters, point if point is None else np.swapaxes(point, 0, 1))
     array = convolution(
         left, right, transposed=False, flipped=False, strides=strides, dilations=dilations,
@@ -288,7 +288,7 @@ def convolve_quantized(
         array = array + bias.astype(np.int32)
     scale = _factor("the input's scale", input_scale, 1, 1, array.ndim)
     scale = scale * _factor("filters' scales", filter_scale, array.shape[1], 1, array.ndim)
-    with memory.quiet():
+    with memory.ignore_warnings():
         return _requantize_array(
             array.astype(np.float32), scale, output_scale, output_zero_point, 1, 1, dtype, point_wraps
         )
@@ -328,7 +328,7 @@ def multiply_quantized(
     """
     array = multiply_integers(a, b, a_zero_point, b_zero_point)
     rows = _factor("row scales", a_scale, a.shape[-2], -2, 2)
-    with memory.quiet():
+    with memory.ignore_warnings():
         scale = rows * _factor("column scales", b_scale, b.shape[-1], -1, 2)
         return _requantize_array(
             array.astype(np.float32), scale, output_scale, output_zero_point, a.shape[-2], -2, dtype, point_wraps
@@ -352,7 +352,7 @@ def multiply_to_floats(
     """
     rows = _factor("row scales", a_scale, a.shape[-2], -2, 2)
     columns = _factor("column scales", b_scale, b.shape[-1], -1, 2)
-    with memory.quiet():
+    with memory.ignore_warnings():
         array = _product(a, b, a_zero_point, b_zero_point, rows, columns)
         if bias is not None:
             require_shape(
@@ -384,17 +384,17 @@ def mean_of_quantized(
     Scales and zero points hold one number, or one per channel, along the second dimension.
     """
     require_integers("pooling", inputs)
-    many = inputs.shape[1]
+    channel_count = inputs.shape[1]
     left = _center_integers(
-        inputs, _broadcast_numbers("the input's zero points", input_zero_point, many, 1, inputs.ndim)
+        inputs, _broadcast_numbers("the input's zero points", input_zero_point, channel_count, 1, inputs.ndim)
     )
-    with memory.quiet():
-        left = left.astype(np.float32) * _factor("the input's scales", input_scale, many, 1, inputs.ndim)
+    with memory.ignore_warnings():
+        left = left.astype(np.float32) * _factor("the input's scales", input_scale, channel_count, 1, inputs.ndim)
     array = average_pool(
         left, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
         include_padding=include_padding, dilations=dilations, sizes=sizes,
     )  # fmt: skip
-    return _requantize_array(array, None, output_scale, output_zero_point, many, 1, dtype)
+    return _requantize_array(array, None, output_scale, output_zero_point, channel_count, 1, dtype)
 
 
 def _product(
@@ -418,7 +418,7 @@ def _product(
     return result
 
 
-def _broadcast_numbers(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: int) -> NDArray[Any] | None:
+def _broadcast_numbers(noun: str, array: NDArray[Any] | None, count: int, axis: int, rank: int) -> NDArray[Any] | None:
     """Return one number, or `count` along `axis`, in `rank` dimensions.
 
     None stays None.
@@ -429,14 +429,14 @@ def _broadcast_numbers(what: str, array: NDArray[Any] | None, count: int, axis: 
     if array.size != 1:
         result = array.shape[axis] if -array.ndim <= axis < array.ndim else 0
         if array.size != count or result != count:
-            raise InputError(f"expected {what} of one element, or {count} along one axis, found {list(array.shape)}")
+            raise InputError(f"expected {noun} of one element, or {count} along one axis, found {list(array.shape)}")
         shape[axis] = count
     return array.reshape(shape)
 
 
-def _factor(what: str, array: NDArray[Any], count: int, axis: int, rank: int) -> NDArray[Any]:
+def _factor(noun: str, array: NDArray[Any], count: int, axis: int, rank: int) -> NDArray[Any]:
     """Return scales, one or `count` along `axis`, as float32."""
-    return np.asarray(_broadcast_numbers(what, array, count, axis, rank), np.float32)
+    return np.asarray(_broadcast_numbers(noun, array, count, axis, rank), np.float32)
 
 
 def _center_integers(array: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[np.float64]:
@@ -444,11 +444,11 @@ def _center_integers(array: NDArray[Any], zero_point: NDArray[Any] | None) -> ND
 
     32-bit differences, and sums of 8-bit products, are exact.
     """
-    wide = array.astype(np.float64)
+    wide_values = array.astype(np.float64)
     if zero_point is not None:
         require_integers("a zero point", zero_point)
-        wide -= zero_point
-    return wide
+        wide_values -= zero_point
+    return wide_values
 
 
 def _wrap_to_int32(array: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -473,7 +473,7 @@ def _requantize_array(
     if zero_point is not None and zero_point.dtype != dtype:
         raise InputError(f"expected an output zero point of {dtype}, found {zero_point.dtype}")
     point = _broadcast_numbers("the output's zero points", zero_point, count, axis, array.ndim)
-    with memory.quiet():
+    with memory.ignore_warnings():
         divisor = _factor("the output's scales", scale, count, axis, array.ndim)
         result = np.rint(array / divisor if factor is None else array * (factor / divisor))
         if point_wraps and point is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_out", "random_words", "uniform_numbers"]
 
 _MASK: Final = np.uint64(0xFFFFFFFF)
-_HIGH: Final = np.uint64(32)
+_WORD_BITS: Final = np.uint64(32)
 _ROUNDS: Final = 10
 #: Philox multipliers of the counter halves, and the increments of the key halves per round.
 _FACTORS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
@@ -59,13 +59,13 @@ def uniform_numbers(
     ):
         result[...] = 0
         return np.ma.MaskedArray(result, mask=np.ones(sizes, np.bool_))
-    with memory.quiet():
-        drawn = (
+    with memory.ignore_warnings():
+        drawn_numbers = (
             _draw_mersenne_twister(result.size, bottom, top, key)
             if twister
             else _draw_philox(result.size, bottom, top, key, counter)
         )
-        result[...] = drawn.reshape(sizes)
+        result[...] = drawn_numbers.reshape(sizes)
     return result
 
 
@@ -82,11 +82,11 @@ def random_words(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[
     counters, rest = [], np.arange(-(-result.size // 4), dtype=np.uint64)
     for word in words[:4]:
         counters.append((rest + word) & _MASK)
-        rest = (rest + word) >> _HIGH
-    result[...] = _philox(counters, int(words[4] | words[5] << _HIGH))[: result.size].reshape(result.shape)
-    following = sum(int(word) << 32 * place for place, word in enumerate(words[:4])) + len(rest)
+        rest = (rest + word) >> _WORD_BITS
+    result[...] = _philox(counters, int(words[4] | words[5] << _WORD_BITS))[: result.size].reshape(result.shape)
+    next_word = sum(int(word) << 32 * place for place, word in enumerate(words[:4])) + len(rest)
     next_state = state.copy()
-    next_state.reshape(-1)[:4] = [following >> 32 * place & 0xFFFFFFFF for place in range(4)]
+    next_state.reshape(-1)[:4] = [next_word >> 32 * place & 0xFFFFFFFF for place in range(4)]
     return result, next_state
 
 
@@ -95,13 +95,13 @@ def _draw_philox(count: int, low: NDArray[Any], high: NDArray[Any], key: int, co
     words = _words(count * (1 + (dtype == np.float64)), key, counter)
     if dtype.kind == "i":
         span = np.uint64((int(high) - int(low)) % 2**64)
-        whole: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
-        return whole
+        integers_array: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
+        return integers_array
     if dtype == np.float64:
         pairs = words.reshape(-1, 2)
-        bits = np.uint64(0x3FF << 52) | (pairs[:, 0] & np.uint64(0xFFFFF)) << _HIGH | pairs[:, 1]
-        wide: NDArray[Any] = (bits.view(np.float64) - 1.0) * (high - low) + low
-        return wide
+        bits = np.uint64(0x3FF << 52) | (pairs[:, 0] & np.uint64(0xFFFFF)) << _WORD_BITS | pairs[:, 1]
+        scaled_numbers: NDArray[Any] = (bits.view(np.float64) - 1.0) * (high - low) + low
+        return scaled_numbers
     fraction, one_bits, word = _FRACTIONS[dtype.name]
     numbers = (words & np.uint64(2**fraction - 1) | np.uint64(one_bits)).astype(word).view(dtype)
     array: NDArray[Any] = (numbers - dtype.type(1)) * (high - low) + low
@@ -114,15 +114,17 @@ def _draw_mersenne_twister(count: int, low: NDArray[Any], high: NDArray[Any], se
     Integers are words modulo the span, floats the low bits of words.
     """
     dtype = low.dtype
-    most = 2**32 - 1
-    pairs = dtype == np.float64 or (dtype == np.int64 and max(int(low), int(high)) > most)
-    words = np.frombuffer(np.random.RandomState(seed & most).bytes(4 * count * (1 + pairs)), "<u4").astype(np.uint64)
+    word_limit = 2**32 - 1
+    pairs = dtype == np.float64 or (dtype == np.int64 and max(int(low), int(high)) > word_limit)
+    words = np.frombuffer(np.random.RandomState(seed & word_limit).bytes(4 * count * (1 + pairs)), "<u4").astype(
+        np.uint64
+    )
     if pairs:
-        words = words[::2] << _HIGH | words[1::2]
+        words = words[::2] << _WORD_BITS | words[1::2]
     if dtype.kind == "i":
         span = np.uint64((int(high) - int(low)) % 2**64)
-        whole: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
-        return whole
+        integers_array: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
+        return integers_array
     digits = _DIGITS[dtype.name]
     parts = (words & np.uint64(2**digits - 1)).astype(np.float64) / 2.0**digits
     array: NDArray[Any] = parts.astype(dtype) * (high - low) + low
@@ -135,7 +137,7 @@ def _words(count: int, key: int, counter: int) -> NDArray[np.uint64]:
     Blocks are numbered from 0 in the low half of the counter.
     """
     blocks = np.arange(-(-count // 4), dtype=np.uint64)
-    counters = [blocks & _MASK, blocks >> _HIGH, *(np.full_like(blocks, part) for part in _halves(counter))]
+    counters = [blocks & _MASK, blocks >> _WORD_BITS, *(np.full_like(blocks, part) for part in _split_words(counter))]
     return _philox(counters, key)[:count]
 
 
@@ -145,19 +147,19 @@ def _philox(counters: list[NDArray[np.uint64]], key: int) -> NDArray[np.uint64]:
     counters: their words, the lowest first.
     """
     first, second = counters[:2], counters[2:]
-    keys = list(_halves(key))
-    for _ in memory.in_time(range(_ROUNDS)):
+    keys = list(_split_words(key))
+    for _ in memory.within_time_limit(range(_ROUNDS)):
         products = first[0] * _FACTORS[0], second[0] * _FACTORS[1]
         first, second = (
-            [products[1] >> _HIGH ^ keys[0] ^ first[1], products[1] & _MASK],
-            [products[0] >> _HIGH ^ keys[1] ^ second[1], products[0] & _MASK],
+            [products[1] >> _WORD_BITS ^ keys[0] ^ first[1], products[1] & _MASK],
+            [products[0] >> _WORD_BITS ^ keys[1] ^ second[1], products[0] & _MASK],
         )
         keys = [(part + step) & _MASK for part, step in zip(keys, _STEPS, strict=True)]
     array: NDArray[np.uint64] = np.stack([*first, *second], axis=1).reshape(-1)
     return array
 
 
-def _halves(number: int) -> tuple[np.uint64, np.uint64]:
+def _split_words(number: int) -> tuple[np.uint64, np.uint64]:
     return np.uint64(number & 0xFFFFFFFF), np.uint64(number >> 32)
 
 
@@ -169,15 +171,17 @@ def _generator(seed: float | None) -> np.random.RandomState:
     return np.random.RandomState(number % _SEEDS)
 
 
-def _shape(like: NDArray[Any] | None, shape: Sequence[int] | None) -> tuple[int, ...]:
-    sizes = like.shape if like is not None else tuple(shape or ())
+def _shape(like_array: NDArray[Any] | None, shape: Sequence[int] | None) -> tuple[int, ...]:
+    sizes = like_array.shape if like_array is not None else tuple(shape or ())
     if min(sizes, default=0) < 0:
         raise InputError(f"random: expected output sizes of at least 0, found {list(sizes)!r:.60}")
     return sizes
 
 
-def _type(like: NDArray[Any] | None, dtype: np.dtype[Any] | None) -> np.dtype[Any]:
-    matching_dtype = dtype if dtype is not None else like.dtype if like is not None else np.dtype(np.float32)
+def _type(like_array: NDArray[Any] | None, dtype: np.dtype[Any] | None) -> np.dtype[Any]:
+    matching_dtype = (
+        dtype if dtype is not None else like_array.dtype if like_array is not None else np.dtype(np.float32)
+    )
     if not is_float(matching_dtype):
         raise InputError(f"random: expected a floating-point type, found {matching_dtype}")
     return matching_dtype
@@ -197,7 +201,7 @@ def draw_normal(
     dtype: default that of `like`. seed: of numpy's RandomState; 0 if None or not finite.
     """
     sizes, kind = _shape(like, shape), _type(like, dtype)
-    memory.hold(sizes, np.dtype(np.float64))
+    memory.check_budget(sizes, np.dtype(np.float64))
     return round_to(np.asarray(_generator(seed).standard_normal(sizes)) * scale + mean, kind)
 
 
@@ -212,7 +216,7 @@ def draw_uniform(
 ) -> NDArray[Any]:
     """Return uniform numbers between two bounds; others as in `draw_normal`."""
     sizes, kind = _shape(like, shape), _type(like, dtype)
-    memory.hold(sizes, np.dtype(np.float64))
+    memory.check_budget(sizes, np.dtype(np.float64))
     return round_to(np.asarray(_generator(seed).random_sample(sizes)) * (high - low) + low, kind)
 
 
@@ -221,9 +225,9 @@ def draw_truths(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dt
 
     dtype: default that of `inputs`.
     """
-    memory.hold(inputs.shape, np.dtype(np.float64))
-    drawn = np.asarray(_generator(seed).random_sample(inputs.shape)) < to_float64(inputs)
-    return drawn.astype(inputs.dtype if dtype is None else dtype)
+    memory.check_budget(inputs.shape, np.dtype(np.float64))
+    drawn_numbers = np.asarray(_generator(seed).random_sample(inputs.shape)) < to_float64(inputs)
+    return drawn_numbers.astype(inputs.dtype if dtype is None else dtype)
 
 
 def draw_classes(
@@ -239,13 +243,13 @@ def draw_classes(
     shape = (inputs.shape[0], count)
     result = memory.empty(shape, np.dtype(np.int32) if dtype is None else dtype)
     result[...] = 0
-    drawn = np.asarray(_generator(seed).random_sample(shape))
+    drawn_numbers = np.asarray(_generator(seed).random_sample(shape))
     if not inputs.shape[1]:
         return mask_undefined(result, np.ones(shape, np.bool_))
     logs = to_float64(inputs)
     sums = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
-    for row, (whole, outcome) in enumerate(memory.in_time(zip(sums, drawn, strict=True))):
-        value = np.searchsorted(whole / whole[-1], outcome, side="right")
+    for row, (row_total, outcome) in enumerate(memory.within_time_limit(zip(sums, drawn_numbers, strict=True))):
+        value = np.searchsorted(row_total / row_total[-1], outcome, side="right")
         result[row] = np.minimum(value, inputs.shape[1] - 1)
     return mask_undefined(result, np.broadcast_to(~np.isfinite(sums[:, -1:]), shape))
 
@@ -271,13 +275,13 @@ def drop_out(
             raise InputError("dropout: expected a ratio of one element and a training_mode of one bool")
     part = float(to_float64(ratio).reshape(())) if ratio is not None else stated_ratio
     dropping = bool(training.reshape(())) if training is not None else not testing
-    memory.hold(inputs.shape, np.dtype(np.float64))
-    kept = np.ones(inputs.shape, np.bool_)
+    memory.check_budget(inputs.shape, np.dtype(np.float64))
+    is_kept = np.ones(inputs.shape, np.bool_)
     result = inputs.copy()
     if dropping and part:
         if not 0 <= part < 1:
             refusal = InputError if ratio is not None else NoKernel  # an attribute has no documented range
             raise refusal(f"dropout: expected 0 <= ratio < 1, found {part}")
-        kept = np.asarray(_generator(seed).random_sample(inputs.shape)) >= part
-        result = round_to(to_float64(inputs) * kept * (1 / (1 - part)), inputs.dtype)
-    return result, kept if boolean else kept.astype(inputs.dtype)
+        is_kept = np.asarray(_generator(seed).random_sample(inputs.shape)) >= part
+        result = round_to(to_float64(inputs) * is_kept * (1 / (1 - part)), inputs.dtype)
+    return result, is_kept if boolean else is_kept.astype(inputs.dtype)

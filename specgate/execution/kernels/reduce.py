@@ -19,7 +19,7 @@ from specgate.execution.kernels.arithmetic import (
     check_axes,
     check_axis,
     is_float,
-    quiet,
+    quiet_nans,
     round_to,
     to_float32,
     to_float64,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["arg_reduce", "arg_reduce_dimension", "cumulate", "cumulative", "reduce", "reduce_dimensions"]
 
 #: Slice elements from which on one call per slice is cheaper than numpy's cost per element.
-_WIDE: Final = 64
+_MIN_SLICE: Final = 64
 
 
 def reduce(
@@ -54,7 +54,7 @@ def reduce(
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}, ARGMAX, ARGMIN")
     numbers = check_axes(axes, inputs.ndim, "reduce")
-    with memory.quiet():
+    with memory.ignore_warnings():
         return round_to(np.asarray(_FUNCTIONS[function](inputs, numbers)), inputs.dtype)
 
 
@@ -100,7 +100,7 @@ def _log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _max(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    matching_array = np.fmax.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
+    matching_array = np.fmax.reduce(quiet_nans(to_float32(array, array.dtype)), axis=axes, keepdims=True)
     return (
         np.where(np.isnan(matching_array), -np.inf, matching_array)
         if is_float(array.dtype)
@@ -109,7 +109,7 @@ def _max(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _min(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    matching_array = np.fmin.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
+    matching_array = np.fmin.reduce(quiet_nans(to_float32(array, array.dtype)), axis=axes, keepdims=True)
     return (
         np.where(np.isnan(matching_array), np.inf, matching_array)
         if is_float(array.dtype)
@@ -145,12 +145,12 @@ def arg_reduce(
     ignored unless it is the first element. output_type: an integer type, default int64.
     """
     numbers = check_axes(axes, inputs.ndim, "arg_reduce")
-    kept = [axis for axis in range(inputs.ndim) if axis not in numbers]
+    kept_axes = [axis for axis in range(inputs.ndim) if axis not in numbers]
     count = prod(inputs.shape[axis] for axis in numbers)
-    rows = np.transpose(inputs, (*kept, *numbers)).reshape(*(inputs.shape[axis] for axis in kept), count)
-    values = quiet(to_float32(rows, inputs.dtype))
-    best = (np.fmax if largest else np.fmin).reduce(values, axis=-1, keepdims=True)
-    hits = values == best
+    rows = np.transpose(inputs, (*kept_axes, *numbers)).reshape(*(inputs.shape[axis] for axis in kept_axes), count)
+    values = quiet_nans(to_float32(rows, inputs.dtype))
+    extremes = (np.fmax if largest else np.fmin).reduce(values, axis=-1, keepdims=True)
+    hits = values == extremes
     places = np.asarray(count - 1 - np.argmax(hits[..., ::-1], axis=-1) if last else np.argmax(hits, axis=-1))
     if is_float(inputs.dtype):
         places = np.where(np.isnan(values[..., 0]), 0, places)
@@ -166,24 +166,24 @@ def _accumulate_axis(
     With many elements after the axis it is computed per slice instead of numpy's per element.
     """
     inner = prod(values.shape[axis + 1 :])
-    if inner < _WIDE or not values.size:
+    if inner < _MIN_SLICE or not values.size:
         return round_to(np.asarray(function.accumulate(values, axis, dtype=work)), dtype)
     size = values.shape[axis]
     flat = values.reshape(-1, size, inner)
     result = memory.empty(flat.shape, dtype)
-    each = min(size, max(1, BLOCK // inner))
-    room = np.empty((each + 1, inner), work)  # preceded by the result of the block before
-    slices = list(room)
+    rows_per_block = min(size, max(1, BLOCK // inner))
+    workspace = np.empty((rows_per_block + 1, inner), work)  # preceded by the result of the block before
+    slices = list(workspace)
     for place, value in zip(flat, result, strict=True):
-        for some in blocks_of(size, inner):
-            count = some.stop - some.start
-            wide = room[1 : count + 1]
-            wide[...] = place[some]
-            later = slices[1 if some.start else 2 : count + 1]
-            for _ in map(function, slices[0 if some.start else 1 :], later, later):
+        for block in blocks_of(size, inner):
+            count = block.stop - block.start
+            wide_block = workspace[1 : count + 1]
+            wide_block[...] = place[block]
+            later_slices = slices[1 if block.start else 2 : count + 1]
+            for _ in map(function, slices[0 if block.start else 1 :], later_slices, later_slices):
                 pass
-            value[some] = round_to(wide, dtype)
-            room[0] = wide[-1]
+            value[block] = round_to(wide_block, dtype)
+            workspace[0] = wide_block[-1]
     return result.reshape(values.shape)
 
 
@@ -201,7 +201,7 @@ def cumulative(
         first = np.full_like(np.take(values, [0], axis), int(multiply))
         values = np.concatenate([first, np.take(values, range(inputs.shape[axis] - 1), axis)], axis)
     dtype = np.dtype(np.float64) if is_float(inputs.dtype) else inputs.dtype
-    with memory.quiet():
+    with memory.ignore_warnings():
         function = np.multiply if multiply else np.add
         result = _accumulate_axis(function, values, axis, dtype, inputs.dtype)
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)
@@ -233,22 +233,22 @@ def reduce_dimensions(
     _hold_keep("reduce", keep)
     numbers: list[int] = [] if axes is None else np.asarray(axes, np.int64).reshape(-1).tolist()
     if numbers:
-        along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in numbers}))
-        for axis in along:
+        axis_numbers = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in numbers}))
+        for axis in axis_numbers:
             check_axis(axis, inputs.ndim, "reduce")
     else:
-        along = () if none_of_none else tuple(range(inputs.ndim))
-    with memory.quiet():
-        array = np.asarray(_AXES_FUNCTIONS[function](inputs, along))
-        whole = array.dtype.kind == "f" and not is_float(inputs.dtype)
-        result = np.trunc(array).astype(inputs.dtype) if whole else round_to(array, inputs.dtype)
-    nothing = along and not all(inputs.shape[axis] for axis in along)
-    if nothing and (function == "AVERAGE" or (function in _LOGARITHMS and whole)):
+        axis_numbers = () if none_of_none else tuple(range(inputs.ndim))
+    with memory.ignore_warnings():
+        array = np.asarray(_AXES_FUNCTIONS[function](inputs, axis_numbers))
+        rounds_result = array.dtype.kind == "f" and not is_float(inputs.dtype)
+        result = np.trunc(array).astype(inputs.dtype) if rounds_result else round_to(array, inputs.dtype)
+    is_empty_sum = axis_numbers and not all(inputs.shape[axis] for axis in axis_numbers)
+    if is_empty_sum and (function == "AVERAGE" or (function in _LOGARITHMS and rounds_result)):
         result = mask_undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
     if not keep:
         return result  # the reductions drop the dimensions
     shape = [*inputs.shape]
-    for axis in along:
+    for axis in axis_numbers:
         shape[axis] = 1
     return result.reshape(shape)
 
@@ -259,38 +259,40 @@ def _hold_keep(name: str, keep: int) -> None:
         raise InputError(f"{name}: expected keepdims 0 or 1, found {keep}")
 
 
-def _wide(array: NDArray[Any]) -> NDArray[Any]:
+def _widen_floats(array: NDArray[Any]) -> NDArray[Any]:
     """Return floats as float64; integers unchanged."""
     return array.astype(np.float64) if is_float(array.dtype) else array
 
 
 def _axes_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    kept = array.ndim - len(axes)
-    if axes and axes[0] == kept and array.dtype != np.float64 and is_float(array.dtype):  # exactly the last dimensions
-        shape = array.shape[:kept]
-        return _sums(array.reshape(prod(shape), prod(array.shape[kept:]))).reshape(shape)
-    values = _wide(array)
+    kept_rank = array.ndim - len(axes)
+    if (
+        axes and axes[0] == kept_rank and array.dtype != np.float64 and is_float(array.dtype)
+    ):  # exactly the last dimensions
+        shape = array.shape[:kept_rank]
+        return _sums(array.reshape(prod(shape), prod(array.shape[kept_rank:]))).reshape(shape)
+    values = _widen_floats(array)
     return np.asarray(np.sum(values, axis=axes, dtype=values.dtype))
 
 
 def _sums(rows: NDArray[Any]) -> NDArray[Any]:
     """Return row sums in float64, as faster products with ones."""
-    (count, size), ones = rows.shape, np.ones(rows.shape[1])
+    (count, size), ones_vector = rows.shape, np.ones(rows.shape[1])
     if rows.size <= BLOCK * _BLOCKS:
-        return np.asarray(np.dot(rows.astype(np.float64), ones))
+        return np.asarray(np.dot(rows.astype(np.float64), ones_vector))
     result = np.empty(count)
-    room = np.empty((0, size))
-    for some in blocks_of(count, size, _BLOCKS):
-        if not some.start:
-            room = np.empty((some.stop, size))
-        wide = room[: some.stop - some.start]
-        wide[...] = rows[some]
-        np.dot(wide, ones, out=result[some])
+    workspace = np.empty((0, size))
+    for block in blocks_of(count, size, _BLOCKS):
+        if not block.start:
+            workspace = np.empty((block.stop, size))
+        wide_block = workspace[: block.stop - block.start]
+        wide_block[...] = rows[block]
+        np.dot(wide_block, ones_vector, out=result[block])
     return result
 
 
 def _axes_product(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    values = _wide(array)
+    values = _widen_floats(array)
     return np.asarray(np.prod(values, axis=axes, dtype=values.dtype))
 
 
@@ -305,7 +307,7 @@ def _axes_l1(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _axes_sum_square(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    values = _wide(array)
+    values = _widen_floats(array)
     return _axes_sum(values * values, axes)
 
 
@@ -319,13 +321,13 @@ def _axes_log_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 def _axes_log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     values = array.astype(np.float64)
-    most = np.max(values, axis=axes, keepdims=True, initial=-np.inf)
-    most = np.where(np.isfinite(most), most, 0.0)
-    total = np.log(np.sum(np.exp(values - most), axis=axes, keepdims=True)) + most
+    greatest = np.max(values, axis=axes, keepdims=True, initial=-np.inf)
+    greatest = np.where(np.isfinite(greatest), greatest, 0.0)
+    total = np.log(np.sum(np.exp(values - greatest), axis=axes, keepdims=True)) + greatest
     return np.asarray(np.squeeze(total, axes))
 
 
-def _extreme(function: Any, *, largest: bool, finite: bool = False) -> Function:
+def _extreme_reduction(function: Any, *, largest: bool, finite: bool = False) -> Function:
     """Return a reduction; with `finite`, float32 elements are at least the lowest."""
 
     def reduce_extreme(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
@@ -349,10 +351,10 @@ _AXES_FUNCTIONS: Final[dict[str, Function]] = {
     "L2": _axes_l2,
     "LOG_SUM": _axes_log_sum,
     "LOG_SUM_EXP": _axes_log_sum_exp,
-    "MAX": _extreme(np.maximum, largest=True),
-    "MAX_NUMBER": _extreme(np.fmax, largest=True, finite=True),
-    "MIN": _extreme(np.minimum, largest=False),
-    "MIN_NUMBER": _extreme(np.fmin, largest=False),
+    "MAX": _extreme_reduction(np.maximum, largest=True),
+    "MAX_NUMBER": _extreme_reduction(np.fmax, largest=True, finite=True),
+    "MIN": _extreme_reduction(np.minimum, largest=False),
+    "MIN_NUMBER": _extreme_reduction(np.fmin, largest=False),
     "MULTIPLY": _axes_product,
     "SUM": _axes_sum,
     "SUM_SQUARE": _axes_sum_square,

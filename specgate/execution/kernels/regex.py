@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL",
-    "NAMED",
+    "NAMED_SETS",
     "PERL",
     "WORD",
     "Node",
@@ -70,7 +70,7 @@ PERL: Final[dict[str, Ranges]] = {
     "s": _make_ranges("\t\n", "\f\r", " "),
     "w": _make_ranges("09", "AZ", "_", "az"),
 }
-NAMED: Final[dict[str, Ranges]] = {
+NAMED_SETS: Final[dict[str, Ranges]] = {
     "alnum": _make_ranges("09", "AZ", "az"),
     "alpha": _make_ranges("AZ", "az"),
     "ascii": _make_ranges("\0\x7f"),
@@ -142,13 +142,13 @@ def add_case_variants(ranges: Ranges) -> Ranges:
         place = bisect_right(begins, code) - 1
         return place >= 0 and code <= ranges[place][1]
 
-    more = [(code, code) for codes in _case_groups() if any(map(contains_code, codes)) for code in codes]
-    return merge_ranges([*ranges, *more])
+    variants = [(code, code) for codes in _case_groups() if any(map(contains_code, codes)) for code in codes]
+    return merge_ranges([*ranges, *variants])
 
 
-_MOST_REPEATED: Final = 1000
-_DEEPEST: Final = 100
-_LONGEST: Final = 2**16
+_MAX_REPETITIONS: Final = 1000
+_MAX_NESTING: Final = 100
+_MAX_LENGTH: Final = 2**16
 _ESCAPED: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _COUNT: Final = re.compile(r"\{([0-9]+)(,([0-9]*))?\}", re.ASCII)
 _FLAGS: Final = re.compile(r"\(\?([imsU]*)(-([imsU]+))?([:)])")
@@ -176,8 +176,8 @@ def parse_pattern(text: str) -> Node:
 
     Raises InputError for syntax that RE2 rejects, NoKernel for syntax that is not implemented.
     """
-    if len(text) > _LONGEST:
-        raise NoKernel(f"patterns of more than {_LONGEST} characters are not supported")
+    if len(text) > _MAX_LENGTH:
+        raise NoKernel(f"patterns of more than {_MAX_LENGTH} characters are not supported")
     reader = _Reader(text)
     node = reader.choice(0)
     if reader.at != len(text):
@@ -185,7 +185,7 @@ def parse_pattern(text: str) -> Node:
     return node
 
 
-def _together(kind: str, parts: list[Node]) -> Node:
+def _join_nodes(kind: str, parts: list[Node]) -> Node:
     if len(parts) == 1:
         return parts[0]
     return Node(kind, tuple(parts), weight=max((part.weight for part in parts), default=1))
@@ -202,21 +202,21 @@ class _Reader:
         self.at = 0
         self.flags: frozenset[str] = frozenset()
 
-    def error(self, what: str) -> InputError:
-        return InputError(f"the pattern {self.text!r:.60} has {what} at character {self.at}")
+    def error(self, expected: str) -> InputError:
+        return InputError(f"the pattern {self.text!r:.60} has {expected} at character {self.at}")
 
-    def sees(self, start: str) -> bool:
+    def starts_with(self, start: str) -> bool:
         return self.text.startswith(start, self.at)
 
     def choice(self, depth: int) -> Node:
-        if depth > _DEEPEST:
-            raise NoKernel(f"patterns with groups nested more than {_DEEPEST} deep are not supported")
+        if depth > _MAX_NESTING:
+            raise NoKernel(f"patterns with groups nested more than {_MAX_NESTING} deep are not supported")
         flags, nodes = self.flags, [self.sequence(depth)]
-        while self.sees("|"):
+        while self.starts_with("|"):
             self.at += 1
             nodes.append(self.sequence(depth))
         self.flags = flags
-        return _together("choice", nodes)
+        return _join_nodes("choice", nodes)
 
     def sequence(self, depth: int) -> Node:
         parts: list[Node] = []
@@ -233,7 +233,7 @@ class _Reader:
                 continue
             parts += self.item(depth)
             repeated = False
-        return _together("sequence", parts)
+        return _join_nodes("sequence", parts)
 
     def repetition(self) -> tuple[int, int | None] | None:
         """Parse a repetition operator, if any; laziness is irrelevant here.
@@ -248,19 +248,23 @@ class _Reader:
             if not match:
                 return None
             least = int(match[1][:9])
-            most = least if match[2] is None else int(match[3][:9]) if match[3] else None
-            if max(least, most or 0) > _MOST_REPEATED or (most is not None and most < least):
+            maximum = least if match[2] is None else int(match[3][:9]) if match[3] else None
+            if max(least, maximum or 0) > _MAX_REPETITIONS or (maximum is not None and maximum < least):
                 raise self.error("a repetition out of range")
-            bounds, end = (least, most), match.end()
+            bounds, end = (least, maximum), match.end()
         self.at = end + self.text.startswith("?", end)
         return bounds
 
-    def repeat(self, part: Node, least: int, most: int | None) -> Node:
-        times = 1 if (least, most) in {(0, None), (1, None), (0, 1)} else (most if most is not None else least) or 1
+    def repeat(self, part: Node, least: int, maximum: int | None) -> Node:
+        times = (
+            1
+            if (least, maximum) in {(0, None), (1, None), (0, 1)}
+            else (maximum if maximum is not None else least) or 1
+        )
         weight = part.weight * times
-        if weight > _MOST_REPEATED:
+        if weight > _MAX_REPETITIONS:
             raise self.error("too deeply nested repetitions")
-        return Node("repeat", (part,), least=least, most=most, weight=weight)
+        return Node("repeat", (part,), least=least, most=maximum, weight=weight)
 
     def item(self, depth: int) -> list[Node]:
         """Parse one part, a flag group (no part) or a quotation (several parts)."""
@@ -275,8 +279,14 @@ class _Reader:
         if char == ".":
             return [Node("set", ranges=ALL if "s" in self.flags else complement(((10, 10),)))]
         if char in "^$":
-            many = "m" in self.flags
-            return [Node(("line-begin" if many else "begin") if char == "^" else ("line-end" if many else "end"))]
+            is_multiline = "m" in self.flags
+            return [
+                Node(
+                    ("line-begin" if is_multiline else "begin")
+                    if char == "^"
+                    else ("line-end" if is_multiline else "end")
+                )
+            ]
         return [self.literal(ord(char))]
 
     def literal(self, code: int) -> Node:
@@ -286,7 +296,7 @@ class _Reader:
         return Node("set", ranges=add_case_variants(ranges) if "i" in self.flags else ranges)
 
     def group(self, depth: int) -> list[Node]:
-        if self.sees("(?"):
+        if self.starts_with("(?"):
             flags, name = _FLAGS.match(self.text, self.at), _NAME.match(self.text, self.at)
             if name:
                 self.at = name.end()
@@ -306,7 +316,7 @@ class _Reader:
 
     def closed_group(self, depth: int) -> list[Node]:
         node = self.choice(depth + 1)
-        if not self.sees(")"):
+        if not self.starts_with(")"):
             raise self.error("an unterminated group")
         self.at += 1
         return [node if node.kind in {"choice", "sequence", "set"} else Node("sequence", (node,), weight=node.weight)]
@@ -324,8 +334,8 @@ class _Reader:
             return [Node(kinds[char])]
         if char == "C":
             raise NoKernel(r"patterns with \C (a single byte) are not supported")
-        named = self.named_set()
-        return [self.set_of(named) if named is not None else self.literal(self.character())]
+        character_set = self.named_set()
+        return [self.set_of(character_set) if character_set is not None else self.literal(self.character())]
 
     def named_set(self) -> Ranges | None:
         r"""Parse a named set such as \d or \pL, if any."""
@@ -340,15 +350,15 @@ class _Reader:
         if not match:
             raise self.error("a character class without a name")
         name = match[3] or match[4]
-        inside = general(name)
-        if inside is None:
+        member_set = general(name)
+        if member_set is None:
             raise NoKernel(f"patterns with the character class {name!r:.40} are not supported")
         self.at = match.end()
-        return complement(inside) if (char == "P") != bool(match[2]) else inside
+        return complement(member_set) if (char == "P") != bool(match[2]) else member_set
 
     def character(self) -> int:
         """Return the code point of the next, possibly escaped, character."""
-        if not self.sees("\\"):
+        if not self.starts_with("\\"):
             self.at += 1
             return ord(self.text[self.at - 1])
         rest = self.text[self.at + 1 :]
@@ -370,27 +380,27 @@ class _Reader:
     def parse_brackets(self) -> Ranges:
         """Parse a bracketed character set."""
         self.at += 1
-        negated = self.sees("^")
+        negated = self.starts_with("^")
         self.at += negated
         numbers: list[tuple[int, int]] = []
         first = True
-        while first or not self.sees("]"):
+        while first or not self.starts_with("]"):
             first = False
             if self.at >= len(self.text):
                 raise self.error("an unterminated set")
-            named = _CLASS.match(self.text, self.at)
-            if named:
-                if named[2] not in NAMED:
+            set_name = _CLASS.match(self.text, self.at)
+            if set_name:
+                if set_name[2] not in NAMED_SETS:
                     raise self.error("an unknown character class")
-                self.at = named.end()
-                numbers += complement(NAMED[named[2]]) if named[1] else NAMED[named[2]]
+                self.at = set_name.end()
+                numbers += complement(NAMED_SETS[set_name[2]]) if set_name[1] else NAMED_SETS[set_name[2]]
                 continue
-            ranges = self.named_set() if self.sees("\\") else None
+            ranges = self.named_set() if self.starts_with("\\") else None
             if ranges is not None:
                 numbers += ranges
                 continue
             low = high = self.character()
-            if self.sees("-") and not self.sees("-]") and self.at + 1 < len(self.text):
+            if self.starts_with("-") and not self.starts_with("-]") and self.at + 1 < len(self.text):
                 self.at += 1
                 high = self.character()
                 if high < low:
@@ -403,8 +413,8 @@ class _Reader:
 
 
 #: Maximum number of states per pattern, and of all cached state sets together.
-_MOST_PLACES: Final = 2**16
-_MOST_REMEMBERED: Final = 2**20
+_MAX_STATES: Final = 2**16
+_MAX_CACHED_STATES: Final = 2**20
 #: Kinds of the characters before and after a position.
 _EDGE, _NEWLINE, _WORDS, _OTHER = range(4)
 
@@ -421,7 +431,7 @@ def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray
     machine = _Machine(parse_pattern(pattern))
     result = memory.empty(texts.shape, np.dtype(np.bool_))
     matches_by_text: dict[str, bool] = {}
-    for place, text in memory.in_time(enumerate(texts.flat)):
+    for place, text in memory.within_time_limit(enumerate(texts.flat)):
         if text not in matches_by_text:
             matches_by_text[text] = machine.matches(text)
         result.flat[place] = matches_by_text[text]
@@ -443,41 +453,43 @@ class _Machine:
         self.last = self._place()
         self.first = self._build_state(pattern, self.last)
         ranges = [*self._numbers, ((10, 10),), PERL["w"]]
-        self._begins = sorted({0, *(edge for each in ranges for low, high in each for edge in (low, high + 1))})
-        self._members = [[self._in_ranges(each, begin) for each in ranges] for begin in self._begins]
+        self._begins = sorted(
+            {0, *(edge for code_ranges in ranges for low, high in code_ranges for edge in (low, high + 1))}
+        )
+        self._members = [[self._in_ranges(code_ranges, begin) for code_ranges in ranges] for begin in self._begins]
         self._forget()
 
-    def _place(self, leads: Iterable[int] = (), *, reads: int = -1, asks: str = "") -> int:
-        if len(self.sets) >= _MOST_PLACES:
-            raise NoKernel(f"patterns with more than {_MOST_PLACES} states are not supported")
-        self.sets.append(reads)
-        self.asks.append(asks)
-        self.leads.append(list(leads))
+    def _place(self, next_places: Iterable[int] = (), *, expected_set: int = -1, condition: str = "") -> int:
+        if len(self.sets) >= _MAX_STATES:
+            raise NoKernel(f"patterns with more than {_MAX_STATES} states are not supported")
+        self.sets.append(expected_set)
+        self.asks.append(condition)
+        self.leads.append(list(next_places))
         return len(self.sets) - 1
 
-    def _build_state(self, node: Node, then: int) -> int:
-        """Return the start state of a part that continues at `then`."""
+    def _build_state(self, node: Node, next_state: int) -> int:
+        """Return the start state of a part that continues at `next_state`."""
         if node.kind == "set":
-            return self._place([then], reads=self._numbers.setdefault(node.ranges, len(self._numbers)))
+            return self._place([next_state], expected_set=self._numbers.setdefault(node.ranges, len(self._numbers)))
         if node.kind == "sequence":
             for part in reversed(node.parts):
-                then = self._build_state(part, then)
-            return then
+                next_state = self._build_state(part, next_state)
+            return next_state
         if node.kind == "choice":
-            return self._place([self._build_state(part, then) for part in node.parts])
+            return self._place([self._build_state(part, next_state) for part in node.parts])
         if node.kind != "repeat":
-            return self._place([then], asks=node.kind)
+            return self._place([next_state], condition=node.kind)
         (part,) = node.parts
         if node.most is None:
-            loop = self._place([then])
+            loop = self._place([next_state])
             self.leads[loop].append(self._build_state(part, loop))
-            then = loop
+            next_state = loop
         else:
-            for _ in memory.in_time(range(node.most - node.least)):
-                then = self._place([then, self._build_state(part, then)])
-        for _ in memory.in_time(range(node.least)):
-            then = self._build_state(part, then)
-        return then
+            for _ in memory.within_time_limit(range(node.most - node.least)):
+                next_state = self._place([next_state, self._build_state(part, next_state)])
+        for _ in memory.within_time_limit(range(node.least)):
+            next_state = self._build_state(part, next_state)
+        return next_state
 
     @staticmethod
     def _in_ranges(ranges: Any, code: int) -> bool:
@@ -505,14 +517,14 @@ class _Machine:
         """Return whether the whole string matches."""
         state = self._start
         classes: dict[str, int] = {}
-        for char in memory.in_time(text):
+        for char in memory.within_time_limit(text):
             kind = classes.get(char)
             if kind is None:
                 kind = classes[char] = bisect_right(self._begins, ord(char)) - 1
-            following = self._steps[state].get(kind)
-            if following is None:
-                following = self._step(state, kind)
-            state = following
+            next_state = self._steps[state].get(kind)
+            if next_state is None:
+                next_state = self._step(state, kind)
+            state = next_state
             if not self._kept[state][0]:
                 return False
         result = self._ends[state]
@@ -526,25 +538,25 @@ class _Machine:
         places, before = self._kept[state]
         members = self._members[kind]
         members_kind = _NEWLINE if members[-2] else _WORDS if members[-1] else _OTHER
-        reached = self._reachable_states(places, before, members_kind)
-        after = frozenset(self.leads[p][0] for p in reached if self.sets[p] >= 0 and members[self.sets[p]])
-        if self._size > _MOST_REMEMBERED:
+        reached_places = self._reachable_states(places, before, members_kind)
+        after = frozenset(self.leads[p][0] for p in reached_places if self.sets[p] >= 0 and members[self.sets[p]])
+        if self._size > _MAX_CACHED_STATES:
             self._forget()
             return self._state(after, members_kind)
-        following = self._state(after, members_kind)
-        self._steps[state][kind] = following
-        return following
+        next_places = self._state(after, members_kind)
+        self._steps[state][kind] = next_places
+        return next_places
 
-    def _reachable_states(self, places: Iterable[int], before: int, behind: int) -> set[int]:
+    def _reachable_states(self, places: Iterable[int], before: int, previous_kind: int) -> set[int]:
         """Return the epsilon closure of states between two kinds of characters."""
         numbers, waiting = set(places), list(places)
         for place in self._pop_all(waiting):
-            if self.sets[place] >= 0 or not _holds(self.asks[place], before, behind):
+            if self.sets[place] >= 0 or not _is_edge(self.asks[place], before, previous_kind):
                 continue
-            for following in self.leads[place]:
-                if following not in numbers:
-                    numbers.add(following)
-                    waiting.append(following)
+            for next_place in self.leads[place]:
+                if next_place not in numbers:
+                    numbers.add(next_place)
+                    waiting.append(next_place)
         return numbers
 
     @staticmethod
@@ -553,11 +565,11 @@ class _Machine:
             yield waiting.pop()
 
 
-def _holds(text: str, before: int, behind: int) -> bool:
+def _is_edge(text: str, before: int, previous_kind: int) -> bool:
     if not text:
         return True
     if text in {"begin", "line-begin"}:
         return before == _EDGE or (text == "line-begin" and before == _NEWLINE)
     if text in {"end", "line-end"}:
-        return behind == _EDGE or (text == "line-end" and behind == _NEWLINE)
-    return ((before == _WORDS) != (behind == _WORDS)) == (text == "word-edge")
+        return previous_kind == _EDGE or (text == "line-end" and previous_kind == _NEWLINE)
+    return ((before == _WORDS) != (previous_kind == _WORDS)) == (text == "word-edge")

@@ -87,12 +87,12 @@ def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] |
     """Return `inputs` without the size-1 dimensions `axes`, default all such."""
     if axes is None:
         return inputs.reshape([size for size in inputs.shape if size != 1]).copy()
-    along = _places("squeeze", axes, inputs.ndim)
-    if any(inputs.shape[axis] != 1 for axis in along):
+    axis_numbers = _places("squeeze", axes, inputs.ndim)
+    if any(inputs.shape[axis] != 1 for axis in axis_numbers):
         raise InputError(
-            f"squeeze: expected size 1 along the axes {sorted(along)}, found the shape {list(inputs.shape)}"
+            f"squeeze: expected size 1 along the axes {sorted(axis_numbers)}, found the shape {list(inputs.shape)}"
         )
-    return inputs.reshape([size for axis, size in enumerate(inputs.shape) if axis not in along]).copy()
+    return inputs.reshape([size for axis, size in enumerate(inputs.shape) if axis not in axis_numbers]).copy()
 
 
 def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -100,19 +100,19 @@ def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray
 
     If axes are empty, all such dimensions are dropped. Dimensions of other sizes stay.
     """
-    named = set(range(inputs.ndim)) if axes is None or not axes.size else _places("squeeze", axes, inputs.ndim)
-    return inputs.reshape([size for axis, size in enumerate(inputs.shape) if size != 1 or axis not in named]).copy()
+    axis_set = set(range(inputs.ndim)) if axes is None or not axes.size else _places("squeeze", axes, inputs.ndim)
+    return inputs.reshape([size for axis, size in enumerate(inputs.shape) if size != 1 or axis not in axis_set]).copy()
 
 
 def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     """Return `inputs` with dimensions of size 1 inserted at `axes`."""
     numbers = integers("unsqueeze", "axes", _axes_array(axes))
     rank = inputs.ndim + len(numbers)
-    along = _places("unsqueeze", numbers, rank)
-    if len(along) != len(numbers) or rank > memory.MAX_DIMENSIONS:
+    axis_numbers = _places("unsqueeze", numbers, rank)
+    if len(axis_numbers) != len(numbers) or rank > memory.MAX_DIMENSIONS:
         raise InputError(f"unsqueeze: expected distinct axes, found {numbers!r:.80}")
     sizes = iter(inputs.shape)
-    return inputs.reshape([1 if axis in along else next(sizes) for axis in range(rank)]).copy()
+    return inputs.reshape([1 if axis in axis_numbers else next(sizes) for axis in range(rank)]).copy()
 
 
 def _axes_array(axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
@@ -120,10 +120,10 @@ def _axes_array(axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
 
 
 def _places(name: str, axes: NDArray[Any] | Sequence[int], rank: int) -> set[int]:
-    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", _axes_array(axes))}
-    for axis in along:
+    axis_numbers = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", _axes_array(axes))}
+    for axis in axis_numbers:
         check_axis(axis, rank, name)
-    return along
+    return axis_numbers
 
 
 def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
@@ -132,7 +132,7 @@ def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
     try:
         if any(size < 0 for size in sizes) or len(sizes) > memory.MAX_DIMENSIONS:
             raise ValueError
-        memory.hold(tuple(sizes), inputs.dtype)
+        memory.check_budget(tuple(sizes), inputs.dtype)
         items = np.broadcast_shapes(inputs.shape, tuple(sizes))
     except ValueError:
         raise InputError(f"expand: {list(inputs.shape)} and {sizes!r:.80} cannot be broadcast") from None
@@ -146,31 +146,31 @@ def sizes_of(inputs: NDArray[Any], *, int32_output: bool) -> NDArray[Any]:
     return np.array(inputs.shape, np.int32 if int32_output else np.int64)
 
 
-_MOST = 2**16
+_MAX_PARTS = 2**16
 #: Contiguous elements from which on a run is copied as a whole.
-_LONG = 2**8
+_MIN_RUN = 2**8
 _EXACT = 2.0**63  # floats from here on exceed int64
 
 
-def integers(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
+def integers(name: str, noun: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
     """Return a 1-D array as a list of integers.
 
     Raises InputError for another rank or type, or more elements than the maximum rank.
     """
     array = np.asarray(result, None if isinstance(result, np.ndarray) else np.int64)
-    if array.ndim != 1 or array.size > _MOST or array.dtype.kind not in "iu":
-        raise InputError(f"{name}: expected a list of integers as {what}, found {array.dtype}{list(array.shape)}")
+    if array.ndim != 1 or array.size > _MAX_PARTS or array.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected a list of integers as {noun}, found {array.dtype}{list(array.shape)}")
     numbers: list[int] = array.tolist()
     return numbers
 
 
-def _integer_list(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
+def _integer_list(name: str, noun: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
     """Return a list of integers; an array of integral floats is accepted."""
     if not isinstance(result, np.ndarray) or result.dtype.kind != "f":
-        return integers(name, what, result)
+        return integers(name, noun, result)
     if not (np.isfinite(result) & (np.abs(result) < _EXACT) & (result == np.trunc(result))).all():
-        raise InputError(f"{name}: expected integers as {what}")
-    return integers(name, what, result.astype(np.int64))
+        raise InputError(f"{name}: expected integers as {noun}")
+    return integers(name, noun, result.astype(np.int64))
 
 
 def slice_between(
@@ -186,19 +186,19 @@ def slice_between(
     1.
     """
     first, last = integers("slice", "starts", starts), integers("slice", "ends", ends)
-    along = list(range(len(first))) if axes is None else integers("slice", "axes", axes)
-    by = [1] * len(first) if steps is None else integers("slice", "steps", steps)
-    same_length("slice", len(first), ends=last, axes=along, steps=by)
-    chosen = [slice(None)] * inputs.ndim
-    if len({axis % inputs.ndim for axis in along if inputs.ndim}) != len(along):
-        raise InputError(f"slice: expected distinct axes, found {along!r:.80}")
-    for axis, *(start, end, step) in zip(along, first, last, by, strict=True):
+    axis_numbers = list(range(len(first))) if axes is None else integers("slice", "axes", axes)
+    step_sizes = [1] * len(first) if steps is None else integers("slice", "steps", steps)
+    same_length("slice", len(first), ends=last, axes=axis_numbers, steps=step_sizes)
+    slices = [slice(None)] * inputs.ndim
+    if len({axis % inputs.ndim for axis in axis_numbers if inputs.ndim}) != len(axis_numbers):
+        raise InputError(f"slice: expected distinct axes, found {axis_numbers!r:.80}")
+    for axis, *(start, end, step) in zip(axis_numbers, first, last, step_sizes, strict=True):
         place = axis + inputs.ndim if axis < 0 else axis
         check_axis(place, inputs.ndim, "slice")
         if not step:
             raise InputError("slice: expected steps other than 0")
-        chosen[place] = slice(start, end, step)
-    return inputs[tuple(chosen)].copy()
+        slices[place] = slice(start, end, step)
+    return inputs[tuple(slices)].copy()
 
 
 def tile_by(
@@ -213,7 +213,7 @@ def tile_by(
     tiles, axis: instead of repeats, the number of copies along one dimension (negative: from the end), integers of any
     type; raises NoKernel unless they have one element each.
     """
-    counts = _along_one(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
+    counts = _single_axis_repeats(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
     same_length("tile", inputs.ndim, repeats=counts)
     if counts and min(counts) < 0:
         raise InputError(f"tile: expected repeats of at least 0, found {counts}")
@@ -221,30 +221,30 @@ def tile_by(
     if not result.size:
         return result
     repeated = [dimension for dimension, count in enumerate(counts) if count > 1] or [0]
-    if prod(inputs.shape[repeated[-1] :]) >= _LONG:
+    if prod(inputs.shape[repeated[-1] :]) >= _MIN_RUN:
         if len(repeated) == 1:  # without the other dimensions, which are slow to iterate over
             (place,) = repeated
-            before, behind = prod(inputs.shape[:place]), prod(inputs.shape[place:])
-            result.reshape(before, counts[place], behind)[...] = inputs.reshape(before, 1, behind)
+            before, inner_count = prod(inputs.shape[:place]), prod(inputs.shape[place:])
+            result.reshape(before, counts[place], inner_count)[...] = inputs.reshape(before, 1, inner_count)
             return result
         pairs = [n for pair in zip(counts, inputs.shape, strict=True) for n in pair]
         result.reshape(pairs)[...] = inputs.reshape([n for size in inputs.shape for n in (1, size)])
         return result
     result[tuple(slice(0, size) for size in inputs.shape)] = inputs
     for dimension, size in enumerate(inputs.shape):
-        along, done = np.moveaxis(result, dimension, 0), size
-        while done < len(along):  # existing copies are copied after themselves
-            along[done : 2 * done] = along[: len(along) - done][:done]
+        leading_view, done = np.moveaxis(result, dimension, 0), size
+        while done < len(leading_view):  # existing copies are copied after themselves
+            leading_view[done : 2 * done] = leading_view[: len(leading_view) - done][:done]
             done *= 2
     return result
 
 
-def _along_one(rank: int, tiles: NDArray[Any] | None, axis: NDArray[Any] | None) -> list[int]:
+def _single_axis_repeats(rank: int, tiles: NDArray[Any] | None, axis: NDArray[Any] | None) -> list[int]:
     """Return the repeats per dimension where only one is repeated."""
     if tiles is None or axis is None or tiles.size != 1 or axis.size != 1:
         raise NoKernel("tile: it is unspecified how to apply repeats that are not one number per axis")
-    (times,), (along,) = (_integer_list("tile", "a number", each.reshape(1)) for each in (tiles, axis))
-    place = along + rank if along < 0 else along
+    (times,), (axis_array,) = (_integer_list("tile", "a number", array.reshape(1)) for array in (tiles, axis))
+    place = axis_array + rank if axis_array < 0 else axis_array
     check_axis(place, rank, "tile")
     return [times if dimension == place else 1 for dimension in range(rank)]
 
@@ -286,9 +286,9 @@ def split_along(
     if sizes is not None:
         counts = integers("split", "sizes", sizes)
     else:
-        each = -(-size // parts)
-        counts = [each] * (parts - 1) + [size - each * (parts - 1)]
-        if not rest and counts[-1] != each:
+        part_size = -(-size // parts)
+        counts = [part_size] * (parts - 1) + [size - part_size * (parts - 1)]
+        if not rest and counts[-1] != part_size:
             raise InputError(f"split: {size} elements are not divisible into {parts} equal parts")
     if len(counts) != parts or any(count < 0 for count in counts) or sum(counts) != size:
         raise InputError(f"split: expected {parts} sizes that add up to {size}, found {counts!r:.80}")
@@ -305,14 +305,16 @@ def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis:
             f"reverse: expected the axes 0 and 1 of an input of rank 2 or more, found {time_axis} and {batch_axis}"
         )
     counts = integers("reverse", "lengths", lengths)
-    most = inputs.shape[time_axis]
-    if len(counts) != inputs.shape[batch_axis] or any(not 0 <= count <= most for count in counts):
-        raise InputError(f"reverse: expected {inputs.shape[batch_axis]} lengths from 0 to {most}, found {counts!r:.80}")
+    steps = inputs.shape[time_axis]
+    if len(counts) != inputs.shape[batch_axis] or any(not 0 <= count <= steps for count in counts):
+        raise InputError(
+            f"reverse: expected {inputs.shape[batch_axis]} lengths from 0 to {steps}, found {counts!r:.80}"
+        )
     shape = [1] * inputs.ndim
     shape[batch_axis] = len(counts)
-    until = np.array(counts, np.int64).reshape(shape)
-    places = np.arange(most, dtype=np.int64).reshape([-1 if axis == time_axis else 1 for axis in range(inputs.ndim)])
-    return np.take_along_axis(inputs, np.where(places < until, until - 1 - places, places), time_axis)
+    end_steps = np.array(counts, np.int64).reshape(shape)
+    places = np.arange(steps, dtype=np.int64).reshape([-1 if axis == time_axis else 1 for axis in range(inputs.ndim)])
+    return np.take_along_axis(inputs, np.where(places < end_steps, end_steps - 1 - places, places), time_axis)
 
 
 def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
@@ -324,23 +326,23 @@ def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
         raise InputError("join: expected at least one input")
     first = parts[0]
     check_axis(axis, first.ndim, "join")
-    before, behind, size = first.shape[:axis], first.shape[axis + 1 :], 0
+    before, inner_shape, size = first.shape[:axis], first.shape[axis + 1 :], 0
     for part in parts:
         shape = part.shape
-        same = len(shape) == first.ndim and shape[:axis] == before and shape[axis + 1 :] == behind
-        if not same or part.dtype != first.dtype:
+        shapes_agree = len(shape) == first.ndim and shape[:axis] == before and shape[axis + 1 :] == inner_shape
+        if not shapes_agree or part.dtype != first.dtype:
             raise InputError(f"join: {part.dtype}{shape} and {first.dtype}{first.shape} cannot be joined")
         size += shape[axis]
-    memory.hold((*before, size, *behind), first.dtype)
+    memory.check_budget((*before, size, *inner_shape), first.dtype)
     return np.concatenate(parts, axis)
 
 
 def split(inputs: NDArray[Any], *, shapes: Sequence[Sequence[int]], axis: int) -> list[NDArray[Any]]:
     """Return the list of parts of `inputs` with these shapes, along `axis`."""
     check_axis(axis, inputs.ndim, "split")
-    others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
-    fitting = all(len(s) == inputs.ndim and (*s[:axis], *s[axis + 1 :]) == others for s in map(tuple, shapes))
-    if not shapes or not fitting:
+    other_sizes = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
+    shapes_agree = all(len(s) == inputs.ndim and (*s[:axis], *s[axis + 1 :]) == other_sizes for s in map(tuple, shapes))
+    if not shapes or not shapes_agree:
         raise InputError(f"split: expected parts of {list(inputs.shape)} along axis {axis}")
     sizes = [shape[axis] for shape in shapes]
     if any(size < 1 for size in sizes) or sum(sizes) != inputs.shape[axis]:

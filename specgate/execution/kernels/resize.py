@@ -11,7 +11,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
 from specgate.execution.kernels.attention import working
-from specgate.execution.kernels.elementwise import quiet, store_as
+from specgate.execution.kernels.elementwise import ignore_warnings, store_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,20 +64,22 @@ def resample(
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
-    behind = (-0.5,) * rank if output_offsets is None else output_offsets
-    offsets = {"input offsets": before, "output offsets": behind}
+    offsets_after = (-0.5,) * rank if output_offsets is None else output_offsets
+    offsets = {"input offsets": before, "output offsets": offsets_after}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
-    memory.hold(shape_of("resample", sizes), inputs.dtype)
+    memory.check_budget(shape_of("resample", sizes), inputs.dtype)
     singles = linear and in_singles
     result = inputs.astype(np.float32 if singles else np.float64) if linear else inputs
     in_steps = halved and linear and min(scales, default=1) < _HALF
-    with memory.quiet():
-        for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
+    with memory.ignore_warnings():
+        for axis, (size, *shift) in enumerate(zip(sizes, scales, before, offsets_after, strict=True)):
             if in_steps:
                 result = _in_steps(result, axis, size, shift[1:], singles=singles)
                 continue
             places = sampled_places(size, *shift)
-            memory.hold((*result.shape[:axis], size, *result.shape[axis + 1 :]), result.dtype)  # may exceed the output
+            memory.check_budget(
+                (*result.shape[:axis], size, *result.shape[axis + 1 :]), result.dtype
+            )  # may exceed the output
             if singles and shift[0] == 1 and (axis or {*scales} != {1}) and (places == np.arange(size)).all():
                 result = np.take(result, clamp_positions(places, result.shape[axis]), axis)
             elif singles:
@@ -104,13 +106,15 @@ def _stepwise(values: NDArray[Any], axis: int, size: int, scale: float, offsets:
     return np.asarray(left + (np.take(values, clamp_positions(np.floor(places) + 1, count), axis) - left) * weight)
 
 
-def sampled_places(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
+def sampled_places(size: int, scale: float, before: float, offset_after: float) -> NDArray[np.float32]:
     """Return the input positions of `size` output positions.
 
     They are (position - behind) / scale - before.
     """
     to_type = np.float32
-    array: NDArray[np.float32] = (np.arange(size, dtype=to_type) - to_type(behind)) / to_type(scale) - to_type(before)
+    array: NDArray[np.float32] = (np.arange(size, dtype=to_type) - to_type(offset_after)) / to_type(scale) - to_type(
+        before
+    )
     return array
 
 
@@ -177,11 +181,11 @@ def _average_triangular(values: NDArray[Any], axis: int, places: NDArray[np.floa
     result, total = memory.empty(shape, np.dtype(np.float64)), np.zeros(len(places))
     result[...] = 0
     column = (-1, *(1,) * (values.ndim - 1 - axis))
-    for step in memory.in_time(range(min(size, 2 * ceil(1 / scale) + 2))):
-        at = np.minimum(first + step, size - 1)
-        weight = np.where(first + step < size, np.maximum(0.0, 1 - np.abs(at - array) * scale), 0)
+    for step in memory.within_time_limit(range(min(size, 2 * ceil(1 / scale) + 2))):
+        position = np.minimum(first + step, size - 1)
+        weight = np.where(first + step < size, np.maximum(0.0, 1 - np.abs(position - array) * scale), 0)
         total += weight
-        result += np.take(values, at, axis) * weight.reshape(column)
+        result += np.take(values, position, axis) * weight.reshape(column)
     return np.asarray(result / total.reshape(column))
 
 
@@ -192,7 +196,7 @@ def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> N
     factors = (*(1,) * (inputs.ndim - 2), height, width)
     sizes = [size * factor for size, factor in zip(inputs.shape, factors, strict=True)]
     if not linear:
-        memory.hold(tuple(sizes), inputs.dtype)
+        memory.check_budget(tuple(sizes), inputs.dtype)
         return inputs.repeat(height, -2).repeat(width, -1)
     return resample(inputs, sizes=sizes, scales=factors, linear=True)
 
@@ -218,9 +222,9 @@ def resample_gradient(
     rank = gradient.ndim
     offsets = {"input offsets": input_offsets, "output offsets": output_offsets}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
-    memory.hold(shape_of("resample", sizes), gradient.dtype)
+    memory.check_budget(shape_of("resample", sizes), gradient.dtype)
     result = to_float64(gradient)
-    with memory.quiet():
+    with memory.ignore_warnings():
         for axis, (size, *shift) in enumerate(zip(sizes, scales, input_offsets, output_offsets, strict=True)):
             places = sampled_places(gradient.shape[axis], *shift)
             if not linear:
@@ -228,13 +232,14 @@ def resample_gradient(
                 continue
             lower, weight = lower_neighbors(places)
             column = weight.reshape(-1, *(1,) * (rank - 1 - axis))
-            shares = [result * each for each in (1 - column, column)]
+            shares = [result * share_factor for share_factor in (1 - column, column)]
             if skips_zeros:
                 shares = [
-                    np.where(each == 0, 0.0, share) for each, share in zip((1 - column, column), shares, strict=True)
+                    np.where(share_factor == 0, 0.0, share)
+                    for share_factor, share in zip((1 - column, column), shares, strict=True)
                 ]
-            near = _scatter_add(shares[0], axis, size, clamp_positions(lower, size))
-            result = near + _scatter_add(shares[1], axis, size, clamp_positions(lower + 1, size))
+            lower_sums = _scatter_add(shares[0], axis, size, clamp_positions(lower, size))
+            result = lower_sums + _scatter_add(shares[1], axis, size, clamp_positions(lower + 1, size))
         return round_to(result, gradient.dtype)
 
 
@@ -263,55 +268,55 @@ def places_of(name: str, new: int, old: int, scale: float, length: float, part: 
     i = np.arange(new, dtype=np.float64)
     half = (i + 0.5) / scale - 0.5
     if name == "half_pixel":
-        at = half
+        coordinate = half
     elif name == "pytorch_half_pixel":
-        at = half if length > 1 else np.zeros(new)
+        coordinate = half if length > 1 else np.zeros(new)
     elif name == "half_pixel_symmetric":
-        at = half + old / 2 * (1 - new / (scale * old)) if new else half
+        coordinate = half + old / 2 * (1 - new / (scale * old)) if new else half
     elif name == "align_corners":
-        at = i * (old - 1) / (length - 1) if length > 1 else np.zeros(new)
+        coordinate = i * (old - 1) / (length - 1) if length > 1 else np.zeros(new)
     elif name == "asymmetric":
-        at = i / scale
+        coordinate = i / scale
     elif name == "tf_half_pixel_for_nn":
-        at = (i + 0.5) / scale
+        coordinate = (i + 0.5) / scale
     elif name == "tf_crop_and_resize":
         begin, end = part
         step = (end - begin) * (old - 1) / (length - 1) if length > 1 else 0.0
-        at = begin * (old - 1) + i * step if length > 1 else np.full(new, 0.5 * (begin + end) * (old - 1))
+        coordinate = begin * (old - 1) + i * step if length > 1 else np.full(new, 0.5 * (begin + end) * (old - 1))
     else:
         raise InputError(f"resize: unknown coordinate transformation {name!r:.40}")
-    return at.astype(np.float32).astype(np.float64)
+    return coordinate.astype(np.float32).astype(np.float64)
 
 
-def rounded_places(at: NDArray[Any], size: int, how: str) -> NDArray[np.int64]:
+def rounded_places(coordinates: NDArray[Any], size: int, mode: str) -> NDArray[np.int64]:
     """Return coordinates rounded to elements, clamped to the axis."""
-    if how not in _ROUNDED:
-        raise InputError(f"resize: unknown nearest_mode {how!r:.40}")
-    array: NDArray[Any] = np.clip(np.nan_to_num(_ROUNDED[how](at)), 0, size - 1)
+    if mode not in _ROUNDED:
+        raise InputError(f"resize: unknown nearest_mode {mode!r:.40}")
+    array: NDArray[Any] = np.clip(np.nan_to_num(_ROUNDED[mode](coordinates)), 0, size - 1)
     return array.astype(np.int64)
 
 
-def _taps_in_reach(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _taps_in_reach(coordinates: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the elements [positions, taps] within `reach`, and distances."""
     begin = floor(-reach) + 1
-    low = np.floor(np.clip(np.nan_to_num(at), -(2.0**40), 2.0**40))
-    memory.hold((len(at), 2 - 2 * begin), np.dtype(np.float64))
+    low = np.floor(np.clip(np.nan_to_num(coordinates), -(2.0**40), 2.0**40))
+    memory.check_budget((len(coordinates), 2 - 2 * begin), np.dtype(np.float64))
     taps = low[:, None] + np.arange(begin, 2 - begin)
-    return taps.astype(np.int64), taps - at[:, None]
+    return taps.astype(np.int64), taps - coordinates[:, None]
 
 
-def _linear(at: NDArray[Any], width: float, _cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    taps, far = _taps_in_reach(at, 1 / width)
-    weights = np.maximum(0.0, 1 - np.abs(far) * width)
+def _linear(coordinates: NDArray[Any], width: float, _cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    taps, distances = _taps_in_reach(coordinates, 1 / width)
+    weights = np.maximum(0.0, 1 - np.abs(distances) * width)
     return taps, weights / weights.sum(axis=1, keepdims=True) if width < 1 else weights
 
 
-def _cubic(at: NDArray[Any], width: float, cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    taps, far = _taps_in_reach(at, 2 / width)
-    x = np.abs(far) * width
-    near = ((cube + 2) * x - (cube + 3)) * x * x + 1
-    away = ((cube * x - 5 * cube) * x + 8 * cube) * x - 4 * cube
-    weights = np.where(x <= 1, near, np.where(x < 2, away, 0.0))
+def _cubic(coordinates: NDArray[Any], width: float, cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    taps, distances = _taps_in_reach(coordinates, 2 / width)
+    x = np.abs(distances) * width
+    inner_weights = ((cube + 2) * x - (cube + 3)) * x * x + 1
+    outer_weights = ((cube * x - 5 * cube) * x + 8 * cube) * x - 4 * cube
+    weights = np.where(x <= 1, inner_weights, np.where(x < 2, outer_weights, 0.0))
     return taps, weights / weights.sum(axis=1, keepdims=True) if width < 1 else weights
 
 
@@ -322,7 +327,7 @@ WEIGHTS: Final[dict[str, Callable[[NDArray[Any], float, float], tuple[NDArray[np
 }
 
 
-_MOST: Final = 2**31
+_MAX_SIZE: Final = 2**31
 _POLICIES: Final = ("stretch", "not_larger", "not_smaller")
 
 
@@ -367,9 +372,9 @@ def resize(
     """
     axis = _axes(data, roi, scales if scales is None or scales.size else None, sizes, axes, stated, policy)
     shape = list(data.shape)
-    for each in axis:
-        shape[each.axis] = each.size
-    memory.hold(tuple(shape), np.dtype(np.float64))
+    for axis_plan in axis:
+        shape[axis_plan.axis] = axis_plan.size
+    memory.check_budget(tuple(shape), np.dtype(np.float64))
     if not data.size:
         if 0 not in shape:
             raise NoKernel("resize: it is unspecified how to enlarge an empty input")
@@ -381,21 +386,21 @@ def resize(
     if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted
         return memory.empty(tuple(shape), data.dtype)
     cropped = coordinate_transformation_mode == "tf_crop_and_resize"
-    ats = [
+    axis_coordinates = [
         places_of(coordinate_transformation_mode, e.size, data.shape[e.axis], e.scale, e.length, (e.begin, e.end))
         for e in axis
     ]
-    with quiet():
+    with ignore_warnings():
         result = data if mode == "nearest" else data.astype(working(data)) if is_float(data.dtype) else to_float64(data)
         result = result.astype(np.float64) if mode != "nearest" and not is_float(data.dtype) else result
-        for each, at in sorted(zip(axis, ats, strict=True), key=lambda pair: pair[0].scale):
+        for axis_plan, coords in sorted(zip(axis, axis_coordinates, strict=True), key=lambda pair: pair[0].scale):
             if mode == "nearest":
-                result = np.take(result, rounded_places(at, data.shape[each.axis], nearest), each.axis)
+                result = np.take(result, rounded_places(coords, data.shape[axis_plan.axis], nearest), axis_plan.axis)
             else:
-                result = _sum_taps(result, each, at, (mode, bool(antialias), bool(exclude), cube))
+                result = _sum_taps(result, axis_plan, coords, (mode, bool(antialias), bool(exclude), cube))
         if mode != "nearest":
             result = round_to(result, data.dtype) if is_float(data.dtype) else store_as(result, data.dtype)
-        return _fill_extrapolated(result, data, axis, ats, beyond) if cropped else result
+        return _fill_extrapolated(result, data, axis, axis_coordinates, beyond) if cropped else result
 
 
 def _axes(
@@ -404,40 +409,46 @@ def _axes(
     scales: NDArray[Any] | None,
     sizes: NDArray[Any] | None,
     axes: Sequence[int] | None,
-    stated: Sequence[float] | None,
+    stated_scales: Sequence[float] | None,
     policy: str,
 ) -> list[_Axis]:
-    chosen = list(range(data.ndim)) if axes is None else [a + data.ndim if a < 0 else a for a in axes]
-    if any(not 0 <= axis < data.ndim for axis in chosen) or policy not in _POLICIES:
+    numbers = list(range(data.ndim)) if axes is None else [a + data.ndim if a < 0 else a for a in axes]
+    if any(not 0 <= axis < data.ndim for axis in numbers) or policy not in _POLICIES:
         raise InputError(
-            f"resize: axes {chosen!r:.60} are out of range for rank {data.ndim}, or policy {policy!r:.30} is unknown"
+            f"resize: axes {numbers!r:.60} are out of range for rank {data.ndim}, or policy {policy!r:.30} is unknown"
         )
-    if len(set(chosen)) != len(chosen):
+    if len(set(numbers)) != len(numbers):
         raise NoKernel("resize: expected distinct axes; the result for a repeated axis is unspecified")
-    old = [data.shape[axis] for axis in chosen]
-    result = stated if stated is not None else None if scales is None else to_float64(scales.reshape(-1)).tolist()
-    if (result is None) == (sizes is None) or len(sizes if result is None else result) != len(chosen):  # type: ignore[arg-type]
-        raise InputError(f"resize: expected {len(chosen)} scales or sizes")
+    old = [data.shape[axis] for axis in numbers]
+    result = (
+        stated_scales
+        if stated_scales is not None
+        else None
+        if scales is None
+        else to_float64(scales.reshape(-1)).tolist()
+    )
+    if (result is None) == (sizes is None) or len(sizes if result is None else result) != len(numbers):  # type: ignore[arg-type]
+        raise InputError(f"resize: expected {len(numbers)} scales or sizes")
     if result is not None:
         factors = [float(np.float32(n)) for n in result]
         if any(not 0 < n < inf for n in factors):
             raise InputError(f"resize: expected scales above 0, found {factors!r:.60}")
-        if max(factors, default=0.0) >= _MOST:
+        if max(factors, default=0.0) >= _MAX_SIZE:
             raise InputError(f"resize: an output scaled by {max(factors)} is larger than any array")
         new = [floor(float(np.float32(size * n))) for n, size in zip(factors, old, strict=True)]
     else:
-        new, factors = _by_sizes([int(n) for n in sizes.reshape(-1)], old, policy)  # type: ignore[union-attr]
-    ends = [0.0] * len(chosen) + [1.0] * len(chosen)
+        new, factors = _sizes_and_scales([int(n) for n in sizes.reshape(-1)], old, policy)  # type: ignore[union-attr]
+    ends = [0.0] * len(numbers) + [1.0] * len(numbers)
     if roi is not None and roi.size:
-        if roi.size != 2 * len(chosen):
-            raise NoKernel(f"resize: it is unspecified how {roi.size} numbers of roi apply to {len(chosen)} axes")
+        if roi.size != 2 * len(numbers):
+            raise NoKernel(f"resize: it is unspecified how {roi.size} numbers of roi apply to {len(numbers)} axes")
         ends = to_float64(roi.reshape(-1)).tolist()
     lengths = [n * size for n, size in zip(factors, old, strict=True)] if result is not None else list(map(float, new))
-    parts = zip(chosen, new, lengths, factors, ends[: len(chosen)], ends[len(chosen) :], strict=True)
+    parts = zip(numbers, new, lengths, factors, ends[: len(numbers)], ends[len(numbers) :], strict=True)
     return [_Axis(*part) for part in parts]
 
 
-def _by_sizes(numbers: list[int], old: list[int], policy: str) -> tuple[list[int], list[float]]:
+def _sizes_and_scales(numbers: list[int], old: list[int], policy: str) -> tuple[list[int], list[float]]:
     if min(numbers, default=0) < 0:
         raise NoKernel(f"resize: it is unspecified how to read the sizes {numbers!r:.60}")
     if policy == "stretch":
@@ -450,44 +461,52 @@ def _by_sizes(numbers: list[int], old: list[int], policy: str) -> tuple[list[int
     return [floor(scale * size + 0.5) for size in old], [scale] * len(old)
 
 
-def _sum_taps(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bool, bool, float]) -> NDArray[Any]:
-    """Return weighted sums of elements along an axis at positions `at`."""
-    mode, antialias, exclude, cube = how
-    size = data.shape[each.axis]
-    if not len(at):
-        return data[(slice(None),) * each.axis + (slice(0),)]
-    if len(at) == size and np.array_equal(at, np.arange(size)):
+def _sum_taps(
+    data: NDArray[Any], axis_plan: _Axis, coordinates: NDArray[Any], options: tuple[str, bool, bool, float]
+) -> NDArray[Any]:
+    """Return weighted sums of elements along an axis at positions `coordinates`."""
+    mode, antialias, exclude, cube = options
+    size = data.shape[axis_plan.axis]
+    if not len(coordinates):
+        return data[(slice(None),) * axis_plan.axis + (slice(0),)]
+    if len(coordinates) == size and np.array_equal(coordinates, np.arange(size)):
         return data
-    width = min(each.scale, 1.0) if antialias else 1.0
-    taps, weights = WEIGHTS[mode](at, width, cube)
+    width = min(axis_plan.scale, 1.0) if antialias else 1.0
+    taps, weights = WEIGHTS[mode](coordinates, width, cube)
     if exclude:
         weights = np.where((taps >= 0) & (taps < size), weights, 0.0)
         total = weights.sum(axis=1, keepdims=True)
         weights = weights / np.where(total == 0, 1.0, total)
     taps = np.clip(taps, 0, size - 1)
-    shape = (*data.shape[: each.axis], len(at), *data.shape[each.axis + 1 :])
+    shape = (*data.shape[: axis_plan.axis], len(coordinates), *data.shape[axis_plan.axis + 1 :])
     column = [1] * data.ndim
-    column[each.axis] = len(at)
+    column[axis_plan.axis] = len(coordinates)
     result = np.zeros(shape, data.dtype)
-    for tap in memory.in_time(range(taps.shape[1])):
+    for tap in memory.within_time_limit(range(taps.shape[1])):
         factor = weights[:, tap].astype(data.dtype)
         if factor.any():
-            array = np.take(data, taps[:, tap], each.axis)
+            array = np.take(data, taps[:, tap], axis_plan.axis)
             array *= factor.reshape(column)
             result += array
     return result
 
 
 def _fill_extrapolated(
-    result: NDArray[Any], data: NDArray[Any], axis: list[_Axis], ats: list[NDArray[Any]], beyond: float
+    result: NDArray[Any],
+    data: NDArray[Any],
+    axis: list[_Axis],
+    axis_coordinates: list[NDArray[Any]],
+    extrapolation_value: float,
 ) -> NDArray[Any]:
     """Return the result with the extrapolation value outside of the data."""
     if data.dtype.kind not in "fiu" and not is_float(data.dtype):
         raise NoKernel(f"resize: it is unspecified how to extrapolate {data.dtype}")
     result = result.copy()
-    for each, at in zip(axis, ats, strict=True):
-        moved = np.moveaxis(result, each.axis, 0)
-        moved[(at < 0) | (at > data.shape[each.axis] - 1)] = round_to(np.array(beyond), data.dtype)
+    for axis_plan, coordinates in zip(axis, axis_coordinates, strict=True):
+        moved_result = np.moveaxis(result, axis_plan.axis, 0)
+        moved_result[(coordinates < 0) | (coordinates > data.shape[axis_plan.axis] - 1)] = round_to(
+            np.array(extrapolation_value), data.dtype
+        )
     return result
 
 
@@ -523,19 +542,19 @@ def interpolate_along(
     coordinate_transformation_mode, only linear between corners is computed, for results of more than one position.
     """
     if align_corners is not None and coordinate_transformation_mode is None:
-        mode, coordinate_transformation_mode = _said_of_corners(
+        mode, coordinate_transformation_mode = _resolve_align_corners(
             data, sizes, axes_attribute or (), (mode, align_corners, antialias, *begins, *ends)
         )
     axes = np.array(axes_attribute, np.int64) if axes_attribute is not None else axes
     padded = _pad_data(data, begins, ends)
-    chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
-    if any(not 0 <= axis < padded.ndim for axis in chosen) or len(set(chosen)) != len(chosen):
-        raise InputError(f"interpolate: expected distinct axes of an input of rank {padded.ndim}, found {chosen!r:.80}")
-    lengths, factors = _lengths([padded.shape[axis] for axis in chosen], sizes, scales, shape_calculation_mode)
+    dims = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
+    if any(not 0 <= axis < padded.ndim for axis in dims) or len(set(dims)) != len(dims):
+        raise InputError(f"interpolate: expected distinct axes of an input of rank {padded.ndim}, found {dims!r:.80}")
+    lengths, factors = _lengths([padded.shape[axis] for axis in dims], sizes, scales, shape_calculation_mode)
     shape = list(padded.shape)
-    for axis, length in zip(chosen, lengths, strict=True):
+    for axis, length in zip(dims, lengths, strict=True):
         shape[axis] = length
-    memory.hold(tuple(shape), np.dtype(np.float64))
+    memory.check_budget(tuple(shape), np.dtype(np.float64))
     if not padded.size:
         if 0 not in shape:
             raise NoKernel("interpolate: it is unspecified how to enlarge an empty input")
@@ -545,11 +564,11 @@ def interpolate_along(
     if to_place is None:
         raise InputError(f"interpolate: unknown coordinate transformation {coordinate_transformation_mode!r:.40}")
     if mode == "nearest":
-        if nearest not in _NEAREST:
+        if nearest not in _ROUNDING_FUNCTIONS:
             raise InputError(f"interpolate: unknown nearest_mode {nearest!r:.40}")
         if 0 in shape:
             return memory.empty(tuple(shape), data.dtype)
-        return _nearest(padded, chosen, lengths, factors, to_place, nearest)
+        return _nearest(padded, dims, lengths, factors, to_place, nearest)
     if mode not in _WEIGHTS:
         raise NoKernel(f"interpolate: no kernel for mode {mode!r:.40}")
     if not is_float(data.dtype):
@@ -558,24 +577,26 @@ def interpolate_along(
         return memory.empty(tuple(shape), data.dtype)
     result = to_float64(padded)
     antialias = antialias and any(factor < 1 for factor in factors)
-    with memory.quiet():
-        for axis, length, factor in zip(chosen, lengths, factors, strict=True):
+    with memory.ignore_warnings():
+        for axis, length, factor in zip(dims, lengths, factors, strict=True):
             size = padded.shape[axis]
             factor = length / size if pillow else factor  # noqa: PLW2901
-            at = np.array([to_place(i, factor, length, size) for i in memory.in_time(range(length))])
-            result = _resize_along(result, axis, _WEIGHTS[mode](at, size, factor if antialias else 1.0, factor, cube))
+            coordinates = np.array([to_place(i, factor, length, size) for i in memory.within_time_limit(range(length))])
+            result = _resize_along(
+                result, axis, _WEIGHTS[mode](coordinates, size, factor if antialias else 1.0, factor, cube)
+            )
         return round_to(result, data.dtype)
 
 
-def _said_of_corners(
-    data: NDArray[Any], sizes: NDArray[Any] | None, axes: Sequence[int], how: tuple[Any, ...]
+def _resolve_align_corners(
+    data: NDArray[Any], sizes: NDArray[Any] | None, axes: Sequence[int], options: tuple[Any, ...]
 ) -> tuple[str, str]:
     """Return mode and coordinates for align_corners.
 
-    Raises NoKernel where the meaning is undocumented. how: mode, align_corners, antialias and the paddings.
+    Raises NoKernel where the meaning is undocumented. options: mode, align_corners, antialias and the paddings.
     """
-    mode, align_corners, *others = how
-    if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(others):
+    mode, align_corners, *other_options = options
+    if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(other_options):
         raise NoKernel(f"interpolate: mode {mode!r:.40} is specified only for align_corners")
     items = [] if sizes is None else sizes.reshape(-1).tolist()
     for axis, length in zip(axes, items, strict=False):
@@ -585,27 +606,27 @@ def _said_of_corners(
 
 
 def _pad_data(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
-    before, behind = ([*each][: data.ndim] + [0] * (data.ndim - len(each)) for each in (begins, ends))
-    if any(not 0 <= n < _LARGEST for n in (*before, *behind)):
+    before, pads_after = ([*per_axis][: data.ndim] + [0] * (data.ndim - len(per_axis)) for per_axis in (begins, ends))
+    if any(not 0 <= n < _LARGEST for n in (*before, *pads_after)):
         raise InputError("interpolate: expected pads of at least 0")
-    if not any((*before, *behind)):
+    if not any((*before, *pads_after)):
         return data
-    pairs = list(zip(before, behind, strict=True))
-    memory.hold(tuple(n + a + b for n, (a, b) in zip(data.shape, pairs, strict=True)), data.dtype)
+    pairs = list(zip(before, pads_after, strict=True))
+    memory.check_budget(tuple(n + a + b for n, (a, b) in zip(data.shape, pairs, strict=True)), data.dtype)
     return np.pad(data, pairs)
 
 
 def _lengths(
-    old: list[int], sizes: NDArray[Any] | None, scales: NDArray[Any] | None, by: str
+    old: list[int], sizes: NDArray[Any] | None, scales: NDArray[Any] | None, option: str
 ) -> tuple[list[int], list[float]]:
     """Return the new sizes and the scales."""
-    array = sizes if by == "sizes" else scales
-    if by not in {"sizes", "scales"} or array is None or array.size != len(old):
+    array = sizes if option == "sizes" else scales
+    if option not in {"sizes", "scales"} or array is None or array.size != len(old):
         raise InputError(f"interpolate: expected {len(old)} sizes or scales")
     numbers = to_float64(array).reshape(-1).tolist()
     if any(not np.isfinite(n) or not 0 <= n < _LARGEST for n in numbers):
-        raise NoKernel(f"interpolate: it is unspecified how to read {numbers!r:.80} as {by}")
-    if by == "sizes":
+        raise NoKernel(f"interpolate: it is unspecified how to read {numbers!r:.80} as {option}")
+    if option == "sizes":
         return [int(n) for n in numbers], [n / size if size else 1.0 for n, size in zip(numbers, old, strict=True)]
     return [floor(n * size) for n, size in zip(numbers, old, strict=True)], numbers
 
@@ -637,12 +658,12 @@ _PLACES: Final[dict[str, Callable[[int, float, int, int], float]]] = {
     "tf_half_pixel_for_nn": _tf_half_pixel,
     "align_corners": _corners,
 }
-_NEAREST: Final[dict[str, Callable[[float, bool], int]]] = {
+_ROUNDING_FUNCTIONS: Final[dict[str, Callable[[float, bool], int]]] = {
     "round_prefer_floor": lambda x, _: ceil(x - 0.5),
     "round_prefer_ceil": lambda x, _: floor(x + 0.5),
     "floor": lambda x, _: floor(x),
     "ceil": lambda x, _: ceil(x),
-    "simple": lambda x, smaller: ceil(x) if smaller else int(x),
+    "simple": lambda x, is_smaller: ceil(x) if is_smaller else int(x),
 }
 
 
@@ -654,11 +675,11 @@ def _nearest(
     to_place: Callable[[int, float, int, int], float],
     rounding: str,
 ) -> NDArray[Any]:
-    for axis, length, factor in sorted(zip(axes, lengths, factors, strict=True), key=lambda each: each[2]):
+    for axis, length, factor in sorted(zip(axes, lengths, factors, strict=True), key=lambda choice: choice[2]):
         size = data.shape[axis]  # smallest first: no intermediate exceeds both the data and the result
-        places = memory.in_time(range(length))
-        at = [_NEAREST[rounding](to_place(i, factor, length, size), factor < 1) for i in places]
-        data = np.take(data, np.clip(np.array(at, np.int64), 0, size - 1), axis)
+        places = memory.within_time_limit(range(length))
+        coordinates = [_ROUNDING_FUNCTIONS[rounding](to_place(i, factor, length, size), factor < 1) for i in places]
+        data = np.take(data, np.clip(np.array(coordinates, np.int64), 0, size - 1), axis)
     return data
 
 
@@ -682,39 +703,41 @@ def _resize_along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
     result[...] = 0
     column = [1] * data.ndim
     column[axis] = len(terms.places)
-    for term in memory.in_time(range(terms.places.shape[1])):
+    for term in memory.within_time_limit(range(terms.places.shape[1])):
         value = np.take(data, terms.places[:, term], axis) * terms.weights[:, term].reshape(column)
         result += value if terms.there is None else np.where(terms.there[:, term].reshape(column), value, 0.0)
     return result
 
 
-def _linear_terms(at: NDArray[Any], size: int, _width: float, _factor: float, _cube: float) -> _Terms:
+def _linear_terms(coordinates: NDArray[Any], size: int, _width: float, _factor: float, _cube: float) -> _Terms:
     """Return the two neighbors, clamped to the data."""
-    at = np.clip(at, 0, size - 1)
-    low = np.minimum(at.astype(np.int64), size - 1)
+    coordinates = np.clip(coordinates, 0, size - 1)
+    low = np.minimum(coordinates.astype(np.int64), size - 1)
     high = np.minimum(low + 1, size - 1)
-    same = low == high
-    near, far = (np.where(same, 0.5, np.abs(at - each)) for each in (low, high))
-    return _Terms(np.stack([low, high], 1), np.stack([far, near], 1))
+    is_same_point = low == high
+    lower_weight, upper_weight = (
+        np.where(is_same_point, 0.5, np.abs(coordinates - neighbour)) for neighbour in (low, high)
+    )
+    return _Terms(np.stack([low, high], 1), np.stack([upper_weight, lower_weight], 1))
 
 
-def _triangle(at: NDArray[Any], size: int, width: float, factor: float, _cube: float) -> _Terms:
+def _triangle(coordinates: NDArray[Any], size: int, width: float, factor: float, _cube: float) -> _Terms:
     """Return triangle weights with support 2 / width; may cover nothing."""
     reach = 2 if factor > 1 else ceil(2.0 / max(width, 1.0 / _LARGEST))
     reach = min(reach, size + 2)  # farther away the weight is 0
-    memory.hold((len(at), 2 * reach + 1), np.dtype(np.float64))
-    places = np.rint(at).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
-    inside = (places >= 0) & (places < size)
-    weights = np.where(inside, np.maximum(0.0, 1.0 - np.abs(width * (at[:, None] - places))), 0.0)
+    memory.check_budget((len(coordinates), 2 * reach + 1), np.dtype(np.float64))
+    places = np.rint(coordinates).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+    in_input = (places >= 0) & (places < size)
+    weights = np.where(in_input, np.maximum(0.0, 1.0 - np.abs(width * (coordinates[:, None] - places))), 0.0)
     total = weights.sum(axis=1, keepdims=True)
     weights = weights / np.where(total == 0, 1.0, total)
-    return _Terms(np.clip(places, 0, size - 1), weights, inside & (total != 0))
+    return _Terms(np.clip(places, 0, size - 1), weights, in_input & (total != 0))
 
 
-def _cubic_weights(at: NDArray[Any], size: int, _width: float, _factor: float, cube: float) -> _Terms:
+def _cubic_weights(coordinates: NDArray[Any], size: int, _width: float, _factor: float, cube: float) -> _Terms:
     """Return four taps; those outside of the data are clamped."""
-    first = np.floor(at).astype(np.int64)
-    x = np.abs(at - first)
+    first = np.floor(coordinates).astype(np.int64)
+    x = np.abs(coordinates - first)
     weights = [
         cube * (x - 1.0) * (x - 1.0) * x,
         ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0,
@@ -724,20 +747,20 @@ def _cubic_weights(at: NDArray[Any], size: int, _width: float, _factor: float, c
     return _Terms(np.clip(first[:, None] + np.arange(-1, 3), 0, size - 1), np.stack(weights, 1))
 
 
-def _pillow(at: NDArray[Any], size: int, factor: float, reach: float) -> tuple[NDArray[Any], NDArray[Any]]:
+def _pillow(coordinates: NDArray[Any], size: int, factor: float, reach: float) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the taps of a Pillow filter, and distances in filter widths.
 
     Taps outside have the distance at which the filter is 0. reach: filter radius, wider when downsampling.
     """
     width = max(1.0 / factor, 1.0)
-    centers, support = at + 0.5, reach * width
+    centers, support = coordinates + 0.5, reach * width
     first = np.maximum((centers - support + 0.5).astype(np.int64), 0)
     last = np.minimum((centers + support + 0.5).astype(np.int64), size)
     count = int((last - first).max())
-    memory.hold((len(at), count), np.dtype(np.float64))
+    memory.check_budget((len(coordinates), count), np.dtype(np.float64))
     places = first[:, None] + np.arange(count)
-    far = np.where(places < last[:, None], np.abs(places + 0.5 - centers[:, None]) / width, np.inf)
-    return np.clip(places, 0, size - 1), far
+    distances = np.where(places < last[:, None], np.abs(places + 0.5 - centers[:, None]) / width, np.inf)
+    return np.clip(places, 0, size - 1), distances
 
 
 def _normalize_weights(places: NDArray[Any], weights: NDArray[Any]) -> _Terms:
@@ -745,16 +768,16 @@ def _normalize_weights(places: NDArray[Any], weights: NDArray[Any]) -> _Terms:
     return _Terms(places, np.where(total != 0, weights / np.where(total == 0, 1.0, total), weights), weights != 0)
 
 
-def _bilinear_pillow(at: NDArray[Any], size: int, _width: float, factor: float, _cube: float) -> _Terms:
-    places, far = _pillow(at, size, factor, 1.0)
-    return _normalize_weights(places, np.maximum(0.0, 1.0 - far))
+def _bilinear_pillow(coordinates: NDArray[Any], size: int, _width: float, factor: float, _cube: float) -> _Terms:
+    places, distances = _pillow(coordinates, size, factor, 1.0)
+    return _normalize_weights(places, np.maximum(0.0, 1.0 - distances))
 
 
-def _bicubic_pillow(at: NDArray[Any], size: int, _width: float, factor: float, cube: float) -> _Terms:
-    places, far = _pillow(at, size, factor, 2.0)
-    x = np.minimum(far, 2.0)
-    near = ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0
-    return _normalize_weights(places, np.where(x < 1.0, near, (((x - 5.0) * x + 8.0) * x - 4.0) * cube))
+def _bicubic_pillow(coordinates: NDArray[Any], size: int, _width: float, factor: float, cube: float) -> _Terms:
+    places, distances = _pillow(coordinates, size, factor, 2.0)
+    x = np.minimum(distances, 2.0)
+    inner_weights = ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0
+    return _normalize_weights(places, np.where(x < 1.0, inner_weights, (((x - 5.0) * x + 8.0) * x - 4.0) * cube))
 
 
 _WEIGHTS: Final[dict[str, Callable[[NDArray[Any], int, float, float, float], _Terms]]] = {

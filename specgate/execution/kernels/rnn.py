@@ -11,9 +11,9 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import want_float
+from specgate.execution.kernels.elementwise import require_float
 from specgate.execution.kernels.matmul import multiply_matrices
-from specgate.execution.kernels.rnn_networks import Gru, Lstm, Network, Plain, Rnn, Sequences
+from specgate.execution.kernels.rnn_networks import FloatWeights, Gru, Lstm, Network, Rnn, Sequences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,11 +23,23 @@ if TYPE_CHECKING:
     Function = Callable[[NDArray[Any]], NDArray[Any]]
 
 __all__ = [
-    "Cell", "Layer", "apply_float32", "gru", "gru_sequences", "gru_step", "layer_of", "lstm", "lstm_sequences",
-    "lstm_step", "over_time", "rnn", "rnn_sequences", "rnn_step",
+    "Cell",
+    "Layer",
+    "apply_float32",
+    "gru",
+    "gru_sequences",
+    "gru_step",
+    "layer_of",
+    "lstm",
+    "lstm_sequences",
+    "lstm_step",
+    "rnn",
+    "rnn_sequences",
+    "rnn_step",
+    "run_sequences",
 ]  # fmt: skip
 
-_MOST = float(np.finfo(np.float32).max)
+_MAX_SINGLE = float(np.finfo(np.float32).max)
 _DIRECTIONS = {"FORWARD": (False,), "BACKWARD": (True,), "BIDIRECTIONAL": (False, True)}
 
 
@@ -75,17 +87,17 @@ class Layer:
         sequence = memory.empty((time, *shape), np.dtype(np.float64))
         last = [memory.empty(shape, np.dtype(np.float64)) for _ in self.states]
         inputs = to_float64(self.inputs)
-        with memory.quiet():
+        with memory.ignore_warnings():
             for index, (cell, reverse) in enumerate(zip(cells, self.backwards, strict=True)):
                 begin = [None if state is None else state[index] for state in self.states]
                 ends = np.minimum(self.ends, time)
-                for whole, array in zip(
+                for last_state, array in zip(
                     last, _run_direction(cell, inputs, begin, ends, sequence[:, index], reverse), strict=True
                 ):
-                    whole[index] = array
+                    last_state[index] = array
             dtype = self.inputs.dtype
-            outside = (self.ends < 1) | (self.ends > time)
-            singles = [_mask_outside(round_to(each[np.newaxis], dtype), outside) for each in last]
+            is_outside = (self.ends < 1) | (self.ends > time)
+            singles = [_mask_outside(round_to(state[np.newaxis], dtype), is_outside) for state in last]
             return [round_to(sequence, dtype), *singles]
 
 
@@ -118,10 +130,10 @@ def layer_of(
     rows = gates * width
     require_shape(name, "inputs", inputs.shape, (1, time, batch, size))
 
-    def expect_shape(array: NDArray[Any] | None, shape: tuple[int, ...], what: str) -> NDArray[Any]:
+    def expect_shape(array: NDArray[Any] | None, shape: tuple[int, ...], noun: str) -> NDArray[Any]:
         if array is None:
             return np.zeros(shape)
-        require_shape(name, f"{what} of {inputs.dtype}", array.shape if array.dtype == inputs.dtype else (), shape)
+        require_shape(name, f"{noun} of {inputs.dtype}", array.shape if array.dtype == inputs.dtype else (), shape)
         return to_float64(array)
 
     if lengths is not None:
@@ -139,7 +151,7 @@ def layer_of(
 
 
 @dataclass(slots=True)
-class _Simple:
+class _RnnCell:
     weights: NDArray[Any]
     recurrence: NDArray[Any]
     bias: NDArray[Any]
@@ -147,16 +159,16 @@ class _Simple:
     finite: bool
 
     def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
-        entering = multiply_matrices(inputs, self.weights.T) + self.bias
+        gate_inputs = multiply_matrices(inputs, self.weights.T) + self.bias
         if states[0] is not None:
-            entering += multiply_matrices(states[0], self.recurrence.T)
+            gate_inputs += multiply_matrices(states[0], self.recurrence.T)
         if self.finite:
-            entering = np.fmin(np.fmax(entering, -_MOST), _MOST)
-        return [apply_float32(self.function, entering)]
+            gate_inputs = np.fmin(np.fmax(gate_inputs, -_MAX_SINGLE), _MAX_SINGLE)
+        return [apply_float32(self.function, gate_inputs)]
 
 
 @dataclass(slots=True)
-class _Gated:
+class _GatedCell:
     """Gated cell.
 
     bias: [2, rows], of weights and of recurrence. linear: the reset gate applies after the last product.
@@ -171,18 +183,18 @@ class _Gated:
     def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
         (state,) = states
         two = 2 * self.recurrence.shape[1]
-        entering = multiply_matrices(inputs, self.weights.T) + self.bias[0]
-        gates = entering[:, :two] + self.bias[1, :two] + self.returning(state, slice(two))
+        gate_inputs = multiply_matrices(inputs, self.weights.T) + self.bias[0]
+        gates = gate_inputs[:, :two] + self.bias[1, :two] + self.recurrent_sums(state, slice(two))
         update, reset = np.split(apply_float32(self.functions[0], gates), 2, axis=1)
         last = slice(two, None)
         if self.linear:
-            seen = reset * (self.returning(state, last) + self.bias[1, two:])
+            recurrent_input = reset * (self.recurrent_sums(state, last) + self.bias[1, two:])
         else:
-            seen = self.returning(None if state is None else reset * state, last) + self.bias[1, two:]
-        proposed = (1.0 - update) * apply_float32(self.functions[1], entering[:, two:] + seen)
+            recurrent_input = self.recurrent_sums(None if state is None else reset * state, last) + self.bias[1, two:]
+        proposed = (1.0 - update) * apply_float32(self.functions[1], gate_inputs[:, two:] + recurrent_input)
         return [proposed if state is None else proposed + update * state]
 
-    def returning(self, state: NDArray[Any] | None, rows: slice) -> NDArray[Any] | float:
+    def recurrent_sums(self, state: NDArray[Any] | None, rows: slice) -> NDArray[Any] | float:
         return 0.0 if state is None else multiply_matrices(state, self.recurrence[rows].T)
 
 
@@ -210,8 +222,8 @@ def rnn(
         activations=activations,
     )  # fmt: skip
     parts = zip(layer.weights, layer.recurrence, layer.bias, layer.activations, strict=True)
-    every, last = layer.run([_Simple(w, r, b.sum(axis=0), functions[0], finite) for w, r, b, functions in parts])
-    return every, last
+    states, last = layer.run([_RnnCell(w, r, b.sum(axis=0), functions[0], finite) for w, r, b, functions in parts])
+    return states, last
 
 
 def gru(
@@ -241,14 +253,14 @@ def gru(
         activations=activations,
     )  # fmt: skip
     parts = zip(layer.weights, layer.recurrence, layer.bias, layer.activations, strict=True)
-    every, last = layer.run([_Gated(*part, linear_before_reset) for part in parts])
-    return every, last
+    hidden_states, last = layer.run([_GatedCell(*part, linear_before_reset) for part in parts])
+    return hidden_states, last
 
 
-def _mask_outside(array: NDArray[Any], outside: NDArray[np.bool_]) -> NDArray[Any]:
-    if not outside.any():
+def _mask_outside(array: NDArray[Any], is_outside: NDArray[np.bool_]) -> NDArray[Any]:
+    if not is_outside.any():
         return array
-    return np.ma.MaskedArray(array, mask=np.broadcast_to(outside[:, np.newaxis], array.shape))
+    return np.ma.MaskedArray(array, mask=np.broadcast_to(is_outside[:, np.newaxis], array.shape))
 
 
 def _run_direction(
@@ -267,16 +279,16 @@ def _run_direction(
     sequence[...] = 0
     rows = np.arange(len(ends))
     late = (ends < len(inputs)) & reverse
-    for time in memory.in_time(range(len(inputs))):
-        at = np.where(time < ends, ends - 1 - time if reverse else time, 0)
+    for time in memory.within_time_limit(range(len(inputs))):
+        step_index = np.where(time < ends, ends - 1 - time if reverse else time, 0)
         running = time < ends
-        following = cell.step(inputs[at, rows], states)
-        before = [np.zeros_like(new) if old is None else old for new, old in zip(following, states, strict=True)]
+        next_states = cell.step(inputs[step_index, rows], states)
+        before = [np.zeros_like(new) if old is None else old for new, old in zip(next_states, states, strict=True)]
         if late.any() and states[0] is None:
-            multiplied = cell.step(inputs[at, rows], before)
-            following = [np.where(late[:, np.newaxis], a, b) for a, b in zip(multiplied, following, strict=True)]
-        arrays = [np.where(running[:, np.newaxis], new, old) for new, old in zip(following, before, strict=True)]
-        sequence[at[running], rows[running]] = arrays[0][running]
+            multiplied = cell.step(inputs[step_index, rows], before)
+            next_states = [np.where(late[:, np.newaxis], a, b) for a, b in zip(multiplied, next_states, strict=True)]
+        arrays = [np.where(running[:, np.newaxis], new, old) for new, old in zip(next_states, before, strict=True)]
+        sequence[step_index[running], rows[running]] = arrays[0][running]
         states = arrays
     return [state for state in states if state is not None]
 
@@ -284,8 +296,10 @@ def _run_direction(
 class _ClippedLstm(Lstm):
     """Gates whose clip maps nan to the lower bound."""
 
-    def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
-        return self.functions[which](values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip))
+    def gate(self, gate_index: int, values: NDArray[Any]) -> NDArray[Any]:
+        return self.functions[gate_index](
+            values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip)
+        )
 
     def returning(self, state: NDArray[Any] | None, first: int, last: int) -> NDArray[Any]:
         return self.state_bias if state is None else super().returning(state, first, last)
@@ -343,13 +357,15 @@ def lstm(
     bound = float(np.float32(clip)) if clipped else None
     cells = []
     for index in range(count):
-        functions = [partial(apply_float32, each) for each in layer.activations[index]]
-        own, state_bias = layer.bias[index]
-        seen = None if peephole is None else to_float64(peephole[0, 0, index])
-        network = _ClippedLstm(Plain(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
-        cells.append(_Cell(layer.weights[index], own, network))
-    every, last, last_cell = layer.run(cells)
-    return every, last, last_cell
+        functions = [partial(apply_float32, activation) for activation in layer.activations[index]]
+        input_bias, state_bias = layer.bias[index]
+        peephole_weights = None if peephole is None else to_float64(peephole[0, 0, index])
+        network = _ClippedLstm(
+            FloatWeights(layer.recurrence[index]), state_bias, peephole_weights, functions, bound, False, coupled
+        )
+        cells.append(_Cell(layer.weights[index], input_bias, network))
+    hidden_states, last, last_cell = layer.run(cells)
+    return hidden_states, last, last_cell
 
 
 def rnn_step(
@@ -367,7 +383,7 @@ def rnn_step(
     inputs: [batch, input]. hidden: [batch, hidden]. weights: [hidden, input]. recurrence: [hidden, hidden]. bias:
     [hidden], default 0. clip: bound of the activation's argument.
     """
-    return _single(Rnn, inputs, [hidden], weights, recurrence, bias, activations, clip)[0]
+    return _run_single_step(Rnn, inputs, [hidden], weights, recurrence, bias, activations, clip)[0]
 
 
 def gru_step(
@@ -387,7 +403,7 @@ def gru_step(
     the last part is the bias of the recurrence, which the reset gate multiplies after the product. Others as
     `rnn_step`.
     """
-    return _single(Gru, inputs, [hidden], weights, recurrence, bias, activations, clip, linear_before_reset)[0]
+    return _run_single_step(Gru, inputs, [hidden], weights, recurrence, bias, activations, clip, linear_before_reset)[0]
 
 
 def lstm_step(
@@ -410,11 +426,11 @@ def lstm_step(
     """
     if input_forget or weights_format != "fico":
         raise NoKernel("lstm_step: input_forget and weights_format other than fico are not supported")
-    new_hidden, new_cell = _single(Lstm, inputs, [hidden, cell], weights, recurrence, bias, activations, clip)
+    new_hidden, new_cell = _run_single_step(Lstm, inputs, [hidden, cell], weights, recurrence, bias, activations, clip)
     return new_hidden, new_cell
 
 
-def _single(
+def _run_single_step(
     kind: type[Network],
     inputs: NDArray[Any],
     states: list[NDArray[Any]],
@@ -430,14 +446,14 @@ def _single(
     for state in states:
         require_shape("recurrent", "a state", state.shape, (inputs.shape[0], recurrence.shape[1]))
     arrays = weights[np.newaxis], recurrence[np.newaxis], None if bias is None else bias[np.newaxis]
-    new_arrays = over_time(
+    new_arrays = run_sequences(
         kind, inputs[:, np.newaxis], [state[:, np.newaxis] for state in states], np.ones(len(inputs), np.int64), arrays,
         "forward", activations, clip, linear,
     )  # fmt: skip
-    return [each[:, 0] for each in new_arrays[1:]]
+    return [new_state[:, 0] for new_state in new_arrays[1:]]
 
 
-_WAYS: Final = {"forward": 1, "reverse": 1, "bidirectional": 2}
+_DIRECTION_COUNTS: Final = {"forward": 1, "reverse": 1, "bidirectional": 2}
 _NAMES: Final = ("relu", "sigmoid", "tanh")
 #: Positions of the gates input, output, forget and cell in the order forget, input, cell, output.
 _GATES: Final = [1, 3, 0, 2]
@@ -525,16 +541,16 @@ def _sequences(
         raise InputError("recurrent: expected sequence lengths of at least 0")
     ends = np.minimum(lengths, time).astype(np.int64)
     arrays = weights, recurrence, bias
-    sequence, *last = over_time(kind, inputs, states, ends, arrays, direction, activations, clip, linear)
-    behind = np.arange(time) >= ends[:, np.newaxis]
+    sequence, *last = run_sequences(kind, inputs, states, ends, arrays, direction, activations, clip, linear)
+    is_past_end = np.arange(time) >= ends[:, np.newaxis]
     unknown = (lengths == 0) | (lengths > time)
     return [
-        _masked_steps(sequence, behind[:, np.newaxis, :, np.newaxis]),
-        *(_masked_steps(each, unknown[:, np.newaxis, np.newaxis]) for each in last),
+        _masked_steps(sequence, is_past_end[:, np.newaxis, :, np.newaxis]),
+        *(_masked_steps(state, unknown[:, np.newaxis, np.newaxis]) for state in last),
     ]
 
 
-def over_time(
+def run_sequences(
     kind: type[Network],
     inputs: NDArray[Any],
     states: list[NDArray[Any]],
@@ -552,10 +568,10 @@ def over_time(
     in the order forget, input, cell, output.
     """
     weights, recurrence, bias = arrays
-    want_float("recurrent", inputs, *states, weights, recurrence, *(() if bias is None else (bias,)))
-    if direction not in _WAYS:
-        raise InputError(f"recurrent: unknown direction {direction!r:.60}; known: {', '.join(_WAYS)}")
-    ways, count, width = _WAYS[direction], len(kind.defaults), recurrence.shape[-1]
+    require_float("recurrent", inputs, *states, weights, recurrence, *(() if bias is None else (bias,)))
+    if direction not in _DIRECTION_COUNTS:
+        raise InputError(f"recurrent: unknown direction {direction!r:.60}; known: {', '.join(_DIRECTION_COUNTS)}")
+    ways, count, width = _DIRECTION_COUNTS[direction], len(kind.defaults), recurrence.shape[-1]
     if len(activations) != count or not {*activations} <= {*_NAMES}:
         raise InputError(f"recurrent: expected {count} of {', '.join(_NAMES)}, found {list(activations)!r:.60}")
     if clip is not None and not clip >= 0:  # builds write 0 where nothing is clipped
@@ -576,8 +592,11 @@ def over_time(
         "linear": linear,
         "batch_first": 1,
     }
-    both, turned = _biases(kind, bias, width), (_reorder_gates(kind, weights), _reorder_gates(kind, recurrence))
-    sequence, *last = map(np.ma.getdata, Sequences(kind, inputs, *turned, both, ends, states, None, options).run())
+    biases, reordered = (
+        _biases(kind, bias, width),
+        (_reorder_gates(kind, weights), _reorder_gates(kind, recurrence)),
+    )
+    sequence, *last = map(np.ma.getdata, Sequences(kind, inputs, *reordered, biases, ends, states, None, options).run())
     return [sequence.swapaxes(1, 2), *last]
 
 
@@ -585,7 +604,7 @@ def _reorder_gates(kind: type[Network], array: NDArray[Any]) -> NDArray[Any]:
     """Return weights or biases with LSTM gates in the order of `run_lstm`."""
     if kind is not Lstm:
         return array
-    return np.concatenate([np.split(array, 4, axis=1)[at] for at in _GATES], axis=1)
+    return np.concatenate([np.split(array, 4, axis=1)[gate_index] for gate_index in _GATES], axis=1)
 
 
 def _biases(kind: type[Network], bias: NDArray[Any] | None, width: int) -> NDArray[Any] | None:
@@ -596,10 +615,10 @@ def _biases(kind: type[Network], bias: NDArray[Any] | None, width: int) -> NDArr
     if bias is None:
         return None
     rows = kind.gates * width
-    own = np.zeros((len(bias), rows), bias.dtype)
+    bias_sums = np.zeros((len(bias), rows), bias.dtype)
     if bias.shape[1] > rows:
-        own[:, rows - width :] = bias[:, rows:]
-    return np.concatenate([_reorder_gates(kind, bias[:, :rows]), own], axis=1)
+        bias_sums[:, rows - width :] = bias[:, rows:]
+    return np.concatenate([_reorder_gates(kind, bias[:, :rows]), bias_sums], axis=1)
 
 
 def _masked_steps(array: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:

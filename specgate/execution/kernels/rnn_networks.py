@@ -13,7 +13,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.elementwise import ignore_warnings, require_float
 from specgate.execution.kernels.matmul import multiply_matrices
 from specgate.execution.kernels.quantize import quantize_over_range
 from specgate.execution.kernels.quantized_conv_matmul import integer_product
@@ -24,8 +24,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Gru", "Lstm", "Matrix", "Network", "Plain", "Rnn", "Sequences", "functions_of", "run_gru", "run_lstm",
-    "run_quantized_lstm", "run_rnn",
+    "FloatWeights",
+    "Gru",
+    "Lstm",
+    "Matrix",
+    "Network",
+    "Rnn",
+    "Sequences",
+    "functions_of",
+    "run_gru",
+    "run_lstm",
+    "run_quantized_lstm",
+    "run_rnn",
 ]  # fmt: skip
 
 
@@ -71,11 +81,11 @@ def functions_of(
     names: default if empty, compared case-insensitively. Each function with a coefficient uses the next one of `alphas`
     or `betas`, and after the last its default. Raises NoKernel without a default.
     """
-    chosen = list(defaults if names is None else names)
-    if len(chosen) < len(defaults):
-        raise InputError(f"recurrent: expected {len(defaults)} activations, found {len(chosen)}")
+    activation_names = list(defaults if names is None else names)
+    if len(activation_names) < len(defaults):
+        raise InputError(f"recurrent: expected {len(defaults)} activations, found {len(activation_names)}")
     first, second = iter(alphas), iter(betas)
-    return [_get_activation(name, first, second) for name in chosen[: len(defaults)]]
+    return [_get_activation(name, first, second) for name in activation_names[: len(defaults)]]
 
 
 def _get_activation(
@@ -102,7 +112,7 @@ class Matrix(Protocol):
         ...
 
 
-class Plain(NamedTuple):
+class FloatWeights(NamedTuple):
     """Unquantized weights, [rows, columns], in float64."""
 
     numbers: NDArray[Any]
@@ -129,14 +139,14 @@ class Network:
     linear: bool
     coupled: bool
 
-    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return the next states; entering: inputs @ weights + bias."""
+    def step(self, gate_inputs: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return the next states; gate_inputs: inputs @ weights + bias."""
         raise NotImplementedError
 
-    def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
-        return self.functions[which](values if self.clip is None else np.clip(values, -self.clip, self.clip))
+    def gate(self, gate_index: int, values: NDArray[Any]) -> NDArray[Any]:
+        return self.functions[gate_index](values if self.clip is None else np.clip(values, -self.clip, self.clip))
 
-    def returning(self, state: NDArray[Any], first: int, last: int) -> NDArray[Any]:
+    def recurrent_sums(self, state: NDArray[Any], first: int, last: int) -> NDArray[Any]:
         size = state.shape[1]
         part = slice(first * size, last * size)
         array: NDArray[Any] = self.recurrence.times(state, part) + self.state_bias[part]
@@ -147,21 +157,23 @@ class Rnn(Network):
     gates: ClassVar[int] = 1
     defaults: ClassVar[tuple[str, ...]] = ("tanh",)
 
-    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        return [self.gate(0, entering + self.returning(states[0], 0, 1))]
+    def step(self, gate_inputs: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return [self.gate(0, gate_inputs + self.recurrent_sums(states[0], 0, 1))]
 
 
 class Gru(Network):
     gates: ClassVar[int] = 3
     defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh")
 
-    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    def step(self, gate_inputs: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         (state,) = states
         size = state.shape[1]
-        both = self.gate(0, entering[:, : 2 * size] + self.returning(state, 0, 2))
-        update, reset = both[:, :size], both[:, size:]
-        seen = reset * self.returning(state, 2, 3) if self.linear else self.returning(reset * state, 2, 3)
-        proposed = self.gate(1, entering[:, 2 * size :] + seen)
+        gate_pair = self.gate(0, gate_inputs[:, : 2 * size] + self.recurrent_sums(state, 0, 2))
+        update, reset = gate_pair[:, :size], gate_pair[:, size:]
+        recurrent_input = (
+            reset * self.recurrent_sums(state, 2, 3) if self.linear else self.recurrent_sums(reset * state, 2, 3)
+        )
+        proposed = self.gate(1, gate_inputs[:, 2 * size :] + recurrent_input)
         return [(1.0 - update) * proposed + update * state]
 
 
@@ -171,21 +183,21 @@ class Lstm(Network):
     gates: ClassVar[int] = 4
     defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh", "tanh")
 
-    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    def step(self, gate_inputs: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         hidden, cell = states
-        gates, size = entering + self.returning(hidden, 0, 4), cell.shape[1]
+        gates, size = gate_inputs + self.recurrent_sums(hidden, 0, 4), cell.shape[1]
         if self.peephole is None and not self.coupled:  # three gates at once
-            let = self.gate(0, gates[:, : 3 * size])
-            following = let[:, 2 * size :] * cell + let[:, :size] * self.gate(1, gates[:, 3 * size :])
-            return [let[:, size : 2 * size] * self.functions[2](following), following]
+            gate_values = self.gate(0, gates[:, : 3 * size])
+            next_cell = gate_values[:, 2 * size :] * cell + gate_values[:, :size] * self.gate(1, gates[:, 3 * size :])
+            return [gate_values[:, size : 2 * size] * self.functions[2](next_cell), next_cell]
         to_input, to_output, to_forget, to_cell = (gates[:, n * size : (n + 1) * size] for n in range(4))
-        let_in = self.gate(0, to_input + self.peephole_term(0, cell))
-        kept = 1.0 - let_in if self.coupled else self.gate(0, to_forget + self.peephole_term(2, cell))
-        following = kept * cell + let_in * self.gate(1, to_cell)
-        return [self.gate(0, to_output + self.peephole_term(1, following)) * self.functions[2](following), following]
+        input_gate = self.gate(0, to_input + self.peephole_term(0, cell))
+        forget_gate = 1.0 - input_gate if self.coupled else self.gate(0, to_forget + self.peephole_term(2, cell))
+        next_cell = forget_gate * cell + input_gate * self.gate(1, to_cell)
+        return [self.gate(0, to_output + self.peephole_term(1, next_cell)) * self.functions[2](next_cell), next_cell]
 
-    def peephole_term(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
-        return 0.0 if self.peephole is None else np.split(self.peephole, 3)[which] * cell
+    def peephole_term(self, gate_index: int, cell: NDArray[Any]) -> NDArray[Any] | float:
+        return 0.0 if self.peephole is None else np.split(self.peephole, 3)[gate_index] * cell
 
 
 def run_rnn(
@@ -195,19 +207,19 @@ def run_rnn(
     bias: NDArray[Any] | None = None,
     lengths: NDArray[Any] | None = None,
     hidden: NDArray[Any] | None = None,
-    **how: Any,
+    **options: Any,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return all states and the last state of an ONNX RNN.
 
     States are [time, directions, batch, hidden]; the last has no time dimension. inputs: [time, batch, input]. weights:
     [directions, gates * hidden, input]. recurrence: [directions, gates * hidden, hidden]. bias: [directions, 2 * gates
     * hidden], of the inputs and then of the state. lengths: [batch]; states beyond them are 0. hidden: initial states,
-    [directions, batch, hidden]. Defaults are 0, and the whole time. how: size (hidden), direction (forward, reverse or
-    bidirectional), activations (names), alphas and betas (their coefficients in order), clip (of the gate activations'
-    arguments), batch_first (inputs are [batch, time, input], and states have the batch first). Raises NoKernel for
-    lengths outside of the time.
+    [directions, batch, hidden]. Defaults are 0, and the whole time. options: size (hidden), direction (forward, reverse
+    or bidirectional), activations (names), alphas and betas (their coefficients in order), clip (of the gate
+    activations' arguments), batch_first (inputs are [batch, time, input], and states have the batch first). Raises
+    NoKernel for lengths outside of the time.
     """
-    arrays = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    arrays = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, options).run()
     return arrays[0], arrays[1]
 
 
@@ -218,13 +230,13 @@ def run_gru(
     bias: NDArray[Any] | None = None,
     lengths: NDArray[Any] | None = None,
     hidden: NDArray[Any] | None = None,
-    **how: Any,
+    **options: Any,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return `run_rnn` of a GRU with gates update, reset, hidden.
 
-    how: also linear, with which the reset gate multiplies after the product with the state.
+    options: also linear, with which the reset gate multiplies after the product with the state.
     """
-    arrays = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    arrays = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, options).run()
     return arrays[0], arrays[1]
 
 
@@ -237,14 +249,14 @@ def run_lstm(
     hidden: NDArray[Any] | None = None,
     cell: NDArray[Any] | None = None,
     peephole: NDArray[Any] | None = None,
-    **how: Any,
+    **options: Any,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `run_rnn` of an LSTM, and the last cell.
 
     Gates are input, output, forget, cell. cell: as `hidden`. peephole: [directions, 3 * hidden], of input, output and
-    forget. how: also coupled, with which the forget gate is 1 less the input gate.
+    forget. options: also coupled, with which the forget gate is 1 less the input gate.
     """
-    arrays = Sequences(Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
+    arrays = Sequences(Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, options).run()
     return arrays[0], arrays[1], arrays[2]
 
 
@@ -261,46 +273,54 @@ class Sequences:
         lengths: NDArray[Any] | None,
         states: Sequence[NDArray[Any] | None],
         peephole: NDArray[Any] | None,
-        how: dict[str, Any],
+        options: dict[str, Any],
     ) -> None:
-        self.kind, self.how, self.dtype = kind, how, inputs.dtype
-        self.backwards = _DIRECTIONS.get(how.get("direction", "forward"), ())
-        if not self.backwards or inputs.ndim != 3 or recurrence.ndim != 3 or how.get("batch_first", 0) not in {0, 1}:
+        self.kind, self.how, self.dtype = kind, options, inputs.dtype
+        self.backwards = _DIRECTIONS.get(options.get("direction", "forward"), ())
+        if (
+            not self.backwards
+            or inputs.ndim != 3
+            or recurrence.ndim != 3
+            or options.get("batch_first", 0) not in {0, 1}
+        ):
             raise InputError(
                 f"recurrent: expected 3-D inputs and recurrence weights, and a direction in {', '.join(_DIRECTIONS)}"
             )
-        self.batch_first = bool(how.get("batch_first", 0))
+        self.batch_first = bool(options.get("batch_first", 0))
         self.data = np.swapaxes(inputs, 0, 1) if self.batch_first else inputs
-        many, width = len(self.backwards), recurrence.shape[2]
+        direction_count, width = len(self.backwards), recurrence.shape[2]
         (time, batch, size), rows = self.data.shape, kind.gates * width
         self.width = width
-        if how.get("size", width) != width:
-            raise InputError(f"recurrent: the weights have hidden size {width}, but hidden_size is {how['size']}")
-        require_shape("recurrent", "weights", weights.shape, (many, rows, size))
-        require_shape("recurrent", "recurrence", recurrence.shape, (many, rows, width))
+        if options.get("size", width) != width:
+            raise InputError(f"recurrent: the weights have hidden size {width}, but hidden_size is {options['size']}")
+        require_shape("recurrent", "weights", weights.shape, (direction_count, rows, size))
+        require_shape("recurrent", "recurrence", recurrence.shape, (direction_count, rows, width))
         if bias is not None:
-            require_shape("recurrent", "a bias", bias.shape, (many, 2 * rows))
+            require_shape("recurrent", "a bias", bias.shape, (direction_count, 2 * rows))
         if peephole is not None:
-            require_shape("recurrent", "peepholes", peephole.shape, (many, 3 * width))
+            require_shape("recurrent", "peepholes", peephole.shape, (direction_count, 3 * width))
         self.arrays = weights, recurrence
         self.bias, self.peephole = bias, peephole
-        shape = (batch, many, width) if self.batch_first else (many, batch, width)
+        shape = (batch, direction_count, width) if self.batch_first else (direction_count, batch, width)
         for state in states:
             if state is not None:
                 require_shape("recurrent", "a state", state.shape, shape)
-        self.states = [self._initial_state(state, (many, batch, width)) for state in states]
+        self.states = [self._initial_state(state, (direction_count, batch, width)) for state in states]
         if lengths is not None:
             require_shape("recurrent", "lengths", lengths.shape, (batch,))
             if lengths.size and not 0 <= int(lengths.min()) <= int(lengths.max()) <= time:
                 raise NoKernel(f"recurrent: it is unspecified how to handle a sequence length outside 0 to {time}")
         self.ends = np.full(batch, time) if lengths is None else lengths.astype(np.int64)
         self.functions = functions_of(
-            how.get("activations"), kind.defaults * many, how.get("alphas") or (), how.get("betas") or ()
+            options.get("activations"),
+            kind.defaults * direction_count,
+            options.get("alphas") or (),
+            options.get("betas") or (),
         )
 
-    def matrix(self, which: int, at: int) -> Matrix:
+    def matrix(self, operand_index: int, direction_index: int) -> Matrix:
         """Return one direction's weights: 0 of the inputs, 1 of the state."""
-        return Plain(to_float64(self.arrays[which][at]))
+        return FloatWeights(to_float64(self.arrays[operand_index][direction_index]))
 
     def _initial_state(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
         if state is None:
@@ -310,69 +330,72 @@ class Sequences:
     def run(self) -> list[NDArray[Any]]:
         """Return all states and the last ones in the inputs' type and layout."""
         time, batch = self.data.shape[:2]
-        whole = memory.empty((time, len(self.backwards), batch, self.width), np.dtype(np.float64))
-        whole[...] = 0
+        states = memory.empty((time, len(self.backwards), batch, self.width), np.dtype(np.float64))
+        states[...] = 0
         last = [np.empty((len(self.backwards), batch, self.width)) for _ in self.states]
-        with quiet():
-            for at, reverse in enumerate(self.backwards):
-                arrays = self._walk(at, whole[:, at], reverse=reverse)
+        with ignore_warnings():
+            for direction_index, reverse in enumerate(self.backwards):
+                arrays = self._walk(direction_index, states[:, direction_index], reverse=reverse)
                 for target, state in zip(last, arrays, strict=True):
-                    target[at] = state
+                    target[direction_index] = state
             if self.batch_first:
-                whole, last = whole.transpose(2, 0, 1, 3), [np.swapaxes(each, 0, 1) for each in last]
-            new_arrays = [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
-        return [new_arrays[0], *(self._mask_last_states(each) for each in new_arrays[1:])]
+                states, last = (
+                    states.transpose(2, 0, 1, 3),
+                    [np.swapaxes(final_state, 0, 1) for final_state in last],
+                )
+            new_arrays = [round_to(np.ascontiguousarray(final_state), self.dtype) for final_state in (states, *last)]
+        return [new_arrays[0], *(self._mask_last_states(final_state) for final_state in new_arrays[1:])]
 
     def _mask_last_states(self, state: NDArray[Any]) -> NDArray[Any]:
         """Return last states, masked for empty sequences, where undocumented."""
         if (self.ends > 0).all():
             return state
-        none = (self.ends == 0)[:, None, None] if self.batch_first else (self.ends == 0)[:, None]
-        return np.ma.MaskedArray(state, mask=np.broadcast_to(none, state.shape))
+        is_empty = (self.ends == 0)[:, None, None] if self.batch_first else (self.ends == 0)[:, None]
+        return np.ma.MaskedArray(state, mask=np.broadcast_to(is_empty, state.shape))
 
-    def _walk(self, at: int, sequence: NDArray[Any], *, reverse: bool) -> list[NDArray[Any]]:
+    def _walk(self, direction_index: int, sequence: NDArray[Any], *, reverse: bool) -> list[NDArray[Any]]:
         """Fill `sequence` [time, batch, hidden]; return the last states."""
-        network, entering = self._network(at)
-        states = [state[at].copy() for state in self.states]
-        time = len(entering)  # of the longest sequence
-        rows, every = np.arange(self.data.shape[1]), bool((self.ends == time).all())
-        for step in memory.in_time(range(time)):
-            if every:
+        network, gate_inputs = self._network(direction_index)
+        states = [state[direction_index].copy() for state in self.states]
+        time = len(gate_inputs)  # of the longest sequence
+        rows, all_full = np.arange(self.data.shape[1]), bool((self.ends == time).all())
+        for step in memory.within_time_limit(range(time)):
+            if all_full:
                 place = time - 1 - step if reverse else step
-                states = network.step(entering[place], states)
+                states = network.step(gate_inputs[place], states)
                 sequence[place] = states[0]
                 continue
             running = rows[step < self.ends]
             places = self.ends[running] - 1 - step if reverse else np.full(len(running), step)
-            following = network.step(entering[places, running], [state[running] for state in states])
-            for state, new in zip(states, following, strict=True):
+            next_states = network.step(gate_inputs[places, running], [state[running] for state in states])
+            for state, new in zip(states, next_states, strict=True):
                 state[running] = new
-            sequence[places, running] = following[0]
+            sequence[places, running] = next_states[0]
         return states
 
-    def _network(self, at: int) -> tuple[Network, NDArray[Any]]:
+    def _network(self, direction_index: int) -> tuple[Network, NDArray[Any]]:
         """Return one direction's network, and gate inputs of all steps.
 
         The latter are [time, batch, gates * hidden].
         """
         rows = self.kind.gates * self.width
-        both = np.zeros(2 * rows) if self.bias is None else to_float64(self.bias[at])
+        bias_sums = np.zeros(2 * rows) if self.bias is None else to_float64(self.bias[direction_index])
         _, batch, size = self.data.shape
         time = int(self.ends.max(initial=0))  # steps beyond the longest sequence are not read
-        memory.hold((time, batch, rows), np.dtype(np.float64))
+        memory.check_budget((time, batch, rows), np.dtype(np.float64))
         flat = to_float64(self.data[:time]).reshape(time * batch, size)
-        entering = self.matrix(0, at).times(flat, slice(None)).reshape(time, batch, rows) + both[:rows]
+        gates = self.matrix(0, direction_index).times(flat, slice(None)).reshape(time, batch, rows) + bias_sums[:rows]
         count = len(self.kind.defaults)
         network = self.kind(
-            self.matrix(1, at),
-            both[rows:],
-            None if self.peephole is None else to_float64(self.peephole[at]),
-            self.functions[at * count : (at + 1) * count],
+            self.matrix(1, direction_index),
+            bias_sums[rows:],
+            None if self.peephole is None else to_float64(self.peephole[direction_index]),
+            self.functions[direction_index * count : (direction_index + 1) * count],
             self.how.get("clip") or None,
             bool(self.how.get("linear", 0)),
             bool(self.how.get("coupled", 0)),
         )
-        return network, entering
+        return network, gates
 
 
 def run_quantized_lstm(
@@ -388,7 +411,7 @@ def run_quantized_lstm(
     hidden: NDArray[Any] | None = None,
     cell: NDArray[Any] | None = None,
     peephole: NDArray[Any] | None = None,
-    **how: Any,
+    **options: Any,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `run_lstm` with dynamically quantized inputs and int8 weights.
 
@@ -397,19 +420,19 @@ def run_quantized_lstm(
     sequence, states by that of all unfinished sequences, as in `quantize_over_range`. Masked where such a range is not
     finite. Other arguments: those of `run_lstm`.
     """
-    want_float("recurrent", inputs)
+    require_float("recurrent", inputs)
     if weights.ndim != 3 or recurrence.ndim != 3:
         raise InputError("recurrent: expected 3-D weights and recurrence weights")
     numbers = (weights_scale, weights_zero), (recurrence_scale, recurrence_zero)
     for pair in numbers:
-        for each in pair:
-            shape = (len(weights), weights.shape[2]) if each.ndim == 2 else (len(weights),)
-            require_shape("recurrent", "a scale or zero point", each.shape, shape)
-    turned = weights.swapaxes(1, 2), recurrence.swapaxes(1, 2)
-    run = _Quantized(Lstm, inputs, *turned, bias, lengths, [hidden, cell], peephole, how)
+        for state in pair:
+            shape = (len(weights), weights.shape[2]) if state.ndim == 2 else (len(weights),)
+            require_shape("recurrent", "a scale or zero point", state.shape, shape)
+    transposed_weights = weights.swapaxes(1, 2), recurrence.swapaxes(1, 2)
+    run = _QuantizedLstm(Lstm, inputs, *transposed_weights, bias, lengths, [hidden, cell], peephole, options)
     run.numbers = numbers
-    every, last, last_cell = run.run()
-    return (every, last, last_cell) if run.bounded else (_mask_nan(every), _mask_nan(last), _mask_nan(last_cell))
+    states, last, last_cell = run.run()
+    return (states, last, last_cell) if run.bounded else (_mask_nan(states), _mask_nan(last), _mask_nan(last_cell))
 
 
 def _mask_nan(array: NDArray[Any]) -> NDArray[Any]:
@@ -417,26 +440,29 @@ def _mask_nan(array: NDArray[Any]) -> NDArray[Any]:
     return np.ma.MaskedArray(array, mask=np.ma.getmaskarray(array) | np.isnan(np.ma.getdata(array)))
 
 
-class _Quantized(Sequences):
+class _QuantizedLstm(Sequences):
     numbers: tuple[tuple[NDArray[Any], NDArray[Any]], ...]
     bounded = True
 
-    def matrix(self, which: int, at: int) -> Matrix:
-        scale, zero = self.numbers[which]
-        rows = (self.arrays[which].shape[1],)
-        return _Scaled(
-            self, self.arrays[which][at].T, np.broadcast_to(scale[at], rows), np.broadcast_to(zero[at], rows)
+    def matrix(self, operand_index: int, direction_index: int) -> Matrix:
+        scale, zero = self.numbers[operand_index]
+        rows = (self.arrays[operand_index].shape[1],)
+        return _QuantizedWeights(
+            self,
+            self.arrays[operand_index][direction_index].T,
+            np.broadcast_to(scale[direction_index], rows),
+            np.broadcast_to(zero[direction_index], rows),
         )
 
 
 @dataclass(slots=True)
-class _Scaled:
+class _QuantizedWeights:
     """Quantized weights.
 
     numbers: [columns, rows]. scale, zero: [rows].
     """
 
-    run: _Quantized
+    run: _QuantizedLstm
     numbers: NDArray[Any]
     scale: NDArray[Any]
     zero: NDArray[Any]

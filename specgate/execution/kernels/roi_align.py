@@ -12,7 +12,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import quiet, require_shape, round_to, shape_of, to_float64
+from specgate.execution.kernels.arithmetic import quiet_nans, require_shape, round_to, shape_of, to_float64
 from specgate.execution.kernels.matmul import multiply_matrices
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ __all__ = [
     "sample_clamped",
 ]  # fmt: skip
 
-_FEW = 2**31
+_LIMIT = 2**31
 
 
 def align_regions(
@@ -69,10 +69,10 @@ def align_regions(
         corners = (region + to_type(shift_before)) * to_type(scale) + to_type(shift_behind)
         spans = (corners[2:] - corners[:2]).astype(to_type)
         spans = np.maximum(spans, to_type(1)) if clamp_size else spans
-        x, across = _sampling_points(corners[0], spans[0], width, samples)
-        y, down = _sampling_points(corners[1], spans[1], height, samples)
-        memory.hold((height, down, width, across), np.dtype(np.int8))
-        return y.reshape(-1), x.reshape(-1), (down, across)
+        x, x_flags = _sampling_points(corners[0], spans[0], width, samples)
+        y, y_flags = _sampling_points(corners[1], spans[1], height, samples)
+        memory.check_budget((height, y_flags, width, x_flags), np.dtype(np.int8))
+        return y.reshape(-1), x.reshape(-1), (y_flags, x_flags)
 
     _hold_regions("align_regions", inputs, regions, batches, 4)
     array = _pool_samples(
@@ -110,13 +110,13 @@ def align_turned_regions(
         centre = region[:2] * to_type(scale) - to_type(0.5)
         spans = (region[2:4] * to_type(scale)).astype(to_type)
         angle = -region[4] if clockwise else region[4]
-        x, across = _sampling_points(-spans[0] / to_type(2), spans[0], width, samples)
-        y, down = _sampling_points(-spans[1] / to_type(2), spans[1], height, samples)
+        x, x_flags = _sampling_points(-spans[0] / to_type(2), spans[0], width, samples)
+        y, y_flags = _sampling_points(-spans[1] / to_type(2), spans[1], height, samples)
         y = y[:, :, None, None]
         turn, rest = np.sin(angle), np.cos(angle)
-        grid = (height, down, width, across)
+        grid = (height, y_flags, width, x_flags)
         rows, columns = y * rest - x * turn + centre[1], y * turn + x * rest + centre[0]
-        return _broadcast_points(rows, grid), _broadcast_points(columns, grid), (down, across)
+        return _broadcast_points(rows, grid), _broadcast_points(columns, grid), (y_flags, x_flags)
 
     _hold_regions("align_turned_regions", inputs, regions, batches, 5)
     return _pool_samples(inputs, regions.astype(to_type), batches, (height, width), points, largest=False)
@@ -135,10 +135,10 @@ def _interpolated_on_lines(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any
 
     Interpolates between rows first.
     """
-    top, bottom, down = neighbours(y, planes.shape[1])
-    left, right, across = neighbours(x, planes.shape[2])
-    rows = np.take(planes, top, 1) * (1 - down)[:, None] + np.take(planes, bottom, 1) * down[:, None]
-    array: NDArray[Any] = np.take(rows, left, 2) * (1 - across) + np.take(rows, right, 2) * across
+    top, bottom, y_fraction = neighbours(y, planes.shape[1])
+    left, right, x_fraction = neighbours(x, planes.shape[2])
+    rows = np.take(planes, top, 1) * (1 - y_fraction)[:, None] + np.take(planes, bottom, 1) * y_fraction[:, None]
+    array: NDArray[Any] = np.take(rows, left, 2) * (1 - x_fraction) + np.take(rows, right, 2) * x_fraction
     array[:, (y < -1) | (y > planes.shape[1])] = 0
     array[:, :, (x < -1) | (x > planes.shape[2])] = 0
     return array
@@ -152,21 +152,21 @@ def _means_on_lines(
     The result is [channels, height, width]. grid: height, points down a bin, width, points across. The planes are
     finite: elements far away count 0 times.
     """
-    down, across = (
-        _weights(places, size, parts, each)
-        for places, size, parts, each in zip((y, x), planes.shape[1:], grid[::2], grid[1::2], strict=True)
+    y_weights, x_weights = (
+        _weights(places, size, parts, sample_count)
+        for places, size, parts, sample_count in zip((y, x), planes.shape[1:], grid[::2], grid[1::2], strict=True)
     )
-    return multiply_matrices(multiply_matrices(down, planes), across.T)
+    return multiply_matrices(multiply_matrices(y_weights, planes), x_weights.T)
 
 
-def _weights(places: NDArray[Any], size: int, parts: int, each: int) -> NDArray[Any]:
+def _weights(places: NDArray[Any], size: int, parts: int, sample_count: int) -> NDArray[Any]:
     """Return weights [parts, size] of elements in each bin's mean."""
     first, second, share = neighbours(places, size)
-    inside = ((places >= -1) & (places <= size)) / each
+    in_range = ((places >= -1) & (places <= size)) / sample_count
     array = np.zeros((parts, size))
-    part = np.arange(parts).repeat(each)
-    np.add.at(array, (part, first), (1 - share) * inside)
-    np.add.at(array, (part, second), share * inside)
+    part = np.arange(parts).repeat(sample_count)
+    np.add.at(array, (part, first), (1 - share) * in_range)
+    np.add.at(array, (part, second), share * in_range)
     return array
 
 
@@ -183,19 +183,19 @@ def _sum_of_four(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _weigh_neighbors(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> list[NDArray[Any]]:
     """Return the weighted neighbors that sum to `interpolated`."""
     rows, columns = planes.shape[1:]
-    outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
-    return [np.where(outside, 0.0, part) for part in _shares(planes, y, x)]
+    is_outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
+    return [np.where(is_outside, 0.0, part) for part in _shares(planes, y, x)]
 
 
 def _shares(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """Return the four weighted neighbors of each point, clamped to the edge."""
-    top, bottom, down = neighbours(y, planes.shape[1])
-    left, right, across = neighbours(x, planes.shape[2])
+    top, bottom, y_fraction = neighbours(y, planes.shape[1])
+    left, right, x_fraction = neighbours(x, planes.shape[2])
     return (
-        planes[:, top, left] * (1 - down) * (1 - across),
-        planes[:, top, right] * (1 - down) * across,
-        planes[:, bottom, left] * down * (1 - across),
-        planes[:, bottom, right] * down * across,
+        planes[:, top, left] * (1 - y_fraction) * (1 - x_fraction),
+        planes[:, top, right] * (1 - y_fraction) * x_fraction,
+        planes[:, bottom, left] * y_fraction * (1 - x_fraction),
+        planes[:, bottom, right] * y_fraction * x_fraction,
     )
 
 
@@ -220,15 +220,17 @@ def _sampling_points(start: Any, span: Any, parts: int, samples: int) -> tuple[N
     if not np.isfinite(start) or not np.isfinite(part):
         return np.zeros((parts, 0), type(span)), 0
     count = samples if samples > 0 else max(0, ceil(part))
-    if count >= _FEW:
-        raise InputError(f"align_regions: {count} sampling points per dimension are more than the limit of {_FEW - 1}")
-    memory.hold((parts, count), np.dtype(np.int8))
-    inside = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
-    return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
+    if count >= _LIMIT:
+        raise InputError(
+            f"align_regions: {count} sampling points per dimension are more than the limit of {_LIMIT - 1}"
+        )
+    memory.check_budget((parts, count), np.dtype(np.int8))
+    sample_offsets = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
+    return start + np.arange(parts, dtype=type(span))[:, None] * part + sample_offsets, count
 
 
 def _broadcast_points(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[Any]:
-    memory.hold(grid, np.dtype(np.int8))
+    memory.check_budget(grid, np.dtype(np.int8))
     return np.broadcast_to(places, grid).reshape(-1)
 
 
@@ -265,23 +267,23 @@ def _pool_samples(
     result = memory.empty((len(regions), channels, height, width), inputs.dtype)
     if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
-    lacking = np.full(len(regions), 0 in inputs.shape[2:])
-    result[lacking] = 0
+    is_undefined = np.full(len(regions), 0 in inputs.shape[2:])
+    result[is_undefined] = 0
     batch, planes, finite = -1, inputs, False
-    for index in memory.in_time(np.flatnonzero(~lacking)):
-        y, x, (down, across) = points(regions[index])
+    for index in memory.within_time_limit(np.flatnonzero(~is_undefined)):
+        y, x, (y_flags, x_flags) = points(regions[index])
         if not len(y) or not len(x) or np.isnan(y).any() or np.isnan(x).any():
-            lacking[index] = True
+            is_undefined[index] = True
             result[index] = 0
             continue
-        memory.hold((channels, height * down * width * across), np.dtype(np.int8))  # working memory
+        memory.check_budget((channels, height * y_flags * width * x_flags), np.dtype(np.int8))  # working memory
         if batches[index] != batch:
             batch = int(batches[index])
             planes = to_float64(inputs[batch])
             few = max(height * planes.shape[1], width * planes.shape[2]) <= planes.size
             finite = few and bool(np.isfinite(planes).all())
         if finite and lines and not largest and not of_parts:
-            means = _means_on_lines(planes, y, x, (height, down, width, across))
+            means = _means_on_lines(planes, y, x, (height, y_flags, width, x_flags))
             result[index] = round_to(means, inputs.dtype)
             continue
         if of_parts:
@@ -289,17 +291,17 @@ def _pool_samples(
             value = np.maximum.reduce(_weigh_neighbors(planes, y, x))
         else:
             value = _interpolated_on_lines(planes, y, x) if lines else sample_bilinear(planes, y, x)
-        parts = value.reshape(channels, height, down, width, across)
+        parts = value.reshape(channels, height, y_flags, width, x_flags)
         result[index] = round_to(parts.max((2, 4)) if largest else parts.mean((2, 4)), inputs.dtype)
-    if not lacking.any():
+    if not is_undefined.any():
         return result
-    mask = np.broadcast_to(lacking[:, None, None, None], result.shape)
+    mask = np.broadcast_to(is_undefined[:, None, None, None], result.shape)
     return np.ma.MaskedArray(result, mask=mask)
 
 
-_FEW_CROPS = 2**31
+_MAX_CROP_SAMPLES = 2**31
 #: Rounding error of a position, relative to its size.
-_NEAR = 1e-6
+_POSITION_TOLERANCE = 1e-6
 
 
 class Cropping(NamedTuple):
@@ -364,26 +366,26 @@ def crop_regions(
     """
     if regions.dtype != inputs.dtype:
         raise InputError(f"crop_regions: expected regions of type {inputs.dtype}, found {regions.dtype}")
-    cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
+    crop_options = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
     shape = shape_of("crop_regions", (batches.size, inputs.shape[1], height, width))
     result = memory.empty(shape, inputs.dtype)
-    lacking = np.ones((len(result), 1, height, width), np.bool_)
+    is_undefined = np.ones((len(result), 1, height, width), np.bool_)
     result[...] = 0
-    with memory.quiet():
-        for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
-            memory.hold((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # working memory
+    with memory.ignore_warnings():
+        for index, batch, points in each_region(inputs.shape, regions, batches, crop_options):
+            memory.check_budget((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # working memory
             planes = to_float64(inputs[batch])
             array = (
                 sample_clamped(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
             )
             array = np.where(points.outside, np.float64(np.float32(outside)), array)
             parts = array.reshape(len(array), *points.grid)
-            pooled = largest_of(parts, inputs.dtype) if largest else parts.mean((2, 4))
-            result[index] = round_to(pooled, inputs.dtype)
-            lacking[index, 0] = points.unsure.reshape(points.grid).any((1, 3))
-    if not lacking.any():
+            crops = largest_of(parts, inputs.dtype) if largest else parts.mean((2, 4))
+            result[index] = round_to(crops, inputs.dtype)
+            is_undefined[index, 0] = points.unsure.reshape(points.grid).any((1, 3))
+    if not is_undefined.any():
         return result
-    return np.ma.MaskedArray(result, mask=np.broadcast_to(lacking, shape))
+    return np.ma.MaskedArray(result, mask=np.broadcast_to(is_undefined, shape))
 
 
 def largest_of(parts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -392,14 +394,14 @@ def largest_of(parts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     parts: [channels, height, down, width, across].
     """
     lowest = np.float64(np.finfo(np.float32 if dtype.itemsize < 4 else dtype).min)
-    return np.asarray(np.fmax(np.fmax.reduce(quiet(parts), (2, 4)), lowest))
+    return np.asarray(np.fmax(np.fmax.reduce(quiet_nans(parts), (2, 4)), lowest))
 
 
 def nearest_places(places: NDArray[np.float32], size: int, *, upper: bool) -> NDArray[np.int64]:
     """Return the elements nearest to positions, ties lower or upper."""
     half = np.float32(0.5)
-    whole = np.floor(places + half) if upper else np.ceil(places - half)
-    return np.asarray(np.clip(whole, 0, size - 1), np.int64)
+    rounded = np.floor(places + half) if upper else np.ceil(places - half)
+    return np.asarray(np.clip(rounded, 0, size - 1), np.int64)
 
 
 def nearest_elements(planes: NDArray[Any], points: Points, *, upper: bool) -> NDArray[Any]:
@@ -413,46 +415,54 @@ def nearest_elements(planes: NDArray[Any], points: Points, *, upper: bool) -> ND
 
 
 def each_region(
-    sizes: tuple[int, ...], regions: NDArray[Any], batches: NDArray[Any], cropping: Cropping
+    sizes: tuple[int, ...], regions: NDArray[Any], batches: NDArray[Any], crop_options: Cropping
 ) -> Iterator[tuple[int, int, Points]]:
     """Yield index, map and points of each valid region, for maps of `sizes`."""
-    if len(sizes) != 4 or regions.ndim < 2 or batches.ndim < 1 or cropping.height < 1 or cropping.width < 1:
+    if len(sizes) != 4 or regions.ndim < 2 or batches.ndim < 1 or crop_options.height < 1 or crop_options.width < 1:
         raise InputError("crop_regions: expected 4-D feature maps, regions, and a batch index per region")
     require_shape("crop_regions", "regions", regions.shape, (*(1,) * (regions.ndim - 2), batches.size, 4))
     require_shape("crop_regions", "maps", batches.shape, (*(1,) * (batches.ndim - 1), batches.size))
-    scales = np.array([cropping.scale_x, cropping.scale_y] * 2, np.float32)
+    scales = np.array([crop_options.scale_x, crop_options.scale_y] * 2, np.float32)
     corners = regions.reshape(-1, 4).astype(np.float32) * scales
-    for index in memory.in_time(range(len(corners))):
+    for index in memory.within_time_limit(range(len(corners))):
         batch = int(batches.reshape(-1)[index])
         if not 0 <= batch < sizes[0] or not np.isfinite(corners[index]).all():
             continue
         x1, y1, x2, y2 = corners[index]
-        x, exact_x, across = _along_crop(x1, x2, cropping.width, cropping)
-        y, exact_y, down = _along_crop(y1, y2, cropping.height, cropping)
-        grid = (cropping.height, down, cropping.width, across)
+        x, exact_x, x_flags = _sample_axis(x1, x2, crop_options.width, crop_options)
+        y, exact_y, y_flags = _sample_axis(y1, y2, crop_options.height, crop_options)
+        grid = (crop_options.height, y_flags, crop_options.width, x_flags)
         if 0 in grid or not np.isfinite(x).all() or not np.isfinite(y).all():
             continue
-        memory.hold(grid, np.dtype(np.float64))
-        each = ((y, exact_y, sizes[2]), (x, exact_x, sizes[3]))
-        outside_flags = [_is_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
-        near = [_unsure(at, exact, size, to_corners=cropping.to_corners) for at, exact, size in each]
-        outside, unsure = (np.logical_or.outer(*pair).ravel() for pair in (outside_flags, near))
-        yield index, batch, Points(np.repeat(y, len(x)), np.tile(x, len(y)), grid, outside, unsure)
+        memory.check_budget(grid, np.dtype(np.float64))
+        axis_points = ((y, exact_y, sizes[2]), (x, exact_x, sizes[3]))
+        outside_flags = [
+            _is_outside(positions, size, to_corners=crop_options.to_corners) for positions, _, size in axis_points
+        ]
+        border_flags = [
+            _find_unsure(positions, exact, size, to_corners=crop_options.to_corners)
+            for positions, exact, size in axis_points
+        ]
+        is_outside, is_unsure = (np.logical_or.outer(*pair).ravel() for pair in (outside_flags, border_flags))
+        yield index, batch, Points(np.repeat(y, len(x)), np.tile(x, len(y)), grid, is_outside, is_unsure)
 
 
-def _unsure(places: NDArray[Any], exact: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
+def _find_unsure(places: NDArray[Any], exact: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
     """Return which positions depend on rounding to be inside or outside."""
-    least, most = (_is_outside(exact + by * (1 + np.abs(exact)), size, to_corners=to_corners) for by in (-_NEAR, _NEAR))
-    return np.asarray((least != most) & (places != exact), np.bool_)
+    least, upper_unsure = (
+        _is_outside(exact + tolerance * (1 + np.abs(exact)), size, to_corners=to_corners)
+        for tolerance in (-_POSITION_TOLERANCE, _POSITION_TOLERANCE)
+    )
+    return np.asarray((least != upper_unsure) & (places != exact), np.bool_)
 
 
 def _is_outside(places: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
-    outside = (places < 0) | (places > size - 1) if to_corners else (places <= -1) | (places >= size)
-    return np.asarray(outside, np.bool_)
+    is_outside = (places < 0) | (places > size - 1) if to_corners else (places <= -1) | (places >= size)
+    return np.asarray(is_outside, np.bool_)
 
 
-def _along_crop(
-    start: Any, end: Any, parts: int, cropping: Cropping
+def _sample_axis(
+    start: Any, end: Any, parts: int, crop_options: Cropping
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], int]:
     """Return all points between two corners, and their count per bin.
 
@@ -461,25 +471,28 @@ def _along_crop(
     to_type = np.float32
     span = end - start
     share = np.abs(span / to_type(parts))
-    result = ceil(share) if np.isfinite(share) else _FEW_CROPS
-    count = min(max(result, cropping.least), cropping.most)
-    if parts * count >= _FEW_CROPS:
+    result = ceil(share) if np.isfinite(share) else _MAX_CROP_SAMPLES
+    count = min(max(result, crop_options.least), crop_options.most)
+    if parts * count >= _MAX_CROP_SAMPLES:
         raise InputError(
-            f"crop_regions: {count} sampling points in each of {parts} bins are more than the limit of {_FEW_CROPS}"
+            f"crop_regions: {count} sampling points in each of {parts} bins are more than the limit of "
+            f"{_MAX_CROP_SAMPLES}"
         )
     total = parts * count
-    memory.hold((total,), np.dtype(to_type))
-    steps = max(1, total - 1 if cropping.to_corners else total)
+    memory.check_budget((total,), np.dtype(to_type))
+    steps = max(1, total - 1 if crop_options.to_corners else total)
     places = (
-        (np.arange(total, dtype=to_type) - to_type(cropping.behind)) * (span / to_type(steps))
+        (np.arange(total, dtype=to_type) - to_type(crop_options.behind)) * (span / to_type(steps))
         + start
-        - to_type(cropping.before)
+        - to_type(crop_options.before)
     )
-    exact = (np.arange(total) - np.float64(to_type(cropping.behind))) * (np.float64(end) - np.float64(start)) / steps
-    return places.astype(to_type), exact + np.float64(start) - np.float64(to_type(cropping.before)), count
+    exact = (
+        (np.arange(total) - np.float64(to_type(crop_options.behind))) * (np.float64(end) - np.float64(start)) / steps
+    )
+    return places.astype(to_type), exact + np.float64(start) - np.float64(to_type(crop_options.before)), count
 
 
-class _Picking(NamedTuple):
+class _SampleOptions(NamedTuple):
     """Sampling of points: interpolated, or nearest with ties upper or lower."""
 
     linear: bool
@@ -516,24 +529,24 @@ def crop_gradients(
     """
     shape = _maps(gradient, regions, batches, inputs, sizes, largest=largest)
     height, width = gradient.shape[2:]
-    cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
-    picking = _Picking(linear, upper)
+    crop_options = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
+    picking = _SampleOptions(linear, upper)
     by_maps = memory.empty(shape, np.dtype(np.float64))
     by_maps[...] = 0
     by_regions = np.zeros((batches.size, 4))
-    lacking = np.ones((batches.size, 4), np.bool_)
-    with memory.quiet():
-        for index, batch, points in each_region(shape, regions, batches, cropping):
-            memory.hold((shape[1], len(points.y)), np.dtype(np.int8))  # working memory
+    is_undefined = np.ones((batches.size, 4), np.bool_)
+    with memory.ignore_warnings():
+        for index, batch, points in each_region(shape, regions, batches, crop_options):
+            memory.check_budget((shape[1], len(points.y)), np.dtype(np.int8))  # working memory
             planes = None if inputs is None else to_float64(inputs[batch])
-            shares = _gradient_shares(to_float64(gradient[index]), points, planes, largest=largest, how=picking)
+            shares = _gradient_shares(to_float64(gradient[index]), points, planes, largest=largest, options=picking)
             _add(by_maps[batch], shares, points, picking)
-            lacking[index] = False
+            is_undefined[index] = False
             if planes is not None:
-                by_regions[index] = _by_corners(planes, shares, points, to_corners=to_corners, ahead=ahead)
+                by_regions[index] = _corner_gradients(planes, shares, points, to_corners=to_corners, forward_ends=ahead)
         corners = round_to(by_regions.reshape(regions.shape), regions.dtype)
-    if lacking.any():
-        corners = np.ma.MaskedArray(corners, mask=lacking.reshape(corners.shape))
+    if is_undefined.any():
+        corners = np.ma.MaskedArray(corners, mask=is_undefined.reshape(corners.shape))
     return round_to(by_maps, gradient.dtype), None if inputs is None else corners
 
 
@@ -553,9 +566,9 @@ def _maps(
             f"crop_gradients: a gradient of shape {list(gradient.shape)} does not match feature maps of shape "
             f"{list(shape)}"
         )
-    for what, array in (("regions", regions), ("maps", inputs)):
+    for noun, array in (("regions", regions), ("maps", inputs)):
         if array is not None and array.dtype != gradient.dtype:
-            raise InputError(f"crop_gradients: expected {what} of {gradient.dtype}, found {array.dtype}")
+            raise InputError(f"crop_gradients: expected {noun} of {gradient.dtype}, found {array.dtype}")
     if inputs is None and largest:
         raise InputError("crop_gradients: the maximum requires the feature maps, which are missing")
     if inputs is not None:
@@ -564,62 +577,66 @@ def _maps(
 
 
 def _gradient_shares(
-    incoming: NDArray[Any], points: Points, planes: NDArray[Any] | None, *, largest: bool, how: _Picking
+    incoming: NDArray[Any], points: Points, planes: NDArray[Any] | None, *, largest: bool, options: _SampleOptions
 ) -> NDArray[Any]:
     """Return each point's share of the gradient, 0 outside.
 
     The result is [channels, points].
     """
-    _, down, _, across = points.grid
-    wide = incoming[:, :, None, :, None]
+    _, row_count, _, column_count = points.grid
+    wide_gradient = incoming[:, :, None, :, None]
     if not largest or planes is None:
-        shares = np.broadcast_to(wide / (down * across), (len(incoming), *points.grid)).reshape(
+        shares = np.broadcast_to(wide_gradient / (row_count * column_count), (len(incoming), *points.grid)).reshape(
             len(incoming), prod(points.grid)
         )
     else:
-        shares = _of_largest(wide, points, planes, how)
+        shares = _gradient_at_maximum(wide_gradient, points, planes, options)
     return shares
 
 
-def _of_largest(wide: NDArray[Any], points: Points, planes: NDArray[Any], how: _Picking) -> NDArray[Any]:
+def _gradient_at_maximum(
+    wide_gradient: NDArray[Any], points: Points, planes: NDArray[Any], options: _SampleOptions
+) -> NDArray[Any]:
     """Return the gradient at each bin's first maximum, 0 elsewhere.
 
     The result is [channels, points].
     """
-    array = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(len(planes), *points.grid)
-    channels, (height, down, width, across) = len(array), points.grid
-    flat = array.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, down * across)
-    best = np.where(np.isnan(flat), -np.inf, flat).argmax(-1)[..., None]
-    chosen = np.zeros(flat.shape)
-    np.put_along_axis(chosen, best, wide[:, :, 0, :, 0][..., None], -1)
+    array = np.where(points.outside, 0.0, _values(planes, points, options)).reshape(len(planes), *points.grid)
+    channels, (height, row_count, width, column_count) = len(array), points.grid
+    flat = array.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, row_count * column_count)
+    best_indices = np.where(np.isnan(flat), -np.inf, flat).argmax(-1)[..., None]
+    shares = np.zeros(flat.shape)
+    np.put_along_axis(shares, best_indices, wide_gradient[:, :, 0, :, 0][..., None], -1)
     return (
-        chosen.reshape(channels, height, width, down, across)
+        shares.reshape(channels, height, width, row_count, column_count)
         .transpose(0, 1, 3, 2, 4)
         .reshape(channels, prod(points.grid))
     )
 
 
-def _values(planes: NDArray[Any], points: Points, how: _Picking) -> NDArray[Any]:
+def _values(planes: NDArray[Any], points: Points, options: _SampleOptions) -> NDArray[Any]:
     return (
-        sample_clamped(planes, points.y, points.x) if how.linear else nearest_elements(planes, points, upper=how.upper)
+        sample_clamped(planes, points.y, points.x)
+        if options.linear
+        else nearest_elements(planes, points, upper=options.upper)
     )
 
 
-def _add(maps: NDArray[Any], shares: NDArray[Any], points: Points, how: _Picking) -> None:
+def _add(maps: NDArray[Any], shares: NDArray[Any], points: Points, options: _SampleOptions) -> None:
     """Add shares to the elements that points are interpolated from."""
     channels, rows, columns = maps.shape
-    inside = ~points.outside
-    y, x, shares = points.y[inside], points.x[inside], shares[:, inside]
-    if how.linear:
-        (top, bottom, low), (left, right, beside) = neighbours(y, rows), neighbours(x, columns)
+    is_inside = ~points.outside
+    y, x, shares = points.y[is_inside], points.x[is_inside], shares[:, is_inside]
+    if options.linear:
+        (top, bottom, low), (left, right, x_fraction) = neighbours(y, rows), neighbours(x, columns)
         corners = [
-            (top, left, (1 - low) * (1 - beside)),
-            (top, right, (1 - low) * beside),
-            (bottom, left, low * (1 - beside)),
-            (bottom, right, low * beside),
+            (top, left, (1 - low) * (1 - x_fraction)),
+            (top, right, (1 - low) * x_fraction),
+            (bottom, left, low * (1 - x_fraction)),
+            (bottom, right, low * x_fraction),
         ]
     else:
-        row, column = nearest_places(y, rows, upper=how.upper), nearest_places(x, columns, upper=how.upper)
+        row, column = nearest_places(y, rows, upper=options.upper), nearest_places(x, columns, upper=options.upper)
         corners = [(row, column, np.ones(len(y)))]
     first = np.arange(channels)[:, None] * (rows * columns)
     for row, column, weight in corners:
@@ -627,33 +644,39 @@ def _add(maps: NDArray[Any], shares: NDArray[Any], points: Points, how: _Picking
         maps += np.bincount(places, (shares * weight).reshape(-1), maps.size).reshape(maps.shape)
 
 
-def _by_corners(
-    planes: NDArray[Any], shares: NDArray[Any], points: Points, *, to_corners: bool, ahead: bool
+def _corner_gradients(
+    planes: NDArray[Any], shares: NDArray[Any], points: Points, *, to_corners: bool, forward_ends: bool
 ) -> NDArray[Any]:
     """Return the gradients by x1, y1, x2 and y2 of one region."""
     rows, columns = planes.shape[1:]
-    (top, bottom, low), (left, right, beside) = (
-        _ends(points.y, rows, ahead=ahead),
-        _ends(points.x, columns, ahead=ahead),
+    (top, bottom, low), (left, right, x_fraction) = (
+        _neighbor_pairs(points.y, rows, forward_ends=forward_ends),
+        _neighbor_pairs(points.x, columns, forward_ends=forward_ends),
     )
     upper, lower = planes[:, top, right] - planes[:, top, left], planes[:, bottom, right] - planes[:, bottom, left]
-    before, behind = planes[:, bottom, left] - planes[:, top, left], planes[:, bottom, right] - planes[:, top, right]
-    across, down = ((1 - low) * upper + low * lower, (1 - beside) * before + beside * behind)
+    before, right_difference = (
+        planes[:, bottom, left] - planes[:, top, left],
+        planes[:, bottom, right] - planes[:, top, right],
+    )
+    x_gradient, y_gradient = (
+        (1 - low) * upper + low * lower,
+        (1 - x_fraction) * before + x_fraction * right_difference,
+    )
     values = []
-    for slopes, axes, size in ((across, (0, 1, 3), columns), (down, (1, 2, 3), rows)):
+    for slopes, axes, size in ((x_gradient, (0, 1, 3), columns), (y_gradient, (1, 2, 3), rows)):
         parts = np.where(points.outside, 0, slopes * shares).sum(0).reshape(points.grid).sum(axes)
-        count, whole = (len(parts) - 1, size - 1) if to_corners else (len(parts), size)
-        moved = np.arange(len(parts)) * (whole / count) if count else whole / 2
-        values.append(((parts * (whole - moved)).sum(), (parts * moved).sum()))
+        count, span_length = (len(parts) - 1, size - 1) if to_corners else (len(parts), size)
+        offsets = np.arange(len(parts)) * (span_length / count) if count else span_length / 2
+        values.append(((parts * (span_length - offsets)).sum(), (parts * offsets).sum()))
     (x1, x2), (y1, y2) = values
     return np.array([x1, y1, x2, y2])
 
 
-def _ends(
-    places: NDArray[np.float32], size: int, *, ahead: bool
+def _neighbor_pairs(
+    places: NDArray[np.float32], size: int, *, forward_ends: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
     """Return the neighbors of positions, and the distance from the first."""
     first = np.floor(places)
-    second = first + 1 if ahead else np.ceil(places)
-    near, far = (np.clip(at, 0, size - 1).astype(np.int64) for at in (first, second))
-    return near, far, to_float64(places - first)
+    second = first + 1 if forward_ends else np.ceil(places)
+    lower_index, upper_index = (np.clip(positions, 0, size - 1).astype(np.int64) for positions in (first, second))
+    return lower_index, upper_index, to_float64(places - first)

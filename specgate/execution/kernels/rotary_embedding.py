@@ -12,7 +12,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import broadcast_arrays, quiet, want_float
+from specgate.execution.kernels.elementwise import broadcast_arrays, ignore_warnings, require_float
 from specgate.execution.kernels.gather import places_in
 from specgate.execution.kernels.matmul import multiply_matrices
 
@@ -38,7 +38,7 @@ def rotate_pairs(
     `positions` [batch, time], or without it [batch, time, pairs]. interleaved: adjacent elements are a pair, else an
     element of the first half and one of the second. turned: number of elements of each head to rotate, 0 for all.
     """
-    want_float("rotary", inputs, cosines, sines)
+    require_float("rotary", inputs, cosines, sines)
     if inputs.ndim not in {3, 4} or interleaved not in {0, 1} or turned < 0 or (heads or 0) < 0:
         raise InputError(
             f"rotary: expected a 3-D or 4-D input and attributes of at least 0, found {list(inputs.shape)}"
@@ -54,14 +54,14 @@ def rotate_pairs(
     count = turned or size
     if size % 2 or count % 2 or count > size:
         raise InputError(f"rotary: expected an even number of rotated elements, at most {size}, found {count}")
-    angles = [_angles(each, positions, (batch, time, count // 2)) for each in (cosines, sines)]
-    memory.hold(data.shape, np.dtype(np.float64))
-    with quiet():
-        wide = to_float64(data)
+    angles = [_angles(angle_table, positions, (batch, time, count // 2)) for angle_table in (cosines, sines)]
+    memory.check_budget(data.shape, np.dtype(np.float64))
+    with ignore_warnings():
+        wide_data = to_float64(data)
         first, second = slice(0, count, 2) if interleaved else slice(0, count // 2), slice(count // 2, count)
         second = slice(1, count, 2) if interleaved else second
-        real, imaginary = wide[..., first], wide[..., second]
-        result = wide.copy()
+        real, imaginary = wide_data[..., first], wide_data[..., second]
+        result = wide_data.copy()
         result[..., first] = real * angles[0] - imaginary * angles[1]
         result[..., second] = real * angles[1] + imaginary * angles[0]
         result = result if inputs.ndim == 4 else result.swapaxes(1, 2).reshape(inputs.shape)
@@ -86,11 +86,11 @@ def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[in
 def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> NDArray[Any]:
     """Return SwiGLU: a * sigmoid(alpha * a) * b, of one shape and type."""
     a, b = broadcast_arrays("swi_glu", a, b)
-    want_float("swi_glu", a)
-    memory.hold(a.shape, np.dtype(np.float64))
-    with quiet():
-        wide = to_float64(a)
-        return round_to(wide / (1.0 + np.exp(-alpha * wide)) * to_float64(b), a.dtype)
+    require_float("swi_glu", a)
+    memory.check_budget(a.shape, np.dtype(np.float64))
+    with ignore_warnings():
+        wide_factor = to_float64(a)
+        return round_to(wide_factor / (1.0 + np.exp(-alpha * wide_factor)) * to_float64(b), a.dtype)
 
 
 def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: int = 0) -> NDArray[Any]:
@@ -99,7 +99,7 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
     theta: [batch, 2, 3] or [batch, 3, 4]. size: batch, channels and the spatial sizes. Positions are from -1 to 1, the
     centers of the outermost elements with align_corners, else their outer edges.
     """
-    want_float("affine_grid", theta)
+    require_float("affine_grid", theta)
     if theta.ndim != 3 or theta.shape[1] not in {2, 3} or theta.shape[2] != theta.shape[1] + 1:
         raise InputError(f"affine_grid: expected theta of shape [N, 2, 3] or [N, 3, 4], found {list(theta.shape)}")
     rank = theta.shape[1]
@@ -108,12 +108,12 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
     if numbers[0] != len(theta) or min(numbers[2:]) < 0 or align_corners not in {0, 1}:
         raise InputError(f"affine_grid: theta of batch size {len(theta)} does not match the size {numbers!r:.60}")
     shape = (len(theta), *numbers[2:], rank)
-    memory.hold(shape, np.dtype(np.float64))
+    memory.check_budget(shape, np.dtype(np.float64))
     if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted
         return memory.empty(shape, theta.dtype)
     steps = [_steps(n, centres=bool(align_corners)) for n in numbers[2:]]
     places = np.stack([*reversed(np.meshgrid(*steps, indexing="ij")), np.ones(numbers[2:])], axis=-1)
-    with quiet():
+    with ignore_warnings():
         array = multiply_matrices(places.reshape(1, -1, rank + 1), to_float64(theta).swapaxes(1, 2))
         return round_to(array.reshape(shape), theta.dtype)
 

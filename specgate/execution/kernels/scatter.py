@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["combine_elements", "combine_tuples", "scatter_elements", "scatter_tuples", "write_elements", "write_tuples"]
 
-_COMBINED: Final = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+_COMBINERS: Final = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 def scatter_elements(
@@ -34,8 +34,8 @@ def scatter_elements(
     """
     check_axis(axis, inputs.ndim, "scatter")
     require_shape("scatter", "updates", updates.shape, indices.shape)
-    others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
-    if indices.ndim != inputs.ndim or any(n > m for n, m in others):
+    cropped_sizes = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
+    if indices.ndim != inputs.ndim or any(n > m for n, m in cropped_sizes):
         raise InputError(
             f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
         )
@@ -74,17 +74,17 @@ def _write_updates(
         result = inputs.copy()
         result[places] = updates
         return result
-    if reduction not in _COMBINED or inputs.dtype.kind in "OUS":
+    if reduction not in _COMBINERS or inputs.dtype.kind in "OUS":
         raise InputError(f"scatter: expected none, add, mul, max or min of numbers, found {reduction!r:.60} of "
                          f"{inputs.dtype}")  # fmt: skip
     values = to_float32(inputs, inputs.dtype).copy()
-    with memory.quiet():
-        _COMBINED[reduction].at(values, places, to_float32(updates, updates.dtype))
+    with memory.ignore_warnings():
+        _COMBINERS[reduction].at(values, places, to_float32(updates, updates.dtype))
         return round_to(values, inputs.dtype)
 
 
 _REDUCED: Final = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum, "sub": np.subtract}
-_TRUTHS: Final = {"sum": np.logical_or, "prod": np.logical_and, "max": np.logical_or, "min": np.logical_and}
+_BOOLEAN_REDUCTIONS: Final = {"sum": np.logical_or, "prod": np.logical_and, "max": np.logical_or, "min": np.logical_and}
 
 
 def combine_elements(
@@ -103,17 +103,19 @@ def combine_elements(
     updates of one index, including the existing element if with_inputs. A mean of integers is rounded down. from_start:
     reject negative indices.
     """
-    at = one_place("scatter", axis, inputs.ndim)
+    axis_number = one_place("scatter", axis, inputs.ndim)
     require_shape("scatter", "updates", updates.shape, indices.shape)
-    others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != at]
-    if indices.ndim != inputs.ndim or any(n > m for n, m in others):
+    cropped_sizes = [
+        (n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis_number
+    ]
+    if indices.ndim != inputs.ndim or any(n > m for n, m in cropped_sizes):
         raise InputError(
             f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
         )
     if from_start and (indices < 0).any():
         raise InputError("scatter: expected indices of at least 0, found a negative one")
     places: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
-    places[at] = places_in("scatter", indices, inputs.shape[at])
+    places[axis_number] = places_in("scatter", indices, inputs.shape[axis_number])
     return _combine_updates(inputs, tuple(places), indices.shape, updates, reduction, with_inputs=with_inputs)
 
 
@@ -163,17 +165,17 @@ def _combine_updates(
     if reduction == "none":
         result[places] = updates.reshape(shape)
         return result
-    reductions = _TRUTHS if inputs.dtype.kind == "b" else {**_REDUCED, "mean": np.add}
+    reductions = _BOOLEAN_REDUCTIONS if inputs.dtype.kind == "b" else {**_REDUCED, "mean": np.add}
     if reduction not in reductions or inputs.dtype.kind in "OUS":
         raise InputError(f"scatter: the reduction {reduction!r:.40} is not defined for {inputs.dtype}")
     if is_stored(inputs.dtype):
         raise NoKernel(f"scatter: {reduction} of {inputs.dtype} is not implemented")
-    with memory.quiet():
+    with memory.ignore_warnings():
         values = to_float32(result, inputs.dtype).copy()
-        added = to_float32(updates, updates.dtype)
+        summands = to_float32(updates, updates.dtype)
         if not with_inputs:
-            values[places] = _neutral(reduction, values.dtype)
-        reductions[reduction].at(values, places, added)
+            values[places] = _neutral_element(reduction, values.dtype)
+        reductions[reduction].at(values, places, summands)
         if reduction == "mean":
             values = _mean(values, places, shape, with_inputs=with_inputs)
         return round_to(values, inputs.dtype)
@@ -190,7 +192,7 @@ def _mean(
     return np.asarray(sums // counts.astype(sums.dtype))
 
 
-def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
+def _neutral_element(reduction: str, dtype: np.dtype[Any]) -> Any:
     """Return the neutral element of a reduction."""
     if dtype.kind == "b":
         return reduction in {"prod", "min"}
@@ -208,15 +210,15 @@ def write_elements(inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray
     indices count from the end. Masked where several updates collide, and entirely for an index out of range.
     """
     check_axis(axis, inputs.ndim, "scatter")
-    others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
-    if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != others:
+    other_sizes = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
+    if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != other_sizes:
         raise InputError(
             f"scatter: indices of shape {list(indices.shape)} do not match data of shape {list(inputs.shape)}"
         )
-    places, outside = places_and_outside(indices, inputs.shape[axis])
-    at: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
-    at[axis] = places
-    return _scatter_updates(inputs, tuple(at), updates, outside, indices.shape)
+    places, is_outside = places_and_outside(indices, inputs.shape[axis])
+    index_arrays: list[NDArray[Any]] = list(np.indices(indices.shape, np.int64, sparse=True))
+    index_arrays[axis] = places
+    return _scatter_updates(inputs, tuple(index_arrays), updates, is_outside, indices.shape)
 
 
 def write_tuples(
@@ -238,16 +240,16 @@ def write_tuples(
     if indices.ndim != rank or not (1 <= input_dimensions <= rank and 1 <= index_dimensions <= rank):
         raise InputError(f"scatter: {input_dimensions} and {index_dimensions} dimensions of {rank} and {indices.ndim}")
     data = counted_dimensions(inputs, input_dimensions, "input")
-    chosen = counted_dimensions(indices, index_dimensions, "indices")
-    count = chosen.shape[-1]
+    index_array = counted_dimensions(indices, index_dimensions, "indices")
+    count = index_array.shape[-1]
     if count > data.ndim:
         raise InputError(f"scatter: index tuples of {count} numbers are too long for data of shape {list(data.shape)}")
-    shape = (*chosen.shape[:-1], *data.shape[count:])
+    shape = (*index_array.shape[:-1], *data.shape[count:])
     require_shape("scatter", "updates", updates.shape, (1,) * (rank - len(shape)) + shape)
-    arrays = [places_and_outside(chosen[..., i], size) for i, size in enumerate(data.shape[:count])]
-    outside = np.any([beyond for _, beyond in arrays], axis=0)
+    arrays = [places_and_outside(index_array[..., i], size) for i, size in enumerate(data.shape[:count])]
+    is_outside = np.any([part_outside for _, part_outside in arrays], axis=0)
     array = _scatter_updates(
-        data, tuple(places for places, _ in arrays), updates.reshape(shape), outside, chosen.shape[:-1]
+        data, tuple(places for places, _ in arrays), updates.reshape(shape), is_outside, index_array.shape[:-1]
     )
     return array.reshape(inputs.shape)
 
@@ -256,7 +258,7 @@ def _scatter_updates(
     inputs: NDArray[Any],
     places: tuple[NDArray[Any], ...],
     updates: NDArray[Any],
-    outside: NDArray[np.bool_],
+    is_outside: NDArray[np.bool_],
     shape: tuple[int, ...],
 ) -> NDArray[Any]:
     """Return `inputs` with the in-range updates written.
@@ -266,16 +268,16 @@ def _scatter_updates(
     if updates.dtype != inputs.dtype:
         raise InputError(f"scatter: expected updates of type {inputs.dtype}, found {updates.dtype}")
     require_shape("scatter", "updates", updates.shape, (*shape, *inputs.shape[len(places) :]))
-    inside = ~np.broadcast_to(outside, shape)
-    at = tuple(np.broadcast_to(each, shape)[inside] for each in places)
+    in_range = ~np.broadcast_to(is_outside, shape)
+    index_arrays = tuple(np.broadcast_to(place_array, shape)[in_range] for place_array in places)
     result = inputs.copy()
-    result[at] = updates[inside]
-    if not inside.all():  # an implementation may write it anywhere
+    result[index_arrays] = updates[in_range]
+    if not in_range.all():  # an implementation may write it anywhere
         return np.ma.MaskedArray(result, np.ones(result.shape, np.bool_))
     times = np.zeros(inputs.shape[: len(places)], np.int32)
-    np.add.at(times, at, 1)
-    several = times > 1
-    if not several.any():
+    np.add.at(times, index_arrays, 1)
+    has_duplicates = times > 1
+    if not has_duplicates.any():
         return result
-    wide = several.reshape(several.shape + (1,) * (inputs.ndim - several.ndim))
-    return np.ma.MaskedArray(result, np.broadcast_to(wide, inputs.shape))
+    duplicate_mask = has_duplicates.reshape(has_duplicates.shape + (1,) * (inputs.ndim - has_duplicates.ndim))
+    return np.ma.MaskedArray(result, np.broadcast_to(duplicate_mask, inputs.shape))

@@ -51,7 +51,7 @@ def sequence_of(inputs: Sequence[Any]) -> list[Any]:
 
 def sequence_at(sequence: list[Any], position: NDArray[Any]) -> Any:
     """Return the element at `position`, from -n to n-1."""
-    return sequence[_place(position, len(sequence), len(sequence) - 1)]
+    return sequence[_wrap_position(position, len(sequence), len(sequence) - 1)]
 
 
 def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[Any] | None = None) -> list[Any]:
@@ -61,7 +61,7 @@ def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[A
     """
     if sequence and sequence[0].dtype != tensor.dtype:
         raise InputError(f"expected a tensor of {sequence[0].dtype} for the sequence, found {tensor.dtype}")
-    place = len(sequence) if position is None else _place(position, len(sequence), len(sequence))
+    place = len(sequence) if position is None else _wrap_position(position, len(sequence), len(sequence))
     return [*sequence[:place], tensor, *sequence[place:]]
 
 
@@ -69,7 +69,7 @@ def sequence_without(sequence: list[Any], position: NDArray[Any] | None = None) 
     """Return `sequence` without its element at `position`, default the last."""
     if not sequence:
         raise InputError("expected a sequence with an element to erase, found an empty one")
-    place = len(sequence) - 1 if position is None else _place(position, len(sequence), len(sequence) - 1)
+    place = len(sequence) - 1 if position is None else _wrap_position(position, len(sequence), len(sequence) - 1)
     return [*sequence[:place], *sequence[place + 1 :]]
 
 
@@ -78,12 +78,12 @@ def sequence_length(sequence: list[Any]) -> NDArray[Any]:
     return np.array(len(sequence), np.int64)
 
 
-def _place(position: NDArray[Any], count: int, most: int) -> int:
+def _wrap_position(position: NDArray[Any], count: int, limit: int) -> int:
     if position.size != 1:
         raise InputError(f"expected a position of one element, found {position.size}")
     place = int(position.reshape(()))
-    if not -count <= place <= most:
-        raise InputError(f"expected a position from {-count} to {most} for {count} elements, found {place}")
+    if not -count <= place <= limit:
+        raise InputError(f"expected a position from {-count} to {limit} for {count} elements, found {place}")
     return place + count if place < 0 else place
 
 
@@ -99,8 +99,8 @@ def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArr
         raise InputError(f"expected an axis from {-rank} to {rank - 1}, found {axis}")
     axis %= rank
     for index, array in enumerate(sequence):
-        same = array.shape == first.shape if new_axis else _same_but(array.shape, first.shape, axis)
-        if not same:
+        shapes_agree = array.shape == first.shape if new_axis else _equal_except(array.shape, first.shape, axis)
+        if not shapes_agree:
             raise InputError(
                 f"tensor {index} of the shape {list(array.shape)} does not match the first, {list(first.shape)}"
             )
@@ -111,7 +111,7 @@ def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArr
     return matching_array
 
 
-def _same_but(shape: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
+def _equal_except(shape: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
     return len(shape) == len(other) and all(
         a == b for place, (a, b) in enumerate(zip(shape, other, strict=True)) if place != axis
     )
@@ -122,7 +122,7 @@ def _hold_parts(count: int) -> None:
 
     The number counts, even for arrays without elements.
     """
-    memory.hold((count, 8), np.dtype(np.float64))
+    memory.check_budget((count, 8), np.dtype(np.float64))
 
 
 def split_to_sequence(
@@ -139,7 +139,7 @@ def split_to_sequence(
     length = data.shape[axis]
     if split is None:
         _hold_parts(length)
-        places = ([place] if keepdims else place for place in memory.in_time(range(length)))
+        places = ([place] if keepdims else place for place in memory.within_time_limit(range(length)))
         return [np.take(data, place, axis=axis) for place in places]
     if split.ndim == 0:
         size = int(split)
@@ -154,7 +154,7 @@ def split_to_sequence(
     _hold_parts(len(sizes))
     return [
         np.take(data, range(end - size, end), axis=axis)
-        for size, end in memory.in_time(zip(sizes, map(int, ends), strict=True))
+        for size, end in memory.within_time_limit(zip(sizes, map(int, ends), strict=True))
     ]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.execution.kernels import elementwise
-from specgate.execution.kernels.arithmetic import turn_low_halves
+from specgate.execution.kernels.arithmetic import order_low_halves
 from specgate.execution.kernels.elementwise import rename_kernel
 from specgate.execution.kernels.pool import max_pool, max_pool_values
 from specgate.execution.kernels.reduce import arg_reduce, reduce
@@ -29,11 +29,11 @@ __all__ = [
 
 
 def _turn_value(value: Any) -> Any:
-    return turn_low_halves(value) if isinstance(value, np.ndarray) and value.dtype == np.int64 else value
+    return order_low_halves(value) if isinstance(value, np.ndarray) and value.dtype == np.int64 else value
 
 
-def _by_halves(name: str, kernel: Callable[..., Any], *, values: bool = False) -> Callable[..., Any]:
-    """Return the kernel with `turn_low_halves` applied to its inputs.
+def _wrap_kernel(name: str, kernel: Callable[..., Any], *, values: bool = False) -> Callable[..., Any]:
+    """Return the kernel with `order_low_halves` applied to its inputs.
 
     values: its (first) result holds some of them.
     """
@@ -48,15 +48,15 @@ def _by_halves(name: str, kernel: Callable[..., Any], *, values: bool = False) -
     return rename_kernel(name, run_turned)
 
 
-arg_reduce_by_halves = _by_halves("arg_reduce_by_halves", arg_reduce)
-greater_by_halves = _by_halves("greater_by_halves", elementwise.greater)
-greater_equal_by_halves = _by_halves("greater_equal_by_halves", elementwise.greater_equal)
-less_by_halves = _by_halves("less_by_halves", elementwise.less)
-less_equal_by_halves = _by_halves("less_equal_by_halves", elementwise.less_equal)
-max_pool_by_halves = _by_halves("max_pool_by_halves", max_pool, values=True)
-max_pool_values_by_halves = _by_halves("max_pool_values_by_halves", max_pool_values, values=True)
-maximum_by_halves = _by_halves("maximum_by_halves", elementwise.maximum, values=True)
-minimum_by_halves = _by_halves("minimum_by_halves", elementwise.minimum, values=True)
-place_by_halves = _by_halves("place_by_halves", reduce)
-reduce_by_halves = _by_halves("reduce_by_halves", reduce, values=True)
-top_k_by_halves = _by_halves("top_k_by_halves", top_k, values=True)
+arg_reduce_by_halves = _wrap_kernel("arg_reduce_by_halves", arg_reduce)
+greater_by_halves = _wrap_kernel("greater_by_halves", elementwise.greater)
+greater_equal_by_halves = _wrap_kernel("greater_equal_by_halves", elementwise.greater_equal)
+less_by_halves = _wrap_kernel("less_by_halves", elementwise.less)
+less_equal_by_halves = _wrap_kernel("less_equal_by_halves", elementwise.less_equal)
+max_pool_by_halves = _wrap_kernel("max_pool_by_halves", max_pool, values=True)
+max_pool_values_by_halves = _wrap_kernel("max_pool_values_by_halves", max_pool_values, values=True)
+maximum_by_halves = _wrap_kernel("maximum_by_halves", elementwise.maximum, values=True)
+minimum_by_halves = _wrap_kernel("minimum_by_halves", elementwise.minimum, values=True)
+place_by_halves = _wrap_kernel("place_by_halves", reduce)
+reduce_by_halves = _wrap_kernel("reduce_by_halves", reduce, values=True)
+top_k_by_halves = _wrap_kernel("top_k_by_halves", top_k, values=True)

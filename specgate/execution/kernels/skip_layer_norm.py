@@ -12,7 +12,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import want_float
+from specgate.execution.kernels.elementwise import require_float
 from specgate.execution.kernels.gather import slices_at
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def normalize_sum(
     batch, or with batch 1. scale, shift, bias: [size]. centred: layer normalization, else RMS normalization. Means and
     deviations are float32, with a last dimension of size 1.
     """
-    want_float("normalization", inputs)
+    require_float("normalization", inputs)
     if inputs.ndim not in {2, 3} or skip.ndim not in {2, 3} or skip.shape[-2:] != inputs.shape[-2:]:
         raise InputError(
             f"normalization: skip of shape {list(skip.shape)} does not match an input of shape {list(inputs.shape)}"
@@ -46,17 +46,17 @@ def normalize_sum(
         raise InputError(
             f"normalization: skip of shape {list(skip.shape)} does not match an input of shape {list(inputs.shape)}"
         )
-    for what, array in (("a scale", scale), ("a shift", shift), ("a bias", bias), ("a summand", skip)):
+    for noun, array in (("a scale", scale), ("a shift", shift), ("a bias", bias), ("a summand", skip)):
         if array is not None and array.dtype != inputs.dtype:
-            raise InputError(f"normalization: expected {what} of {inputs.dtype}, found {array.dtype}")
+            raise InputError(f"normalization: expected {noun} of {inputs.dtype}, found {array.dtype}")
         if array is not None and array is not skip:
-            require_shape("normalization", what, array.shape, inputs.shape[-1:])
-    memory.hold(inputs.shape, np.dtype(np.float64))
-    with memory.quiet():
+            require_shape("normalization", noun, array.shape, inputs.shape[-1:])
+    memory.check_budget(inputs.shape, np.dtype(np.float64))
+    with memory.ignore_warnings():
         total = to_float64(inputs) + to_float64(skip if skip.ndim == inputs.ndim or skip.ndim < 3 else skip[0])
         total = total if bias is None else total + to_float64(bias)
-        normal, mean, inverse = _normal(total, inputs.ndim - 1, epsilon, centred=centred)
-        result = normal * to_float64(scale)
+        normalized, mean, inverse = _normalize(total, inputs.ndim - 1, epsilon, centred=centred)
+        result = normalized * to_float64(scale)
         result = result if shift is None else result + to_float64(shift)
         single = np.dtype(np.float32)
         return (
@@ -67,19 +67,23 @@ def normalize_sum(
         )
 
 
-def _normal(
-    wide: NDArray[Any], axis: int, epsilon: float, *, centred: bool
+def _normalize(
+    wide_values: NDArray[Any], axis: int, epsilon: float, *, centred: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return normalized numbers, means (0 if not centred) and factors.
 
     Normalizes over the dimensions from `axis` on.
     """
-    axes = tuple(range(axis, wide.ndim))
-    count = np.float64(np.prod(wide.shape[axis:], dtype=np.int64))
-    mean = wide.sum(axis=axes, keepdims=True) / count if centred else np.zeros((*wide.shape[:axis], *(1,) * len(axes)))
-    wide = wide - mean
-    inverse = 1 / np.sqrt(np.square(wide).sum(axis=axes, keepdims=True) / count + np.float32(epsilon))
-    return wide * inverse, mean, inverse
+    axes = tuple(range(axis, wide_values.ndim))
+    count = np.float64(np.prod(wide_values.shape[axis:], dtype=np.int64))
+    mean = (
+        wide_values.sum(axis=axes, keepdims=True) / count
+        if centred
+        else np.zeros((*wide_values.shape[:axis], *(1,) * len(axes)))
+    )
+    wide_values = wide_values - mean
+    inverse = 1 / np.sqrt(np.square(wide_values).sum(axis=axes, keepdims=True) / count + np.float32(epsilon))
+    return wide_values * inverse, mean, inverse
 
 
 def normalize_roots(
@@ -95,16 +99,16 @@ def normalize_roots(
     scale broadcasts to `inputs`, and has the type of the result. statistics: the type of the inverse roots.
     """
     check_axis(axis, inputs.ndim, "normalization")
-    want_float("normalization", inputs, scale)
+    require_float("normalization", inputs, scale)
     if scale.ndim > inputs.ndim or any(
         n not in {1, m} for n, m in zip(scale.shape[::-1], inputs.shape[::-1], strict=False)
     ):
         raise InputError(
             f"normalization: a scale of shape {list(scale.shape)} does not match an input of shape {list(inputs.shape)}"
         )
-    with memory.quiet():
-        normal, _, inverse = _normal(inputs.astype(np.float64), axis, epsilon, centred=False)
-        return round_to(normal * to_float64(scale), scale.dtype), round_to(inverse, statistics)
+    with memory.ignore_warnings():
+        normalized, _, inverse = _normalize(inputs.astype(np.float64), axis, epsilon, centred=False)
+        return round_to(normalized * to_float64(scale), scale.dtype), round_to(inverse, statistics)
 
 
 def normalize_embeddings(
@@ -126,36 +130,36 @@ def normalize_embeddings(
     [rows, size]. scale, shift: [size]. position_ids: [batch, time] or [1, time], default from 0 on. mask: 1 for valid
     tokens; without a mask the counts are 0.
     """
-    want_float("embedding", word_table, place_table, scale, shift)
+    require_float("embedding", word_table, place_table, scale, shift)
     if words.ndim != 2 or word_table.ndim != 2:
         raise InputError(f"embedding: expected input_ids [batch, sequence], found {list(words.shape)}")
     if (segments is None) != (segment_table is None):
         raise InputError("embedding: segment_ids and segment_embedding must be given together")
     batch, time = words.shape
-    at = np.arange(time)[np.newaxis] if position_ids is None else position_ids
-    if at.shape not in {(batch, time), (1, time)}:
+    places = np.arange(time)[np.newaxis] if position_ids is None else position_ids
+    if places.shape not in {(batch, time), (1, time)}:
         raise InputError(
-            f"embedding: position_ids of shape {list(at.shape)} do not match input_ids of shape {list(words.shape)}"
+            f"embedding: position_ids of shape {list(places.shape)} do not match input_ids of shape {list(words.shape)}"
         )
-    pairs = [(words, word_table), (at, place_table)]
+    pairs = [(words, word_table), (places, place_table)]
     if segments is not None and segment_table is not None:
         pairs.append((segments, segment_table))
-    for each in (segments, mask):
-        if each is not None:
-            require_shape("embedding", "segment_ids or mask", each.shape, words.shape)
+    for optional_array in (segments, mask):
+        if optional_array is not None:
+            require_shape("embedding", "segment_ids or mask", optional_array.shape, words.shape)
     size = word_table.shape[1]
     for _, table in pairs:
         require_shape("embedding", "a table", table.shape[1:], (size,))
-    for each in (scale, shift):
-        require_shape("embedding", "a scale or shift", each.shape, (size,))
-    memory.hold((batch, time, size), np.dtype(np.float64))
+    for optional_array in (scale, shift):
+        require_shape("embedding", "a scale or shift", optional_array.shape, (size,))
+    memory.check_budget((batch, time, size), np.dtype(np.float64))
     if any(indices.size and int(indices.min()) < 0 for indices, _ in pairs):
         raise InputError("embedding: expected row indices of at least 0")
-    with memory.quiet():
+    with memory.ignore_warnings():
         total = sum(to_float64(slices_at(table, indices, axis=0)) for indices, table in pairs)
         total = np.broadcast_to(np.asarray(total), (batch, time, size))
-        normal, _, _ = _normal(total, 2, epsilon, centred=True)
-        result = round_to(normal * to_float64(scale) + to_float64(shift), word_table.dtype)
+        normalized, _, _ = _normalize(total, 2, epsilon, centred=True)
+        result = round_to(normalized * to_float64(scale) + to_float64(shift), word_table.dtype)
     return result, _count_mask(mask, batch), round_to(total, word_table.dtype)
 
 

@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Up to this block size each position of a block is written separately.
-_SMALL: Final = 8
+_MAX_SMALL_BLOCK: Final = 8
 
 
 def slice_counted(
@@ -123,8 +123,8 @@ def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int
     size = inputs.shape[axis]
     counts = (np.minimum(lengths, size) if clamped else lengths.astype(np.uint32)).astype(np.int64)
     places = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
-    turned = np.minimum(counts - 1 - places, size - 1)
-    return np.take_along_axis(inputs, np.where(places < counts, turned, places), axis)
+    reversed_places = np.minimum(counts - 1 - places, size - 1)
+    return np.take_along_axis(inputs, np.where(places < counts, reversed_places, places), axis)
 
 
 def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = False) -> NDArray[Any]:
@@ -139,12 +139,12 @@ def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = Fa
     split = (channels, block, block) if channel_first else (block, block, channels)
     parts = inputs.reshape(batch, *split, height, width)
     order = (0, 1, 4, 2, 5, 3) if channel_first else (0, 3, 4, 1, 5, 2)
-    moved = parts.transpose(order)
-    if block > _SMALL:
-        return moved.reshape(batch, channels, height * block, width * block)
-    result = memory.empty(moved.shape, inputs.dtype)
+    transposed = parts.transpose(order)
+    if block > _MAX_SMALL_BLOCK:
+        return transposed.reshape(batch, channels, height * block, width * block)
+    result = memory.empty(transposed.shape, inputs.dtype)
     for row, column in np.ndindex(block, block):  # whole rows at a time, where numpy would go from block to block
-        result[:, :, :, row, :, column] = moved[:, :, :, row, :, column]
+        result[:, :, :, row, :, column] = transposed[:, :, :, row, :, column]
     return result.reshape(batch, channels, height * block, width * block)
 
 
@@ -198,24 +198,24 @@ def slice_by_masks(
         raise InputError("slice: expected at most one ellipsis")
     if any(a + b + c > 1 for a, b, c in zip(new, shrunk, dots, strict=True)):
         raise NoKernel("slice: it is unspecified what a position in two masks means")
-    used = count - sum(new) - sum(dots)
-    if used > inputs.ndim:
-        raise InputError(f"slice: {used} slice positions exceed rank {inputs.ndim}")
+    used_count = count - sum(new) - sum(dots)
+    if used_count > inputs.ndim:
+        raise InputError(f"slice: {used_count} slice positions exceed rank {inputs.ndim}")
     index: list[Any] = []
     axis = 0
-    for at in range(count):
-        if new[at]:
+    for position in range(count):
+        if new[position]:
             index.append(np.newaxis)
-        elif dots[at]:
+        elif dots[position]:
             index.append(Ellipsis)
-            axis += inputs.ndim - used
-        elif shrunk[at]:
-            index.append(_place(int(begin[at]), inputs.shape[axis]))
+            axis += inputs.ndim - used_count
+        elif shrunk[position]:
+            index.append(_clamp_position(int(begin[position]), inputs.shape[axis]))
             axis += 1
         else:
-            first = None if without_begin[at] else int(begin[at])
-            last = None if without_end[at] else int(end[at])
-            index.append(_range(first, last, steps[at], inputs.shape[axis]))
+            first = None if without_begin[position] else int(begin[position])
+            last = None if without_end[position] else int(end[position])
+            index.append(_range(first, last, steps[position], inputs.shape[axis]))
             axis += 1
     return np.asarray(inputs[tuple(index)]).copy()
 
@@ -235,15 +235,15 @@ def write_slices(
     """
     if not start.shape == stop.shape == step.shape or start.ndim != 1 or start.size > inputs.ndim:
         raise InputError("slice: expected starts, ends and steps of the same length, at most the rank of the input")
-    along = list(range(start.size)) if axes is None else axes.tolist()
-    if len(along) != start.size or any(not -inputs.ndim <= axis < inputs.ndim for axis in along):
-        raise InputError(f"slice: expected one axis per start, in range for rank {inputs.ndim}, found {along!r:.80}")
-    places = [axis % inputs.ndim for axis in along]
+    dims = list(range(start.size)) if axes is None else axes.tolist()
+    if len(dims) != start.size or any(not -inputs.ndim <= axis < inputs.ndim for axis in dims):
+        raise InputError(f"slice: expected one axis per start, in range for rank {inputs.ndim}, found {dims!r:.80}")
+    places = [axis % inputs.ndim for axis in dims]
     if len(set(places)) != len(places) or 0 in step.tolist():
         raise InputError("slice: expected distinct axes, and steps other than 0")
     index = [slice(None)] * inputs.ndim
-    for axis, first, last, by in zip(places, start.tolist(), stop.tolist(), step.tolist(), strict=True):
-        index[axis] = _range(first, last, by, inputs.shape[axis])
+    for axis, first, last, increment in zip(places, start.tolist(), stop.tolist(), step.tolist(), strict=True):
+        index[axis] = _range(first, last, increment, inputs.shape[axis])
     result = inputs.copy()
     require_shape("slice", "updates", updates.shape, result[tuple(index)].shape)
     if updates.dtype != inputs.dtype:
@@ -259,10 +259,10 @@ def _bits(mask: Sequence[int] | None, count: int) -> list[int]:
     return bits + [0] * (count - len(bits))
 
 
-def _place(at: int, size: int) -> int:
-    if not -size <= at < size:
-        raise InputError(f"slice: {at} is out of range for size {size}")
-    return at
+def _clamp_position(position: int, size: int) -> int:
+    if not -size <= position < size:
+        raise InputError(f"slice: {position} is out of range for size {size}")
+    return position
 
 
 def _range(first: int | None, last: int | None, step: int, size: int) -> slice:
@@ -289,7 +289,7 @@ def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = 
     places = np.flatnonzero(condition)
     if places.size and places[-1] >= data.shape[place]:
         raise NoKernel("compress: true conditions beyond the last slice are unspecified")
-    memory.hold((*data.shape[:place], len(places), *data.shape[place + 1 :]), data.dtype)
+    memory.check_budget((*data.shape[:place], len(places), *data.shape[place + 1 :]), data.dtype)
     return np.take(data, places, place)
 
 
@@ -298,19 +298,19 @@ def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | N
 
     axes: default all. Of an odd difference the larger part is at the end.
     """
-    chosen = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
+    axis_numbers = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
     numbers = [int(size) for size in shape.reshape(-1)]
-    if shape.ndim != 1 or len(numbers) != len(chosen) or len(set(chosen)) != len(chosen):
-        raise InputError(f"centre: expected one size per axis of {chosen!r:.60}, found {len(numbers)}")
-    if any(not 0 <= axis < inputs.ndim for axis in chosen) or min(numbers, default=0) < 0:
-        raise InputError(f"centre: invalid sizes {numbers!r:.60} or axes {chosen!r:.60} for rank {inputs.ndim}")
-    whole = list(inputs.shape)
+    if shape.ndim != 1 or len(numbers) != len(axis_numbers) or len(set(axis_numbers)) != len(axis_numbers):
+        raise InputError(f"centre: expected one size per axis of {axis_numbers!r:.60}, found {len(numbers)}")
+    if any(not 0 <= axis < inputs.ndim for axis in axis_numbers) or min(numbers, default=0) < 0:
+        raise InputError(f"centre: invalid sizes {numbers!r:.60} or axes {axis_numbers!r:.60} for rank {inputs.ndim}")
+    padded_shape = list(inputs.shape)
     source, target = [slice(None)] * inputs.ndim, [slice(None)] * inputs.ndim
-    for axis, size in zip(chosen, numbers, strict=True):
-        old, whole[axis] = inputs.shape[axis], size
+    for axis, size in zip(axis_numbers, numbers, strict=True):
+        old, padded_shape[axis] = inputs.shape[axis], size
         first = abs(old - size) // 2
         (source if old > size else target)[axis] = slice(first, first + min(old, size))
-    result = memory.empty(tuple(whole), inputs.dtype)
+    result = memory.empty(tuple(padded_shape), inputs.dtype)
     if result.size > inputs.size or any(part != slice(None) for part in target):
         result[...] = zero_of("centre", inputs.dtype)
     result[tuple(target)] = inputs[tuple(source)]
@@ -353,9 +353,9 @@ def write_into_buffer(
     result[...] = buffer
     if not length:
         return result
-    at = (begins[:, None] + np.arange(count)) % length
-    moved, new = np.moveaxis(result, place, 1), np.moveaxis(update, place, 1)
-    moved[np.arange(len(buffer))[:, None], at] = new
+    positions = (begins[:, None] + np.arange(count)) % length
+    moved_result, new = np.moveaxis(result, place, 1), np.moveaxis(update, place, 1)
+    moved_result[np.arange(len(buffer))[:, None], positions] = new
     return result
 
 
@@ -375,27 +375,27 @@ def place_again(
     at the start. Of several elements at one index the last one wins.
     """
     rank = inputs.ndim - 2
-    steps, around = list(strides or [1] * rank), list(pads or [0] * (2 * rank))
+    steps, pad_list = list(strides or [1] * rank), list(pads or [0] * (2 * rank))
     require_shape("unpool", "places", indices.shape, inputs.shape)
-    if rank < 1 or len(window) != rank or len(steps) != rank or len(around) != 2 * rank:
+    if rank < 1 or len(window) != rank or len(steps) != rank or len(pad_list) != 2 * rank:
         raise InputError(f"unpool: expected {rank} window sizes and strides, and {2 * rank} pads")
-    if min(*window, *steps) < 1 or min(around) < 0:
+    if min(*window, *steps) < 1 or min(pad_list) < 0:
         raise InputError("unpool: expected window sizes and strides above 0, and pads of at least 0")
-    sides = zip(inputs.shape[2:], steps, window, around[:rank], around[rank:], strict=True)
+    sides = zip(inputs.shape[2:], steps, window, pad_list[:rank], pad_list[rank:], strict=True)
     least = (*inputs.shape[:2], *((n - 1) * step + k - a - b for n, step, k, a, b in sides))
-    whole = least if shape is None else tuple(int(n) for n in shape.reshape(-1))
-    if len(whole) != inputs.ndim or min(least) < 0 or min(whole) < 0:
-        raise InputError(f"unpool: the output cannot have the shape {list(whole)!r:.60}")
+    result_sizes = least if shape is None else tuple(int(n) for n in shape.reshape(-1))
+    if len(result_sizes) != inputs.ndim or min(least) < 0 or min(result_sizes) < 0:
+        raise InputError(f"unpool: the output cannot have the shape {list(result_sizes)!r:.60}")
     result = memory.empty(least, inputs.dtype)
     if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= result.size):
         raise NoKernel(f"unpool: it is unspecified what an index outside the {result.size} elements means")
     result[...] = 0
     result.reshape(-1)[indices.reshape(-1)] = inputs.reshape(-1)
-    if whole == least:
+    if result_sizes == least:
         return result
-    if any(n < m for n, m in zip(whole, least, strict=True)):
-        raise NoKernel(f"unpool: it is unspecified how an output of shape {list(whole)} contains {list(least)}")
-    larger = memory.empty(whole, inputs.dtype)
+    if any(n < m for n, m in zip(result_sizes, least, strict=True)):
+        raise NoKernel(f"unpool: it is unspecified how an output of shape {list(result_sizes)} contains {list(least)}")
+    larger = memory.empty(result_sizes, inputs.dtype)
     larger[...] = 0
     larger[tuple(slice(n) for n in least)] = result
     return larger
@@ -410,12 +410,12 @@ def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
         raise InputError(f"reverse: expected 1-D axes, found rank {axes.ndim}")
     if axes.dtype.kind == "b":
         require_shape("reverse", "one bool per dimension", axes.shape, (inputs.ndim,))
-        chosen = np.flatnonzero(axes).tolist()
+        axis_numbers = np.flatnonzero(axes).tolist()
     else:
-        chosen = axes.tolist()
-    for axis in chosen:
+        axis_numbers = axes.tolist()
+    for axis in axis_numbers:
         check_axis(axis, inputs.ndim, "reverse")
-    return np.flip(inputs, tuple(set(chosen))).copy() if chosen else inputs.copy()
+    return np.flip(inputs, tuple(set(axis_numbers))).copy() if axis_numbers else inputs.copy()
 
 
 def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
@@ -429,14 +429,14 @@ def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) ->
     if len(shifts) != len(places):
         raise InputError(f"roll: expected one shift per axis ({len(places)}), found {len(shifts)}")
     total = [0] * inputs.ndim
-    for by, axis in zip(shifts, places, strict=True):
-        at = axis + inputs.ndim if axis < 0 else axis
-        check_axis(at, inputs.ndim, "roll")
-        total[at] += by
+    for distance, axis in zip(shifts, places, strict=True):
+        axis_number = axis + inputs.ndim if axis < 0 else axis
+        check_axis(axis_number, inputs.ndim, "roll")
+        total[axis_number] += distance
     result = inputs.copy()
-    for axis, (by, size) in enumerate(zip(total, inputs.shape, strict=True)):
-        if size and by % size:
-            result = np.roll(result, by % size, axis)
+    for axis, (distance, size) in enumerate(zip(total, inputs.shape, strict=True)):
+        if size and distance % size:
+            result = np.roll(result, distance % size, axis)
     return result
 
 
@@ -448,14 +448,14 @@ def reverse_parts(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int
     check_axis(time_axis, inputs.ndim, "reverse")
     check_axis(batch_axis, inputs.ndim, "reverse")
     require_shape("reverse", "lengths", lengths.shape, (inputs.shape[batch_axis],))
-    most = inputs.shape[time_axis]
+    steps = inputs.shape[time_axis]
     if time_axis == batch_axis:
         raise NoKernel(f"reverse: expected different sequence and batch axes, found {time_axis} for both")
     numbers = lengths.astype(np.float64)
-    if not ((numbers >= 1) & (numbers <= most) & (numbers == np.floor(numbers))).all():
-        raise InputError(f"reverse: expected integer lengths from 1 to {most}")
+    if not ((numbers >= 1) & (numbers <= steps) & (numbers == np.floor(numbers))).all():
+        raise InputError(f"reverse: expected integer lengths from 1 to {steps}")
     shape = [1] * inputs.ndim
     shape[batch_axis] = len(lengths)
-    until = numbers.astype(np.int64).reshape(shape)
-    places = np.arange(most, dtype=np.int64).reshape([-1 if axis == time_axis else 1 for axis in range(inputs.ndim)])
-    return np.take_along_axis(inputs, np.where(places < until, until - 1 - places, places), time_axis)
+    end_steps = numbers.astype(np.int64).reshape(shape)
+    places = np.arange(steps, dtype=np.int64).reshape([-1 if axis == time_axis else 1 for axis in range(inputs.ndim)])
+    return np.take_along_axis(inputs, np.where(places < end_steps, end_steps - 1 - places, places), time_axis)

@@ -10,7 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import blocks_of, check_axes, check_axis, require_shape, round_to, to_float64
-from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.elementwise import ignore_warnings, require_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,18 +22,18 @@ __all__ = [
     "log_softmax_along", "sequence_loss", "softmax", "softmax_along", "softmax_loss",
 ]  # fmt: skip
 
-_LEAST: Final = 1e-20
+_MIN_PROBABILITY: Final = 1e-20
 #: Up to this many terms a product with ones is as precise as pairwise sums.
-_FEW: Final = 2**10
+_MAX_PRODUCT_TERMS: Final = 2**10
 
 
 def softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
     """Return the softmax over `axes`; without axes each element is a group."""
-    want_float("softmax", x)
-    along = check_axes(axes, x.ndim, "softmax")
-    with quiet():
-        shifted = np.exp(_below_largest(x, along))
-        return round_to(shifted / shifted.sum(axis=along, keepdims=True), x.dtype)
+    require_float("softmax", x)
+    axis_numbers = check_axes(axes, x.ndim, "softmax")
+    with ignore_warnings():
+        shifted = np.exp(_subtract_maximum(x, axis_numbers))
+        return round_to(shifted / shifted.sum(axis=axis_numbers, keepdims=True), x.dtype)
 
 
 def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
@@ -41,20 +41,22 @@ def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
 
     Otherwise the whole group would be nan.
     """
-    want_float("log_softmax", x)
-    along = check_axes(axes, x.ndim, "log_softmax")
-    with quiet():
-        shifted = _below_largest(x, along)
-        total = np.fmax(np.exp(shifted).sum(axis=along, keepdims=True), _LEAST)
+    require_float("log_softmax", x)
+    axis_numbers = check_axes(axes, x.ndim, "log_softmax")
+    with ignore_warnings():
+        shifted = _subtract_maximum(x, axis_numbers)
+        total = np.fmax(np.exp(shifted).sum(axis=axis_numbers, keepdims=True), _MIN_PROBABILITY)
         return round_to(shifted - np.log(total), x.dtype)
 
 
-def _below_largest(x: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
+def _subtract_maximum(x: NDArray[Any], axis_numbers: tuple[int, ...]) -> NDArray[Any]:
     """Return float64 elements less their group's maximum, against overflow."""
-    wide = x.astype(np.float64)
+    wide_values = x.astype(np.float64)
     # np.fmax propagates signaling nan
-    below: NDArray[Any] = wide - np.where(np.isnan(wide), -np.inf, wide).max(axis=along, keepdims=True)
-    return below
+    differences: NDArray[Any] = wide_values - np.where(np.isnan(wide_values), -np.inf, wide_values).max(
+        axis=axis_numbers, keepdims=True
+    )
+    return differences
 
 
 def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
@@ -62,16 +64,16 @@ def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
 
     The order is row-major. nan is ignored unless it comes first in its group.
     """
-    want_float("hardmax", x)
-    along = check_axes(axes, x.ndim, "hardmax")
-    rest = tuple(axis for axis in range(x.ndim) if axis not in along)
-    grouped = x.transpose(*rest, *along)
-    rows = grouped.reshape(prod(x.shape[axis] for axis in rest), prod(x.shape[axis] for axis in along))
+    require_float("hardmax", x)
+    axis_numbers = check_axes(axes, x.ndim, "hardmax")
+    rest = tuple(axis for axis in range(x.ndim) if axis not in axis_numbers)
+    grouped = x.transpose(*rest, *axis_numbers)
+    rows = grouped.reshape(prod(x.shape[axis] for axis in rest), prod(x.shape[axis] for axis in axis_numbers))
     result = np.zeros(rows.shape, x.dtype)
     if rows.size:
         largest = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)
         result[np.arange(len(rows)), np.where(np.isnan(rows[:, 0]), 0, largest)] = 1
-    return np.ascontiguousarray(result.reshape(grouped.shape).transpose(np.argsort((*rest, *along))))
+    return np.ascontiguousarray(result.reshape(grouped.shape).transpose(np.argsort((*rest, *axis_numbers))))
 
 
 def _group_axes(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple[int, ...]:
@@ -83,25 +85,25 @@ def _group_axes(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> 
     return tuple(range(place, x.ndim)) if to_end else (place,)
 
 
-def _of_groups(
-    name: str, x: NDArray[Any], along: tuple[int, ...], function: Callable[[NDArray[Any]], object]
+def _apply_to_groups(
+    name: str, x: NDArray[Any], axis_numbers: tuple[int, ...], function: Callable[[NDArray[Any]], object]
 ) -> NDArray[Any]:
     """Return `function` of groups less their maximum, against overflow.
 
     Computed in float32, which loses a few 1e-7 of sums of at most 1, or for FLOAT64 in float64. function: of dimension
     1 of [outer, group] or [outer, group, inner], which it overwrites.
     """
-    want_float(name, x)
+    require_float(name, x)
     if not x.size:
         return x.copy()
-    first, behind = (along[0], along[-1] + 1) if along else (x.ndim, x.ndim)
-    outer, group, inner = prod(x.shape[:first]), prod(x.shape[first:behind]), prod(x.shape[behind:])
+    first, end_axis = (axis_numbers[0], axis_numbers[-1] + 1) if axis_numbers else (x.ndim, x.ndim)
+    outer, group, inner = prod(x.shape[:first]), prod(x.shape[first:end_axis]), prod(x.shape[end_axis:])
     rows = x.reshape((outer, group, inner) if inner > 1 else (outer, group))
-    with quiet():
+    with ignore_warnings():
         result = np.empty(rows.shape, np.float64 if x.dtype == np.float64 else np.float32)
-        for some in blocks_of(outer, group * inner, 2):
-            values = rows[some].astype(result.dtype, copy=False)
-            function(np.subtract(values, values.max(axis=1, keepdims=True), out=result[some]))
+        for block in blocks_of(outer, group * inner, 2):
+            values = rows[block].astype(result.dtype, copy=False)
+            function(np.subtract(values, values.max(axis=1, keepdims=True), out=result[block]))
         return round_to(result.reshape(x.shape), x.dtype)
 
 
@@ -110,7 +112,7 @@ def _totals(powers: NDArray[Any]) -> NDArray[Any]:
 
     Few float32 are multiplied by ones row by row, which is twice as fast.
     """
-    if powers.ndim == 2 and powers.dtype == np.float32 and powers.shape[1] <= _FEW:
+    if powers.ndim == 2 and powers.dtype == np.float32 and powers.shape[1] <= _MAX_PRODUCT_TERMS:
         return np.asarray(np.matmul(powers[:, np.newaxis], np.ones((powers.shape[1], 1), np.float32)))[:, 0]
     return np.asarray(powers.sum(axis=1, keepdims=True, dtype=None if powers.ndim == 2 else np.float64))
 
@@ -126,7 +128,7 @@ def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end:
         np.exp(shifted, out=shifted)
         shifted /= _totals(shifted)
 
-    return _of_groups("softmax", x, _group_axes(x, axis, to_end=to_end, past_end=past_end), shares)
+    return _apply_to_groups("softmax", x, _group_axes(x, axis, to_end=to_end, past_end=past_end), shares)
 
 
 def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
@@ -135,13 +137,13 @@ def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_
     def logarithms(shifted: NDArray[Any]) -> None:
         shifted -= np.log(_totals(np.exp(shifted)))
 
-    return _of_groups("log_softmax", x, _group_axes(x, axis, to_end=to_end, past_end=past_end), logarithms)
+    return _apply_to_groups("log_softmax", x, _group_axes(x, axis, to_end=to_end, past_end=past_end), logarithms)
 
 
 def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return 1 at the first maximum of each `softmax_along` group, else 0."""
-    along = _group_axes(x, axis, to_end=to_end, past_end=past_end)
-    return hardmax(x, axes=along) if x.size else x.copy()
+    axis_numbers = _group_axes(x, axis, to_end=to_end, past_end=past_end)
+    return hardmax(x, axes=axis_numbers) if x.size else x.copy()
 
 
 _REDUCTIONS: Final = ("none", "sum", "mean")
@@ -160,7 +162,7 @@ def likelihood_loss(
     logs: [batch, classes, …]. labels: [batch, …]. weights: per class, default 1. reduction: none, sum or mean
     (weighted). ignored: a label with loss and weight 0, which need not be a class.
     """
-    want_float("loss", logs)
+    require_float("loss", logs)
     if reduction not in _REDUCTIONS or logs.ndim < 2:
         raise InputError(
             f"loss: expected a class dimension and a reduction in {', '.join(_REDUCTIONS)}, found {reduction!r:.40}"
@@ -169,22 +171,22 @@ def likelihood_loss(
     count = logs.shape[1]
     if weights is not None:
         require_shape("loss", "weights", weights.shape, (count,))
-    kept = np.ones(labels.shape, np.bool_) if ignored is None else labels != ignored
-    if not ((labels >= 0) & (labels < count))[kept].all():
+    is_counted = np.ones(labels.shape, np.bool_) if ignored is None else labels != ignored
+    if not ((labels >= 0) & (labels < count))[is_counted].all():
         raise InputError(f"loss: expected labels below {count} (the number of classes), or ignore_index")
-    memory.hold(labels.shape, np.dtype(np.float64))
-    at = np.where(kept, labels, 0).astype(np.int64)
-    with quiet():
+    memory.check_budget(labels.shape, np.dtype(np.float64))
+    class_places = np.where(is_counted, labels, 0).astype(np.int64)
+    with ignore_warnings():
         if not count:
-            chosen, each = np.zeros(labels.shape), np.zeros(labels.shape)
+            label_losses, losses = np.zeros(labels.shape), np.zeros(labels.shape)
         else:
-            chosen = to_float64(np.take_along_axis(logs, at[:, np.newaxis], 1)[:, 0])
-            each = np.where(kept, 1.0 if weights is None else to_float64(weights)[at], 0.0)
-        loss = np.where(kept, -chosen * each, 0.0)
+            label_losses = to_float64(np.take_along_axis(logs, class_places[:, np.newaxis], 1)[:, 0])
+            losses = np.where(is_counted, 1.0 if weights is None else to_float64(weights)[class_places], 0.0)
+        loss = np.where(is_counted, -label_losses * losses, 0.0)
         if reduction == "none":
             return round_to(loss, logs.dtype)
         total = loss.sum()
-        return round_to(np.asarray(total / each.sum() if reduction == "mean" else total), logs.dtype)
+        return round_to(np.asarray(total / losses.sum() if reduction == "mean" else total), logs.dtype)
 
 
 def softmax_loss(
@@ -196,17 +198,17 @@ def softmax_loss(
     ignored: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the softmax cross entropy as `likelihood_loss`, and log softmax."""
-    want_float("loss", scores)
+    require_float("loss", scores)
     if scores.ndim < 2:
         raise InputError(f"loss: expected scores [batch, classes, ...], found {list(scores.shape)}")
-    memory.hold(scores.shape, np.dtype(np.float64))
-    with quiet():
-        wide = to_float64(scores)
+    memory.check_budget(scores.shape, np.dtype(np.float64))
+    with ignore_warnings():
+        wide_scores = to_float64(scores)
         if scores.shape[1]:
-            wide = wide - wide.max(axis=1, keepdims=True)
-            wide = wide - np.log(np.exp(wide).sum(axis=1, keepdims=True))
-    loss = likelihood_loss(wide, labels, weights, reduction=reduction, ignored=ignored)
-    return round_to(loss, scores.dtype), round_to(wide, scores.dtype)
+            wide_scores = wide_scores - wide_scores.max(axis=1, keepdims=True)
+            wide_scores = wide_scores - np.log(np.exp(wide_scores).sum(axis=1, keepdims=True))
+    loss = likelihood_loss(wide_scores, labels, weights, reduction=reduction, ignored=ignored)
+    return round_to(loss, scores.dtype), round_to(wide_scores, scores.dtype)
 
 
 def decode_best(
@@ -229,11 +231,11 @@ def decode_best(
     require_shape("decode_best", "lengths", lengths.shape, scores.shape[:1])
     if (lengths > scores.shape[1]).any():
         raise InputError(f"decode_best: a sequence is longer than the {scores.shape[1]} steps")
-    none = _single_class(blank, scores.shape[2])
+    blank_class = _single_class(blank, scores.shape[2])
     classes = memory.empty(scores.shape[:2], np.dtype(np.int32 if int32_classes else np.int64))
     counts = memory.empty(scores.shape[:1], np.dtype(np.int32 if int32_lengths else np.int64))
     steps = np.arange(scores.shape[1]) < lengths[:, None]
-    return _decode_ctc(scores, steps, none, classes, counts, merge=merge)
+    return _decode_ctc(scores, steps, blank_class, classes, counts, merge=merge)
 
 
 def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool = True) -> NDArray[Any]:
@@ -245,10 +247,17 @@ def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool
     if scores.ndim != 3:
         raise InputError("decode_best: expected 3-D scores")
     require_shape("decode_best", "steps", steps.shape, scores.shape[:2])
-    inside = np.cumprod(steps != 0, axis=0, dtype=np.bool_).T
-    turned = scores.transpose(1, 0, 2)
-    classes = memory.empty(turned.shape[:2], np.dtype(np.int64))
-    array, _ = _decode_ctc(turned, inside, scores.shape[2] - 1, classes, np.empty(len(turned), np.int64), merge=merge)
+    in_sequence = np.cumprod(steps != 0, axis=0, dtype=np.bool_).T
+    transposed_scores = scores.transpose(1, 0, 2)
+    classes = memory.empty(transposed_scores.shape[:2], np.dtype(np.int64))
+    array, _ = _decode_ctc(
+        transposed_scores,
+        in_sequence,
+        scores.shape[2] - 1,
+        classes,
+        np.empty(len(transposed_scores), np.int64),
+        merge=merge,
+    )
     result: NDArray[Any] = array.astype(scores.dtype)[:, :, None, None]
     return result
 
@@ -269,13 +278,13 @@ def _decode_ctc(
     classes[...], counts[...] = -1, 0
     if not scores.shape[2]:
         return np.ma.MaskedArray(classes, True), np.ma.MaskedArray(counts, True)
-    best = scores.argmax(axis=2)
-    kept = steps & (best != blank)
+    best_classes = scores.argmax(axis=2)
+    is_kept = steps & (best_classes != blank)
     if merge:
-        kept[:, 1:] &= best[:, 1:] != best[:, :-1]
-    counts[...] = kept.sum(axis=1)
-    batches, places = np.nonzero(kept)
-    classes[batches, (np.cumsum(kept, axis=1) - 1)[batches, places]] = best[batches, places]
+        is_kept[:, 1:] &= best_classes[:, 1:] != best_classes[:, :-1]
+    counts[...] = is_kept.sum(axis=1)
+    batches, places = np.nonzero(is_kept)
+    classes[batches, (np.cumsum(is_kept, axis=1) - 1)[batches, places]] = best_classes[batches, places]
     return classes, counts
 
 
@@ -305,22 +314,22 @@ def sequence_loss(
     or the blank is not a class.
     """
     _hold_labels(scores, lengths, labels, counts)
-    none = _single_class(blank, scores.shape[2])
-    blank_exists = 0 <= none < scores.shape[2]
+    blank_class = _single_class(blank, scores.shape[2])
+    blank_exists = 0 <= blank_class < scores.shape[2]
     result = memory.empty(scores.shape[:1], scores.dtype)
-    lacking = np.full(scores.shape[:1], not blank_exists)
+    is_undefined = np.full(scores.shape[:1], not blank_exists)
     result[...] = 0
-    for at in memory.in_time(range(len(scores) if blank_exists else 0)):
-        spelled = _remove_repetitions(labels[at, : int(counts[at])], collapse=collapse, unique=unique)
-        if none in spelled:
-            lacking[at] = True
+    for batch_index in memory.within_time_limit(range(len(scores) if blank_exists else 0)):
+        spelled = _remove_repetitions(labels[batch_index, : int(counts[batch_index])], collapse=collapse, unique=unique)
+        if blank_class in spelled:
+            is_undefined[batch_index] = True
             continue
-        steps = to_float64(scores[at, : int(lengths[at])])
-        most = steps.max(axis=1, keepdims=True) if len(steps) else steps
-        logs = steps - most - np.log(np.exp(steps - most).sum(axis=1, keepdims=True))
-        number = _sum_path_logs(logs, spelled, none) if merge else _plain(logs, spelled, none)
-        result[at] = round_to(np.array(0.0 - number), scores.dtype)
-    return np.ma.MaskedArray(result, lacking) if lacking.any() else result
+        steps = to_float64(scores[batch_index, : int(lengths[batch_index])])
+        greatest = steps.max(axis=1, keepdims=True) if len(steps) else steps
+        logs = steps - greatest - np.log(np.exp(steps - greatest).sum(axis=1, keepdims=True))
+        number = _sum_path_logs(logs, spelled, blank_class) if merge else _plain_path_logs(logs, spelled, blank_class)
+        result[batch_index] = round_to(np.array(0.0 - number), scores.dtype)
+    return np.ma.MaskedArray(result, is_undefined) if is_undefined.any() else result
 
 
 def _hold_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[Any], counts: NDArray[Any]) -> None:
@@ -342,10 +351,10 @@ def _remove_repetitions(labels: NDArray[Any], *, collapse: bool, unique: bool) -
     """Return labels without repetitions, consecutive ones or all."""
     if unique:
         return labels[np.sort(np.unique(labels, return_index=True)[1])].astype(np.intp)
-    kept = np.ones(len(labels), np.bool_)
+    is_kept = np.ones(len(labels), np.bool_)
     if collapse:
-        kept[1:] = labels[1:] != labels[:-1]
-    return labels[kept].astype(np.intp)
+        is_kept[1:] = labels[1:] != labels[:-1]
+    return labels[is_kept].astype(np.intp)
 
 
 def _sum_path_logs(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
@@ -356,7 +365,7 @@ def _sum_path_logs(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> 
     skips[3::2] = labels[1:] != labels[:-1]
     left = np.full(len(states), -np.inf)
     left[0] = 0.0
-    for step in memory.in_time(logs):
+    for step in memory.within_time_limit(logs):
         before = np.full((3, len(states)), -np.inf)
         before[0], before[1, 1:] = left, left[:-1]
         before[2, 2:] = np.where(skips[2:], left[:-2], -np.inf)
@@ -364,12 +373,12 @@ def _sum_path_logs(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> 
     return float(np.logaddexp.reduce(left[-2:] if len(logs) else left[-1:]))
 
 
-def _plain(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
+def _plain_path_logs(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
     """Return log(probability) of all paths of labels with blanks in between."""
     left = np.full(len(labels) + 1, -np.inf)
     left[0] = 0.0
-    for step in memory.in_time(logs):
-        stays, moves = left + step[blank], np.full(len(left), -np.inf)
+    for step in memory.within_time_limit(logs):
+        stay_scores, moves = left + step[blank], np.full(len(left), -np.inf)
         moves[1:] = left[:-1] + step[labels]
-        left = np.logaddexp(stays, moves)
+        left = np.logaddexp(stay_scores, moves)
     return float(left[-1])

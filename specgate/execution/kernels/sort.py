@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Shorter sequences are fully sorted.
-_LONG: Final = 256
+_MIN_PARTITION_LENGTH: Final = 256
 
 
 def top_k(
@@ -39,7 +39,7 @@ def top_k(
     if not 0 < k <= size:
         raise InputError(f"top_k: expected k from 1 to {size}, found {k}")
     keys = to_float32(inputs, inputs.dtype)
-    if (arrays := _by_partition(inputs, keys, axis, k, largest)) is not None:
+    if (arrays := _top_by_partition(inputs, keys, axis, k, largest)) is not None:
         return arrays[0], arrays[1].astype(index_type or np.int64)
     if largest:  # sorted backwards and reversed, which keeps the order of equal elements
         order = size - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
@@ -54,7 +54,7 @@ def top_k(
     return np.ma.MaskedArray(arrays[0], mask=mask), np.ma.MaskedArray(arrays[1], mask=mask)
 
 
-def _by_partition(
+def _top_by_partition(
     inputs: NDArray[Any], keys: NDArray[Any], axis: int, k: int, largest: bool
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return values and indices of `top_k` by partition at the k-th element.
@@ -62,26 +62,28 @@ def _by_partition(
     None where that is slower: for short sequences, large k, many elements equal to the k-th one, and nan.
     """
     size = keys.shape[axis]
-    if keys.dtype.kind not in "fiu" or size < _LONG or k * 8 > size or not keys.size:
+    if keys.dtype.kind not in "fiu" or size < _MIN_PARTITION_LENGTH or k * 8 > size or not keys.size:
         return None
     rows = np.moveaxis(keys, axis, -1).reshape(-1, size)
     if keys.dtype.kind == "f" and np.isnan(rows).any():
         return None
-    which = np.empty((len(rows), k), np.int64)
-    for row, array in zip(memory.in_time(rows), which, strict=True):
+    row_order = np.empty((len(rows), k), np.int64)
+    for row, array in zip(memory.within_time_limit(rows), row_order, strict=True):
         edge = np.partition(row, size - k if largest else k - 1)[size - k if largest else k - 1]
-        near = np.flatnonzero(row >= edge if largest else row <= edge)  # in input order: the earlier comes first
-        if len(near) > 4 * k:
+        tie_candidates = np.flatnonzero(
+            row >= edge if largest else row <= edge
+        )  # in input order: the earlier comes first
+        if len(tie_candidates) > 4 * k:
             return None
-        values = row[near]
+        values = row[tie_candidates]
         order = (
-            len(near) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
+            len(tie_candidates) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
             if largest
             else np.argsort(values, kind="stable")
         )
-        array[:] = near[order[:k]]
+        array[:] = tie_candidates[order[:k]]
     shape = (*keys.shape[:axis], *keys.shape[axis + 1 :], k)
-    places = np.ascontiguousarray(np.moveaxis(which.reshape(shape), -1, axis))
+    places = np.ascontiguousarray(np.moveaxis(row_order.reshape(shape), -1, axis))
     return np.take_along_axis(inputs, places, axis), places
 
 
@@ -110,12 +112,12 @@ def top_elements(
     index_type = np.dtype(np.int32 if int32_indices else np.int64)
     if not number:
         check_axis(axis, inputs.ndim, "top_k")
-        none = np.take(inputs, range(0), axis)
-        return none, np.zeros(none.shape, index_type)
+        empty_values = np.take(inputs, range(0), axis)
+        return empty_values, np.zeros(empty_values.shape, index_type)
     arrays = top_k(inputs, axis=axis, k=number, largest=largest, index_type=index_type)
     if order == "value" and stable:
         return arrays
-    values, places = _open(inputs, arrays, axis, order, stable)
+    values, places = _mask_unspecified(inputs, arrays, axis, order, stable)
     if order != "index":
         return values, places
     turn = np.argsort(np.ma.getdata(places), axis, kind="stable")
@@ -123,12 +125,12 @@ def top_elements(
 
 
 def _take_order(array: NDArray[Any], turn: NDArray[Any], axis: int) -> NDArray[Any]:
-    plain = np.take_along_axis(np.ma.getdata(array), turn, axis)
+    data = np.take_along_axis(np.ma.getdata(array), turn, axis)
     mask = np.ma.getmask(array)
-    return plain if mask is np.ma.nomask else np.ma.MaskedArray(plain, mask=np.take_along_axis(mask, turn, axis))
+    return data if mask is np.ma.nomask else np.ma.MaskedArray(data, mask=np.take_along_axis(mask, turn, axis))
 
 
-def _open(
+def _mask_unspecified(
     inputs: NDArray[Any], arrays: tuple[NDArray[Any], NDArray[Any]], axis: int, order: str, stable: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return values and indices with unspecified ones masked.
@@ -136,25 +138,25 @@ def _open(
     Arguments are in the order of `top_k`.
     """
     values, places = arrays
-    plain = np.ma.getdata(values)
+    plain_values = np.ma.getdata(values)
     if order == "none":
-        unknown = np.broadcast_to(np.bool_(plain.shape[axis] > 1), plain.shape)
-        return np.ma.MaskedArray(plain, mask=unknown), np.ma.MaskedArray(np.ma.getdata(places), mask=True)
+        unknown = np.broadcast_to(np.bool_(plain_values.shape[axis] > 1), plain_values.shape)
+        return np.ma.MaskedArray(plain_values, mask=unknown), np.ma.MaskedArray(np.ma.getdata(places), mask=True)
     if stable:
         return arrays
-    last = np.take(plain, [-1], axis)
-    cut = (inputs == last).sum(axis, keepdims=True) > (plain == last).sum(axis, keepdims=True)
+    last = np.take(plain_values, [-1], axis)
+    cut = (inputs == last).sum(axis, keepdims=True) > (plain_values == last).sum(axis, keepdims=True)
     if order == "index":  # the choice among equal elements moves all others
-        open_values = open_places = np.broadcast_to(cut, plain.shape)
+        open_values = open_places = np.broadcast_to(cut, plain_values.shape)
     else:
-        twice = np.zeros(plain.shape, np.bool_)
+        is_tied = np.zeros(plain_values.shape, np.bool_)
         for step in (1, -1):
-            twice |= _equals_neighbor(plain, axis, step)
-        open_values, open_places = np.zeros(plain.shape, np.bool_), twice | (cut & (plain == last))
-    masks = (np.ma.getmaskarray(each) for each in arrays)
-    opened = (mask | more for mask, more in zip(masks, (open_values, open_places), strict=True))
-    values_mask, places_mask = opened
-    return np.ma.MaskedArray(plain, mask=values_mask), np.ma.MaskedArray(np.ma.getdata(places), mask=places_mask)
+            is_tied |= _equals_neighbor(plain_values, axis, step)
+        open_values, open_places = np.zeros(plain_values.shape, np.bool_), is_tied | (cut & (plain_values == last))
+    masks = (np.ma.getmaskarray(array) for array in arrays)
+    open_masks = (mask | tie_mask for mask, tie_mask in zip(masks, (open_values, open_places), strict=True))
+    values_mask, places_mask = open_masks
+    return np.ma.MaskedArray(plain_values, mask=values_mask), np.ma.MaskedArray(np.ma.getdata(places), mask=places_mask)
 
 
 def _equals_neighbor(values: NDArray[Any], axis: int, step: int) -> NDArray[np.bool_]:
@@ -163,12 +165,12 @@ def _equals_neighbor(values: NDArray[Any], axis: int, step: int) -> NDArray[np.b
     step: -1 for the element before, 1 for the one after.
     """
     ordered = np.moveaxis(values, axis, 0)
-    same = np.zeros(ordered.shape, np.bool_)
+    equals_next = np.zeros(ordered.shape, np.bool_)
     if step > 0:
-        same[1:] = ordered[1:] == ordered[:-1]
+        equals_next[1:] = ordered[1:] == ordered[:-1]
     else:
-        same[:-1] = ordered[1:] == ordered[:-1]
-    return np.moveaxis(same, 0, axis)
+        equals_next[:-1] = ordered[1:] == ordered[:-1]
+    return np.moveaxis(equals_next, 0, axis)
 
 
 def bucket_numbers(
@@ -201,7 +203,7 @@ def places_to_insert(
         found_shapes = f"{list(sequences.shape)} and {list(values.shape)}"
         raise NoKernel(f"places_to_insert: expected a 1-D sequence, or equal leading dimensions, found {found_shapes}")
     lists, keys = to_float32(sequences, sequences.dtype), to_float32(values, values.dtype)
-    with memory.quiet():
+    with memory.ignore_warnings():
         unordered = (~(lists[..., 1:] >= lists[..., :-1])).any(-1, keepdims=True) | _is_open(lists).any(
             -1, keepdims=True
         )
@@ -209,7 +211,7 @@ def places_to_insert(
         array, unknown = _places(lists, keys, after=right), _is_open(keys) | bool(unordered.any())
         return _result(array, unknown, int32_indices)
     array = np.empty(values.shape, np.int64)
-    for place in memory.in_time(np.ndindex(values.shape[:-1])):
+    for place in memory.within_time_limit(np.ndindex(values.shape[:-1])):
         array[place] = _places(lists[place], keys[place], after=right)
     return _result(array, _is_open(keys) | unordered, int32_indices)
 
@@ -245,16 +247,16 @@ def distinct(
     """
     if data.dtype.kind != "O" and (data != data).any():  # noqa: PLR0124  # also of bfloat16
         raise NoKernel("unique: it is unspecified whether nan equals nan, and how it is sorted")
-    moved = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
+    leading_slices = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
     kind = np.dtype(np.int32 if int32_indices else np.int64)
-    begins, places, counts = _rank_slices(moved)
+    begins, places, counts = _rank_slices(leading_slices)
     if not in_order:
         order = np.argsort(begins, kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         begins, counts, places = begins[order], counts[order], rank[places]
-    memory.hold(moved.shape, data.dtype)
-    values = moved[begins]
+    memory.check_budget(leading_slices.shape, data.dtype)
+    values = leading_slices[begins]
     if axis is not None:
         values = np.ascontiguousarray(np.moveaxis(values, 0, one_place("unique", axis, data.ndim)))
     return values, begins.astype(kind), places.astype(kind), counts.astype(np.int32 if int32_counts else np.int64)
@@ -271,14 +273,14 @@ def distinct_along(
     return distinct(data, place, in_order=in_order, int32_indices=False, int32_counts=False)
 
 
-def _rank_slices(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _rank_slices(leading_slices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return first indices, inverse and counts of sorted unique slices.
 
     Slices are along the first axis.
     """
-    if moved.dtype.kind == "O" or not moved.size:
-        return _ranked_rows(moved)
-    flat = widen_array(moved.reshape(len(moved), -1))
+    if leading_slices.dtype.kind == "O" or not leading_slices.size:
+        return _ranked_rows(leading_slices)
+    flat = widen_array(leading_slices.reshape(len(leading_slices), -1))
     flat = flat.astype(np.float32) if flat.dtype.name == "bfloat16" else flat
     keys = flat.reshape(-1) if flat.shape[1] == 1 else flat
     axis = None if keys.ndim == 1 else 0
@@ -286,15 +288,19 @@ def _rank_slices(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArr
     return begins, places.reshape(-1), counts
 
 
-def _ranked_rows(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _ranked_rows(leading_slices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `_rank_slices` for strings, and for empty slices, which are all equal."""
-    rows = [tuple(row) for row in memory.in_time(moved.reshape(len(moved), -1).tolist())] if moved.size else []
-    if not moved.size and len(moved):
-        rows = [()] * len(moved)
+    rows = (
+        [tuple(row) for row in memory.within_time_limit(leading_slices.reshape(len(leading_slices), -1).tolist())]
+        if leading_slices.size
+        else []
+    )
+    if not leading_slices.size and len(leading_slices):
+        rows = [()] * len(leading_slices)
     first: dict[Any, int] = {}
-    for at, row in enumerate(memory.in_time(rows)):
-        first.setdefault(row, at)
-    number = {row: at for at, row in enumerate(sorted(first))}
+    for row_index, row in enumerate(memory.within_time_limit(rows)):
+        first.setdefault(row, row_index)
+    number = {row: index for index, row in enumerate(sorted(first))}
     places = np.array([number[row] for row in rows], np.int64)
     counts = np.bincount(places, minlength=len(number)) if len(rows) else np.zeros(0, np.int64)
     return np.array([first[row] for row in number], np.int64), places, counts
@@ -319,17 +325,19 @@ def paths_of_beams(
     counts = lengths.astype(np.float64)
     if np.isnan(counts).any():
         raise NoKernel("gather_tree: it is unspecified what a length of nan means")
-    for at, most in enumerate(memory.in_time(np.clip(counts, 0, steps).astype(np.int64).tolist())):
-        last = most - 1
+    for batch_index, step_count in enumerate(
+        memory.within_time_limit(np.clip(counts, 0, steps).astype(np.int64).tolist())
+    ):
+        last = step_count - 1
         if last < 0:
             continue
         beam = np.arange(beams)
         for step in range(last, -1, -1):
-            result[step, at] = step_ids[step, at][beam]
-            parents = parent_ids[step, at][beam]
+            result[step, batch_index] = step_ids[step, batch_index][beam]
+            parents = parent_ids[step, batch_index][beam]
             if not ((parents >= 0) & (parents < beams)).all():
                 raise NoKernel(f"gather_tree: it is unspecified what a parent outside the {beams} beams means")
             beam = parents.astype(np.int64)
-        ended = np.maximum.accumulate(result[: last + 1, at] == end, axis=0)
-        result[: last + 1, at][ended] = end
+        has_ended = np.maximum.accumulate(result[: last + 1, batch_index] == end, axis=0)
+        result[: last + 1, batch_index][has_ended] = end
     return result

@@ -20,7 +20,7 @@ __all__ = [
     "texts_to_bytes",
 ]  # fmt: skip
 
-_MOST: Final = 2**31 - 1
+_MAX_INT32: Final = 2**31 - 1
 
 
 def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
@@ -32,11 +32,11 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
     begins, ends = (memory.empty(texts.shape, np.dtype(np.int32)) for _ in range(2))
     if not all(isinstance(text, str) for text in texts.flat):
         raise InputError("expected strings")
-    memory.hold((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
-    parts = [encode_text(text) for text in memory.in_time(texts.flat)]
+    memory.check_budget((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
+    parts = [encode_text(text) for text in memory.within_time_limit(texts.flat)]
     total = 0
     for place, part in enumerate(parts):
-        if total + len(part) > _MOST:
+        if total + len(part) > _MAX_INT32:
             raise InputError("the strings have more bytes than int32 can count")
         begins.flat[place], ends.flat[place] = total, total + len(part)
         total += len(part)
@@ -56,15 +56,15 @@ def texts_from_bytes(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[
     if (begins < 0).any() or (ends < 0).any() or (ends > len(symbols)).any():
         raise InputError(f"texts: expected positions of {len(symbols)} bytes")
     lengths = np.maximum(ends.astype(np.int64) - np.minimum(begins, len(symbols)), 0)
-    memory.hold((int(lengths.sum(dtype=np.float64)),), np.dtype(np.uint8))
+    memory.check_budget((int(lengths.sum(dtype=np.float64)),), np.dtype(np.uint8))
     result = memory.empty(begins.shape, np.dtype(object))
-    lacking = np.asarray(ends < begins).copy()
+    is_null = np.asarray(ends < begins).copy()
     content = symbols.tobytes()
-    for place, begin in memory.in_time(enumerate(begins.flat)):
+    for place, begin in memory.within_time_limit(enumerate(begins.flat)):
         part = content[int(begin) : int(ends.flat[place])]
         result.flat[place] = part.decode(errors="replace")
-        lacking.flat[place] |= part.decode(errors="ignore").encode() != part
-    return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result
+        is_null.flat[place] |= part.decode(errors="ignore").encode() != part
+    return np.ma.MaskedArray(result, mask=is_null) if is_null.any() else result
 
 
 def encode_text(text: str) -> bytes:
@@ -86,7 +86,7 @@ def _hold(name: str, *arrays: NDArray[Any]) -> None:
 
 
 def _hold_characters(texts: Iterable[Any]) -> None:
-    memory.hold((sum(_TEXT + 4 * len(text) for text in texts),), np.dtype(np.uint8))
+    memory.check_budget((sum(_TEXT + 4 * len(text) for text in texts),), np.dtype(np.uint8))
 
 
 def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -98,8 +98,8 @@ def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         raise InputError(f"join_texts: {list(a.shape)} and {list(b.shape)} cannot be broadcast") from None
     result = memory.empty(firsts.shape, np.dtype(object))
     longest = [max(map(len, array.flat), default=0) for array in (a, b)]
-    memory.hold((result.size * (_TEXT + sum(longest)),), np.dtype(np.uint8))
-    for place, (first, second) in memory.in_time(enumerate(zip(firsts.flat, seconds.flat, strict=True))):
+    memory.check_budget((result.size * (_TEXT + sum(longest)),), np.dtype(np.uint8))
+    for place, (first, second) in memory.within_time_limit(enumerate(zip(firsts.flat, seconds.flat, strict=True))):
         result.flat[place] = first + second
     return result
 
@@ -114,8 +114,8 @@ def _change_case(text: str, action: str) -> str:
     result = text.lower() if action == "LOWER" else text.upper()
     if len(result) == len(text) and text.isascii():
         return result
-    each = (c.lower() if action == "LOWER" else c.upper() for c in text)
-    return "".join(new if len(new) == 1 else old for new, old in zip(each, text, strict=True))
+    characters = (c.lower() if action == "LOWER" else c.upper() for c in text)
+    return "".join(new if len(new) == 1 else old for new, old in zip(characters, text, strict=True))
 
 
 def normalize_texts(
@@ -132,12 +132,16 @@ def normalize_texts(
         raise InputError(f"{name}: expected shape [C] or [1, C], found {list(texts.shape)}")
     if action not in {"LOWER", "UPPER", "NONE"}:
         raise InputError(f"{name}: expected case_change_action LOWER, UPPER or NONE, found {action!r:.40}")
-    compared = "NONE" if case_sensitive else "LOWER"
-    left_out = {_change_case(word, compared) for word in stopwords or ()}
-    kept = [text for text in memory.in_time(texts.flat) if not left_out or _change_case(text, compared) not in left_out]
-    _hold_characters(kept)
-    result = memory.empty((*texts.shape[:-1], max(1, len(kept))), np.dtype(object))
-    result[..., :] = [_change_case(text, action) for text in memory.in_time(kept)] or [""]
+    case_change = "NONE" if case_sensitive else "LOWER"
+    stopwords_set = {_change_case(word, case_change) for word in stopwords or ()}
+    kept_texts = [
+        text
+        for text in memory.within_time_limit(texts.flat)
+        if not stopwords_set or _change_case(text, case_change) not in stopwords_set
+    ]
+    _hold_characters(kept_texts)
+    result = memory.empty((*texts.shape[:-1], max(1, len(kept_texts))), np.dtype(object))
+    result[..., :] = [_change_case(text, action) for text in memory.within_time_limit(kept_texts)] or [""]
     return result
 
 
@@ -155,15 +159,15 @@ def split_texts(
     limit = maxsplit if 0 <= maxsplit < 2**31 else -1
     parts = [
         text.split(delimiter, limit) if delimiter else text.strip().split(None, limit)
-        for text in memory.in_time(texts.flat)
+        for text in memory.within_time_limit(texts.flat)
     ]
     counts = memory.empty(texts.shape, np.dtype(np.int64))
-    counts[...] = np.array([len(each) for each in parts], np.int64).reshape(texts.shape)
+    counts[...] = np.array([len(words) for words in parts], np.int64).reshape(texts.shape)
     result = memory.empty((*texts.shape, max(map(len, parts), default=0)), np.dtype(object))
     result[...] = ""
     rows = result.reshape(len(parts), -1) if parts else result
-    for row, each in memory.in_time(zip(rows, parts, strict=False)):
-        row[: len(each)] = each
+    for row, row_words in memory.within_time_limit(zip(rows, parts, strict=False)):
+        row[: len(row_words)] = row_words
     return result, counts
 
 
@@ -171,7 +175,7 @@ def _number_words(words: NDArray[Any], pool: Sequence[Any]) -> tuple[NDArray[np.
     """Return words and pool as numbers from 1 on; 0 for words not in the pool."""
     numbers = {word: number for number, word in enumerate(dict.fromkeys(pool), 1)}
     flat = words.reshape(-1)
-    array = np.fromiter((numbers.get(word, 0) for word in memory.in_time(flat.tolist())), np.int64, flat.size)
+    array = np.fromiter((numbers.get(word, 0) for word in memory.within_time_limit(flat.tolist())), np.int64, flat.size)
     return array.reshape(words.shape), np.fromiter((numbers[word] for word in pool), np.int64, len(pool))
 
 
@@ -229,8 +233,8 @@ def count_n_grams(
     for length, part in enumerate(grams, 1):
         if shortest <= length <= longest and len(part):
             steps = range(1, 2 if length == 1 else 2 + min(most_skipped, rows.shape[1]))
-            for step in memory.in_time(steps):
-                counts[:, first : first + len(part)] += _occurring(rows, part, step)
+            for step in memory.within_time_limit(steps):
+                counts[:, first : first + len(part)] += _count_n_grams(rows, part, step)
         first += len(part)
     if mode == "IDF":
         counts = (counts > 0).astype(np.float64)
@@ -243,7 +247,7 @@ def count_n_grams(
     return result
 
 
-def _occurring(rows: NDArray[np.int64], grams: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+def _count_n_grams(rows: NDArray[np.int64], grams: NDArray[np.int64], step: int) -> NDArray[np.int64]:
     """Return the count of each n-gram in each row, words `step` apart.
 
     Windows become numbers word by word: a window that starts like an n-gram has that prefix's number.
@@ -256,14 +260,14 @@ def _occurring(rows: NDArray[np.int64], grams: NDArray[np.int64], step: int) -> 
     top = int(max(rows.max(initial=0), grams.max(initial=0))) + 1
     for place in range(1, length):
         pairs = codes * top + grams[:, place]
-        different, codes = np.unique(pairs, return_inverse=True)
+        distinct_codes, codes = np.unique(pairs, return_inverse=True)
         codes = codes.reshape(-1) + 1
-        sought = windows * top + rows[:, place * step : place * step + width]
-        at = np.minimum(np.searchsorted(different, sought), different.size - 1)
-        windows = np.where((different[at] == sought) & (windows > 0), at + 1, 0)
+        pair_codes = windows * top + rows[:, place * step : place * step + width]
+        code_places = np.minimum(np.searchsorted(distinct_codes, pair_codes), distinct_codes.size - 1)
+        windows = np.where((distinct_codes[code_places] == pair_codes) & (windows > 0), code_places + 1, 0)
     size = int(codes.max(initial=0)) + 1
-    inside = np.where(windows < size, windows, 0)
-    array = np.bincount((inside + np.arange(len(rows))[:, None] * size).reshape(-1), minlength=len(rows) * size)
+    valid_places = np.where(windows < size, windows, 0)
+    array = np.bincount((valid_places + np.arange(len(rows))[:, None] * size).reshape(-1), minlength=len(rows) * size)
     return np.asarray(array.reshape(len(rows), size)[:, codes])
 
 
@@ -286,26 +290,26 @@ def hash_elements(x: NDArray[Any], *, seed: int = 0, positive: bool = True) -> N
         little = np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<"), copy=False)
         flat[...] = _hash_rows(little.reshape(-1).view(np.uint8).reshape(x.size, x.itemsize), seed)
     else:
-        texts = [encode_text(text) for text in memory.in_time(x.reshape(-1).tolist())]
+        texts = [encode_text(text) for text in memory.within_time_limit(x.reshape(-1).tolist())]
         lengths = np.array([len(text) for text in texts], np.int64)
-        for length in memory.in_time(np.unique(lengths).tolist()):
-            at = np.flatnonzero(lengths == length)
-            joined = b"".join(texts[place] for place in at)
-            flat[at] = _hash_rows(np.frombuffer(joined, np.uint8).reshape(len(at), length), seed)
+        for length in memory.within_time_limit(np.unique(lengths).tolist()):
+            row_numbers = np.flatnonzero(lengths == length)
+            joined = b"".join(texts[place] for place in row_numbers)
+            flat[row_numbers] = _hash_rows(np.frombuffer(joined, np.uint8).reshape(len(row_numbers), length), seed)
     return result if positive else result.view(np.int32)
 
 
 def _hash_rows(data: NDArray[np.uint8], seed: int) -> NDArray[np.uint32]:
     """Return the hash of each row of bytes."""
     count, length = data.shape
-    whole = length // 4
-    words = np.ascontiguousarray(data[:, : 4 * whole]).view("<u4").astype(np.uint32).reshape(count, whole)
+    word_count = length // 4
+    words = np.ascontiguousarray(data[:, : 4 * word_count]).view("<u4").astype(np.uint32).reshape(count, word_count)
     array = np.full(count, seed, np.uint32)
-    for at in memory.in_time(range(whole)):
-        array = _rotate_words(array ^ _scramble_words(words[:, at]), 13) * np.uint32(5) + _ADDED
+    for word_index in memory.within_time_limit(range(word_count)):
+        array = _rotate_words(array ^ _scramble_words(words[:, word_index]), 13) * np.uint32(5) + _ADDED
     if length % 4:
         rest = np.zeros((count, 4), np.uint8)
-        rest[:, : length % 4] = data[:, 4 * whole :]
+        rest[:, : length % 4] = data[:, 4 * word_count :]
         array = array ^ _scramble_words(rest.view("<u4").astype(np.uint32)[:, 0])
     array = array ^ np.uint32(length)
     for shift, factor in _MIXES:

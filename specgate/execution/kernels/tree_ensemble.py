@@ -39,7 +39,7 @@ _COMPARE: Final = (np.less_equal, np.less, np.greater_equal, np.greater, np.equa
 MEMBER: Final = MODES.index("BRANCH_MEMBER")
 LEAF: Final = MODES.index("LEAF")
 #: Samples times trees walked together.
-_TOGETHER: Final = 2**17
+_WALK_BLOCK: Final = 2**17
 
 
 class Trees(NamedTuple):
@@ -71,7 +71,7 @@ class Votes(NamedTuple):
     size: int
 
     @classmethod
-    def of_lists(
+    def from_lists(
         cls, leaves: NDArray[np.int64], targets: NDArray[np.int64], weights: NDArray[Any], size: int, count: int
     ) -> Votes:
         """Return the votes of `size` leaves; leaves: the leaf of each entry."""
@@ -79,10 +79,10 @@ class Votes(NamedTuple):
         leaves = leaves[order]
         rank = np.arange(leaves.size) - np.searchsorted(leaves, leaves)
         shape = (size, int(rank.max(initial=0)) + 1)
-        memory.hold(shape, np.dtype(np.complex128))
-        placed, weighed = np.full(shape, count, np.int64), np.zeros(shape)
-        placed[leaves, rank], weighed[leaves, rank] = targets[order], weights[order]
-        return cls(placed, weighed, count)
+        memory.check_budget(shape, np.dtype(np.complex128))
+        leaf_places, weighed = np.full(shape, count, np.int64), np.zeros(shape)
+        leaf_places[leaves, rank], weighed[leaves, rank] = targets[order], weights[order]
+        return cls(leaf_places, weighed, count)
 
 
 def walk_trees(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
@@ -92,25 +92,25 @@ def walk_trees(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
     """
     width = max(1, inputs.shape[1])
     flat, count = np.ascontiguousarray(inputs).reshape(-1), trees.roots.size
-    at = np.tile(trees.roots, len(inputs))
-    going = np.flatnonzero(trees.modes[at] != LEAF)
-    nodes, begins = at[going], (going // max(1, count)) * width
+    current_nodes = np.tile(trees.roots, len(inputs))
+    active_samples = np.flatnonzero(trees.modes[current_nodes] != LEAF)
+    nodes, begins = current_nodes[active_samples], (active_samples // max(1, count)) * width
     kinds = [kind for kind in np.unique(trees.modes).tolist() if kind != LEAF]
-    for _ in memory.in_time(range(trees.modes.size)):
-        if not going.size:
+    for _ in memory.within_time_limit(range(trees.modes.size)):
+        if not active_samples.size:
             break
         values = flat[begins + trees.features[nodes]]
-        yes = _compare_nodes(values, nodes, trees, kinds)
-        lacking = np.isnan(values)
-        if lacking.any():
-            yes = np.where(lacking, trees.missing[nodes], yes)
-        nodes = np.where(yes, trees.true[nodes], trees.false[nodes])
+        takes_true_branch = _compare_nodes(values, nodes, trees, kinds)
+        is_missing = np.isnan(values)
+        if is_missing.any():
+            takes_true_branch = np.where(is_missing, trees.missing[nodes], takes_true_branch)
+        nodes = np.where(takes_true_branch, trees.true[nodes], trees.false[nodes])
         ends = (trees.modes[nodes] == LEAF) | (nodes < 0)
-        at[going[ends]] = nodes[ends]
-        on = ~ends
-        going, nodes, begins = going[on], nodes[on], begins[on]
-    at[going] = -1
-    return np.where(at < 0, -1, trees.leaf[at]).reshape(len(inputs), count)
+        current_nodes[active_samples[ends]] = nodes[ends]
+        goes_on = ~ends
+        active_samples, nodes, begins = active_samples[goes_on], nodes[goes_on], begins[goes_on]
+    current_nodes[active_samples] = -1
+    return np.where(current_nodes < 0, -1, trees.leaf[current_nodes]).reshape(len(inputs), count)
 
 
 def _compare_nodes(
@@ -119,15 +119,15 @@ def _compare_nodes(
     """Return the comparison result of each node with its value."""
     if len(kinds) == 1 and kinds[0] != MEMBER:
         return np.asarray(_COMPARE[kinds[0]](values, trees.values[nodes]))
-    yes = np.zeros(values.size, np.bool_)
+    takes_true_branch = np.zeros(values.size, np.bool_)
     modes = trees.modes[nodes]
     for kind in kinds:
         nodes_of_kind = np.flatnonzero(modes == kind)
         if kind == MEMBER:
-            yes[nodes_of_kind] = _is_member(values[nodes_of_kind], nodes[nodes_of_kind], trees)
+            takes_true_branch[nodes_of_kind] = _is_member(values[nodes_of_kind], nodes[nodes_of_kind], trees)
         else:
-            yes[nodes_of_kind] = _COMPARE[kind](values[nodes_of_kind], trees.values[nodes[nodes_of_kind]])
-    return yes
+            takes_true_branch[nodes_of_kind] = _COMPARE[kind](values[nodes_of_kind], trees.values[nodes[nodes_of_kind]])
+    return takes_true_branch
 
 
 def _is_member(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees) -> NDArray[np.bool_]:
@@ -135,16 +135,19 @@ def _is_member(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees) -> 
 
     Pairs of set and value are searched among all such pairs.
     """
-    different = np.unique(np.concatenate(trees.members)) if trees.members else np.zeros(0)
-    if not different.size:
+    distinct_members = np.unique(np.concatenate(trees.members)) if trees.members else np.zeros(0)
+    if not distinct_members.size:
         return np.zeros(values.size, np.bool_)
-    numbers = [np.searchsorted(different, each) + place * different.size for place, each in enumerate(trees.members)]
+    numbers = [
+        np.searchsorted(distinct_members, member_array) + place * distinct_members.size
+        for place, member_array in enumerate(trees.members)
+    ]
     members = np.unique(np.concatenate(numbers))
-    place = np.minimum(np.searchsorted(different, values), different.size - 1)
-    which = np.searchsorted(np.flatnonzero(trees.modes == MEMBER), nodes)
-    sought = which * different.size + place
-    result = members[np.minimum(np.searchsorted(members, sought), members.size - 1)] == sought
-    return np.asarray(result & (different[place] == values))
+    place = np.minimum(np.searchsorted(distinct_members, values), distinct_members.size - 1)
+    member_rows = np.searchsorted(np.flatnonzero(trees.modes == MEMBER), nodes)
+    member_keys = member_rows * distinct_members.size + place
+    result = members[np.minimum(np.searchsorted(members, member_keys), members.size - 1)] == member_keys
+    return np.asarray(result & (distinct_members[place] == values))
 
 
 class Scores(NamedTuple):
@@ -169,8 +172,8 @@ def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str =
         raise InputError(f"trees: a node references a feature beyond the {inputs.shape[1]} features")
     shape = (len(inputs), votes.size)
     scores = Scores(memory.empty(shape, np.dtype(np.float64)), np.ones(shape, np.bool_), np.ones(len(inputs), np.bool_))
-    rows = max(1, _TOGETHER // max(1, trees.roots.size * votes.targets.shape[1]))
-    for first in memory.in_time(range(0, len(inputs), rows)):
+    rows = max(1, _WALK_BLOCK // max(1, trees.roots.size * votes.targets.shape[1]))
+    for first in memory.within_time_limit(range(0, len(inputs), rows)):
         part = slice(first, first + rows)
         leaves = walk_trees(inputs[part].astype(np.float64), trees)
         scores.reached[part] = (leaves >= 0).all(axis=1)
@@ -193,23 +196,23 @@ def _gather(
     if aggregate in {"SUM", "AVERAGE"}:
         array = np.bincount(targets, weights, size)
     else:
-        best = np.minimum if aggregate == "MIN" else np.maximum
+        pick_extreme = np.minimum if aggregate == "MIN" else np.maximum
         array = np.full(size, np.inf if aggregate == "MIN" else -np.inf)
-        best.at(array, targets, weights)
+        pick_extreme.at(array, targets, weights)
     numbers = np.bincount(targets, minlength=size).reshape(len(leaves), count)[:, :-1]
     voted[...] = numbers > 0
     values[...] = np.where(voted, array.reshape(len(leaves), count)[:, :-1], 0.0)
 
 
 def results_of(
-    scores: NDArray[Any], reached: NDArray[np.bool_], post_transform: str, dtype: np.dtype[Any]
+    scores: NDArray[Any], has_leaf: NDArray[np.bool_], post_transform: str, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
     """Return transformed scores in a type, masked for samples without a leaf."""
     result = memory.empty(scores.shape, dtype)
     result[...] = round_to(transform_scores(scores, post_transform), dtype)
-    if reached.all():
+    if has_leaf.all():
         return result
-    return np.ma.MaskedArray(result, mask=np.broadcast_to(~reached[:, None], result.shape))
+    return np.ma.MaskedArray(result, mask=np.broadcast_to(~has_leaf[:, None], result.shape))
 
 
 def ensemble_of(
@@ -244,13 +247,13 @@ def ensemble_of(
     _hold_places("a root", roots, nodes)
     if leaf_weights.size != leaves or targets < 1:
         raise InputError(f"trees: expected {leaves} leaf weights and at least one target")
-    for what, flags in ((true_nodes, true_leaves), (false_nodes, false_leaves)):
+    for noun, flags in ((true_nodes, true_leaves), (false_nodes, false_leaves)):
         _hold_places("a flag", flags, 2)
-        _hold_places("a leaf", [n for n, flag in zip(what, flags, strict=True) if flag], leaves)
-        _hold_places("a node", [n for n, flag in zip(what, flags, strict=True) if not flag], nodes)
+        _hold_places("a leaf", [n for n, flag in zip(noun, flags, strict=True) if flag], leaves)
+        _hold_places("a node", [n for n, flag in zip(noun, flags, strict=True) if not flag], nodes)
     kinds = modes.reshape(-1).astype(np.int64)
     _hold_places("a mode", kinds, LEAF)
-    below = [
+    children = [
         np.asarray(n, np.int64) + nodes * np.asarray(f, np.int64)
         for n, f in ((true_nodes, true_leaves), (false_nodes, false_leaves))
     ]
@@ -259,8 +262,8 @@ def ensemble_of(
         np.concatenate([kinds, rest + LEAF]).astype(np.int8),
         np.concatenate([np.asarray(features, np.int64), rest]),
         np.concatenate([splits.reshape(-1).astype(np.float64), rest]),
-        np.concatenate([below[0], rest]),
-        np.concatenate([below[1], rest]),
+        np.concatenate([children[0], rest]),
+        np.concatenate([children[1], rest]),
         np.concatenate([np.asarray(missing or [0] * nodes, np.int64), rest]).astype(np.bool_),
         np.asarray(roots, np.int64),
         np.concatenate([np.zeros(nodes, np.int64), np.arange(leaves)]),
@@ -272,14 +275,14 @@ def ensemble_of(
 
 
 def _hold_lists(nodes: int, *lists: Any) -> None:
-    if any((each.size if isinstance(each, np.ndarray) else len(each)) != nodes for each in lists):
+    if any((node_list.size if isinstance(node_list, np.ndarray) else len(node_list)) != nodes for node_list in lists):
         raise InputError(f"trees: expected lists of {nodes} entries, one per node")
 
 
-def _hold_places(what: str, places: Any, size: int) -> None:
+def _hold_places(noun: str, places: Any, size: int) -> None:
     numbers = np.asarray(places, np.int64)
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < size):
-        raise InputError(f"trees: expected {what} from 0 to {size - 1}")
+        raise InputError(f"trees: expected {noun} from 0 to {size - 1}")
 
 
 def _sets(members: NDArray[Any] | None, count: int) -> tuple[NDArray[Any], ...]:
@@ -297,10 +300,10 @@ def _integers(values: Sequence[int] | None) -> NDArray[np.int64]:
     return np.asarray([] if values is None else values, np.int64)
 
 
-def _numbers(values: Sequence[float] | NDArray[Any] | None, wide: NDArray[Any] | None) -> NDArray[np.float64]:
+def _numbers(values: Sequence[float] | NDArray[Any] | None, wide_tensor: NDArray[Any] | None) -> NDArray[np.float64]:
     """Return a list of float32, or the tensor given instead."""
-    if wide is not None:
-        return wide.reshape(-1).astype(np.float64)
+    if wide_tensor is not None:
+        return wide_tensor.reshape(-1).astype(np.float64)
     return np.asarray([] if values is None else values, np.float32).astype(np.float64)
 
 
@@ -324,11 +327,11 @@ class _Nodes:
 
     def places(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of each node, -1 if missing; the first of duplicates."""
-        sought = self._keys(trees, nodes)
+        node_keys = self._keys(trees, nodes)
         if not self._sorted.size:
-            return sought
-        at = np.minimum(np.searchsorted(self._sorted, sought), self._sorted.size - 1)
-        return np.where((sought >= 0) & (self._sorted[at] == sought), self._order[at], -1)
+            return node_keys
+        key_places = np.minimum(np.searchsorted(self._sorted, node_keys), self._sorted.size - 1)
+        return np.where((node_keys >= 0) & (self._sorted[key_places] == node_keys), self._order[key_places], -1)
 
 
 def _trees(
@@ -339,19 +342,21 @@ def _trees(
     values: NDArray[np.float64],
     true_ids: Sequence[int] | None,
     false_ids: Sequence[int] | None,
-    missing: Sequence[int] | None,
+    missing_tracks: Sequence[int] | None,
 ) -> tuple[Trees, _Nodes]:
     """Return the nodes, and their lookup.
 
     A tree starts with its first node that no other node leads to.
     """
     trees, nodes = _integers(tree_ids), _integers(node_ids)
-    kinds = np.array([MODES.index(mode) if mode in MODES else -1 for mode in memory.in_time(modes or ())], np.int8)
+    kinds = np.array(
+        [MODES.index(mode) if mode in MODES else -1 for mode in memory.within_time_limit(modes or ())], np.int8
+    )
     if (kinds < 0).any():
         raise InputError(f"trees: expected node modes in {', '.join(MODES)}")
-    lacking = _integers(missing) if missing else np.zeros(trees.size, np.int64)
-    lists = (nodes, _integers(features), kinds, values, _integers(true_ids), _integers(false_ids), lacking)
-    if any(each.size != trees.size for each in lists):
+    missing_flags = _integers(missing_tracks) if missing_tracks else np.zeros(trees.size, np.int64)
+    lists = (nodes, _integers(features), kinds, values, _integers(true_ids), _integers(false_ids), missing_flags)
+    if any(node_list.size != trees.size for node_list in lists):
         raise InputError(f"trees: expected lists of {trees.size} entries, one per node")
     node_table = _Nodes(trees, nodes)
     branch = kinds != LEAF
@@ -361,7 +366,14 @@ def _trees(
     order = np.argsort(led[:-1], kind="stable")  # nodes without a parent come before the others of their tree
     _, first = np.unique(trees[order], return_index=True)
     new_trees = Trees(
-        kinds, lists[1], values, true, false, lacking.astype(np.bool_), np.sort(order[first]), np.arange(trees.size)
+        kinds,
+        lists[1],
+        values,
+        true,
+        false,
+        missing_flags.astype(np.bool_),
+        np.sort(order[first]),
+        np.arange(trees.size),
     )
     return new_trees, node_table
 
@@ -377,13 +389,13 @@ def _votes(
 ) -> tuple[Votes, bool]:
     """Return the leaves' votes, and whether each vote's node exists."""
     trees, nodes, ids = _integers(tree_ids), _integers(node_ids), _integers(targets)
-    if any(each.size != trees.size for each in (nodes, ids, weights)):
+    if any(vote_list.size != trees.size for vote_list in (nodes, ids, weights)):
         raise InputError(f"trees: expected lists of {trees.size} entries, one per leaf weight")
     if ids.size and not (ids.min() >= 0 and ids.max() < count):
         raise InputError(f"trees: expected leaf weights for {count} targets")
     places = node_table.places(trees, nodes)
     valid = places >= 0
-    return Votes.of_lists(places[valid], ids[valid], weights[valid], size, count), bool(valid.all())
+    return Votes.from_lists(places[valid], ids[valid], weights[valid], size, count), bool(valid.all())
 
 
 def _ensemble(
@@ -461,21 +473,21 @@ def classify_by_trees(
     if not labels.size:
         raise InputError("trees: expected at least one class label")
     trees, votes, result = _ensemble(labels.size, vote_classes, **lists)
-    array, added = _numbers(lists.get("weights"), lists.get("wide_weights")), _numbers(base, wide_base)
+    array, base_scores = _numbers(lists.get("weights"), lists.get("wide_weights")), _numbers(base, wide_base)
     scores = scores_of(inputs, trees, votes)
     defined, voted = scores.reached & result, np.unique(_integers(vote_classes)).tolist()
-    if labels.size == 2 and ((voted == [0] and added.size < 2) or (len(voted) == 1 and not added.size)):
-        score = scores.values[:, voted[0]] + added.sum()
-        places, both = _binary(score, post_transform, positive=bool((array >= 0).all()), first=voted == [0])
+    if labels.size == 2 and ((voted == [0] and base_scores.size < 2) or (len(voted) == 1 and not base_scores.size)):
+        score = scores.values[:, voted[0]] + base_scores.sum()
+        places, class_scores = _binary(score, post_transform, positive=bool((array >= 0).all()), first=voted == [0])
     else:
-        single = _add_base(scores.values, added).astype(np.float32)
-        open_to = scores.voted if labels.size > 2 and not added.size else True
+        single = _add_base(scores.values, base_scores).astype(np.float32)
+        open_to = scores.voted if labels.size > 2 and not base_scores.size else True
         places = place_of_largest(np.where(open_to, single, -np.inf))
-        both = transform_scores(single.astype(np.float64), post_transform)
-    chosen = labels_at(labels, places)
+        class_scores = transform_scores(single.astype(np.float64), post_transform)
+    chosen_labels = labels_at(labels, places)
     if not defined.all():
-        chosen = np.ma.MaskedArray(chosen, mask=~defined)
-    return chosen, results_of(both, defined, "NONE", np.dtype(np.float32))
+        chosen_labels = np.ma.MaskedArray(chosen_labels, mask=~defined)
+    return chosen_labels, results_of(class_scores, defined, "NONE", np.dtype(np.float32))
 
 
 def _binary(
@@ -491,5 +503,8 @@ def _binary(
     places = (score > (0.5 if positive else 0.0)).astype(np.intp)
     if not first:
         return places, transform_scores(np.stack([np.zeros_like(score), score], axis=1), post_transform)
-    both = np.stack([1 - score if positive and post_transform != "LOGISTIC" else -score, score], axis=1)
-    return places, transform_scores(both, post_transform) if post_transform in {"LOGISTIC", "PROBIT"} else both
+    class_scores = np.stack([1 - score if positive and post_transform != "LOGISTIC" else -score, score], axis=1)
+    return places, transform_scores(class_scores, post_transform) if post_transform in {
+        "LOGISTIC",
+        "PROBIT",
+    } else class_scores

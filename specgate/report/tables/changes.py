@@ -23,24 +23,24 @@ def changes_text(heading: str, changes: Sequence[Change], total: int, width: int
 
     heading: names the two targets.
     """
-    lines = wrap_text(f"{heading}: {len(changes)} of {total} operators differ", width, hang="  ")
+    lines = wrap_text(f"{heading}: {len(changes)} of {total} operators differ", width, hanging_indent="  ")
     for title, kind in _TITLES:
-        mine = [change for change in changes if change.kind == kind]
-        if not mine:
+        kind_changes = [change for change in changes if change.kind == kind]
+        if not kind_changes:
             continue
-        lines += ["", f"{title} ({len(mine)})"]
+        lines += ["", f"{title} ({len(kind_changes)})"]
         if kind != "changed":
-            lines += _names([change.operator for change in mine], width)
+            lines += _names([change.operator for change in kind_changes], width)
             continue
-        for names, details in sorted(_group_changes(mine).items(), key=lambda group: _only_rules(group[1])):
+        for names, details in sorted(_group_changes(kind_changes).items(), key=lambda group: _only_rules(group[1])):
             lines += _names(names, width)
             for line in detail_lines(details):
-                lines += wrap_text(line, width, first="      ", hang="        ")
+                lines += wrap_text(line, width, first="      ", hanging_indent="        ")
     return "\n".join(lines) + "\n"
 
 
 def _names(names: Iterable[str], width: int) -> list[str]:
-    return wrap_text(", ".join(names), width, first="  ", hang="  ")
+    return wrap_text(", ".join(names), width, first="  ", hanging_indent="  ")
 
 
 def _group_changes(changes: Iterable[Change]) -> dict[tuple[str, ...], tuple[Detail, ...]]:
@@ -65,11 +65,11 @@ def detail_lines(details: Sequence[Detail]) -> Iterator[str]:
         if detail.field is not None:
             cells.setdefault((detail.when, detail.field), []).append(detail.what)
     names_by_change: dict[tuple[str | None, str], list[str]] = {}
-    for (when, field), what in cells.items():
-        names_by_change.setdefault((when, "; ".join(what)), []).append(field)
-    for (when, together), fields in names_by_change.items():
-        case = f"where {when}: " if when else ""
-        yield f"{case}{', '.join(fields)}: {together}"
+    for (condition, field), detail_text in cells.items():
+        names_by_change.setdefault((condition, "; ".join(detail_text)), []).append(field)
+    for (condition, detail_fields), fields in names_by_change.items():
+        case = f"where {condition}: " if condition else ""
+        yield f"{case}{', '.join(fields)}: {detail_fields}"
     for detail in details:
         if detail.field is None:
             yield f"where {detail.when}: {detail.what}" if detail.when else detail.what
@@ -80,24 +80,26 @@ _KINDS: Final = (("added", "Added"), ("changed", "Changed"), ("removed", "Remove
 
 def tables_changes_text(difference: TablesDifference, width: int) -> str:
     """Return all changes by dialect; equal changes are grouped."""
-    return "\n".join(line for each in difference.dialects for line in _dialect_text(each, width)) + "\n"
+    return "\n".join(line for change in difference.dialects for line in _dialect_text(change, width)) + "\n"
 
 
 def _dialect_text(change: DialectChange, width: int) -> Iterator[str]:
-    yield from wrap_text(f"{change.title}: {_versions(change)}", width, hang="  ")
-    yield from wrap_text(_count_changes(change), width, first="  ", hang="  ")
+    yield from wrap_text(f"{change.title}: {_versions(change)}", width, hanging_indent="  ")
+    yield from wrap_text(_count_changes(change), width, first="  ", hanging_indent="  ")
     for fact in change.facts:
-        yield from wrap_text(fact, width, first="  ", hang="    ")
+        yield from wrap_text(fact, width, first="  ", hanging_indent="    ")
     for kind, title in _KINDS:
-        mine = change.of(kind)
-        if mine:
-            yield f"  {title.lower()} ({len(mine)})"
-        for names, first in _alike_tables(mine):
+        kind_changes = change.of(kind)
+        if kind_changes:
+            yield f"  {title.lower()} ({len(kind_changes)})"
+        for names, first in _group_equal_changes(kind_changes):
             levels = f" ({first.levels})" if first.levels else ""
-            yield from wrap_text(f"{', '.join(names)}{levels}", width, first="    ", hang="    ")
+            yield from wrap_text(f"{', '.join(names)}{levels}", width, first="    ", hanging_indent="    ")
             for stretch in first.stretches:
                 for line in detail_lines(stretch.details):
-                    yield from wrap_text(f"{_format_stretch(stretch)}: {line}", width, first="      ", hang="        ")
+                    yield from wrap_text(
+                        f"{_format_stretch(stretch)}: {line}", width, first="      ", hanging_indent="        "
+                    )
 
 
 def tables_changes_markdown(difference: TablesDifference) -> str:
@@ -105,12 +107,14 @@ def tables_changes_markdown(difference: TablesDifference) -> str:
 
     Each dialect with changes has a heading.
     """
-    changed = [
-        each for each in difference.dialects if each.facts or each.operators or each.before is None or not each.after
+    changed_dialects = [
+        dialect_change
+        for dialect_change in difference.dialects
+        if dialect_change.facts or dialect_change.operators or dialect_change.before is None or not dialect_change.after
     ]
-    if not changed:
+    if not changed_dialects:
         return "No table has changed.\n"
-    return "\n".join(line for each in changed for line in _dialect_markdown(each))
+    return "\n".join(line for dialect_change in changed_dialects for line in _dialect_markdown(dialect_change))
 
 
 def _dialect_markdown(change: DialectChange) -> Iterator[str]:
@@ -118,11 +122,11 @@ def _dialect_markdown(change: DialectChange) -> Iterator[str]:
     if change.facts:
         yield from (*(f"- {fact}" for fact in change.facts), "")
     for kind, title in _KINDS:
-        mine = change.of(kind)
-        if not mine:
+        kind_changes = change.of(kind)
+        if not kind_changes:
             continue
         yield from (f"#### {title}", "")
-        for names, first in _alike_tables(mine):
+        for names, first in _group_equal_changes(kind_changes):
             levels = f" ({first.levels})" if first.levels else ""
             yield f"- {', '.join(f'`{name}`' for name in names)}{levels}"
             for stretch in first.stretches:
@@ -142,7 +146,9 @@ def _versions(change: DialectChange) -> str:
 
 
 def _count_changes(change: DialectChange) -> str:
-    parts = [f"{plural(len(mine), 'operator')} {kind}" for kind, _ in _KINDS if (mine := change.of(kind))]
+    parts = [
+        f"{plural(len(kind_changes), 'operator')} {kind}" for kind, _ in _KINDS if (kind_changes := change.of(kind))
+    ]
     words = len(change.of("words"))
     if words:
         parts.append(f"{plural(words, 'operator')} with changed texts, sources or examples only")
@@ -150,11 +156,11 @@ def _count_changes(change: DialectChange) -> str:
 
 
 def _format_stretch(stretch: Stretch) -> str:
-    whose = {"documented": "", "observed": " in builds"}.get(stretch.side, f" in {stretch.side}")
-    return f"{stretch.levels}{whose}"
+    side_text = {"documented": "", "observed": " in builds"}.get(stretch.side, f" in {stretch.side}")
+    return f"{stretch.levels}{side_text}"
 
 
-def _alike_tables(changes: Iterable[OperatorChange]) -> list[tuple[list[str], OperatorChange]]:
+def _group_equal_changes(changes: Iterable[OperatorChange]) -> list[tuple[list[str], OperatorChange]]:
     """Return operators grouped by equal changes, each with its first change."""
     groups: dict[object, tuple[list[str], OperatorChange]] = {}
     for change in changes:

@@ -47,28 +47,34 @@ def _head(name: str, *, marked: bool) -> Markup:
 
 
 def _row(spec: OperatorSpec, table: Dialect, target: str | None) -> Markup:
-    own = steps(spec)
+    own_steps = steps(spec)
     stepped: dict[str, Step] = {}
-    cells, limited, before = [], [], None
+    cells, limited_names, before = [], [], None
     for level in table.levels:
-        at = spec.level_for(level)  # several levels may have the same version of a domain
-        if at is not None and at != before and at in own:
-            stepped[level] = own[at]
-        before = at
-        kind = "absent" if at is None or at not in spec.levels else "limited" if more_from(spec, at) else "full"
-        limited += [level] if kind == "limited" else []
+        spec_level = spec.level_for(level)  # several levels may have the same version of a domain
+        if spec_level is not None and spec_level != before and spec_level in own_steps:
+            stepped[level] = own_steps[spec_level]
+        before = spec_level
+        kind = (
+            "absent"
+            if spec_level is None or spec_level not in spec.levels
+            else "limited"
+            if more_from(spec, spec_level)
+            else "full"
+        )
+        limited_names += [level] if kind == "limited" else []
         cells.append(_cell(kind, stepped.get(level), marked=level == target))
     link = tag("a", breakable(spec.name), href=f"#{spec.dialect.name}/{spec.name}")
-    data = {"data_changed": " ".join(stepped), "data_limited": " ".join(limited)}
+    data = {"data_changed": " ".join(stepped), "data_limited": " ".join(limited_names)}
     return tag("tr", tag("th", link, class_="name", scope="row"), *cells, id=spec.name, data_operator=spec.name, **data)
 
 
 def _cell(kind: str, step: str | None, *, marked: bool) -> Markup:
     sign, result = _SIGNS[kind]
-    extra, more = _STEPS[step] if step else ("", "")
-    label = f"{result}, {more}" if more else result
-    shown = tag("span", sign, tag("b", extra) if extra else Markup(), class_=kind)
-    return tag("td", shown, aria_label=label, title=label, class_="target" if marked else False)
+    extra, suffix = _STEPS[step] if step else ("", "")
+    label = f"{result}, {suffix}" if suffix else result
+    element = tag("span", sign, tag("b", extra) if extra else Markup(), class_=kind)
+    return tag("td", element, aria_label=label, title=label, class_="target" if marked else False)
 
 
 def legend() -> Markup:
@@ -110,21 +116,21 @@ def tensor_rules(table: Dialect) -> Markup:
     """Return the rules of every tensor; empty if the dialect does not have any."""
     if not table.tensor_rules:
         return Markup()
-    whole = LevelSet.of(table.levels, table.levels)
+    all_levels = LevelSet.of(table.levels, table.levels)
     name = f"{table.name}/tensor"
-    rules = rules_of(table, table.tensor_rules, whole)
-    written = table.tables.tensor
+    rules = rules_of(table, table.tensor_rules, all_levels)
+    tensor_table = table.tables.tensor
     entries = {
         "dialect": table.name,
-        "observed": observed_entries(table, table.tensor_overlays, written.observed),
+        "observed": observed_entries(table, table.tensor_overlays, tensor_table.observed),
         "rules": rules,
         "rows": [],
     }
     parts = [
-        *_rules(name, rules, str(whole)),
+        *_rules(name, rules, str(all_levels)),
         *_render_section("Differences of real builds", _render_observed(name, entries)),
     ]
-    sources = markup.bullets(map(source_link, written.sources))
+    sources = markup.bullets(map(source_link, tensor_table.sources))
     return tag("section", tag("h2", "Rules of every tensor"), *parts, *_render_section("Sources", [sources]), id=name)
 
 
@@ -183,10 +189,10 @@ def _cells(
     data: Mapping[str, Any], row: Mapping[str, Any], before: Mapping[str, Any], short: Mapping[str, str]
 ) -> Iterator[Markup]:
     """Yield the lines of a row; fields with equal support share a line."""
-    limited = words.limited_attributes(data)
+    limited_names = words.limited_attributes(data)
     levels_by_cell: dict[tuple[Markup, Markup], list[str]] = {}
     for name, cell in row["fields"].items():
-        if cell["kind"] != "attribute" or name in limited:
+        if cell["kind"] != "attribute" or name in limited_names:
             levels_by_cell.setdefault(_cell_parts(cell, before.get(name), short), []).append(name)
     for (ranks, supported), names in levels_by_cell.items():
         yield tag(
@@ -200,54 +206,58 @@ def _cells(
 def _cell_parts(
     cell: Mapping[str, Any], before: Mapping[str, Any] | None, short: Mapping[str, str]
 ) -> tuple[Markup, Markup]:
-    ranks, listed = words.cell_parts(cell, short)
+    ranks, type_words = words.cell_parts(cell, short)
     tensor = cell["kind"] != "attribute"
-    old_ranks, old = words.cell_parts(before, short) if before is not None else (ranks, listed)
-    words_by_kind = {word: set(some) for word, some in old}
-    shown = (ranks or "any") if tensor else ""
-    parts = [_list_operators(word, some, words_by_kind.get(word, set(some))) for word, some in listed]
+    old_ranks, old = words.cell_parts(before, short) if before is not None else (ranks, type_words)
+    words_by_kind = {word: set(operators) for word, operators in old}
+    ranks_text = (ranks or "any") if tensor else ""
+    parts = [
+        _list_operators(word, operators, words_by_kind.get(word, set(operators))) for word, operators in type_words
+    ]
     supported = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
-    return (tag("ins", shown) if ranks != old_ranks else text(shown)), supported
+    return (tag("ins", ranks_text) if ranks != old_ranks else text(ranks_text)), supported
 
 
-def _list_operators(word: str, some: Iterable[str], names: set[str]) -> Markup:
-    items = [text(name) if name in names else tag("ins", name) for name in some]
+def _list_operators(word: str, operators: Iterable[str], names: set[str]) -> Markup:
+    items = [text(name) if name in names else tag("ins", name) for name in operators]
     return Markup(" ".join([text(word), *items] if word else items))
 
 
-def _rules(name: str, rules: Iterable[Mapping[str, Any]], whole: str) -> Iterator[Markup]:
-    for rule, forms in words.rule_groups(rules, whole).items():
+def _rules(name: str, rules: Iterable[Mapping[str, Any]], full_range: str) -> Iterator[Markup]:
+    for rule, forms in words.rule_groups(rules, full_range).items():
         yield tag("div", *_rule(f"{name}/{rule}", rule, forms), class_="rule", id=f"{name}/{rule}")
 
 
 def _rule(anchor: str, rule: str, forms: Iterable[tuple[str, str, str]]) -> Iterator[Markup]:
     yield tag("a", rule, href=f"#{anchor}")
-    for levels, expression, because in forms:
-        at = tag("span", f"{levels} ", class_="count") if levels else Markup()
-        yield tag("p", at, tag("code", expression))
-        if because:
-            yield tag("p", because, class_="about")
+    for levels, expression, reason in forms:
+        levels_mark = tag("span", f"{levels} ", class_="count") if levels else Markup()
+        yield tag("p", levels_mark, tag("code", expression))
+        if reason:
+            yield tag("p", reason, class_="about")
 
 
 def _render_observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
     short = words.short_names(data)
-    stated = {rule["name"] for rule in data["rules"]}
+    rule_names = {rule["name"] for rule in data["rules"]}
     for entry in data["observed"]:
-        by = f" ({entry['by']} only)" if "by" in entry else ""
+        source_text = f" ({entry['by']} only)" if "by" in entry else ""
         bug = ", contradicting the documentation" if entry.get("bug") else ""
         facts = [
-            tag("div", tag("dt", result), tag("dd", what))
-            for result, what in observed_facts(entry, short)
+            tag("div", tag("dt", result), tag("dd", detail))
+            for result, detail in observed_facts(entry, short)
             if result != "require"
         ]
         rules = []
         for rule, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
             anchor = f"{name}/{rule}"
             rules.append(
-                tag("div", "require ", *_rule(anchor, rule, forms), class_="rule", id=rule not in stated and anchor)
+                tag("div", "require ", *_rule(anchor, rule, forms), class_="rule", id=rule not in rule_names and anchor)
             )
-            stated.add(rule)
-        yield tag("div", tag("h4", f"Builds {entry['builds']}{by}{bug}"), *rules, tag("dl", *facts), class_="builds")
+            rule_names.add(rule)
+        yield tag(
+            "div", tag("h4", f"Builds {entry['builds']}{source_text}{bug}"), *rules, tag("dl", *facts), class_="builds"
+        )
 
 
 def render(table: Dialect, target: Target | None) -> str:
@@ -278,16 +288,16 @@ def _render_summary(table: Dialect, target: Target | None) -> Markup:
 
 def _tiles(table: Dialect, level: str | None) -> Markup:
     """Return operator counts at `level`, by default at the newest level."""
-    at = level or table.levels[-1]
+    shown_level = level or table.levels[-1]
     names = {"yes": "full support (same as the newest)", "limited": "limited", "no": "not available"}
-    numbers = counts(operators_at(table, at))
-    return markup.tiles((f"{names[kind]} at {at}", str(number), "") for kind, number in numbers.items())
+    numbers = counts(operators_at(table, shown_level))
+    return markup.tiles((f"{names[kind]} at {shown_level}", str(number), "") for kind, number in numbers.items())
 
 
 def _filters(table: Dialect, level: str | None) -> Markup:
     """Return the filter form; it is hidden unless the script runs."""
-    chosen = level or table.levels[-1]
-    levels = [tag("option", name, value=name, selected=name == chosen) for name in table.levels]
+    chosen_level = level or table.levels[-1]
+    levels = [tag("option", name, value=name, selected=name == chosen_level) for name in table.levels]
     boxes = [
         tag("label", tag("input", type="checkbox", name=name, value=name), result, class_="choice")
         for name, result in (("changed", "new or changed there"), ("limited", "limited there"))
@@ -296,5 +306,5 @@ def _filters(table: Dialect, level: str | None) -> Markup:
         markup.search("Operator ", "operator"),
         tag("label", f"{table.level_word.capitalize()} ", tag("select", *levels, name="level"), class_="search"),
         *boxes,
-        shown=f"{len(table.operators)} operators",
+        shown_text=f"{len(table.operators)} operators",
     )

@@ -40,8 +40,8 @@ def listing_text(described: str, rows: Sequence[Mapping[str, Any]], width: int) 
 
 
 def _row_origin(row: Mapping[str, Any]) -> str:
-    more = f"; more from {', '.join(row['more_from'])}" if row["more_from"] else ""
-    return f"{'from' if row['support'] == 'no' else 'since'} {row['first_level']}{more}"
+    donors_text = f"; more from {', '.join(row['more_from'])}" if row["more_from"] else ""
+    return f"{'from' if row['support'] == 'no' else 'since'} {row['first_level']}{donors_text}"
 
 
 _INDENT: Final = "    "
@@ -54,8 +54,8 @@ def operator_text(table: Mapping[str, Any], level: str | None, width: int) -> st
     """
     facts = f"levels {words.whole_span(table)}; {words.kernel_words(table)}; {words.examples_count(table)}"
     title = ": ".join(filter(None, (f"{table['dialect']} {table['operator']}", table["summary"])))
-    lines = wrap_text(title, width, hang="  ")
-    lines += [*wrap_text(facts, width, hang="  "), *_attributes(table, width), *_rows(table, level, width)]
+    lines = wrap_text(title, width, hanging_indent="  ")
+    lines += [*wrap_text(facts, width, hanging_indent="  "), *_attributes(table, width), *_rows(table, level, width)]
     lines += _section("rules", _rules(table["rules"], words.whole_span(table), width))
     lines += _section("unknowns", _points(table["unknowns"], width))
     lines += _section("differences of real builds", _observed_lines(table, width))
@@ -69,7 +69,9 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _points(texts: Iterable[str], width: int) -> list[str]:
-    return [line for text in texts for line in wrap_text(text, width, first=f"{_INDENT}- ", hang=f"{_INDENT}  ")]
+    return [
+        line for text in texts for line in wrap_text(text, width, first=f"{_INDENT}- ", hanging_indent=f"{_INDENT}  ")
+    ]
 
 
 def _attributes(table: Mapping[str, Any], width: int) -> list[str]:
@@ -83,7 +85,7 @@ def _rows(table: Mapping[str, Any], level: str | None, width: int) -> Iterator[s
     for row in table["rows"]:
         if row.get("when") != case:
             case = row["when"]
-            yield from ("", *wrap_text(f"where {case}", width, hang="  "))
+            yield from ("", *wrap_text(f"where {case}", width, hanging_indent="  "))
         exists = level in row["levels"]
         cells = list(_cells(table, row, short))
         lines = in_columns(cells, width, indent=_INDENT)
@@ -94,27 +96,27 @@ def _rows(table: Mapping[str, Any], level: str | None, width: int) -> Iterator[s
 
 def _cells(table: Mapping[str, Any], row: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[Sequence[str]]:
     """Yield the lines of a row: tensors, and attributes with limits."""
-    limited = words.limited_attributes(table)
+    limited_names = words.limited_attributes(table)
     for name, cell in row["fields"].items():
-        ranks, listed = words.cell_parts(cell, short)
-        parts = [" ".join([word, *some] if word else some) for word, some in listed]
+        ranks, type_words = words.cell_parts(cell, short)
+        parts = [" ".join([word, *operators] if word else operators) for word, operators in type_words]
         if cell["kind"] != "attribute":
             kind = cell["kind"] + ", optional" * cell.get("optional", False)
             yield name, kind, "; ".join([f"rank {ranks}" if ranks else "any rank", *(parts or ["any type"])])
-        elif name in limited:
+        elif name in limited_names:
             yield name, "attribute", "; ".join(parts) or "any"
 
 
-def _rules(rules: Iterable[Mapping[str, Any]], whole: str, width: int) -> list[str]:
+def _rules(rules: Iterable[Mapping[str, Any]], full_range: str, width: int) -> list[str]:
     rows: list[tuple[str, str]] = []
-    for name, forms in words.rule_groups(rules, whole).items():
+    for name, forms in words.rule_groups(rules, full_range).items():
         label = name
         for levels, text, because in forms:
             line = f"{levels}: {text}" if levels else text
             reason = f"# {because}" if because else ""
-            together = f"{line}  {reason}"
-            if reason and len(together) + len(_INDENT) + 24 <= width:
-                rows.append((label, together))
+            joined_line = f"{line}  {reason}"
+            if reason and len(joined_line) + len(_INDENT) + 24 <= width:
+                rows.append((label, joined_line))
             else:
                 rows += [(label, line)] + ([("", reason)] if reason else [])
             label = ""
@@ -125,9 +127,9 @@ def _observed_lines(table: Mapping[str, Any], width: int) -> list[str]:
     short = words.short_names(table)
     lines: list[str] = []
     for entry in table["observed"]:
-        by = f" ({entry['by']} only)" if "by" in entry else ""
+        source_text = f" ({entry['by']} only)" if "by" in entry else ""
         bug = ", contradicting the documentation" if entry.get("bug") else ""
-        lines += wrap_text(f"{entry['builds']}{by}{bug}", width, first=_INDENT, hang=f"{_INDENT}  ")
+        lines += wrap_text(f"{entry['builds']}{source_text}{bug}", width, first=_INDENT, hanging_indent=f"{_INDENT}  ")
         rows = [(result, text) for result, text in observed_facts(entry, short)]
         lines += in_columns(rows, width, indent=f"{_INDENT}  ")
     return lines
@@ -136,9 +138,9 @@ def _observed_lines(table: Mapping[str, Any], width: int) -> list[str]:
 def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield observed differences: the kind and the description."""
     for name, cell in entry.get("support", {}).items():
-        ranks, listed = words.cell_parts(cell, short)
+        ranks, type_words = words.cell_parts(cell, short)
         parts = ([f"rank {ranks}"] if ranks else []) + [
-            " ".join([word, *some] if word else some) for word, some in listed
+            " ".join([word, *operators] if word else operators) for word, operators in type_words
         ]
         yield "support", f"{name}: {'; '.join(parts)}" + (f" where {cell['when']}" if "when" in cell else "")
     if entry.get("not_enforced"):
@@ -152,9 +154,9 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
     if entry.get("tools_write"):
         yield "are lenient about", " ".join(entry["tools_write"]) + " that the vendor's own tools violate"
     for name, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
-        for levels, text, because in forms:
-            at = f" at {levels}" if levels else ""
-            yield "require", f"{name}{at}: {text}" + (f"  # {because}" if because else "")
+        for levels, text, reason in forms:
+            levels_text = f" at {levels}" if levels else ""
+            yield "require", f"{name}{levels_text}: {text}" + (f"  # {reason}" if reason else "")
     for value in entry.get("values", {}).values():
         yield "compute", value["what"] + (f", where {value['when']}" if "when" in value else "")
     if "evidence" in entry:
@@ -164,26 +166,28 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
 def minimum_text(minimum: Minimum, table: Dialect, operator: str, width: int) -> str:
     """Return the minimum level as text; equal neighbouring levels are merged."""
     lowest = table.label(minimum.level) if minimum.level else "none"
-    lines = wrap_text(f"{table.name} {operator}: lowest level {lowest}; accepted by {minimum.levels}", width, hang="  ")
+    lines = wrap_text(
+        f"{table.name} {operator}: lowest level {lowest}; accepted by {minimum.levels}", width, hanging_indent="  "
+    )
     if minimum.undecided:
         lines.append(f"  undecided at {minimum.undecided}")
     for levels, blockers in _spans(minimum, table):
         span = str(LevelSet.of(table.levels, levels))
         lines.append(f"  {span}:")
         for rule_id, message in blockers:
-            whole = message.replace(_HERE, table.label(levels[0]).removesuffix(levels[0]) + span)
-            lines += wrap_text(f"{rule_id}: {whole}", width, first="    ", hang="      ")
+            full_message = message.replace(_MARK, table.label(levels[0]).removesuffix(levels[0]) + span)
+            lines += wrap_text(f"{rule_id}: {full_message}", width, first="    ", hanging_indent="      ")
     return "\n".join(lines) + "\n"
 
 
-_HERE = "\0"  # placeholder for the level in a message
+_MARK = "\0"  # placeholder for the level in a message
 
 
 def _spans(minimum: Minimum, table: Dialect) -> list[tuple[list[str], list[tuple[str, str]]]]:
     spans: list[tuple[list[str], list[tuple[str, str]]]] = []
     for level, findings in minimum.blockers.items():
         pattern = re.compile(rf"\b{re.escape(table.label(level))}(?![\w.]*\w)")
-        blockers = [(finding.id, pattern.sub(_HERE, finding.message.replace(_HERE, ""))) for finding in findings]
+        blockers = [(finding.id, pattern.sub(_MARK, finding.message.replace(_MARK, ""))) for finding in findings]
         if spans and spans[-1][1] == blockers:
             spans[-1][0].append(level)
         else:

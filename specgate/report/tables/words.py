@@ -12,16 +12,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
-    "about_attribute", "cell_parts", "examples_count", "in_columns", "kernel_words", "limited_attributes", "plain",
-    "row_span", "rule_groups", "short_names", "source_words", "whole_span", "wrap_text",
+    "about_attribute",
+    "cell_parts",
+    "examples_count",
+    "in_columns",
+    "kernel_words",
+    "limited_attributes",
+    "row_span",
+    "rule_groups",
+    "short_names",
+    "source_words",
+    "value_text",
+    "whole_span",
+    "wrap_text",
 ]  # fmt: skip
 
-_LEAST = 30  # minimum columns of the last cell; a narrower one goes to the next line
+_MIN_LAST_COLUMNS = 30  # minimum columns of the last cell; a narrower one goes to the next line
 
 
-def wrap_text(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]:
+def wrap_text(text: str, width: int, *, first: str = "", hanging_indent: str = "") -> list[str]:
     """Return text as cleaned lines of at most `width` columns."""
-    return wrap(clean(text, None), width, first=first, hang=hang)
+    return wrap(clean(text, None), width, first=first, hanging_indent=hanging_indent)
 
 
 def in_columns(rows: Iterable[Sequence[str]], width: int, *, indent: str = "") -> list[str]:
@@ -32,31 +43,31 @@ def in_columns(rows: Iterable[Sequence[str]], width: int, *, indent: str = "") -
     cleaned = [[clean(cell, None) for cell in row] for row in rows]
     if not cleaned:
         return []
-    room = max(width - len(indent) - _LEAST, 8)
-    widths = [max(len(row[at]) for row in cleaned) for at in range(len(cleaned[0]) - 1)]
-    if sum(widths) + 2 * len(widths) > room:
+    available_columns = max(width - len(indent) - _MIN_LAST_COLUMNS, 8)
+    widths = [max(len(row[column]) for row in cleaned) for column in range(len(cleaned[0]) - 1)]
+    if sum(widths) + 2 * len(widths) > available_columns:
         widths = []
     lines: list[str] = []
     for *before, last in cleaned:
         if widths:
             start = indent + "".join(cell.ljust(size) + "  " for cell, size in zip(before, widths, strict=True))
-            hang = " " * (len(start) + (2 if last.startswith("# ") else 0))
-            lines += wrap(last, width, first=start, hang=hang)
+            hanging_indent = " " * (len(start) + (2 if last.startswith("# ") else 0))
+            lines += wrap(last, width, first=start, hanging_indent=hanging_indent)
             continue
-        lines += wrap("  ".join(cell for cell in before if cell), width, first=indent, hang=indent + "  ")
-        lines += wrap(last, width, first=f"{indent}    ", hang=f"{indent}    ") if last else []
+        lines += wrap("  ".join(cell for cell in before if cell), width, first=indent, hanging_indent=indent + "  ")
+        lines += wrap(last, width, first=f"{indent}    ", hanging_indent=f"{indent}    ") if last else []
     return lines
 
 
-def plain(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a table value as text.
 
     Lists have spaces, mappings are ``name: value``.
     """
     if isinstance(value, list):
-        return " ".join(map(plain, value))
+        return " ".join(map(value_text, value))
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items())
+        return ", ".join(f"{key}: {value_text(inner)}" for key, inner in value.items())
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -89,17 +100,17 @@ def about_attribute(info: Mapping[str, Any]) -> str:
     if info.get("optional"):
         parts.append("optional")
     if "default" in info:
-        parts.append(f"default {plain(info['default'])}")
-    parts += _exists(info)
-    words = f": {plain(info['values'])}" if info.get("values") else ""
+        parts.append(f"default {value_text(info['default'])}")
+    parts += _existence_words(info)
+    words = f": {value_text(info['values'])}" if info.get("values") else ""
     return ", ".join(parts) + words
 
 
-def _exists(info: Mapping[str, Any]) -> list[str]:
-    since, until = (
+def _existence_words(info: Mapping[str, Any]) -> list[str]:
+    since, until_words = (
         [f"{word} {info[key]}"] if key in info else [] for key, word in (("since", "from"), ("until", "before"))
     )
-    return since + until
+    return since + until_words
 
 
 def short_names(table: Mapping[str, Any]) -> dict[str, str]:
@@ -114,8 +125,8 @@ def short_names(table: Mapping[str, Any]) -> dict[str, str]:
         prefix for prefix in dialect(table["dialect"]).short_names if sum(name.startswith(prefix) for name in names) > 1
     ]
     entries = {name: next((name.removeprefix(p) for p in shared if name.startswith(p)), name) for name in names}
-    called = list(entries.values())
-    return {name: short if called.count(short) == 1 else name for name, short in entries.items()}
+    vendor_names = list(entries.values())
+    return {name: short if vendor_names.count(short) == 1 else name for name, short in entries.items()}
 
 
 def limited_attributes(table: Mapping[str, Any]) -> set[str]:
@@ -137,35 +148,35 @@ def cell_parts(cell: Mapping[str, Any], short: Mapping[str, str]) -> tuple[str, 
 
     Each list has a label, which is empty for types.
     """
-    listed: list[tuple[str, Sequence[str]]] = []
+    type_words: list[tuple[str, Sequence[str]]] = []
     if "types" in cell:
-        listed.append(("", cell["types"]))
+        type_words.append(("", cell["types"]))
     if "values" in cell:
-        listed.append(("values", [str(value) for value in cell["values"]]))
+        type_words.append(("values", [str(value) for value in cell["values"]]))
     if "range" in cell:
-        listed.append(("range", [cell["range"]]))
+        type_words.append(("range", [cell["range"]]))
     if "operators" in cell:
-        listed.append(("fuses", [short.get(name, name) for name in cell["operators"]]))
-    return cell.get("ranks", ""), listed
+        type_words.append(("fuses", [short.get(name, name) for name in cell["operators"]]))
+    return cell.get("ranks", ""), type_words
 
 
-def rule_groups(rules: Iterable[Mapping[str, Any]], whole: str) -> dict[str, list[tuple[str, str, str]]]:
+def rule_groups(rules: Iterable[Mapping[str, Any]], full_range: str) -> dict[str, list[tuple[str, str, str]]]:
     """Return the forms of each rule as (levels, expression, reason).
 
-    Levels equal to `whole` are empty, and so is a reason that equals the next one.
+    Levels equal to `full_range` are empty, and so is a reason that equals the next one.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for rule in rules:
         groups.setdefault(rule["name"], []).append(rule)
-    return {name: [_form(forms, at, whole) for at in range(len(forms))] for name, forms in groups.items()}
+    return {name: [_form(forms, index, full_range) for index in range(len(forms))] for name, forms in groups.items()}
 
 
-def _form(forms: Sequence[Mapping[str, Any]], at: int, whole: str) -> tuple[str, str, str]:
-    form, later = forms[at], forms[at + 1 :]
+def _form(forms: Sequence[Mapping[str, Any]], index: int, full_range: str) -> tuple[str, str, str]:
+    form, later_forms = forms[index], forms[index + 1 :]
     text = form["require"] + (f" where {form['when']}" if "when" in form else "")
-    because = form.get("because", "")
-    repeated = bool(later) and later[0].get("because") == because
-    return ("" if form["levels"] == whole else form["levels"]), text, "" if repeated else because
+    reason = form.get("because", "")
+    repeated = bool(later_forms) and later_forms[0].get("because") == reason
+    return ("" if form["levels"] == full_range else form["levels"]), text, "" if repeated else reason
 
 
 def source_words(source: Mapping[str, Any]) -> str:

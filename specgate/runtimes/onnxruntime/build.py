@@ -53,14 +53,14 @@ _RELEASES: Final = "releases.yaml"
 _SETS: Final = "sets.yaml"
 _SCHEMAS: Final = "schemas"
 #: Only campaigns need this file; a folder may omit it.
-_OBSERVED: Final = "observed.yaml"
+_OBSERVED_FILE: Final = "observed.yaml"
 _GRAPHS: Final = "graphs.yaml"
 _LOADING: Final = "loading.yaml"
-_RUNS: Final = "runs.yaml"
+_RUNS_FILE: Final = "runs.yaml"
 _INFERENCE: Final = "inference.yaml"
 _FUNCTIONS: Final = "functions.yaml"
 #: Folders that other parts of the placement read.
-_OTHERS: Final = ("lowering/",)
+_OTHER_FOLDERS: Final = ("lowering/",)
 #: Default values, which compiled rows omit.
 _DEFAULTS: Final = {
     "constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "graph_inputs": None, "needs": {},
@@ -84,8 +84,8 @@ class _Build:
         self.problems: list[str] = []
         self.releases = self._load(_RELEASES, ReleasesFile)
         sets = self._load(_SETS, TypeSetsFile)
-        self.sets, wrong = named_sets(sets[0])
-        self._tell(_SETS, sets[1], [*wrong, *type_problems(self.sets["types"])])
+        self.sets, unknown_sets = named_sets(sets[0])
+        self._tell(_SETS, sets[1], [*unknown_sets, *type_problems(self.sets["types"])])
         self.order: list[str] = list(self.releases[0].get("releases", {}))
         self.providers: Mapping[str, Any] = self.releases[0].get("providers", {})
         self.lists: dict[tuple[str, ...], int] = {}
@@ -110,7 +110,7 @@ class _Build:
             {
                 **entry,
                 **self._span(_RELEASES, self.releases[1], place, entry),
-                "operators": {name: _ends(text) for name, text in entry["operators"].items()},
+                "operators": {name: _version_bounds(text) for name, text in entry["operators"].items()},
             }
             for place, entry in _number_entries("removing", self.releases[0].get("removing", ()))
         ]
@@ -130,39 +130,39 @@ class _Build:
                 self._schemas(name, entries["schemas"])
             elif top in owners:
                 self._provider(name, owners[top], entries)
-            elif name == _OBSERVED:
+            elif name == _OBSERVED_FILE:
                 entries["observed"] = self._load_observed()
             elif name == _GRAPHS:
                 entries["graphs"] = self._load(name, GraphsFile)[0]
             elif name == _LOADING:
                 self._loading(entries)
-            elif name == _RUNS:
+            elif name == _RUNS_FILE:
                 self._runs(entries)
             elif name == _INFERENCE:
                 self._inference(entries["inference"])
             elif name == _FUNCTIONS:
                 entries["functions"] = self._functions()
-            elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
+            elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHER_FOLDERS):
                 names = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
                 self.problems.append(f"{files[name]}: not a runtime file; expected {names}")
         if self.problems:
             raise SpecErrors(self.problems)
-        about = {key: value for key, value in self.releases[0].items() if key != "sources"}
+        release_facts = {key: value for key, value in self.releases[0].items() if key != "sources"}
         spans = {name: bounds(info["releases"], self.order) for name, info in self.providers.items()}
-        return {**about, **entries, "known": spans, "types": [list(types) for types in self.lists]}
+        return {**release_facts, **entries, "known": spans, "types": [list(types) for types in self.lists]}
 
     def _load(self, name: str, kind: Any) -> tuple[dict[str, Any], Lines]:
         content, lines, texts = load_file(self.folder / name, kind)
         self.problems += texts
         return content, lines
 
-    def _tell(self, name: str, lines: Lines, wrong: list[Problem]) -> None:
-        self.problems += [format_problem(str(self.folder / name), lines, path, text) for path, text in wrong]
+    def _tell(self, name: str, lines: Lines, unknown_sets: list[Problem]) -> None:
+        self.problems += [format_problem(str(self.folder / name), lines, path, text) for path, text in unknown_sets]
 
     def _load_observed(self) -> list[dict[str, Any]]:
-        content, lines = self._load(_OBSERVED, ObservedFile)
+        content, lines = self._load(_OBSERVED_FILE, ObservedFile)
         return [
-            {**entry, "name": name, **self._span(_OBSERVED, lines, ("observed", name), entry)}
+            {**entry, "name": name, **self._span(_OBSERVED_FILE, lines, ("observed", name), entry)}
             for name, entry in content.get("observed", {}).items()
         ]
 
@@ -185,11 +185,11 @@ class _Build:
             entries["loading"] = {"types": types, "models": models, "operators": operators}
 
     def _runs(self, entries: dict[str, Any]) -> None:
-        content, lines = self._load(_RUNS, RunsFile)
+        content, lines = self._load(_RUNS_FILE, RunsFile)
         if content:
-            self._tell(_RUNS, lines, runs_problems(content))
+            self._tell(_RUNS_FILE, lines, runs_problems(content))
             operators = {
-                name: {key: self._rules(_RUNS, lines, name, entry, key) for key in ("runs", "fails")}
+                name: {key: self._rules(_RUNS_FILE, lines, name, entry, key) for key in ("runs", "fails")}
                 for name, entry in content["operators"].items()
             }
             entries["runs"] = {key: content.get(key) for key in ("schemas", "outputs")} | {"operators": operators}
@@ -217,7 +217,7 @@ class _Build:
         for part, entries in items_by_name.items():
             for index, entry in enumerate(content.get(part, ())):
                 ends = self._span(_INFERENCE, lines, (part, index), entry)
-                versions = {name: _ends(text) for name, text in entry["operators"].items()}
+                versions = {name: _version_bounds(text) for name, text in entry["operators"].items()}
                 entries.append({**entry, **ends, "operators": versions})
 
     def _functions(self) -> dict[str, Any]:
@@ -264,14 +264,21 @@ class _Build:
         entries["registrations"][owner][domain] = kernels
         for operator, versions in content["operators"].items():
             rows = kernels.setdefault(operator, [])
-            for path, version, until, form in _rows(operator, versions):
+            for path, version, until_version, form in _rows(operator, versions):
                 ends = self._span(name, lines, path, form, owner)
-                types = [self._types(name, lines, (*path, "types"), each) for each in _to_list(form.get("types", {}))]
+                types = [self._types(name, lines, (*path, "types"), kind) for kind in _to_list(form.get("types", {}))]
                 if form.get("query") is not None:
                     scope = operator_scope(domain, operator, version, entries["schemas"])
                     self._plain_query(name, lines, path, form, scope)
-                extra = {key: form[key] for key, usual in _DEFAULTS.items() if form.get(key, usual) != usual}
-                rows += [{"version": version, "until": until, "types": each, **ends, **extra} for each in types]
+                extra = {
+                    key: form[key]
+                    for key, default_value in _DEFAULTS.items()
+                    if form.get(key, default_value) != default_value
+                }
+                rows += [
+                    {"version": version, "until": until_version, "types": type_name, **ends, **extra}
+                    for type_name in types
+                ]
             self._tell(name, lines, operator_problems(domain, operator, versions, entries["schemas"], self.order))
 
     def _plain_query(self, name: str, lines: Lines, path: Keys, form: dict[str, Any], scope: Scope | None) -> None:
@@ -287,9 +294,9 @@ class _Build:
 
     def _span(self, name: str, lines: Lines, path: Keys, form: Mapping[str, Any], owner: str = "") -> dict[str, int]:
         """Return the positions of a row's first and last release."""
-        whole = bounds(self.providers[owner]["releases"], self.order) if owner else (0, len(self.order) - 1)
+        full_span = bounds(self.providers[owner]["releases"], self.order) if owner else (0, len(self.order) - 1)
         try:
-            first, last = span(form.get("releases"), self.order, whole)
+            first, last = span(form.get("releases"), self.order, full_span)
         except ValueError as error:
             self._tell(name, lines, [((*path, "releases"), str(error))])
             return {"first": 0, "last": 0}
@@ -301,10 +308,14 @@ class _Build:
         for constraint, entries in stated_entries.items():
             if isinstance(entries, str) and not entries.startswith(MARK):
                 self._tell(name, lines, [((*path, constraint), f"expected a list or a set such as {MARK}NAME")])
-            types, wrong = expand_sets([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
-            own = () if isinstance(entries, str) else entries  # named sets are checked in their own file
-            wrong += [f"unknown type {item!r:.80}" for item in own if not item.startswith(MARK) and not is_type(item)]
-            self._tell(name, lines, [((*path, constraint), text) for text in wrong])
+            types, unknown_sets = expand_sets(
+                [entries] if isinstance(entries, str) else entries, self.sets["types"], "types"
+            )
+            type_names = () if isinstance(entries, str) else entries  # named sets are checked in their own file
+            unknown_sets += [
+                f"unknown type {item!r:.80}" for item in type_names if not item.startswith(MARK) and not is_type(item)
+            ]
+            self._tell(name, lines, [((*path, constraint), text) for text in unknown_sets])
             numbers_by_name[constraint] = self.lists.setdefault(tuple(types), len(self.lists))
         return numbers_by_name
 
@@ -325,7 +336,7 @@ def _number_entries(part: str, entries: Iterable[dict[str, Any]]) -> Iterator[tu
         yield (part, index), entry
 
 
-def _ends(versions: str) -> tuple[int, int | None]:
+def _version_bounds(versions: str) -> tuple[int, int | None]:
     first, _, last = versions.partition("..")
     return int(first), int(last) if last else None
 

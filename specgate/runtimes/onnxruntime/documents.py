@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
 
-__all__ = ["Written", "write_documents"]
+__all__ = ["WrittenDocuments", "write_documents"]
 
 #: Maximum length of the node's part of a file name; most systems allow 255 bytes in total.
-_LONGEST: Final = 120
+_MAX_NAME: Final = 120
 #: Maximum number of names that are compared with an unknown one.
 _COMPARED: Final = 5000
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_UNSAFE_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenDocuments:
     """The result of writing documents.
 
     files: names in the folder, in the order of nodes. left: why the other nodes have no file.
@@ -43,23 +43,25 @@ class Written:
 
     def __str__(self) -> str:
         count = f"{len(self.files)} {'file' if len(self.files) == 1 else 'files'} written to {clean(self.folder)}"
-        rest = ", ".join(f"{number} {why}" for why, number in self.left)
+        rest = ", ".join(f"{number} {reason}" for reason, number in self.left)
         return f"{count}; of the other nodes {rest}" if rest else count
 
 
-def write_documents(placement: Placement, below: str, folder: str, names: Sequence[str] = ()) -> Written:
+def write_documents(
+    placement: Placement, dialect_name: str, folder: str, names: Sequence[str] = ()
+) -> WrittenDocuments:
     """Write the descriptors of each lowered node to a file.
 
-    The descriptors in a file are in order of creation.
-    below: their dialect. folder: created if missing. names: node names in the file or whole paths; empty for all nodes.
-    Raises InputError, before it writes anything, for an unknown name, and if the folder or a file has another type.
+    The descriptors in a file are in order of creation. dialect_name: their dialect. folder: created if missing. names:
+    node names in the file or whole paths; empty for all nodes. Raises InputError, before it writes anything, for an
+    unknown name, and if the folder or a file has another type.
     """
     nodes = _nodes_by_name(placement, names) if names else placement.nodes
     files = dict(_files(duplicate for node in nodes for duplicate in (node, *node.unlike) if duplicate.lowered))
     _prepare(folder, files)
-    owner = capability(below, Documents)
+    owner = capability(dialect_name, Documents)
     left = Counter(_missing_reason(node, placement) for node in nodes if not node.lowered)
-    written = []
+    file_names = []
     for file, node in files.items():
         try:
             document = owner.document_of(node.lowered or ())
@@ -67,23 +69,23 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
             left["with tensors that do not fit into a buffer"] += 1
             continue
         write_text(os.path.join(folder, file), _text(node, placement, document))  # noqa: PTH118
-        written.append(file)
-    return Written(folder, tuple(written), tuple(left.items()))
+        file_names.append(file)
+    return WrittenDocuments(folder, tuple(file_names), tuple(left.items()))
 
 
 def _nodes_by_name(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
     """Return the nodes with these names in model order; names may repeat."""
-    placeds: list[PlacedNode] = []
+    matching_nodes: list[PlacedNode] = []
     for name in names:
-        own = [node for node in placement.nodes if node.node == name or node.node.partition("/")[2] == name]
-        if not own:
+        named_nodes = [node for node in placement.nodes if node.node == name or node.node.partition("/")[2] == name]
+        if not named_nodes:
             paths = [node.node for node in placement.nodes[:_COMPARED]]
             candidates = paths if "/" in name else [path.rpartition("/")[2] for path in paths]
-            near = difflib.get_close_matches(name, candidates, 3, 0.5)
-            hint = f"; did you mean {' or '.join(map(clean, near))}?" if near else ""
+            similar = difflib.get_close_matches(name, candidates, 3, 0.5)
+            hint = f"; did you mean {' or '.join(map(clean, similar))}?" if similar else ""
             raise InputError(f"the model has no node {name!r:.80} among those placed{hint}", file=placement.file)
-        placeds += (node for node in own if node not in placeds)
-    return placeds
+        matching_nodes += (node for node in named_nodes if node not in matching_nodes)
+    return matching_nodes
 
 
 def _files(nodes: Iterator[PlacedNode]) -> Iterator[tuple[str, PlacedNode]]:
@@ -91,7 +93,7 @@ def _files(nodes: Iterator[PlacedNode]) -> Iterator[tuple[str, PlacedNode]]:
     names: set[str] = set()
     numbers: Counter[str] = Counter()
     for node in nodes:
-        name = _UNSAFE.sub("_", node.node).strip("._")[:_LONGEST] or "node"
+        name = _UNSAFE_CHARACTERS.sub("_", node.node).strip("._")[:_MAX_NAME] or "node"
         file = name
         while file.lower() in names:  # some file systems ignore case
             numbers[name.lower()] += 1

@@ -15,7 +15,7 @@ import numpy as np
 from specgate.descriptors.text import plain_name
 from specgate.errors import Error, InputError
 from specgate.execution.engine import execute_at
-from specgate.execution.observed import differing, tolerance_of
+from specgate.execution.observed import find_differences, tolerance_of
 from specgate.execution.plan import fill_descriptor
 from specgate.execution.types import gather, numpy_type, scatter
 from specgate.runtimes.onnxruntime.lower import NotLowered, lower
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Executor", "executor"]
 
-_SHOWN: Final = 5
+_MAX_SHOWN: Final = 5
 
 
 class _Step(NamedTuple):
@@ -74,8 +74,10 @@ def executor(path: str, target: Target, on_note: Callable[[str], object]) -> Exe
         return None
     placement = place(path, target)
     if placement.session == "fails":
-        why = placement.refusals or [f"{node.node}: {node.created_by or node.why}" for node in placement if node.fails]
-        raise InputError(f"the session is not created at {target}: {why[0]}", file=path)
+        failures = placement.refusals or [
+            f"{node.node}: {node.created_by or node.why}" for node in placement if node.fails
+        ]
+        raise InputError(f"the session is not created at {target}: {failures[0]}", file=path)
     first = placement.providers[0]
     nodes = {node.node: node for node in placement if node.provider == first}
     return Executor(nodes, first, runtime, on_note)
@@ -98,20 +100,20 @@ class Executor:
     def evaluate(self, run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Return a node's outputs by field name, as `Run` requires."""
         budget = run.remaining_budget()
-        ours = run.execute(descriptor, arrays)
+        our_outputs = run.execute(descriptor, arrays)
         if place not in self.nodes:
             self.counts["not placed there"] += 1
-            return ours
-        filled = fill_descriptor(descriptor, arrays, ours)
-        step = self._step(filled, int(descriptor.version or 0))
+            return our_outputs
+        filled_descriptor = fill_descriptor(descriptor, arrays, our_outputs)
+        step = self._step(filled_descriptor, int(descriptor.version or 0))
         if isinstance(step, str):
             self.counts[step] += 1
-            return ours
+            return our_outputs
         try:
-            theirs = _compute_outputs(
+            lowered_outputs = _compute_outputs(
                 step,
                 arrays,
-                ours,
+                our_outputs,
                 lambda descriptor, entries: execute_at(
                     descriptor, entries, step.level, budget=budget, basis="observed"
                 ),
@@ -119,10 +121,10 @@ class Executor:
         except Error as error:
             self.counts["the operator cannot be computed"] += 1
             self.differences.setdefault(place, f"{step.descriptor.operator} cannot be computed: {error}")
-            return ours
+            return our_outputs
         self.counts[""] += 1
-        self._compare(place, filled, step, ours, theirs)
-        return theirs
+        self._compare(place, filled_descriptor, step, our_outputs, lowered_outputs)
+        return lowered_outputs
 
     def _step(self, descriptor: Descriptor, version: int) -> _Step | str:
         """Return the single operator of a node, or why it does not have one."""
@@ -143,40 +145,47 @@ class Executor:
         )
 
     def _compare(
-        self, place: str, descriptor: Descriptor, step: _Step, ours: Mapping[str, Any], theirs: Mapping[str, Any]
+        self,
+        place: str,
+        descriptor: Descriptor,
+        step: _Step,
+        our_outputs: Mapping[str, Any],
+        lowered_outputs: Mapping[str, Any],
     ) -> None:
         """Note values that differ from ONNX's definition.
 
         The wider of both tolerances applies.
         """
         tolerance = max(tolerance_of(step.descriptor, step.level), tolerance_of(descriptor, str(descriptor.version)))
-        for name, mine in ours.items():
-            if not isinstance(mine, np.ndarray):
+        for name, our_value in our_outputs.items():
+            if not isinstance(our_value, np.ndarray):
                 continue
-            wrong = differing(mine, theirs[name], tolerance)
-            if wrong.any() and place not in self.differences:
-                at = tuple(int(part) for part in np.argwhere(wrong)[0])
-                values = f"{theirs[name][at]!s} and not {mine[at]!s} at {list(at)}"
-                what = f"{step.descriptor.operator} computes different values than {descriptor.operator}"
-                self.differences[place] = f"{what}: {int(wrong.sum())} of {wrong.size} elements, {values}"
+            mismatch = find_differences(our_value, lowered_outputs[name], tolerance)
+            if mismatch.any() and place not in self.differences:
+                position = tuple(int(part) for part in np.argwhere(mismatch)[0])
+                values = f"{lowered_outputs[name][position]!s} and not {our_value[position]!s} at {list(position)}"
+                message = f"{step.descriptor.operator} computes different values than {descriptor.operator}"
+                self.differences[place] = f"{message}: {int(mismatch.sum())} of {mismatch.size} elements, {values}"
 
     def report(self) -> None:
         """Report which nodes used operators, and which values differ."""
         total = sum(self.counts.values())
-        done = self.counts.pop("", 0)
-        rest = "; ".join(f"{count} not: {why}" for why, count in sorted(self.counts.items()))
-        self.on_note(f"{done} of {total} node executions use {self.provider} operators" + (f"; {rest}" if rest else ""))
-        for place, text in list(self.differences.items())[:_SHOWN]:
+        compared_count = self.counts.pop("", 0)
+        rest = "; ".join(f"{count} not: {reason}" for reason, count in sorted(self.counts.items()))
+        self.on_note(
+            f"{compared_count} of {total} node executions use {self.provider} operators" + (f"; {rest}" if rest else "")
+        )
+        for place, text in list(self.differences.items())[:_MAX_SHOWN]:
             self.on_note(f"{plain_name(place)}: {text}")
-        if len(self.differences) > _SHOWN:
-            self.on_note(f"{len(self.differences) - _SHOWN} more nodes differ")
+        if len(self.differences) > _MAX_SHOWN:
+            self.on_note(f"{len(self.differences) - _MAX_SHOWN} more nodes differ")
 
 
 def _places(descriptor: Descriptor) -> dict[int, tuple[str, int | None]]:
     pairs_by_number: dict[int, tuple[str, int | None]] = {}
     for name, result in descriptor.fields.items():
         if isinstance(result, list):
-            pairs_by_number |= {id(tensor): (name, at) for at, tensor in enumerate(result)}
+            pairs_by_number |= {id(tensor): (name, index) for index, tensor in enumerate(result)}
         else:
             pairs_by_number[id(result)] = name, None
     return pairs_by_number
@@ -185,7 +194,7 @@ def _places(descriptor: Descriptor) -> dict[int, tuple[str, int | None]]:
 def _compute_outputs(
     step: _Step,
     arrays: Mapping[str, Any],
-    ours: Mapping[str, Any],
+    our_outputs: Mapping[str, Any],
     compute: Callable[[Descriptor, Mapping[str, Any]], Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return the node's outputs as the operator computes them."""
@@ -195,7 +204,7 @@ def _compute_outputs(
         if (result := step.descriptor.fields.get(info.name)) is not None:
             stated_entries[info.name] = _map_tensors(info, result, lambda tensor: _input_array(tensor, step, arrays))
     results = compute(step.descriptor, stated_entries)
-    entries = {name: (list(v) if isinstance(v, list) else v) for name, v in ours.items()}
+    entries = {name: (list(v) if isinstance(v, list) else v) for name, v in our_outputs.items()}
     for info in spec.outputs:
         result = step.descriptor.fields.get(info.name)
         tensors = result if isinstance(result, list) else [result]
@@ -206,14 +215,14 @@ def _compute_outputs(
     return entries
 
 
-def _map_tensors(info: FieldInfo, result: Any, of: Callable[[TensorDesc], NDArray[Any]]) -> Any:
-    return [of(tensor) for tensor in result] if info.type == "tensor[]" else of(result)
+def _map_tensors(info: FieldInfo, result: Any, read_tensor: Callable[[TensorDesc], NDArray[Any]]) -> Any:
+    return [read_tensor(tensor) for tensor in result] if info.type == "tensor[]" else read_tensor(result)
 
 
 def _input_array(tensor: TensorDesc, step: _Step, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return the operator's input, read from the node's array by strides."""
-    name, at = step.origin(tensor)
-    array = arrays[name] if at is None else arrays[name][at]
+    name, index = step.origin(tensor)
+    array = arrays[name] if index is None else arrays[name][index]
     dtype = numpy_type(dialect(step.descriptor.dialect), str(tensor.type))
     flat = np.ascontiguousarray(array).reshape(-1)
     buffer = (
@@ -228,19 +237,19 @@ def _sizes(tensor: TensorDesc) -> tuple[int, ...]:
 
 def _copy_output(tensor: TensorDesc, value: NDArray[Any], step: _Step, entries: dict[str, Any]) -> None:
     """Copy the operator's output to the node's output."""
-    name, at = step.origin(tensor)
-    mine = entries[name] if at is None else entries[name][at]
+    name, index = step.origin(tensor)
+    our_value = entries[name] if index is None else entries[name][index]
     flat = np.ma.getdata(value)
     if tensor.strides is not None:
-        buffer = np.zeros(max(mine.size, prod(_sizes(tensor))), flat.dtype)
+        buffer = np.zeros(max(our_value.size, prod(_sizes(tensor))), flat.dtype)
         scatter(flat, buffer, tensor.strides)
-        flat = buffer[: mine.size]
+        flat = buffer[: our_value.size]
     flat = np.ascontiguousarray(flat).reshape(-1)
-    same = flat.dtype.itemsize == mine.dtype.itemsize and mine.dtype.kind not in "bV"
-    whole = (flat.view(mine.dtype) if same else flat.astype(mine.dtype)).reshape(mine.shape)
+    same_size = flat.dtype.itemsize == our_value.dtype.itemsize and our_value.dtype.kind not in "bV"
+    new_value = (flat.view(our_value.dtype) if same_size else flat.astype(our_value.dtype)).reshape(our_value.shape)
     if np.ma.is_masked(value) and tensor.strides is None:
-        whole = np.ma.array(whole, mask=np.ma.getmaskarray(value).reshape(mine.shape))
-    if at is None:
-        entries[name] = whole
+        new_value = np.ma.array(new_value, mask=np.ma.getmaskarray(value).reshape(our_value.shape))
+    if index is None:
+        entries[name] = new_value
     else:
-        entries[name][at] = whole
+        entries[name][index] = new_value

@@ -28,7 +28,7 @@ _CASTS: Final = {
     "repository": _REPOSITORY, "path": "onnxruntime/core/optimizer/insert_cast_transformer.cc",
     "commit": "05f47fa0aa39c517a7071462444d6649a9ef171d",
 }  # fmt: skip
-_OURS: Final[dict[str, str]] = {}
+_NO_SOURCE: Final[dict[str, str]] = {}
 
 #: Rules by the last part of their id ``onnxruntime/placement/…``. A rule without a source is advice of lint.
 RULES: Final[dict[str, tuple[Severity, str, dict[str, str]]]] = {
@@ -41,7 +41,11 @@ RULES: Final[dict[str, tuple[Severity, str, dict[str, str]]]] = {
     "no-kernel": ("error", "some provider has a kernel for each node", _REGISTRY),
     "on-cpu": ("note", "the first provider accepts each node", _PROVIDER),
     "preferred-cpu": ("note", "nodes that the first provider supports do not run on the CPU", _PREFERRED),
-    "session-fails": ("error", "the session is created: the release loads the model and creates its kernels", _OURS),
-    "wrong-values": ("warning", "a kernel computes the values that ONNX defines", _OURS),
-    "undecided": ("note", "the placement of each node is known", _OURS),
+    "session-fails": (
+        "error",
+        "the session is created: the release loads the model and creates its kernels",
+        _NO_SOURCE,
+    ),
+    "wrong-values": ("warning", "a kernel computes the values that ONNX defines", _NO_SOURCE),
+    "undecided": ("note", "the placement of each node is known", _NO_SOURCE),
 }

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["RuntimeFindings"]
 
 #: Findings of lint that `Placement.refusals` reports too.
-_OF_FILES: Final = ("onnx/model/opset-import", "onnx/model/ir-version")
+_FILE_RULES: Final = ("onnx/model/opset-import", "onnx/model/ir-version")
 
 
 class RuntimeFindings:
@@ -54,21 +54,27 @@ class RuntimeFindings:
 
         Further rejections by the release are included.
         """
-        settled = [finding if self._of_release(finding) else self._as_warning(finding) for finding in findings]
-        settled = [replace(finding, target=str(self.target)) for finding in settled]
-        failing = {finding.node for finding in settled if finding.severity == "error"}
-        return [*settled, *_findings_of(self.placement, failing)]
+        settled_findings = [
+            finding if self._is_release_finding(finding) else self._to_warning(finding) for finding in findings
+        ]
+        settled_findings = [replace(finding, target=str(self.target)) for finding in settled_findings]
+        failing_nodes = {finding.node for finding in settled_findings if finding.severity == "error"}
+        return [*settled_findings, *_findings_of(self.placement, failing_nodes)]
 
     def refuses(self, finding: Finding) -> bool:
         """Return whether the release rejects models with a finding on the file."""
-        placed = self._nodes_by_index.get(finding.node or "")
-        without_kernel = finding.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
-        return without_kernel or (finding.node, finding.id) in self._file_finding_keys or self._fails_by(finding)
+        item = self._nodes_by_index.get(finding.node or "")
+        without_kernel = finding.severity == "error" and item is not None and item.fails and not item.has_kernel
+        return (
+            without_kernel or (finding.node, finding.id) in self._file_finding_keys or self._is_known_failure(finding)
+        )
 
     def unknown(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
         """Return the nodes without a table whose operator the release lacks too."""
         return [
-            node for node in nodes if not ((at := self._nodes_by_index.get(node.location.node or "")) and at.version)
+            node
+            for node in nodes
+            if not ((placed_node := self._nodes_by_index.get(node.location.node or "")) and placed_node.version)
         ]
 
     def as_warning(self, finding: Finding) -> Finding:
@@ -89,42 +95,42 @@ class RuntimeFindings:
 
         The path of nodes in functions is "".
         """
-        failing = (node for node in self.placement.nodes if node.fails)
-        return {("" if node.function else node.node, finding.id) for node in failing for finding in node.findings}
+        failing_nodes = (node for node in self.placement.nodes if node.fails)
+        return {("" if node.function else node.node, finding.id) for node in failing_nodes for finding in node.findings}
 
-    def _fails_by(self, finding: Finding) -> bool:
+    def _is_known_failure(self, finding: Finding) -> bool:
         node = finding.node or ""
         return ("" if node.startswith("function ") else node, finding.id) in self._failures
 
-    def _of_release(self, finding: Finding) -> bool:
+    def _is_release_finding(self, finding: Finding) -> bool:
         """Return whether a finding is not an error, or makes the release fail."""
-        if finding.severity != "error" or finding.id in _OF_FILES or self._fails_by(finding):
+        if finding.severity != "error" or finding.id in _FILE_RULES or self._is_known_failure(finding):
             return True
-        placed = self._nodes_by_index.get(finding.node or "")
-        return placed is not None and placed.fails and self._outcome(placed, finding) in {"refused", "fails"}
+        item = self._nodes_by_index.get(finding.node or "")
+        return item is not None and item.fails and self._outcome(item, finding) in {"refused", "fails"}
 
-    def _outcome(self, placed: PlacedNode, finding: Finding) -> Outcome:
+    def _outcome(self, placed_node: PlacedNode, finding: Finding) -> Outcome:
         """Return the outcome for a node that breaks a rule, on the CPU only."""
-        if placed.descriptor is None or placed.provider != CPU:
+        if placed_node.descriptor is None or placed_node.provider != CPU:
             return "unknown"
-        return outcome(placed.descriptor, finding.id.rpartition("/")[2], self.release)
+        return outcome(placed_node.descriptor, finding.id.rpartition("/")[2], self.release)
 
-    def _as_warning(self, finding: Finding) -> Finding:
+    def _to_warning(self, finding: Finding) -> Finding:
         return replace(
             finding, severity="warning", message=f"{finding.message.removesuffix('.')}; {self._spec_note(finding)}"
         )
 
     def _spec_note(self, finding: Finding) -> str:
         """Return the text for a node that the release runs against ONNX's rules."""
-        placed = self._nodes_by_index.get(finding.node or "")
-        runs = placed is not None and self._outcome(placed, finding) == "runs"
+        placed_node = self._nodes_by_index.get(finding.node or "")
+        runs = placed_node is not None and self._outcome(placed_node, finding) == "runs"
         return f"not allowed by the ONNX specification, but {self._title} {'runs it' if runs else 'does not reject it'}"
 
 
-def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iterator[Finding]:
+def _findings_of(placement: Placement, failing_names: AbstractSet[str | None]) -> Iterator[Finding]:
     """Yield the findings of a placement.
 
-    failing: nodes whose failure an error already explains.
+    failing_names: nodes whose failure an error already explains.
     """
     model = Location(placement.file, None, "model")
     for refusal in placement.own_refusals:
@@ -133,24 +139,24 @@ def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iter
         rule = _rule(node)
         if rule is None and not (node.open or node.findings or node.run_fails or node.creation == "fails" or node.gone):
             continue
-        at = Location(placement.file, None, node.node, node.operator)
+        location = Location(placement.file, None, node.node, node.operator)
         fix = placement.fixes[0] if placement.fixes and node.reason == "newer" else None
         values = {"provider": node.provider, "version": node.version}
         if node.spared:
             yield replace(
-                _finding(placement, rule or "session-fails", spared_reason(node), at, values), severity="note"
+                _finding(placement, rule or "session-fails", spared_reason(node), location, values), severity="note"
             )
             continue
         if rule is not None:
-            yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)
-        if node.has_kernel and node.creation == "fails" and node.node not in failing:
-            yield _finding(placement, "session-fails", node.created_by, at, values)
+            yield _finding(placement, rule, node.why or "no provider has a kernel for it", location, values, fix)
+        if node.has_kernel and node.creation == "fails" and node.node not in failing_names:
+            yield _finding(placement, "session-fails", node.created_by, location, values)
         if node.run_fails:
-            yield _finding(placement, "session-fails", f"fails at the first run: {node.run_fails}", at, values)
+            yield _finding(placement, "session-fails", f"fails at the first run: {node.run_fails}", location, values)
         for finding in node.warnings:
-            yield replace(finding, target=placement.target, location=at, values=values)
+            yield replace(finding, target=placement.target, location=location, values=values)
         if node.open:
-            yield _finding(placement, "undecided", node.open, at, values)
+            yield _finding(placement, "undecided", node.open, location, values)
 
 
 def _rule(node: PlacedNode) -> str | None:

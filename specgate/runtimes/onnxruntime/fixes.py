@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.structure import OnnxModel
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.runtimes.onnxruntime.graph import Node
-    from specgate.runtimes.onnxruntime.node_assignment import Assigned, Assigner
+    from specgate.runtimes.onnxruntime.node_assignment import AssignedNode, Assigner
     from specgate.runtimes.onnxruntime.registrations import Registry
     from specgate.runtimes.release import Runtime
     from specgate.spec.operator_spec import OperatorSpec
@@ -50,8 +50,8 @@ def registered_fix(finding: Finding, descriptor: Descriptor, runtime: Runtime) -
     if not kernels or len(possible) == len(allowed):
         return finding
     cast = cast_fix(finding.where, str(next(iter(finding.values.values()))), possible, spec) if possible else None
-    later = later_fix(level, finding.levels, spec.dialect)
-    return replace(finding, fix=" or ".join(part for part in (cast, later) if part) or None)
+    later_text = later_fix(level, finding.levels, spec.dialect)
+    return replace(finding, fix=" or ".join(part for part in (cast, later_text) if part) or None)
 
 
 def _rows(spec: OperatorSpec, level: str, runtime: Runtime) -> Iterable[Mapping[str, frozenset[str]]]:
@@ -59,7 +59,7 @@ def _rows(spec: OperatorSpec, level: str, runtime: Runtime) -> Iterable[Mapping[
 
     The keys are type variables or fields.
     """
-    since = int(spec.row_held(level) or level)
+    since = int(spec.last_row(level) or level)
     domain, _, op_type = spec.name.rpartition(".")
     for provider in runtime.registered:
         try:
@@ -79,55 +79,59 @@ def _types(
     return types.get(variable or name) or types.get(name) or allowed
 
 
-_REFUSED: Final[Memo[bool]] = Memo()
+_REJECTION_CACHE: Final[Memo[bool]] = Memo()
 #: Maximum number of opsets that are tried.
-_MOST_TRIED: Final = 6
+_MAX_OPSETS: Final = 6
 
 
 def fixes(
-    source: Source, assigner: Assigner, assigned_bodies: Sequence[Assigned], gone: frozenset[str] = frozenset()
+    source: Source,
+    assigner: Assigner,
+    assigned_bodies: Sequence[AssignedNode],
+    removed_nodes: frozenset[str] = frozenset(),
 ) -> list[str]:
     """Return lines that name an opset to export at, if it moves nodes.
 
     An opset qualifies if each ai.onnx node is valid there as it is. Of the opsets that move the most nodes to the first
-    provider, the newest is named. gone: paths of nodes that default optimizations remove, which do not count.
+    provider, the newest is named. removed_nodes: paths of nodes that default optimizations remove, which do not count.
     """
     assigned_bodies = (
-        [assigned for assigned in assigned_bodies if assigned.node.path not in gone] if gone else assigned_bodies
+        [item for item in assigned_bodies if item.node.path not in removed_nodes] if removed_nodes else assigned_bodies
     )
     first = assigner.runtime.providers[0]
-    current = sum(assigned.provider == first for assigned in assigned_bodies)
+    current = sum(assigned_node.provider == first for assigned_node in assigned_bodies)
     imported = source.model.opset_imports.get("")
     newer = {
-        assigned.node.operator: assigned.node
-        for assigned in assigned_bodies
-        if assigned.reason == "newer" and not assigned.node.proto.domain
+        assigned_node.node.operator: assigned_node.node
+        for assigned_node in assigned_bodies
+        if assigned_node.reason == "newer" and not assigned_node.node.proto.domain
     }
     registry = assigner.lookups[first].registry
     if imported is None or not newer or first == "CPU" or registry is None:
         return []
-    used = _count_operators(source.model)
-    most = {
-        opset: _count_supported(used, registry, opset) for opset in _worth_trying(newer.values(), registry, imported)
+    operator_counts = _count_operators(source.model)
+    support_counts = {
+        opset: _count_supported(operator_counts, registry, opset)
+        for opset in _candidate_opsets(newer.values(), registry, imported)
     }
-    standing = _Standing(assigned_bodies)
-    best: tuple[int, int, int] = current, imported, 0
-    for opset, upto in sorted(most.items(), key=lambda item: (item[1], item[0]), reverse=True):
-        if upto < best[0] or (upto, opset) < best[:2] or upto <= current:
+    standing = _OpsetValidity(assigned_bodies)
+    best_choice: tuple[int, int, int] = current, imported, 0
+    for opset, upper_bound in sorted(support_counts.items(), key=lambda item: (item[1], item[0]), reverse=True):
+        if upper_bound < best_choice[0] or (upper_bound, opset) < best_choice[:2] or upper_bound <= current:
             break
         if not standing.is_valid_at(opset):
             continue
         body = body_of(source, assigner.runtime.release, {**source.model.opset_imports, "": opset})
-        placed = [assigned for assigned in assigner.assign(body) if assigned.node.path not in gone]
-        count = sum(assigned.provider == first for assigned in placed)
-        if count > current and (count, opset) > best[:2]:
-            best = (count, opset, len(placed))
-    without = f" (without {len(gone)} that default graph optimizations remove)" if gone else ""
-    gain = f"which places {best[0]} of {best[2]} nodes on {first}{without}"
-    return [f"export at opset {best[1]}, {gain}"] if best[0] > current else []
+        placed_nodes = [item for item in assigner.assign(body) if item.node.path not in removed_nodes]
+        count = sum(assigned_node.provider == first for assigned_node in placed_nodes)
+        if count > current and (count, opset) > best_choice[:2]:
+            best_choice = (count, opset, len(placed_nodes))
+    removed_text = f" (without {len(removed_nodes)} that default graph optimizations remove)" if removed_nodes else ""
+    gain = f"which places {best_choice[0]} of {best_choice[2]} nodes on {first}{removed_text}"
+    return [f"export at opset {best_choice[1]}, {gain}"] if best_choice[0] > current else []
 
 
-def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:
+def _candidate_opsets(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:
     """Return opsets before an operator version that is not registered.
 
     The newest comes first.
@@ -136,7 +140,7 @@ def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> l
     for node in newer:
         newest = _newest(registry, node.proto.op_type)
         opsets.update(since - 1 for since in _versions(node.operator) if newest < since <= imported)
-    return sorted(opsets, reverse=True)[:_MOST_TRIED]
+    return sorted(opsets, reverse=True)[:_MAX_OPSETS]
 
 
 def _count_operators(model: OnnxModel) -> Counter[tuple[str, str]]:
@@ -145,15 +149,15 @@ def _count_operators(model: OnnxModel) -> Counter[tuple[str, str]]:
     return Counter((node.domain, node.op_type) for body in graphs for node in body.nodes)
 
 
-def _count_supported(used: Counter[tuple[str, str]], registry: Registry, opset: int) -> int:
+def _count_supported(operator_counts: Counter[tuple[str, str]], registry: Registry, opset: int) -> int:
     """Return an upper bound of the nodes that the provider supports.
 
     A node counts if its version is not newer than the provider's registrations.
     """
-    count = used.total()
-    for (domain, name), times in used.items():
+    count = operator_counts.total()
+    for (domain, name), times in operator_counts.items():
         if not domain and name in dialect("onnx").operators:
-            since = _since(name, opset)
+            since = _version_at(name, opset)
             count -= times if since > _newest(registry, name) else 0
     return count
 
@@ -168,17 +172,23 @@ def _versions(operator: str) -> tuple[int, ...]:
 
 
 @until_change
-def _since(operator: str, opset: int) -> int:
+def _version_at(operator: str, opset: int) -> int:
     """Return an ONNX operator's version at an opset, or 0 if undefined."""
     return max((version for version in _versions(operator) if version <= opset), default=0)
 
 
-class _Standing:
+class _OpsetValidity:
     """Decides whether the nodes of ai.onnx are valid at another opset."""
 
-    def __init__(self, bodies: Sequence[Assigned]) -> None:
-        descriptors = (assigned.node.descriptor for assigned in bodies if not assigned.node.proto.domain)
-        self._descriptors = list({id(assigned): assigned for assigned in descriptors if assigned is not None}.values())
+    def __init__(self, bodies: Sequence[AssignedNode]) -> None:
+        descriptors = (assigned_node.node.descriptor for assigned_node in bodies if not assigned_node.node.proto.domain)
+        self._descriptors = list(
+            {
+                id(assigned_descriptor): assigned_descriptor
+                for assigned_descriptor in descriptors
+                if assigned_descriptor is not None
+            }.values()
+        )
         self._refused: dict[int, bool] = {}
 
     def is_valid_at(self, opset: int) -> bool:
@@ -189,11 +199,11 @@ class _Standing:
         return all(
             _has_same_rules(node.operator, str(node.version), str(opset))
             or not _is_rejected(replace(node, version=None), str(opset))
-            or self._refused_now(node)
+            or self._is_rejected_now(node)
             for node in self._descriptors
         )
 
-    def _refused_now(self, descriptor: Descriptor) -> bool:
+    def _is_rejected_now(self, descriptor: Descriptor) -> bool:
         cached = self._refused.get(id(descriptor))
         if cached is None:
             cached = self._refused[id(descriptor)] = _is_rejected(descriptor, str(descriptor.version))
@@ -201,7 +211,7 @@ class _Standing:
 
 
 def _is_rejected(descriptor: Descriptor, level: str) -> bool:
-    return _REFUSED.of(
+    return _REJECTION_CACHE.of(
         lambda: (level, key_of(descriptor)),
         lambda: any(True for _ in rejecting_implementations(descriptor, level, "both", (None,))),
     )

@@ -43,27 +43,27 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
 
 __all__ = [
-    "BUILT",
-    "NONE",
-    "WRITTEN",
+    "FROM_MODEL",
+    "FROM_SCHEMA",
+    "NO_FUNCTION",
     "Call",
     "Functions",
-    "Inlined",
-    "answering",
-    "ask",
+    "InlinedModel",
+    "find_function_body",
     "inline_calls",
+    "make_answerer",
     "own_function",
     "stated_type",
     "with_new_graphs",
 ]  # fmt: skip
 
 #: Producer names in answers: a body built for the types of one call, or a body that the schema contains.
-BUILT, WRITTEN = "built", "written"
+FROM_SCHEMA, FROM_MODEL = "built", "written"
 #: The answer for an operator that is not a function.
-NONE = "no function"
+NO_FUNCTION = "no function"
 
 
-class _Shared:
+class _SharedProcess:
     """The subprocess, shared by all threads and started on first use."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class _Shared:
         """Return the answer; a text says why it is missing."""
         with self.lock:
             if self.child is None:
-                self.child = Child(__name__, "answering")
+                self.child = Child(__name__, "make_answerer")
                 atexit.register(self.child.close)
             return self.child.ask(question)
 
@@ -89,10 +89,10 @@ class _Shared:
             child.disown()
 
 
-_shared = _Shared()
+_shared = _SharedProcess()
 
 
-def ask(model: bytes, opset: int) -> object:
+def find_function_body(model: bytes, opset: int) -> object:
     """Return a serialized model with the function that one node calls.
 
     `model` has this node only. A text instead says why the answer is missing.
@@ -104,7 +104,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_shared.reset_after_fork)
 
 
-def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
+def make_answerer(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
     """Return the worker's function, which finds the body of a node's call.
 
     The answer is a serialized model whose only function is the one that the question's only node calls.
@@ -133,7 +133,7 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
         items = [attribute.name for attribute in node.attribute]
         defaults = (info.default_value for info in schema.attributes.values() if info.name not in items)
         function.attribute_proto.extend(value for value in defaults if value.name)
-        return BUILT if schema.has_context_dependent_function else WRITTEN, function
+        return FROM_SCHEMA if schema.has_context_dependent_function else FROM_MODEL, function
 
     def answer(pair: tuple[bytes, int]) -> bytes | str:
         model = onnx.ModelProto.FromString(pair[0])
@@ -142,7 +142,7 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
         except Exception as error:  # noqa: BLE001  # the onnx package may raise anything for an unusual model
             return f"{type(error).__name__}: {error}"
         if function is None:
-            return NONE
+            return NO_FUNCTION
         proto = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
         proto.producer_name = kind
         proto.graph.SetInParent()
@@ -162,13 +162,13 @@ def own_function(node: Node, release: str) -> OnnxFunction | None:
     newest.
     """
     tables = runtime_tables()
-    at = release_position(release or None)
+    position = release_position(release or None)
     result = tables.get("functions", {}).get(node.operator)
     kind = node.inputs[0].type if node.inputs and node.inputs[0] is not None else None
-    if result is None or not result["first"] <= at <= result["last"] or kind not in _PACKED:
+    if result is None or not result["first"] <= position <= result["last"] or kind not in _PACKED:
         return None
     items = {name for name, tensor in zip(result["inputs"], node.inputs, strict=False) if tensor is not None}
-    nodes = [_constant(name, kind, _number(stated, node)) for name, stated in result["constants"].items()]
+    nodes = [_constant(name, kind, _number(stated_value, node)) for name, stated_value in result["constants"].items()]
     for entry in result["nodes"]:
         value = entry.get("given")
         if (value is None or value in items) and entry.get("without") not in items:
@@ -183,18 +183,18 @@ def own_function(node: Node, release: str) -> OnnxFunction | None:
     )
 
 
-def _number(stated: float | str, node: Node) -> float:
+def _number(stated_value: float | str, node: Node) -> float:
     """Return a number, or the value of the attribute with this name.
 
     An attribute that the node omits has the schema's default.
     """
-    if not isinstance(stated, str):
-        return stated
-    attribute = node.proto.attributes.get(stated)
+    if not isinstance(stated_value, str):
+        return stated_value
+    attribute = node.proto.attributes.get(stated_value)
     if attribute is not None and isinstance(attribute.value, float | int):
         return float(attribute.value)
     defaults: Mapping[str, Any] = {info.name: info.default for info in node.schema.attributes} if node.schema else {}
-    return float(defaults.get(stated) or 0.0)
+    return float(defaults.get(stated_value) or 0.0)
 
 
 def _constant(name: str, kind: str, number: float) -> OnnxNode:
@@ -211,10 +211,10 @@ class Functions:
 
         opsets: the domains that the release of the runtime supports. release: "" for the newest.
         """
-        own = {function_key(function): function for function in model.functions}
-        self._sizes = sizes(own)
+        functions_by_key = {function_key(function): function for function in model.functions}
+        self._sizes = sizes(functions_by_key)
         # The linter reports recursive functions, and the runtime does not load them.
-        self._own = {key: function for key, function in own.items() if key in self._sizes}
+        self._own = {key: function for key, function in functions_by_key.items() if key in self._sizes}
         self._domains, self._release = opsets, release
         #: Whether the model's opset selects the body; otherwise the operator's version does.
         self._by_opset = not release or function_bodies(release) == "opset"
@@ -227,9 +227,9 @@ class Functions:
 
         It is also None for an operator that is not a function.
         """
-        own = self._own.get(function_key(node.proto))
-        if own is not None:
-            return own
+        model_function = self._own.get(function_key(node.proto))
+        if model_function is not None:
+            return model_function
         domain = node.proto.domain
         if node.schema is None or domain not in self._domains:
             return None
@@ -257,17 +257,19 @@ class Functions:
             return None
         ends = (("in", node.inputs), ("out", node.outputs))
         inputs, outputs = ([f"{end}{i}" if tensor else "" for i, tensor in enumerate(tensors)] for end, tensors in ends)
-        alone = replace(proto, name="", inputs=inputs, outputs=outputs)
-        graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
+        nameless_proto = replace(proto, name="", inputs=inputs, outputs=outputs)
+        graph = OnnxGraph(
+            nodes=[nameless_proto], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs)
+        )
         data = write_model(model, _write_graph(graph), [])
         body = _body(data, version or 1)
         if isinstance(body, str):
-            if body == NONE:
+            if body == NO_FUNCTION:
                 _no_functions.add(operator)
             return None
         function, built = body
-        used = not self._by_opset or built or _means_the_same(function, model.opset_imports)
-        return function if used and function.nodes else None  # an empty body cannot be serialized
+        is_used = not self._by_opset or built or _means_the_same(function, model.opset_imports)
+        return function if is_used and function.nodes else None  # an empty body cannot be serialized
 
     def size(self, function: OnnxFunction) -> int:
         """Return the number of nodes in a function, with nested calls expanded."""
@@ -281,12 +283,12 @@ def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool] | str:
     The flag says whether the body was built for the call's types. A text instead says why the body is missing, and is
     NONE for an operator that is not a function.
     """
-    answer = ask(data, version)
+    answer = find_function_body(data, version)
     if not isinstance(answer, bytes):
         return str(answer)
     try:
         answered = read_model_bytes(answer, "<function>")
-        return answered.functions[0], answered.producer_name == BUILT
+        return answered.functions[0], answered.producer_name == FROM_SCHEMA
     except (InputError, IndexError) as error:
         return str(error)
 
@@ -303,18 +305,18 @@ def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
     calls = {key: Counter(_called_functions(function.nodes)) for key, function in functions.items()}
     callers: dict[Key, list[Key]] = {key: [] for key in functions}
     left = dict.fromkeys(functions, 0)
-    for key, called in calls.items():
-        for name in called.keys() & functions.keys():
+    for key, called_keys in calls.items():
+        for name in called_keys.keys() & functions.keys():
             callers[name].append(key)
             left[key] += 1
     numbers_by_texts: dict[Key, int] = {}
-    ready = [key for key, count in left.items() if not count]
-    for key in ready:  # grows during iteration
+    ready_keys = [key for key, count in left.items() if not count]
+    for key in ready_keys:  # grows during iteration
         numbers_by_texts[key] = sum(count * numbers_by_texts.get(key, 1) for key, count in calls[key].items())
         for caller in callers[key]:
             left[caller] -= 1
             if not left[caller]:
-                ready.append(caller)
+                ready_keys.append(caller)
     return numbers_by_texts
 
 
@@ -332,10 +334,10 @@ def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
     onnx/defs/schema.cc (OpSchema::BuildContextDependentFunction) makes the same check, but ignores the result.
     """
     for node in function.nodes:
-        own, outer = function.opset_imports.get(node.domain), imports.get(node.domain)
-        if own is not None and outer is not None and own != outer:
-            written, schema = (schema_of(node.domain, node.op_type, version) for version in (own, outer))
-            if written is None or schema is None or written.since != schema.since:
+        own_opset, outer = function.opset_imports.get(node.domain), imports.get(node.domain)
+        if own_opset is not None and outer is not None and own_opset != outer:
+            own_schema, schema = (schema_of(node.domain, node.op_type, version) for version in (own_opset, outer))
+            if own_schema is None or schema is None or own_schema.since != schema.since:
                 return False
     return True
 
@@ -400,7 +402,7 @@ Call = tuple[str, str, OnnxFunction]
 
 
 @dataclass(slots=True)
-class Inlined:
+class InlinedModel:
     """A model with calls replaced by their bodies.
 
     origin: by id of a new node, the path of the call and the called operator. used: paths of calls. Nodes may share a
@@ -420,9 +422,9 @@ class Inlined:
         }
 
 
-def inline_calls(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
+def inline_calls(model: OnnxModel, calls: Mapping[int, Call]) -> InlinedModel:
     """Return a model with `calls` (by node id) replaced by their bodies."""
-    new_inlined = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
+    new_inlined = InlinedModel(replace(model, opset_imports=dict(model.opset_imports)))
     for _, _, function in calls.values():
         for domain, version in function.opset_imports.items():
             new_inlined.model.opset_imports.setdefault(domain, version)
@@ -430,25 +432,25 @@ def inline_calls(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
     return new_inlined
 
 
-def _graph(graph: OnnxGraph, calls: Mapping[int, Call], new_inlined: Inlined) -> OnnxGraph:
+def _graph(graph: OnnxGraph, calls: Mapping[int, Call], new_inlined: InlinedModel) -> OnnxGraph:
     """Return a graph with calls replaced, or the same graph without calls."""
     nodes: list[OnnxNode] = []
-    changed = False
+    is_changed = False
     for node in graph.nodes:
         call = calls.get(id(node))
         if call is not None:
-            changed = True
+            is_changed = True
             nodes += _expand_call(node, *call, new_inlined)
             continue
-        inside = {
+        new_graphs = {
             id(graph): new for _, graph in subgraphs(node) if (new := _graph(graph, calls, new_inlined)) is not graph
         }
-        if inside:
-            changed = True
-            nodes.append(replace(node, attributes=with_new_graphs(node, inside)))
+        if new_graphs:
+            is_changed = True
+            nodes.append(replace(node, attributes=with_new_graphs(node, new_graphs)))
         else:
             nodes.append(node)
-    if not changed:
+    if not is_changed:
         return graph
     new = replace(graph, nodes=nodes, runs=[])
     new_inlined.graphs[id(new)] = graph
@@ -476,7 +478,7 @@ def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> di
 
 
 def _expand_call(
-    call: OnnxNode, place: str, name: str, function: OnnxFunction, new_inlined: Inlined
+    call: OnnxNode, place: str, name: str, function: OnnxFunction, new_inlined: InlinedModel
 ) -> Iterator[OnnxNode]:
     """Yield the nodes of a call's body.
 
@@ -484,13 +486,13 @@ def _expand_call(
     """
     path = f"{place}/{name}"
     formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
-    names = dict(formal) | {own: text for own, text in zip(function.outputs, call.outputs, strict=False) if text}
+    names = dict(formal) | {inner: text for inner, text in zip(function.outputs, call.outputs, strict=False) if text}
     attributes_by_name = {**{attribute.name: attribute for attribute in function.attribute_protos}, **call.attributes}
     new_inlined.used[path] = number = new_inlined.used.get(path, 0) + 1
     prefix = path if number == 1 else f"{path}#{number}"
 
-    def prefix_name(own: str) -> str:
-        return names.get(own, f"{prefix}/{own}") if own else ""
+    def prefix_name(inner_name: str) -> str:
+        return names.get(inner_name, f"{prefix}/{inner_name}") if inner_name else ""
 
     for index, node in enumerate(function.nodes):
         new = _copy_node(node, prefix_name, attributes_by_name)
@@ -500,7 +502,7 @@ def _expand_call(
 
 
 def _copy_node(
-    node: OnnxNode, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]
+    node: OnnxNode, rename: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]
 ) -> OnnxNode:
     """Return a node of a function with the names and attributes of a call."""
     attributes = {}
@@ -511,28 +513,28 @@ def _copy_node(
             attributes[name] = replace(attributes_by_name[attribute.ref_attr_name], name=name)
     new = replace(
         node,
-        inputs=[named(name) for name in node.inputs],
-        outputs=[named(name) for name in node.outputs],
+        inputs=[rename(name) for name in node.inputs],
+        outputs=[rename(name) for name in node.outputs],
         attributes=attributes,
     )
     if not new.plain:
-        new.attributes = _with_graphs(new, lambda graph: _rename_graph(graph, named, attributes_by_name))
+        new.attributes = _with_graphs(new, lambda graph: _rename_graph(graph, rename, attributes_by_name))
     return new
 
 
 def _rename_graph(
-    graph: OnnxGraph, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]
+    graph: OnnxGraph, rename: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]
 ) -> OnnxGraph:
     def infos(value_infos: list[OnnxValueInfo]) -> list[OnnxValueInfo]:
-        return [OnnxValueInfo(named(info.name), info.type) for info in value_infos]
+        return [OnnxValueInfo(rename(info.name), info.type) for info in value_infos]
 
     return replace(
         graph,
-        nodes=[_copy_node(node, named, attributes_by_name) for node in graph.nodes],
+        nodes=[_copy_node(node, rename, attributes_by_name) for node in graph.nodes],
         inputs=infos(graph.inputs),
         outputs=infos(graph.outputs),
         value_infos=infos(graph.value_infos),
-        initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.initializers],
-        sparse_initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.sparse_initializers],
+        initializers=[replace(tensor, name=rename(tensor.name)) for tensor in graph.initializers],
+        sparse_initializers=[replace(tensor, name=rename(tensor.name)) for tensor in graph.sparse_initializers],
         runs=[],
     )

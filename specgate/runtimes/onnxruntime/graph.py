@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.lint.graph import onnx_units
-from specgate.dialects.onnx.lint.types import held_constant
+from specgate.dialects.onnx.lint.types import constant_of_node
 from specgate.dialects.onnx.lint.units import bodies, label, subgraphs
 from specgate.runtimes.onnxruntime.schemas import opset_meant, schema_of, word
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     Kinds = tuple[str | None, ...]
 
 __all__ = [
-    "Alike",
     "Body",
     "Node",
+    "NodeProperties",
     "body_of",
     "depth_first_order",
     "derive_outputs",
@@ -56,10 +56,10 @@ def with_imports(graph: Graph, runtime: Runtime) -> Graph:
     if not imports or all(finding.id != _MISSING for finding in graph.findings):
         return graph
     used = {domain for body in bodies(source.model) if body.function is None for domain, _, _ in body.operators}
-    added = {name: version for name, version in runtime.opsets.items() if name in used and name not in imports}
-    if not added:
+    added_imports = {name: version for name, version in runtime.opsets.items() if name in used and name not in imports}
+    if not added_imports:
         return graph
-    return onnx_units(replace(source.model, opset_imports={**imports, **added}), source.settings)
+    return onnx_units(replace(source.model, opset_imports={**imports, **added_imports}), source.settings)
 
 
 def order_nodes(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
@@ -69,26 +69,26 @@ def order_nodes(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]
     """
     if _in_order(nodes):
         return nodes
-    numbers_by_name = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
-    needs = [
-        {numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {at}
-        for at, (_, node) in enumerate(nodes)
+    numbers_by_name = {name: index for index, (_, node) in enumerate(nodes) for name in node.outputs if name}
+    dependencies = [
+        {numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {index}
+        for index, (_, node) in enumerate(nodes)
     ]
-    behind: dict[int, list[int]] = {}
-    for at, need in enumerate(needs):
-        for before in need:
-            behind.setdefault(before, []).append(at)
-    ready = [at for at, need in enumerate(needs) if not need]
+    consumers: dict[int, list[int]] = {}
+    for number, indices in enumerate(dependencies):
+        for before in indices:
+            consumers.setdefault(before, []).append(number)
+    ready_nodes = [index for index, dependency_set in enumerate(dependencies) if not dependency_set]
     order: list[int] = []
-    while ready:
-        at = heapq.heappop(ready)
-        order.append(at)
-        for after in behind.get(at, ()):
-            needs[after].discard(at)
-            if not needs[after]:
-                heapq.heappush(ready, after)
-    cycle = [at for at, need in enumerate(needs) if need]  # the linter reports cycles
-    return [nodes[at] for at in (*order, *cycle)]
+    while ready_nodes:
+        number = heapq.heappop(ready_nodes)
+        order.append(number)
+        for after in consumers.get(number, ()):
+            dependencies[after].discard(number)
+            if not dependencies[after]:
+                heapq.heappush(ready_nodes, after)
+    cycle = [index for index, dependency_set in enumerate(dependencies) if dependency_set]  # the linter reports cycles
+    return [nodes[index] for index in (*order, *cycle)]
 
 
 def _in_order(nodes: Sequence[tuple[int, OnnxNode]]) -> bool:
@@ -122,31 +122,31 @@ def depth_first_order(nodes: Sequence[OnnxNode]) -> list[int]:
     first. Source: onnxruntime core/graph/graph_viewer.cc (commit 486da22c9) and Graph::ReverseDFSFrom of
     core/graph/graph.cc.
     """
-    numbers_by_name = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
-    needs = [
-        sorted({numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {at})
-        for at, node in enumerate(nodes)
+    numbers_by_name = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
+    dependencies = [
+        sorted({numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {index})
+        for index, node in enumerate(nodes)
     ]
-    read = {at for need in needs for at in need}
-    waiting = [(at, False) for at in range(len(nodes)) if at not in read]
+    read_indices = {dependency for indices in dependencies for dependency in indices}
+    waiting = [(index, False) for index in range(len(nodes)) if index not in read_indices]
     order: list[int] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     while waiting:
-        at, done = waiting.pop()
-        if done:
-            order.append(at)
-        elif at not in seen:
-            seen.add(at)
-            waiting.append((at, True))
-            waiting += [(need, False) for need in needs[at] if need not in seen]
-    return order + [at for at in range(len(nodes)) if at not in seen]  # nodes of a cycle, which the linter reports
+        number, is_expanded = waiting.pop()
+        if is_expanded:
+            order.append(number)
+        elif number not in visited:
+            visited.add(number)
+            waiting.append((number, True))
+            waiting += [(dependency, False) for dependency in dependencies[number] if dependency not in visited]
+    return order + [i for i in range(len(nodes)) if i not in visited]  # nodes of a cycle, which the linter reports
 
 
-_BLANK = TensorDesc(None, None)
+_UNKNOWN = TensorDesc(None, None)
 
 
 @dataclass(slots=True, eq=False)
-class Alike:
+class NodeProperties:
     """Properties of nodes with the same operator, attributes and types.
 
     operator: the name in the tables. opset: the version of its domain that the model imports, as the runtime reads it.
@@ -177,7 +177,7 @@ class Node:
     index: int
     path: str
     proto: OnnxNode
-    alike: Alike
+    properties: NodeProperties
     bodies: Sequence[Body] = ()
     implicit: Sequence[str] = ()
     implicit_kinds: Kinds = ()
@@ -185,37 +185,37 @@ class Node:
     @property
     def operator(self) -> str:
         """Its operator's name in the tables."""
-        return self.alike.operator
+        return self.properties.operator
 
     @property
     def opset(self) -> int | None:
         """The version of its domain that the model imports."""
-        return self.alike.opset
+        return self.properties.opset
 
     @property
     def schema(self) -> Schema | None:
         """Its operator's schema."""
-        return self.alike.schema
+        return self.properties.schema
 
     @property
     def inputs(self) -> Tensors:
         """Its input tensors by position."""
-        return self.alike.inputs
+        return self.properties.inputs
 
     @property
     def outputs(self) -> Tensors:
         """Its output tensors by position."""
-        return self.alike.outputs
+        return self.properties.outputs
 
     @property
     def kinds(self) -> tuple[Kinds, Kinds]:
         """The types of its inputs and outputs, as registrations spell them."""
-        return self.alike.kinds
+        return self.properties.kinds
 
     @property
     def descriptor(self) -> Descriptor | None:
         """The node as the linter reads it."""
-        return self.alike.descriptor
+        return self.properties.descriptor
 
 
 @dataclass(slots=True, eq=False)
@@ -255,7 +255,9 @@ class _Reader:
         self.imports = imports
         self.model: OnnxModel = source.model
         self.overridable = (self.model.ir_version or 4) >= 4
-        self.alike: dict[tuple[object, ...], Alike] = {}  # keyed by ids of objects that live as long as the source
+        self.properties: dict[
+            tuple[object, ...], NodeProperties
+        ] = {}  # keyed by ids of objects that live as long as the source
         self.derived: dict[TensorDesc, TensorDesc] = {}  # equal types are one object, so that consumers compare equal
 
     def body(self, graph: OnnxGraph, place: str, sizes: Sizes, outer: Fixed, tensors_by_name: Types) -> Body:
@@ -266,27 +268,29 @@ class _Reader:
         """
         scope = self.source.scopes.get(id(graph), {})
         names = {info.name for info in graph.inputs}
-        own = {tensor.name: _count(tensor.dims) for tensor in (*graph.initializers, *graph.sparse_initializers)}
+        counts_by_name = {
+            tensor.name: _count(tensor.dims) for tensor in (*graph.initializers, *graph.sparse_initializers)
+        }
         known_names: set[str] = set()
         constant_nodes, nodes = 0, []
         for index, node in enumerate(graph.nodes):
-            constant = held_constant(node) if node.op_type == "Constant" else None
+            constant = constant_of_node(node) if node.op_type == "Constant" else None
             if constant is not None or (node.op_type == "Constant" and not node.domain and not node.inputs):
-                constant_sizes = (constant or scope.get(node.outputs[0], _BLANK)).sizes
+                constant_sizes = (constant or scope.get(node.outputs[0], _UNKNOWN)).sizes
                 dims = (-1,) if constant_sizes is None else constant_sizes
-                own[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
+                counts_by_name[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
                 known_names.add(node.outputs[0])
                 constant_nodes += 1
             else:
                 nodes.append((index, node))
-        fixed = dict.fromkeys(own, True) | {
-            name: name in known_names for name in own if self.overridable and name in names
+        fixed = dict.fromkeys(counts_by_name, True) | {
+            name: name in known_names for name in counts_by_name if self.overridable and name in names
         }
         body = Body(
             place,
-            inputs=frozenset(names - own.keys()),
+            inputs=frozenset(names - counts_by_name.keys()),
             outputs=frozenset(info.name for info in graph.outputs),
-            sizes=ChainMap(own, sizes) if sizes else own,  # avoids a copy per body
+            sizes=ChainMap(counts_by_name, sizes) if sizes else counts_by_name,  # avoids a copy per body
             constants=ChainMap(fixed, outer) if outer else fixed,
             constant_nodes=constant_nodes,
         )
@@ -296,28 +300,30 @@ class _Reader:
     def _fill(self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Scope, tensors_by_name: Types) -> None:
         readers, makers = body.readers, body.makers
         place, units, known_type = body.place, self.source.units, scope.get
-        for at, (index, proto) in enumerate(nodes):
+        for row_index, (index, proto) in enumerate(nodes):
             names = proto.inputs
             outputs = proto.outputs
             if tensors_by_name:
-                ends = [id(tensors_by_name.get(name) or known_type(name, _BLANK)) if name else 0 for name in names]
-                ends += [id(tensors_by_name.get(name) or known_type(name, _BLANK)) if name else 0 for name in outputs]
+                ends = [id(tensors_by_name.get(name) or known_type(name, _UNKNOWN)) if name else 0 for name in names]
+                ends += [id(tensors_by_name.get(name) or known_type(name, _UNKNOWN)) if name else 0 for name in outputs]
             else:
-                ends = [id(known_type(name, _BLANK)) if name else 0 for name in names]
-                ends += [id(known_type(name, _BLANK)) if name else 0 for name in outputs]
+                ends = [id(known_type(name, _UNKNOWN)) if name else 0 for name in names]
+                ends += [id(known_type(name, _UNKNOWN)) if name else 0 for name in outputs]
             unit = units.get(id(proto))
             descriptor = None if unit is None else unit.descriptor
             # Nodes that share a descriptor have the same operator and attributes.
-            same = () if descriptor is not None else (proto.op_type, proto.domain, *map(id, proto.attributes.values()))
-            key = (id(descriptor), len(names), *ends, *same)
-            alike = self.alike.get(key)
-            if alike is None:
+            proto_key = (
+                () if descriptor is not None else (proto.op_type, proto.domain, *map(id, proto.attributes.values()))
+            )
+            key = (id(descriptor), len(names), *ends, *proto_key)
+            equal_node = self.properties.get(key)
+            if equal_node is None:
                 known_ends = _tensors(names, tensors_by_name, scope), _tensors(outputs, tensors_by_name, scope)
-                alike = self.alike[key] = self._shared_properties(proto, known_ends, descriptor)
-            if alike.has_own_type:
-                message = zip(outputs, alike.outputs, strict=True)
+                equal_node = self.properties[key] = self._shared_properties(proto, known_ends, descriptor)
+            if equal_node.has_own_type:
+                message = zip(outputs, equal_node.outputs, strict=True)
                 tensors_by_name.update((name, tensor) for name, tensor in message if tensor is not None)
-            node = Node(at, f"{place}/{proto.name or label(proto, index)}", proto, alike)
+            node = Node(row_index, f"{place}/{proto.name or label(proto, index)}", proto, equal_node)
             body.nodes.append(node)
             for name in outputs:
                 if name:
@@ -325,12 +331,12 @@ class _Reader:
             for name in names if len(names) < 2 else dict.fromkeys(names):
                 if name:
                     readers[name].append(node)
-            if alike.graphs:
+            if equal_node.graphs:
                 self._read_subgraphs(node, body, tensors_by_name, scope)
 
     def _shared_properties(
         self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None
-    ) -> Alike:
+    ) -> NodeProperties:
         """Return the shared properties of equal nodes, from the first of them."""
         inputs, outputs = ends
         imported = self.imports.get(proto.domain)
@@ -348,7 +354,7 @@ class _Reader:
             )
         operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
         kinds = _kinds(inputs), _kinds(outputs)
-        return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, result, not proto.plain)
+        return NodeProperties(operator, opset, schema, inputs, outputs, kinds, descriptor, result, not proto.plain)
 
     def _read_subgraphs(self, node: Node, body: Body, types_inside: Types, scope: Scope) -> None:
         bodies = []
@@ -356,14 +362,16 @@ class _Reader:
         for name, graph in subgraphs(node.proto):
             inner = self.body(graph, f"{node.path}/{name}", body.sizes, body.constants, types_inside)
             bodies.append(inner)
-            own = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
-            implicit.update((read, None) for read in (*inner.readers, *inner.outputs) if read not in own)
+            own_names = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
+            implicit.update(
+                (read_name, None) for read_name in (*inner.readers, *inner.outputs) if read_name not in own_names
+            )
         node.bodies, node.implicit = bodies, tuple(implicit)
         node.implicit_kinds = _kinds(_tensors(node.implicit, types_inside, scope))
-        for read in implicit:
-            seen = body.readers[read]
-            if not seen or seen[-1] is not node:
-                seen.append(node)
+        for outer_name in implicit:
+            reader_nodes = body.readers[outer_name]
+            if not reader_nodes or reader_nodes[-1] is not node:
+                reader_nodes.append(node)
 
 
 def _count(dims: tuple[int, ...]) -> int:
@@ -375,7 +383,7 @@ def _count(dims: tuple[int, ...]) -> int:
 
 
 def _tensors(names: Sequence[str], tensors_by_name: Types, scope: Scope) -> Tensors:
-    return tuple([(tensors_by_name.get(name) or scope.get(name, _BLANK)) if name else None for name in names])
+    return tuple([(tensors_by_name.get(name) or scope.get(name, _UNKNOWN)) if name else None for name in names])
 
 
 def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
@@ -395,7 +403,11 @@ def derive_outputs(
         if tensor is None or tensor.type is not None or param.mixed:
             tensors.append(tensor)
             continue
-        bound = (types[at] for out, at in schema.bound[param.limited] if not out and at < len(types))
+        bound = (
+            types[argument_index]
+            for is_output, argument_index in schema.bound[param.limited]
+            if not is_output and argument_index < len(types)
+        )
         kind = param.only or next((kind_name for kind_name in bound if kind_name is not None), None)
         tensors.append(tensor._replace(type=kind) if kind is not None else tensor)
     return tuple(tensors)

@@ -11,12 +11,12 @@ from specgate.dialects.onnx.lint.references import RULES
 from specgate.dialects.onnx.lint.units import function_key, function_place, label, subgraphs
 from specgate.runtimes.onnxruntime.lowering.expressions import check_of, condition_rule, holds_at, versions_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
-from specgate.runtimes.onnxruntime.lowering.state import Open, Refused, State
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal, State, UnknownValue
 from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.runtimes.onnxruntime.registrations import minor_release, release_position, runtime_tables
 from specgate.runtimes.onnxruntime.schemas import own_schema, schema_of
 from specgate.spec.tables import dialect
-from specgate.validate.accepting_levels import UNSURE, aspect, looked_at, named_rules, of_outputs
+from specgate.validate.accepting_levels import UNSURE, aspect, checked_ids, compares_outputs, named_rules
 from specgate.validate.check import accepts, check_at
 from specgate.validate.witness import rejecting_implementations
 from specgate.verdict import Finding
@@ -35,51 +35,54 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.schemas import Schema as OwnSchema
 
 __all__ = [
-    "FileRule", "Loading", "Ruled", "condition_of", "is_of", "loading_of", "node_state", "own_refusals", "refusal",
-    "refusals", "refused_graph", "refused_models", "refusing_findings", "refusing_rules", "rule_holds", "unloadable",
+    "FileRule", "LoadBehavior", "VersionedRule", "condition_of", "is_of", "loading_of", "node_state", "own_refusals",
+    "refusal", "refusals", "refused_graph", "refused_models", "refusing_findings", "refusing_rules", "rule_holds",
+    "unloadable_types",
 ]  # fmt: skip
 
 #: Rule groups that a schema states.
 _SCHEMA: Final = ("structure", "type")
 
 
-def own_refusals(descriptor: Descriptor, loading: Loading, release: str, *, on_cpu: bool) -> Iterator[Finding]:
+def own_refusals(descriptor: Descriptor, loading: LoadBehavior, release: str, *, on_cpu: bool) -> Iterator[Finding]:
     """Yield why a release rejects a node of one of the contrib operators.
 
     known: the operator's entry of loading.yaml in the release. on_cpu: whether the checks of the CPU kernel apply.
     """
     domain, _, operator = descriptor.operator.rpartition(".")
     version = int(descriptor.version or 0)
-    own, newest = (own_schema(domain, operator, version, each) for each in (release, None))
-    if own is None or newest is None:
+    release_schema, newest = (
+        own_schema(domain, operator, version, schema_release) for schema_release in (release, None)
+    )
+    if release_schema is None or newest is None:
         return
-    newer = _newer(descriptor, own, newest)
+    newer = _newer_part(descriptor, release_schema, newest)
     if newer:
         yield Finding(
             f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} does not have {newer}"
         )
         return
-    changed = _changed_fields(descriptor, own, newest)  # which the table describes differently
+    changed_fields = _changed_fields(descriptor, release_schema, newest)  # which the table describes differently
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:
         return
-    names = set() if changed else loading.checks_of(version, on_cpu=on_cpu)
-    skipped = loading.sure(set(), version)
+    names = set() if changed_fields else loading.checks_of(version, on_cpu=on_cpu)
+    skipped = loading.unenforced_rules(set(), version)
     for finding in verdict.findings:
         name = finding.id.rpartition("/")[2]
-        of_schema = aspect(finding.id) in _SCHEMA and finding.where not in changed
+        of_schema = aspect(finding.id) in _SCHEMA and finding.where not in changed_fields
         if name in names or (of_schema and name not in skipped):
             yield finding
 
 
-def _changed_fields(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> set[str]:
+def _changed_fields(descriptor: Descriptor, own_schema: OwnSchema, newest: OwnSchema) -> set[str]:
     """Return the inputs and outputs that two schemas constrain differently."""
     layout = dialect(descriptor.dialect).operator(descriptor.operator).layout(descriptor.version or "")
-    ends = (own.inputs, newest.inputs, layout.inputs), (own.outputs, newest.outputs, layout.outputs)
+    ends = (own_schema.inputs, newest.inputs, layout.inputs), (own_schema.outputs, newest.outputs, layout.outputs)
     return {
         field.name
-        for older, later, fields in ends
-        for old, new, field in zip(older, later, fields, strict=False)
+        for older, new_fields, fields in ends
+        for old, new, field in zip(older, new_fields, fields, strict=False)
         if _constraint(old) != _constraint(new)
     }
 
@@ -88,28 +91,28 @@ def _constraint(param: Param) -> tuple[str, bool, bool]:
     return param.only or param.limited, param.optional, param.several
 
 
-def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:
+def _newer_part(descriptor: Descriptor, own_schema: OwnSchema, newest: OwnSchema) -> str:
     """Return the first part of a node that only the newest schema defines.
 
     An empty text stands for none.
     """
     layout = dialect(descriptor.dialect).operator(descriptor.operator).layout(descriptor.version or "")
-    ends = (("input", own.inputs, layout.inputs), ("output", own.outputs, layout.outputs))
+    ends = (("input", own_schema.inputs, layout.inputs), ("output", own_schema.outputs, layout.outputs))
     for end, places, fields in ends:
         tensors = positional(descriptor.fields, fields)
-        last = max((at for at, tensor in enumerate(tensors, 1) if tensor is not None), default=0)
+        last = max((index for index, tensor in enumerate(tensors, 1) if tensor is not None), default=0)
         if last > len(places) and not (places and places[-1].several):
             return f"{end} {last - 1}, which is {fields[last - 1].vendor_name}"
-    before, after = ({info.vendor_name: info.default for info in schema.attributes} for schema in (own, newest))
-    later = sorted((after.keys() - before.keys()) & descriptor.fields.keys())
-    if later:
-        return f"attribute {later[0]}"
+    before, after = ({info.vendor_name: info.default for info in schema.attributes} for schema in (own_schema, newest))
+    new_attributes = sorted((after.keys() - before.keys()) & descriptor.fields.keys())
+    if new_attributes:
+        return f"attribute {new_attributes[0]}"
     defaults = {name for name, default in after.items() if default is not None and before.get(name, default) is None}
-    missing = sorted(defaults - descriptor.fields.keys())
-    return f"default of {missing[0]}" if missing else ""
+    missing_names = sorted(defaults - descriptor.fields.keys())
+    return f"default of {missing_names[0]}" if missing_names else ""
 
 
-class Ruled(NamedTuple):
+class VersionedRule(NamedTuple):
     """A rule of the dialect with its range of operator versions.
 
     The range includes its first version and excludes its end. cpu: only the CPU kernel enforces the rule. when: only
@@ -123,14 +126,14 @@ class Ruled(NamedTuple):
     when: Rule | None = None
 
 
-class Loading(NamedTuple):
+class LoadBehavior(NamedTuple):
     """Load-time behavior of one operator in one release.
 
     takes: rules that it skips. asks: rules that it always enforces.
     """
 
-    takes: tuple[Ruled, ...]
-    asks: tuple[Ruled, ...]
+    takes: tuple[VersionedRule, ...]
+    asks: tuple[VersionedRule, ...]
     schema: Schema | None
     checks: tuple[Check, ...]
 
@@ -142,13 +145,13 @@ class Loading(NamedTuple):
         ruleds = (check for check in self.asks if on_cpu or not check.cpu)
         return {check.name for check in ruleds if holds_at(check.since, check.until, version)}
 
-    def sure(self, unsure: set[str], version: int) -> set[str]:
+    def unenforced_rules(self, uncertain_rules: set[str], version: int) -> set[str]:
         """Return the uncertain rules that are not enforced at a version."""
-        takes, asks = (
+        accepted_rules, enforced_rules = (
             {rule.name for rule in rules if holds_at(rule.since, rule.until, version)}
             for rules in (self.takes, self.asks)
         )
-        return (unsure - asks) | takes
+        return (uncertain_rules - enforced_rules) | accepted_rules
 
     def failing_check(
         self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False, inputs: int = 0
@@ -179,17 +182,17 @@ def rule_holds(state: State, rule: Rule) -> bool:
     """Return whether a condition on a node certainly holds."""
     try:
         return state.holds(rule)
-    except (Open, Refused):  # unknown or undefined
+    except (UnknownValue, ProviderRefusal):  # unknown or undefined
         return False
 
 
 @cache
-def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor], bool]:
+def condition_of(operator: str, condition_text: str, version: int) -> Callable[[Descriptor], bool]:
     """Return a predicate for a condition on one version of an operator.
 
     The predicate is true for a node only if the condition certainly holds.
     """
-    condition = condition_rule(operator, when, version)
+    condition = condition_rule(operator, condition_text, version)
     if condition is None:
         return lambda _: False
     schema, rule = condition
@@ -197,30 +200,32 @@ def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor
 
 
 @cache
-def loading_of(operator: str, release: str) -> Loading:
+def loading_of(operator: str, release: str) -> LoadBehavior:
     """Return the load-time behavior of an operator in a release.
 
     operator: its name in the dialect's tables.
     """
     raw = runtime_tables()["loading"]["operators"].get(operator, {})
-    at = release_position(release)
-    takes, asks = (
+    position = release_position(release)
+    accepted_rules, enforced_rules = (
         tuple(
-            Ruled(entry["rule"], *versions_of(entry), entry.get("cpu", False))
+            VersionedRule(entry["rule"], *versions_of(entry), entry.get("cpu", False))
             for entry in raw.get(key, ())
-            if is_of(entry, at)
+            if is_of(entry, position)
         )
         for key in ("takes", "asks")
     )
-    refuses = {name: entry for name, entry in raw.get("refuses", {}).items() if is_of(entry, at)}
-    schema = schema_from(operator, None) if refuses else None
-    checks = () if schema is None else tuple(check_of(name, entry, schema.scope) for name, entry in refuses.items())
-    return Loading(takes, asks, schema, checks)
+    refusal_entries = {name: entry for name, entry in raw.get("refuses", {}).items() if is_of(entry, position)}
+    schema = schema_from(operator, None) if refusal_entries else None
+    checks = (
+        () if schema is None else tuple(check_of(name, entry, schema.scope) for name, entry in refusal_entries.items())
+    )
+    return LoadBehavior(accepted_rules, enforced_rules, schema, checks)
 
 
-def is_of(entry: Mapping[str, Any], at: int) -> bool:
+def is_of(entry: Mapping[str, Any], position: int) -> bool:
     """Return whether a compiled entry applies to the release at a position."""
-    return bool(entry["first"] <= at <= entry["last"])
+    return bool(entry["first"] <= position <= entry["last"])
 
 
 class FileRule(NamedTuple):
@@ -244,27 +249,27 @@ def refusing_rules(release: str) -> Mapping[str, FileRule]:
 
     The keys are the ids of their findings.
     """
-    at = release_position(release)
+    position = release_position(release)
     rules = runtime_tables()["loading"]["models"]
     return {
         f"onnx/model/{name}": FileRule(
             bool(rule["read"]), rule["constants"] or "", *(bool(rule[key]) for key in ("uncalled", "bodies", "absent"))
         )
         for name, rule in rules.items()
-        if is_of(rule, at)
+        if is_of(rule, position)
     }
 
 
-def unloadable(release: str) -> frozenset[str]:
+def unloadable_types(release: str) -> frozenset[str]:
     """Return the element types of values with which a model does not load."""
-    at = release_position(release)
-    return frozenset(name for name, entry in runtime_tables()["loading"]["types"].items() if is_of(entry, at))
+    position = release_position(release)
+    return frozenset(name for name, entry in runtime_tables()["loading"]["types"].items() if is_of(entry, position))
 
 
 #: The onnx package's checks, which the runtime contains.
 _LOADING: Final = ("checker", "inference")
 #: The enforcer of checks in CPU kernels.
-_MAKING: Final = "onnxruntime"
+_KERNEL_ENFORCER: Final = "onnxruntime"
 
 
 def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
@@ -284,12 +289,12 @@ def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
 
 def _counts(finding: Finding, rule: FileRule, model: OnnxModel, main: Body) -> bool:
     """Return whether a finding prevents a release from loading the file."""
-    place = _place(finding)
+    place = _finding_place(finding)
     if rule.constants and finding.values.get("constants") in ("graph", rule.constants):
         return False
     if (rule.bodies and place == "graph") or (rule.absent and finding.where):
         return False
-    if rule.read and _unread(finding, model.graph, main):
+    if rule.read and _is_unused_constant(finding, model.graph, main):
         return False
     of_function = finding.id.startswith("onnx/model/function-")
     return of_function or rule.uncalled or not place.startswith("function ") or _is_in_called_function(model, place)
@@ -301,14 +306,14 @@ def _is_in_called_function(model: OnnxModel, place: str) -> bool:
     Indirect calls count.
     """
     functions = {function_key(function): function for function in model.functions}
-    waiting, seen = [model.graph.nodes], set()
+    waiting, visited = [model.graph.nodes], set()
     while waiting:
         for node in waiting.pop():
             key = function_key(node)
-            if key in functions and key not in seen:
-                seen.add(key)
-                own = function_place(functions[key])
-                if place == own or place.startswith(f"{own}/"):
+            if key in functions and key not in visited:
+                visited.add(key)
+                own_place = function_place(functions[key])
+                if place == own_place or place.startswith(f"{own_place}/"):
                     return True
                 waiting.append(functions[key].nodes)
             waiting += [inner.nodes for _, inner in subgraphs(node)]
@@ -318,16 +323,16 @@ def _is_in_called_function(model: OnnxModel, place: str) -> bool:
 def refused_models(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield why a release rejects a model with these findings, once per rule."""
     by_rule: dict[str, list[Finding]] = {}
-    for each in findings:
-        by_rule.setdefault(each.id, []).append(each)
-    for first, *others in by_rule.values():
-        more = f" (and {len(others)} more)" if others else ""
-        yield f"{_place(first)}: {first.message}{more}"
+    for finding in findings:
+        by_rule.setdefault(finding.id, []).append(finding)
+    for first, *other_models in by_rule.values():
+        remainder = f" (and {len(other_models)} more)" if other_models else ""
+        yield f"{_finding_place(first)}: {first.message}{remainder}"
 
 
-def _unread(finding: Finding, graph: OnnxGraph, main: Body) -> bool:
+def _is_unused_constant(finding: Finding, graph: OnnxGraph, main: Body) -> bool:
     """Return whether a finding names an unused constant of the main graph."""
-    place = _place(finding)
+    place = _finding_place(finding)
     if place == "graph":
         names = [finding.values.get("initializer")]
     else:
@@ -348,7 +353,7 @@ def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
             yield f"graph: the input {format_value(info.name)} has no type"
 
 
-def _place(finding: Finding) -> str:
+def _finding_place(finding: Finding) -> str:
     return finding.node or "graph"
 
 
@@ -379,27 +384,29 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
     if descriptor.version is None:
         return
     loading = loading_of(descriptor.operator, release)
-    own = loading.failing_check(descriptor, on_cpu=on_cpu)
-    if own is not None:
-        yield own
+    load_failure = loading.failing_check(descriptor, on_cpu=on_cpu)
+    if load_failure is not None:
+        yield load_failure
     if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).tables.foreign:
         yield from own_refusals(descriptor, loading, release, on_cpu=on_cpu)
         return
     if _only_in_the_runtime(descriptor, release):
         return
-    texts = (*_LOADING, _MAKING) if on_cpu else _LOADING
+    texts = (*_LOADING, _KERNEL_ENFORCER) if on_cpu else _LOADING
     yielded = set()
-    for implementation in rejecting_implementations(descriptor, descriptor.version, "observed", texts):
-        verdict = check_at(descriptor, descriptor.version, "observed", implementation)
+    for impl in rejecting_implementations(descriptor, descriptor.version, "observed", texts):
+        verdict = check_at(descriptor, descriptor.version, "observed", impl)
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
-        unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
-        if implementation != _MAKING:  # only strict inference enforces it, which the runtime does not use
-            unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
-        unsure = loading.sure(unsure, int(descriptor.version))
-        seen = looked_at(spec, implementation, {finding.id for finding in verdict.findings})
+        uncertain_rules = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, impl)}
+        if impl != _KERNEL_ENFORCER:  # only strict inference enforces it, which the runtime does not use
+            uncertain_rules |= {form.name for overlay in spec.overlays if overlay.by == impl for form in overlay.rules}
+        uncertain_rules = loading.unenforced_rules(uncertain_rules, int(descriptor.version))
+        checked_rules = checked_ids(spec, impl, {finding.id for finding in verdict.findings})
         for finding in verdict.findings:
-            sure = finding.id in seen and finding.id.rpartition("/")[2] not in unsure
-            if sure and not of_outputs(spec, finding.id, observed=True):  # inference overrides a stated shape
+            is_certain = finding.id in checked_rules and finding.id.rpartition("/")[2] not in uncertain_rules
+            if is_certain and not compares_outputs(
+                spec, finding.id, observed=True
+            ):  # inference overrides a stated shape
                 yielded.add(finding.id)
                 yield finding
     always = loading.checks_of(int(descriptor.version), on_cpu=on_cpu)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from specgate.runtimes.onnxruntime.lowering.state import Open, Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal, UnknownValue
 from specgate.runtimes.onnxruntime.lowering.store import lowering_of, schema_of
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def lower(
         if table is None:
             return NotLowered("no-table", f"the DirectML operators for {descriptor.operator} are unknown")
         descriptors = table.lower_node(descriptor, version, release, origins)
-    except Refused as error:
+    except ProviderRefusal as error:
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
-    except Open as error:
+    except UnknownValue as error:
         return NotLowered("open", str(error))
     if descriptors is None:
         return NotLowered(
@@ -69,9 +69,9 @@ def outline(descriptor: Descriptor, version: int, release: str | None = None) ->
     table = lowering_of(descriptor.operator)
     try:
         return [] if table is None else table.outline_node(descriptor, version, release)
-    except Refused as error:
+    except ProviderRefusal as error:
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
-    except Open:
+    except UnknownValue:
         return []
 
 

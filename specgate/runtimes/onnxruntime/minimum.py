@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Causes = tuple[tuple[str, str], ...]
 
-__all__ = ["Blocked", "LevelMinimum", "level_minimum", "runtime_target"]
+__all__ = ["BlockedNode", "LevelMinimum", "level_minimum", "runtime_target"]
 
 #: The reason why a node is not on the first provider at a level ("" if it is), by the path of the node and the number
 #: of earlier nodes with that path.
@@ -42,7 +42,7 @@ _Elsewhere = dict[tuple[str, int], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class BlockedNode:
     """A node that is not created at a level.
 
     causes: rule id and message of each finding.
@@ -71,7 +71,7 @@ class LevelMinimum:
     unknown: int = 0
     level: str | None = None
     levels: list[str] = field(default_factory=list)
-    blocked: dict[str, list[Blocked]] = field(default_factory=dict)
+    blocked: dict[str, list[BlockedNode]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -110,19 +110,19 @@ class LevelMinimum:
         }
 
 
-def runtime_target(below: str | None, target: str | Target | None) -> Target:
-    """Return `target`, or the newest release with the library of `below`.
+def runtime_target(dialect_name: str | None, target: str | Target | None) -> Target:
+    """Return `target`, or the newest release with the library of `dialect_name`.
 
     Raises InputError if no release exists, or if the target creates operators of another dialect.
     """
     if target is None:
-        for name, about in runtime_tables()["packages"].items():
-            if about.get("carries") == below:
+        for name, package_facts in runtime_tables()["packages"].items():
+            if package_facts.get("carries") == dialect_name:
                 return parse_target(f"{name}:latest")
-        raise InputError(f"no known runtime creates {below!r:.40} operators")
+        raise InputError(f"no known runtime creates {dialect_name!r:.40} operators")
     new_target = parse_target(target) if isinstance(target, str) else target
-    if below is not None and (new_target.runtime is None or new_target.runtime.below != below):
-        raise InputError(f"{new_target} does not create {below!r:.40} operators")
+    if dialect_name is not None and (new_target.runtime is None or new_target.runtime.below != dialect_name):
+        raise InputError(f"{new_target} does not create {dialect_name!r:.40} operators")
     return new_target
 
 
@@ -149,7 +149,7 @@ def level_minimum(model: Any, target: Target, settings: LintSettings) -> LevelMi
         minimum.nodes = len(pairs)
         minimum.deferred = sum(node.creation == "deferred" for _, node in pairs)
         minimum.unknown = sum(node.creation == "unknown" for _, node in pairs)
-        judge = _Judge(graph, target)
+        judge = _LevelChecker(graph, target)
         for level in table.levels if pairs else ():
             if nodes := list(judge.blocked_nodes(pairs, level)):
                 minimum.blocked[level] = nodes
@@ -164,13 +164,13 @@ def _key_nodes(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNo
 
     The count is the number of earlier nodes with the same path.
     """
-    seen: Counter[str] = Counter()
+    name_counts: Counter[str] = Counter()
     for node in placement.unlike:
-        yield (node.node, seen[node.node]), node
-        seen[node.node] += 1
+        yield (node.node, name_counts[node.node]), node
+        name_counts[node.node] += 1
 
 
-class _Judge:
+class _LevelChecker:
     """Judges the nodes of one model at levels.
 
     Descriptors that several nodes share are judged once.
@@ -185,16 +185,16 @@ class _Judge:
         self._placed: dict[frozenset[str], tuple[str, _Elsewhere]] = {}
         self._judged: dict[tuple[int, str], Causes] = {}
 
-    def blocked_nodes(self, pairs: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
+    def blocked_nodes(self, pairs: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[BlockedNode]:
         """Yield the nodes that are not created at a level."""
-        on_provider, elsewhere = self._locate_elsewhere(level)
-        gone = f"its call is inlined, because {self.table.tables.title} does not support it there"
+        on_provider, other_nodes = self._locate_elsewhere(level)
+        inlined_text = f"its call is inlined, because {self.table.tables.title} does not support it there"
         for key, node in pairs:
             if node.gone:
                 continue
             causes: Causes = ()
-            if elsewhere is not None and (why := elsewhere.get(key, gone)):
-                message = at_level(why, self.table.label(on_provider), self.table.label(level))
+            if other_nodes is not None and (reason := other_nodes.get(key, inlined_text)):
+                message = at_level(reason, self.table.label(on_provider), self.table.label(level))
                 causes = ((f"{GROUP}/on-cpu", message),)
             elif node.lowered is not None and not node.refused:
                 causes = self._rejection_causes(node.lowered, level)
@@ -203,7 +203,7 @@ class _Judge:
             elif node.creation == "deferred":
                 causes = self._at_run(node, level)
             if causes:
-                yield Blocked(node.node, node.operator, causes)
+                yield BlockedNode(node.node, node.operator, causes)
 
     def _locate_elsewhere(self, level: str) -> tuple[str, _Elsewhere | None]:
         """Return a level with equal types, and the location of nodes there.
@@ -217,16 +217,16 @@ class _Judge:
         if lacked not in self._placed:
             source = self.graph.source
             functions = Functions(source.model, runtime.opsets, runtime.release)
-            seen: Counter[str] = Counter()
+            name_counts: Counter[str] = Counter()
             texts_by_key: _Elsewhere = {}
-            for assigned in assign_model(source, Assigner(runtime, None), functions).nodes:
-                path = assigned.node.path
-                texts_by_key[path, seen[path]] = (
+            for assigned_node in assign_model(source, Assigner(runtime, None), functions).nodes:
+                path = assigned_node.node.path
+                texts_by_key[path, name_counts[path]] = (
                     ""
-                    if assigned.provider == runtime.providers[0]
-                    else assigned.why or "it is placed on another provider"
+                    if assigned_node.provider == runtime.providers[0]
+                    else assigned_node.why or "it is placed on another provider"
                 )
-                seen[path] += 1
+                name_counts[path] += 1
             self._placed[lacked] = level, texts_by_key
         return self._placed[lacked]
 

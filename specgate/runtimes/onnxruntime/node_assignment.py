@@ -18,19 +18,19 @@ from specgate.runtimes.onnxruntime.shape_inference import as_inferred, complete_
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from specgate.runtimes.onnxruntime.functions import Call, Functions, Inlined
+    from specgate.runtimes.onnxruntime.functions import Call, Functions, InlinedModel
     from specgate.runtimes.onnxruntime.graph import Node
     from specgate.runtimes.onnxruntime.qdq_duplication import Added
     from specgate.runtimes.onnxruntime.registrations import Registration
     from specgate.runtimes.release import Runtime
     from specgate.verdict import Finding
 
-__all__ = ["CPU", "MOST_ELEMENTS", "Assigned", "Assigner", "Whole", "assign_model", "cpu_preferred_nodes"]
+__all__ = ["CPU", "MAX_ELEMENTS", "AssignedModel", "AssignedNode", "Assigner", "assign_model", "cpu_preferred_nodes"]
 
 #: An initializer of at most so many elements does not keep a node from the CPU.
-MOST_ELEMENTS: Final = 100
+MAX_ELEMENTS: Final = 100
 #: Types whose nodes never prefer the CPU.
-_NEVER: Final = frozenset(
+_GPU_ONLY_TYPES: Final = frozenset(
     {
         "FLOAT16", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "FLOAT4E2M1",
     }
@@ -52,36 +52,36 @@ def cpu_preferred_nodes(body: Body, kernels: Mapping[Node, Registration]) -> set
                 candidates += (reader.index for reader in body.readers.get(name, ()))
     heapq.heapify(candidates)
     visited: set[int] = set()
-    chosen: set[Node] = set()
+    cpu_nodes: set[Node] = set()
     while candidates:
-        at = heapq.heappop(candidates)
-        if at in visited:
+        node_index = heapq.heappop(candidates)
+        if node_index in visited:
             continue
-        visited.add(at)
-        node = body.nodes[at]
+        visited.add(node_index)
+        node = body.nodes[node_index]
         kernel = kernels.get(node)
         if kernel is not None and not _small(node, kernel, body, on_cpu):
             continue
         if kernel is not None:
-            chosen.add(node)
+            cpu_nodes.add(node)
         for name in node.proto.outputs:
             if name:
                 on_cpu.add(name)
                 for reader in body.readers.get(name, ()):
                     heapq.heappush(candidates, reader.index)
-    return chosen
+    return cpu_nodes
 
 
 def _small(node: Node, row: Registration, body: Body, on_cpu: set[str]) -> bool:
     """Return whether a node's inputs are small, graph inputs or on the CPU.
 
-    An input that the provider itself reads from CPU memory must be small or a graph input. Types in `_NEVER` do not
-    count as small.
+    An input that the provider itself reads from CPU memory must be small or a graph input. Types in `_GPU_ONLY_TYPES`
+    do not count as small.
     """
     for index, (name, kind) in enumerate(zip(node.proto.inputs, node.kinds[0], strict=True)):
-        if kind in _NEVER:
+        if kind in _GPU_ONLY_TYPES:
             return False
-        if body.sizes.get(name, MOST_ELEMENTS + 1) <= MOST_ELEMENTS or name in body.inputs:
+        if body.sizes.get(name, MAX_ELEMENTS + 1) <= MAX_ELEMENTS or name in body.inputs:
             continue
         if name not in on_cpu or index in row.cpu_inputs:  # an omitted input is not in memory
             return False
@@ -90,18 +90,18 @@ def _small(node: Node, row: Registration, body: Body, on_cpu: set[str]) -> bool:
 
 CPU: Final = "CPU"
 #: Nested calls: maximum number of rounds in which inlined bodies are searched for calls.
-_MOST_ROUNDS: Final = 100
+_MAX_ROUNDS: Final = 100
 #: Maximum number of nodes of all expanded calls; nested calls can double it with every level.
-_MOST_NODES: Final = 500_000
-_NOT_ASKED: Final = KernelLookup(None)
+_MAX_NODES: Final = 500_000
+_NO_LOOKUP: Final = KernelLookup(None)
 _PREFERRED: Final = (
-    f"shape arithmetic on tensors of at most {MOST_ELEMENTS} elements, which ONNX Runtime keeps on the CPU on "
+    f"shape arithmetic on tensors of at most {MAX_ELEMENTS} elements, which ONNX Runtime keeps on the CPU on "
     "purpose (GetCpuPreferredNodes)"
 )
 
 
 @dataclass(slots=True)
-class Assigned:
+class AssignedNode:
     """One node and its provider.
 
     row: the registration that it runs by, or None. lookup: the first provider's answer. has_kernel: whether its
@@ -134,63 +134,65 @@ class Assigner:
             registry = registrations(provider, self.runtime.release) if is_known else None
             self.lookups[provider] = Lookup(registry, provider, lacked, self.device)
 
-    def assign(self, main: Body) -> list[Assigned]:
+    def assign(self, main: Body) -> list[AssignedNode]:
         """Return every node with its provider, each before its nested bodies."""
-        assigned_bodies: list[Assigned] = []
+        assigned_bodies: list[AssignedNode] = []
         self._body(main, assigned_bodies)
         return assigned_bodies
 
-    def _body(self, body: Body, assigned_bodies: list[Assigned]) -> None:
+    def _body(self, body: Body, assigned_bodies: list[AssignedNode]) -> None:
         first = self.runtime.providers[0]
         lookup = self.lookups[first]
-        founds = [_NOT_ASKED if first == CPU else lookup.of(node) for node in body.nodes]
+        founds = [_NO_LOOKUP if first == CPU else lookup.of(node) for node in body.nodes]
         kernels = {
             node: assignment.registration
             for node, assignment in zip(body.nodes, founds, strict=True)
             if assignment.registration is not None
         }
-        chosen = cpu_preferred_nodes(body, kernels) if kernels else set()
+        cpu_nodes = cpu_preferred_nodes(body, kernels) if kernels else set()
         for node, assignment in zip(body.nodes, founds, strict=True):
             if first == CPU or assignment.reason:
                 assigned_bodies.append(self._on_cpu(node, body, assignment, assignment.reason, assignment.says))
-            elif node in chosen:
+            elif node in cpu_nodes:
                 assigned_bodies.append(self._on_cpu(node, body, assignment, "preferred", _PREFERRED))
             else:
-                assigned_bodies.append(Assigned(node, body, first, assignment.registration, assignment))
-            for inside in node.bodies:
-                self._body(inside, assigned_bodies)
+                assigned_bodies.append(AssignedNode(node, body, first, assignment.registration, assignment))
+            for nested_body in node.bodies:
+                self._body(nested_body, assigned_bodies)
 
-    def _on_cpu(self, node: Node, body: Body, first: KernelLookup, reason: str, why: str) -> Assigned:
+    def _on_cpu(self, node: Node, body: Body, first: KernelLookup, reason: str, cpu_reason: str) -> AssignedNode:
         """Return a node on the CPU, or without a provider.
 
         The latter applies if the CPU does not have a kernel for it.
         """
         result = self.lookups[CPU].of(node)
-        open_ = first if first.open else result
+        open_lookup = first if first.open else result
         if result.accepted:
-            return Assigned(node, body, CPU, result.registration, open_, reason, why)
-        says = "; ".join(text for text in (why, result.says) if text)
-        return Assigned(node, body, None, None, open_, reason or result.reason, says, has_kernel=False)
+            return AssignedNode(node, body, CPU, result.registration, open_lookup, reason, cpu_reason)
+        lookup_text = "; ".join(text for text in (cpu_reason, result.says) if text)
+        return AssignedNode(node, body, None, None, open_lookup, reason or result.reason, lookup_text, has_kernel=False)
 
-    def cast(self, assigned: Assigned) -> Assigned:
+    def cast(self, assigned_node: AssignedNode) -> AssignedNode:
         """Return an unclaimed node on the CPU, with casts from FLOAT16 to FLOAT.
 
         The runtime assigns it even if the CPU does not have a kernel for FLOAT.
         """
-        inputs, outputs = assigned.node.kinds
+        inputs, outputs = assigned_node.node.kinds
         if "FLOAT16" not in inputs:
-            return assigned
-        wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
-        result = self.lookups[CPU].kernel(assigned.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
+            return assigned_node
+        wide_types = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
+        result = self.lookups[CPU].kernel(
+            assigned_node.node, wide_types, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs)
+        )
         if result.reason:
-            why = f"{assigned.why}; the CPU has no FLOAT16 kernel for it, and inserted casts do not help"
-            return replace(assigned, provider=CPU, why=why)
-        why = f"{assigned.why}; it runs in FLOAT, between Casts that the runtime inserts"
-        return replace(assigned, provider=CPU, row=result.registration, why=why, casts=True, has_kernel=True)
+            reason = f"{assigned_node.why}; the CPU has no FLOAT16 kernel for it, and inserted casts do not help"
+            return replace(assigned_node, provider=CPU, why=reason)
+        reason = f"{assigned_node.why}; it runs in FLOAT, between Casts that the runtime inserts"
+        return replace(assigned_node, provider=CPU, row=result.registration, why=reason, casts=True, has_kernel=True)
 
 
 @dataclass(slots=True)
-class Whole:
+class AssignedModel:
     """The assigned nodes of a model with unclaimed calls expanded.
 
     origin: by id of a node of such a call, the call's path and operator. called: the calls, each with the place of its
@@ -199,7 +201,7 @@ class Whole:
     """
 
     source: Source
-    nodes: list[Assigned]
+    nodes: list[AssignedNode]
     main: Body
     origin: dict[int, tuple[str, str]]
     called: list[tuple[str, Node]]
@@ -208,52 +210,52 @@ class Whole:
 
 def assign_model(
     source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None
-) -> Whole:
+) -> AssignedModel:
     """Assign the nodes of a model and of the functions that it calls.
 
     findings: receives findings on nodes if the nodes were not checked before.
     """
     release = assigner.runtime.release
     source = as_inferred(source, release, findings)
-    whole = Whole(source, [], Body(""), {}, [])
+    assigned_model = AssignedModel(source, [], Body(""), {}, [])
     duplication = duplicating(release)
-    later = duplication is not None and duplication.inlined and bool(source.model.functions)
-    if duplication is not None and not later:
-        source, whole.added = duplicate_nodes(source, duplication)
-    source = _expand_calls(source, assigner, functions, whole)
-    if duplication is not None and later:
-        source, whole.added = duplicate_nodes(source, duplication, whole)
-        if whole.added:
-            _expand_calls(source, assigner, functions, whole)
-    whole.nodes = [assigner.cast(assigned) if assigned.provider is None else assigned for assigned in whole.nodes]
-    return whole
+    expands_later = duplication is not None and duplication.inlined and bool(source.model.functions)
+    if duplication is not None and not expands_later:
+        source, assigned_model.added = duplicate_nodes(source, duplication)
+    source = _expand_calls(source, assigner, functions, assigned_model)
+    if duplication is not None and expands_later:
+        source, assigned_model.added = duplicate_nodes(source, duplication, assigned_model)
+        if assigned_model.added:
+            _expand_calls(source, assigner, functions, assigned_model)
+    assigned_model.nodes = [assigner.cast(item) if item.provider is None else item for item in assigned_model.nodes]
+    return assigned_model
 
 
-def _expand_calls(source: Source, assigner: Assigner, functions: Functions, whole: Whole) -> Source:
+def _expand_calls(source: Source, assigner: Assigner, functions: Functions, assigned_model: AssignedModel) -> Source:
     """Return the model with the unclaimed calls expanded and assigned."""
-    for turn in range(_MOST_ROUNDS + 1):
-        whole.main = body_of(source, assigner.runtime.release)
-        whole.nodes = assigner.assign(whole.main)
+    for turn in range(_MAX_ROUNDS + 1):
+        assigned_model.main = body_of(source, assigner.runtime.release)
+        assigned_model.nodes = assigner.assign(assigned_model.main)
         calls: dict[int, Call] = {}
-        for assigned in whole.nodes:
-            function = functions.of(assigned.node, source.model) if assigned.provider is None else None
+        for assigned_node in assigned_model.nodes:
+            function = functions.of(assigned_node.node, source.model) if assigned_node.provider is None else None
             if function is not None:
-                place = assigned.body.place
-                calls[id(assigned.node.proto)] = place, assigned.node.path[len(place) + 1 :], function
-                whole.called.append((place, assigned.node))
+                place = assigned_node.body.place
+                calls[id(assigned_node.node.proto)] = place, assigned_node.node.path[len(place) + 1 :], function
+                assigned_model.called.append((place, assigned_node.node))
         if not calls:
             break
-        if turn == _MOST_ROUNDS:
-            raise InputError(f"function calls are nested more than {_MOST_ROUNDS} deep", file=source.model.file)
-        if len(whole.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
-            raise InputError(f"the model's functions expand to more than {_MOST_NODES:,} nodes", file=source.model.file)
-        changed = inline_calls(source.model, calls)
-        whole.origin |= changed.origin
-        source = _reinfer_inlined(source, changed, assigner.runtime.release)
+        if turn == _MAX_ROUNDS:
+            raise InputError(f"function calls are nested more than {_MAX_ROUNDS} deep", file=source.model.file)
+        if len(assigned_model.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MAX_NODES:
+            raise InputError(f"the model's functions expand to more than {_MAX_NODES:,} nodes", file=source.model.file)
+        changed_model = inline_calls(source.model, calls)
+        assigned_model.origin |= changed_model.origin
+        source = _reinfer_inlined(source, changed_model, assigner.runtime.release)
     return source
 
 
-def _reinfer_inlined(before: Source, new_inlined: Inlined, release: str) -> Source:
+def _reinfer_inlined(before: Source, new_inlined: InlinedModel, release: str) -> Source:
     """Return an expanded model with the sizes that a release knows.
 
     It reuses known sizes of the original model.

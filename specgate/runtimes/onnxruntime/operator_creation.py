@@ -15,7 +15,7 @@ from specgate.runtimes.onnxruntime import lower
 from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
 from specgate.runtimes.onnxruntime.load_checks import refusal
 from specgate.runtimes.onnxruntime.placement import format_list
-from specgate.runtimes.onnxruntime.reinference import inferred_here
+from specgate.runtimes.onnxruntime.reinference import is_inferred_by_runtime
 from specgate.runtimes.onnxruntime.run_outcomes import run_failure
 from specgate.validate.check import check_at
 from specgate.validate.verdict_cache import Memo, key_of, keys_of
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, TensorDesc
-    from specgate.runtimes.onnxruntime.graph import Alike, Node
-    from specgate.runtimes.onnxruntime.node_assignment import Assigned
+    from specgate.runtimes.onnxruntime.graph import Node, NodeProperties
+    from specgate.runtimes.onnxruntime.node_assignment import AssignedNode
     from specgate.runtimes.onnxruntime.placement import Creation, PlacedNode
     from specgate.runtimes.onnxruntime.registrations import Registration
     from specgate.runtimes.release import Runtime
@@ -40,9 +40,9 @@ __all__ = ["Creator"]
 Answer = TypeVar("Answer")
 
 _CREATIONS: Final[Memo[CreationResult]] = Memo()
-_OUTLINED: Final[Memo[Outlined]] = Memo()
+_OUTLINE_CACHE: Final[Memo[Outlined]] = Memo()
 #: Maximum elements of a constant in a cache key; for larger ones, hashing costs more than lowering.
-_MOST_ELEMENTS: Final = 4096
+_MAX_ELEMENTS: Final = 4096
 _REFUSALS: Final[Memo[Finding | None]] = Memo()
 _FAILURES: Final[Memo[tuple[Finding, bool] | None]] = Memo()
 _NO_FAILURES: Final[Failures] = (None, None)
@@ -58,63 +58,65 @@ class Creator:
         self,
         runtime: Runtime,
         device: frozenset[str] | None,
-        stated: Mapping[str, Finding],
-        computed: Mapping[int, Descriptor],
+        stated_findings: Mapping[str, Finding],
+        computed_by_node: Mapping[int, Descriptor],
     ) -> None:
         """Prepare for the nodes of a model.
 
-        stated: by node path, findings on stated output types that contradict the inferred ones. computed: by node id,
-        descriptors with the sizes of a run, for nodes whose stated sizes differ.
+        stated_findings: by node path, findings on stated output types that contradict the inferred ones.
+        computed_by_node: by node id, descriptors with the sizes of a run, for nodes whose stated sizes differ.
         """
-        self.runtime, self.computed = runtime, computed
-        self.stated = stated
+        self.runtime, self.computed = runtime, computed_by_node
+        self.stated = stated_findings
         self.device = device
         self._results: dict[object, CreationResult] = {}
-        self._outlines: dict[Alike, Outlined] = {}
+        self._outlines: dict[NodeProperties, Outlined] = {}
         self._first = runtime.providers[0] if runtime.below else None
         self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
         # By node, whether it is on the CPU, and whether it has a kernel.
-        self._failures: dict[tuple[Alike, bool, bool], Failures] = {}
+        self._failures: dict[tuple[NodeProperties, bool, bool], Failures] = {}
 
-    def create(self, assigned: Assigned, node: PlacedNode) -> None:
+    def create(self, assigned_node: AssignedNode, node: PlacedNode) -> None:
         """Set the creation of a node; nodes come in model order."""
-        if not assigned.has_kernel:
-            node.creation, node.created_by = "fails", assigned.why
-        if self._blind or assigned.node.proto.domain:
-            self._look(assigned)
-        alike = assigned.node.alike
-        key = alike, assigned.provider == self._last, assigned.has_kernel
+        if not assigned_node.has_kernel:
+            node.creation, node.created_by = "fails", assigned_node.why
+        if self._blind or assigned_node.node.proto.domain:
+            self._record_open_sizes(assigned_node)
+        equal_nodes = assigned_node.node.properties
+        key = equal_nodes, assigned_node.provider == self._last, assigned_node.has_kernel
         failures = self._failures.get(key)
         if failures is None:
-            descriptor = alike.descriptor
-            failures = self._load_refusal(descriptor, on_cpu=key[1]), self._late_failure(assigned, descriptor)
+            descriptor = equal_nodes.descriptor
+            failures = self._load_refusal(descriptor, on_cpu=key[1]), self._late_failure(assigned_node, descriptor)
             self._failures[key] = failures = failures if any(failures) else _NO_FAILURES
-        if (failures is not _NO_FAILURES or self.stated or self.computed) and self._fail(assigned, node, failures):
+        if (failures is not _NO_FAILURES or self.stated or self.computed) and self._fail(assigned_node, node, failures):
             return
-        if assigned.provider is None or assigned.row is None or assigned.provider != self._first:
+        if assigned_node.provider is None or assigned_node.row is None or assigned_node.provider != self._first:
             return
-        node.creation, node.created_by, node.lowered, node.findings = self._cached_creation(assigned, assigned.row)
+        node.creation, node.created_by, node.lowered, node.findings = self._cached_creation(
+            assigned_node, assigned_node.row
+        )
         if node.creation == "deferred" and self._blind:
-            unseen = self._unknown_sizes_reason(assigned)
+            unseen = self._unknown_sizes_reason(assigned_node)
             if unseen:
                 node.creation, node.created_by = "unknown", unseen
         if node.creation == "deferred":
-            node.run_fails, node.outline, node.findings = self._outline_node(assigned.node)
+            node.run_fails, node.outline, node.findings = self._outline_node(assigned_node.node)
 
-    def _fail(self, assigned: Assigned, node: PlacedNode, failures: Failures) -> bool:
+    def _fail(self, assigned_node: AssignedNode, node: PlacedNode, failures: Failures) -> bool:
         """Mark a node that fails at load time or at the first run; return whether it does."""
-        refused, late = failures[0] or self.stated.get(node.node), failures[1]
-        if refused is not None:
-            node.refused, node.findings = True, (refused,)
-            node.creation, node.created_by = "fails", f"the runtime rejects the node: {refused.message}"
+        load_failure, late_failure = failures[0] or self.stated.get(node.node), failures[1]
+        if load_failure is not None:
+            node.refused, node.findings = True, (load_failure,)
+            node.creation, node.created_by = "fails", f"the runtime rejects the node: {load_failure.message}"
             return True
-        if late is None and (computed := self.computed.get(id(assigned.node.proto))) is not None:
-            late = self._late_failure(assigned, computed)
-        if late is None or assigned.body.place != "graph":  # a branch of an If may never run
+        if late_failure is None and (descriptor := self.computed.get(id(assigned_node.node.proto))) is not None:
+            late_failure = self._late_failure(assigned_node, descriptor)
+        if late_failure is None or assigned_node.body.place != "graph":  # a branch of an If may never run
             return False
-        node.refused, node.at_run, node.findings = late[1], True, (late[0],)
-        node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
+        node.refused, node.at_run, node.findings = late_failure[1], True, (late_failure[0],)
+        node.creation, node.created_by = "fails", f"fails at the first run: {late_failure[0].message}"
         return True
 
     def _load_refusal(self, descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
@@ -123,45 +125,45 @@ class Creator:
             lambda: (release, on_cpu, key_of(descriptor)), lambda: refusal(descriptor, release, on_cpu=on_cpu)
         )
 
-    def _late_failure(self, assigned: Assigned, descriptor: Descriptor | None) -> tuple[Finding, bool] | None:
+    def _late_failure(self, assigned_node: AssignedNode, descriptor: Descriptor | None) -> tuple[Finding, bool] | None:
         """Return why every run of a node fails on the CPU.
 
         The flag says whether the reason is a rule of ONNX.
         """
-        if assigned.provider != self._last or not assigned.has_kernel:
+        if assigned_node.provider != self._last or not assigned_node.has_kernel:
             return None
-        release, inputs = self.runtime.release, len(assigned.node.proto.inputs)
+        release, inputs = self.runtime.release, len(assigned_node.node.proto.inputs)
         return _FAILURES.of(
             lambda: (release, inputs, key_of(descriptor)), lambda: run_failure(descriptor, release, inputs=inputs)
         )
 
-    def _look(self, assigned: Assigned) -> None:
+    def _record_open_sizes(self, assigned_node: AssignedNode) -> None:
         """Record values whose sizes only the runtime may know.
 
         Such values come from operators of its additional domains.
         """
-        proto = assigned.node.proto
-        foreign = proto.domain not in STANDARD_DOMAINS and not inferred_here(proto)
-        if not foreign and not self._blind:
+        proto = assigned_node.node.proto
+        is_foreign = proto.domain not in STANDARD_DOMAINS and not is_inferred_by_runtime(proto)
+        if not is_foreign and not self._blind:
             return
-        node, body = assigned.node, id(assigned.body)
-        if foreign or any((body, name) in self._blind for name in node.proto.inputs):
+        node, body = assigned_node.node, id(assigned_node.body)
+        if is_foreign or any((body, name) in self._blind for name in node.proto.inputs):
             pairs = zip(node.proto.outputs, node.outputs, strict=True)
             self._blind.update((body, name) for name, tensor in pairs if name and not _has_known_sizes(tensor))
 
-    def _unknown_sizes_reason(self, assigned: Assigned) -> str:
-        names = [name for name in assigned.node.proto.inputs if (id(assigned.body), name) in self._blind]
+    def _unknown_sizes_reason(self, assigned_node: AssignedNode) -> str:
+        names = [name for name in assigned_node.node.proto.inputs if (id(assigned_node.body), name) in self._blind]
         return f"the sizes of {names[0]} are unknown; the runtime may infer them" if names else ""
 
-    def _late(self, assigned: Assigned) -> str:
+    def _late(self, assigned_node: AssignedNode) -> str:
         """Return why a kernel is not created with the session, "" if it is."""
-        node, row = assigned.node, assigned.row
+        node, row = assigned_node.node, assigned_node.row
         assert row is not None  # noqa: S101  # checked by the caller
         for index in sorted(row.constant_inputs):
             name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
             if not name:
                 return f"{_input_name(node, index)} is missing, and a missing input does not count as a constant"
-            if not assigned.body.constants.get(name):
+            if not assigned_node.body.constants.get(name):
                 return f"{_input_name(node, index)} is not a constant"
         for index, tensor in enumerate(node.inputs):
             if tensor is not None and not _has_known_sizes(tensor):
@@ -172,21 +174,24 @@ class Creator:
                 return f"the sizes of {_input_name(node, index)}{depends}"
         return ""
 
-    def _cached_creation(self, assigned: Assigned, row: Registration) -> CreationResult:
+    def _cached_creation(self, assigned_node: AssignedNode, row: Registration) -> CreationResult:
         """Return the creation of a node, cached for equal nodes.
 
         Equal nodes have the same types, attributes and constants.
         """
-        node = assigned.node
-        key: object = node.alike
+        node = assigned_node.node
+        key: object = node.properties
         if row.constant_inputs:
-            names, constants = node.proto.inputs, assigned.body.constants
-            key = (node.alike, *[at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs])
+            names, constants = node.proto.inputs, assigned_node.body.constants
+            key = (
+                node.properties,
+                *[index < len(names) and bool(constants.get(names[index])) for index in row.constant_inputs],
+            )
         parts = self._results.get(key)
         if parts is None:
-            late = self._late(assigned)
+            failure = self._late(assigned_node)
             parts = self._results[key] = (
-                ("deferred", late, None, ()) if late else self._cached_answer(_CREATIONS, node, self._lower_node)
+                ("deferred", failure, None, ()) if failure else self._cached_answer(_CREATIONS, node, self._lower_node)
             )
         return parts
 
@@ -198,7 +203,7 @@ class Creator:
         target = self.runtime.release, self.runtime.level, self.device
 
         def key() -> Hashable:
-            ends = key_of(node.inputs, _MOST_ELEMENTS), key_of(node.outputs)
+            ends = key_of(node.inputs, _MAX_ELEMENTS), key_of(node.outputs)
             return target, node.operator, node.opset, ends, keys_of(attributes.items())
 
         return answers.of(key, lambda: make(node, attributes))
@@ -222,9 +227,9 @@ class Creator:
 
         The reason is "" if the kernel may be created.
         """
-        outline = self._outlines.get(node.alike)
+        outline = self._outlines.get(node.properties)
         if outline is None:
-            outline = self._outlines[node.alike] = self._cached_answer(_OUTLINED, node, self._outline)
+            outline = self._outlines[node.properties] = self._cached_answer(_OUTLINE_CACHE, node, self._outline)
         return outline
 
     def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
@@ -235,31 +240,33 @@ class Creator:
         result = lower.outline(descriptor, node.opset, self.runtime.release)
         if isinstance(result, lower.NotLowered):
             return result.reason, (), ()
-        word, why, _, findings = self._check_descriptors(result)
+        word, reason, _, findings = self._check_descriptors(result)
         if word == "fails":
-            return why, tuple(result), findings
+            return reason, tuple(result), findings
         return "", tuple(result), self._kernel_warnings(descriptor, node.opset)
 
     def _kernel_warnings(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
         """Return warnings that a kernel deviates from the models' dialect."""
         reasons = lower.warnings(descriptor, version, self.runtime.release)
-        return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
+        return tuple(
+            Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], warning_text) for warning_text in reasons
+        )
 
     def _check_descriptors(self, descriptors: Sequence[Descriptor]) -> CreationResult:
         """Judge a node's descriptors by the dialect below, as observed in builds."""
         findings: list[Finding] = []
-        refused: list[str] = []
+        refused_texts: list[str] = []
         for descriptor in descriptors:
             verdict = check_at(descriptor, self.runtime.level, "observed", None, self.device)
             if verdict.accepted is False:
-                refused.append(descriptor.operator)
+                refused_texts.append(descriptor.operator)
                 findings += verdict.findings
-        if not refused:
+        if not refused_texts:
             return "created", "", tuple(descriptors), ()
         text = f": {findings[0].message}" if findings else ""
         return (
             "fails",
-            f"placed, but CreateOperator rejects {format_list(refused)}{text}",
+            f"placed, but CreateOperator rejects {format_list(refused_texts)}{text}",
             tuple(descriptors),
             tuple(findings),
         )

@@ -67,8 +67,8 @@ class _Group:
         other.nodes = []
 
 
-def partitions(body: Body, inside: Container[Node]) -> list[list[Node]]:
-    """Return the partitions of the nodes in `inside`.
+def partitions(body: Body, candidates: Container[Node]) -> list[list[Node]]:
+    """Return the partitions of the nodes in `candidates`.
 
     Each is in topological order. A node joins and merges the partitions that it reads from, unless another node has
     closed them.
@@ -77,13 +77,13 @@ def partitions(body: Body, inside: Container[Node]) -> list[list[Node]]:
     groups: list[_Group] = []
     for node in body.nodes:
         names = (*node.proto.inputs, *node.implicit) if node.implicit else node.proto.inputs
-        read = [group.find_root() for name in names if (group := by_value.get(name)) is not None]
-        if node not in inside:
-            for group in read:
+        read_groups = [group.find_root() for name in names if (group := by_value.get(name)) is not None]
+        if node not in candidates:
+            for group in read_groups:
                 group.closed = True
             continue
         first = None
-        for group in read:
+        for group in read_groups:
             if group.closed or group is first or group.root is not None:
                 continue
             if first is None:
@@ -101,40 +101,38 @@ def partitions(body: Body, inside: Container[Node]) -> list[list[Node]]:
     return [sorted(group.nodes, key=attrgetter("index")) for group in groups if group.nodes]
 
 
-def copies(body: Body, provider: str, mine: Mapping[Node, Registration]) -> Iterable[Copy]:
+def copies(body: Body, provider: str, registrations: Mapping[Node, Registration]) -> Iterable[Copy]:
     """Yield the values copied between `provider` and the CPU in one body.
 
-    mine: the nodes of `provider`. Values from enclosing bodies are copied there, unless nodes of both providers read
-    them. Initializers are copied once, before the first run, and are omitted.
+    registrations: the nodes of `provider`. Values from enclosing bodies are copied there, unless nodes of both
+    providers read them. Initializers are copied once, before the first run, and are omitted.
     """
-    name_sets: tuple[set[str], set[str]] = (
-        set(),
-        set(),
-    )  # values that nodes of the provider read and write in its memory
-    cpu: tuple[dict[str, None], dict[str, None]] = ({}, {})
+    # values that nodes of the provider read and write in its memory
+    provider_values: tuple[set[str], set[str]] = (set(), set())
+    cpu_values: tuple[dict[str, None], dict[str, None]] = ({}, {})
     for node in body.nodes:
-        row = mine.get(node)
+        row = registrations.get(node)
         for side, names in ((0, node.proto.inputs), (1, node.proto.outputs)):
             if row is None:
-                cpu[side].update(dict.fromkeys(names))
+                cpu_values[side].update(dict.fromkeys(names))
                 continue
             in_cpu = row.cpu_outputs if side else row.cpu_inputs
             if not in_cpu:
-                name_sets[side].update(names)
+                provider_values[side].update(names)
                 continue
             for index, name in enumerate(names):
                 if index in in_cpu:
-                    cpu[side][name] = None
+                    cpu_values[side][name] = None
                 else:
-                    name_sets[side].add(name)
-    for values in (*name_sets, *cpu):
+                    provider_values[side].add(name)
+    for values in (*provider_values, *cpu_values):
         values.discard("") if isinstance(values, set) else values.pop("", None)
-    incoming = [name for name in cpu[0] if name not in body.makers and name not in body.sizes]
+    incoming = [name for name in cpu_values[0] if name not in body.makers and name not in body.sizes]
     for name in (
-        *(name for name in incoming if name in name_sets[0]),
-        *(name for name in cpu[1] if name in name_sets[0]),
+        *(name for name in incoming if name in provider_values[0]),
+        *(name for name in cpu_values[1] if name in provider_values[0]),
     ):
         yield Copy(name, "CPU", provider, body.place)
-    for name in cpu[0]:
-        if name in name_sets[1]:
+    for name in cpu_values[0]:
+        if name in provider_values[1]:
             yield Copy(name, provider, "CPU", body.place)

@@ -12,7 +12,7 @@ from specgate.errors import InputError
 from specgate.linting.input_source import TEXT, InputSource
 from specgate.linting.model import graph_of
 from specgate.loading import gc_paused
-from specgate.runtimes.onnxruntime.constant_folding import Fusing, folding, removing
+from specgate.runtimes.onnxruntime.constant_folding import FusionRules, folding, removing
 from specgate.runtimes.onnxruntime.fixes import fixes
 from specgate.runtimes.onnxruntime.functions import Functions
 from specgate.runtimes.onnxruntime.graph import with_imports
@@ -21,7 +21,7 @@ from specgate.runtimes.onnxruntime.load_checks import (
     refused_graph,
     refused_models,
     refusing_findings,
-    unloadable,
+    unloadable_types,
 )
 from specgate.runtimes.onnxruntime.node_assignment import CPU, Assigner, assign_model
 from specgate.runtimes.onnxruntime.operator_creation import Creator
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.runtimes.onnxruntime.graph import Body, Node
-    from specgate.runtimes.onnxruntime.node_assignment import Assigned, Whole
+    from specgate.runtimes.onnxruntime.node_assignment import AssignedModel, AssignedNode
     from specgate.runtimes.onnxruntime.registrations import Registration
     from specgate.runtimes.release import Runtime
     from specgate.targets import Target
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["place_graph", "place_model"]
 
 #: Finding on a stated type that contradicts its operators; the runtime does not load such a model.
-_STATED: Final = "onnx/model/stated-type"
+_STATED_TYPE: Final = "onnx/model/stated-type"
 
 
 def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> Placement:
@@ -57,110 +57,114 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     graph = with_imports(graph, runtime)
     assigner = Assigner(runtime, device)
     functions = Functions(graph.source.model, runtime.opsets, runtime.release)
-    whole = assign_model(graph.source, assigner, functions, graph.findings)
+    assigned_model = assign_model(graph.source, assigner, functions, graph.findings)
     placement = Placement(str(target), runtime.providers, file, device)
-    placement.file_findings = refusing_findings(graph, whole.main, runtime.release)
+    placement.file_findings = refusing_findings(graph, assigned_model.main, runtime.release)
     placement.refusals.extend(_refusals(graph, runtime, placement.file_findings))
-    placement.own_refusals.extend(refused_graph(graph.source.model, whole.main))
-    placement.own_refusals.extend(_unloadable(graph, runtime.release))
-    stated = {str(at.node): finding for finding in graph.findings if finding.id == _STATED and (at := finding.location)}
-    creator = Creator(runtime, device, stated, computed_descriptors(graph.source))
-    placeds_by_node = _nodes(placement, whole, creator)
-    for _, node in whole.called:
-        refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
-        if refused is not None:
-            placement.own_refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+    placement.own_refusals.extend(refused_graph(graph.source.model, assigned_model.main))
+    placement.own_refusals.extend(_unloadable_constants(graph, runtime.release))
+    findings_by_node = {
+        str(place.node): finding
+        for finding in graph.findings
+        if finding.id == _STATED_TYPE and (place := finding.location)
+    }
+    creator = Creator(runtime, device, findings_by_node, computed_descriptors(graph.source))
+    placeds_by_node = _nodes(placement, assigned_model, creator)
+    for _, node in assigned_model.called:
+        rejection = refusal(node.descriptor, runtime.release, on_cpu=False) or findings_by_node.get(node.path)
+        if rejection is not None:
+            placement.own_refusals.append(f"{node.path} ({node.operator}): {rejection.message}")
         else:
             _fail_call(placement, node, run_failure(node.descriptor, runtime.release, on_cpu=False))
     placement.refusals.extend(placement.own_refusals)
-    for node in folding(whole.main, assigner.lookups[CPU]):
+    for node in folding(assigned_model.main, assigner.lookups[CPU]):
         if node in placeds_by_node:
             placeds_by_node[node].folds = True
-    for node in removing(whole.main, runtime.release):
+    for node in removing(assigned_model.main, runtime.release):
         if node in placeds_by_node:
             placeds_by_node[node].removed = True
-    _divide(placement, whole.nodes, placeds_by_node)
-    remark(placement, graph, functions, whole.main, runtime.release)
-    own = (
-        [assigned for assigned in whole.nodes if id(assigned.node.proto) not in whole.added]
-        if whole.added
-        else whole.nodes
+    _divide(placement, assigned_model.nodes, placeds_by_node)
+    remark(placement, graph, functions, assigned_model.main, runtime.release)
+    own_nodes = (
+        [item for item in assigned_model.nodes if id(item.node.proto) not in assigned_model.added]
+        if assigned_model.added
+        else assigned_model.nodes
     )
-    gone = frozenset(node.node for node in placement.nodes if node.gone)
-    placement.fixes.extend(fixes(whole.source, assigner, own, gone))
+    removed_nodes = frozenset(node.node for node in placement.nodes if node.gone)
+    placement.fixes.extend(fixes(assigned_model.source, assigner, own_nodes, removed_nodes))
     return placement
 
 
-def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, PlacedNode]:
+def _nodes(placement: Placement, assigned_model: AssignedModel, creator: Creator) -> dict[Node, PlacedNode]:
     """Add the nodes of a model to its placement.
 
     Return all nodes, including those that the runtime adds.
     """
     placeds_by_node: dict[Node, PlacedNode] = {}
-    several: dict[int, list[PlacedNode]] = {}
-    fusing = Fusing(placement.providers[0])
-    for assigned in whole.nodes:
-        node, shared = assigned.node, assigned.node.alike
-        call = whole.origin.get(id(node.proto)) if whole.origin else None
-        added = whole.added.get(id(node.proto)) if whole.added else None
-        placeds_by_node[node] = placed = PlacedNode(
+    nodes_by_call: dict[int, list[PlacedNode]] = {}
+    fusing_rules = FusionRules(placement.providers[0])
+    for assigned_node in assigned_model.nodes:
+        node, shared = assigned_node.node, assigned_node.node.properties
+        call = assigned_model.origin.get(id(node.proto)) if assigned_model.origin else None
+        added_place = assigned_model.added.get(id(node.proto)) if assigned_model.added else None
+        placeds_by_node[node] = placed_node = PlacedNode(
             node.path,
             shared.operator,
             None if shared.schema is None else shared.schema.since,
-            assigned.provider,
-            assigned.reason,
-            assigned.why,
-            assigned.casts,
-            has_kernel=assigned.has_kernel,
+            assigned_node.provider,
+            assigned_node.reason,
+            assigned_node.why,
+            assigned_node.casts,
+            has_kernel=assigned_node.has_kernel,
             function=None if call is None else call[0],
-            open=assigned.lookup.open,
+            open=assigned_node.lookup.open,
             descriptor=shared.descriptor,
         )
-        creator.create(assigned, placed)
-        placed.fuses = fusing.of(assigned, placed.creation)
-        if added is None:
-            placement.nodes.append(placed)
+        creator.create(assigned_node, placed_node)
+        placed_node.fuses = fusing_rules.of(assigned_node, placed_node.creation)
+        if added_place is None:
+            placement.nodes.append(placed_node)
         else:
-            placed.reader = added.reader
-            several.setdefault(added.of, []).append(placed)
-    for node, placed in placeds_by_node.items() if several else ():
-        placed.duplicates = tuple(several.get(id(node.proto), ()))
+            placed_node.reader = added_place.reader
+            nodes_by_call.setdefault(added_place.of, []).append(placed_node)
+    for node, placed_node in placeds_by_node.items() if nodes_by_call else ():
+        placed_node.duplicates = tuple(nodes_by_call.get(id(node.proto), ()))
     return placeds_by_node
 
 
-def _fail_call(placement: Placement, call: Node, late: tuple[Finding, bool] | None) -> None:
+def _fail_call(placement: Placement, call: Node, late_failure: tuple[Finding, bool] | None) -> None:
     """Mark the last node of a call as failing at the first run; others may be folded."""
-    nodes = [node for node in placement.nodes if node.function == call.path] if late is not None else []
-    if late is not None and nodes and all(node.provider == CPU and node.creation != "fails" for node in nodes):
-        nodes[-1].refused, nodes[-1].at_run, nodes[-1].findings = late[1], True, (late[0],)
-        nodes[-1].creation, nodes[-1].created_by = "fails", f"fails at the first run: {late[0].message}"
+    nodes = [node for node in placement.nodes if node.function == call.path] if late_failure is not None else []
+    if late_failure is not None and nodes and all(node.provider == CPU and node.creation != "fails" for node in nodes):
+        nodes[-1].refused, nodes[-1].at_run, nodes[-1].findings = late_failure[1], True, (late_failure[0],)
+        nodes[-1].creation, nodes[-1].created_by = "fails", f"fails at the first run: {late_failure[0].message}"
 
 
 def _divide(
-    placement: Placement, assigned_bodies: Sequence[Assigned], placeds_by_node: Mapping[Node, PlacedNode]
+    placement: Placement, assigned_bodies: Sequence[AssignedNode], placeds_by_node: Mapping[Node, PlacedNode]
 ) -> None:
     """Add the first provider's partitions and the copies to the placement."""
     first = placement.providers[0]
     if first == CPU:
         return
     by_body: dict[Body, set[Node]] = {}
-    mine: dict[Node, Registration] = {}
-    for assigned in assigned_bodies:
-        inside = by_body.setdefault(assigned.body, set())
-        if assigned.provider == first:
-            inside.add(assigned.node)
-            if assigned.row is not None:
-                mine[assigned.node] = assigned.row
-    for body, inside in by_body.items():
-        for nodes in partitions(body, inside):
+    registrations: dict[Node, Registration] = {}
+    for assigned_node in assigned_bodies:
+        claimed_nodes = by_body.setdefault(assigned_node.body, set())
+        if assigned_node.provider == first:
+            claimed_nodes.add(assigned_node.node)
+            if assigned_node.row is not None:
+                registrations[assigned_node.node] = assigned_node.row
+    for body, claimed_nodes in by_body.items():
+        for nodes in partitions(body, claimed_nodes):
             number = len(placement.partitions) + 1
             for node in nodes:
                 placeds_by_node[node].partition = number
             placement.partitions.append(Partition(number, first, body.place, tuple([node.path for node in nodes])))
-        placement.copies.extend(copies(body, first, mine))
+        placement.copies.extend(copies(body, first, registrations))
 
 
-def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> list[str]:
+def _refusals(graph: Graph, runtime: Runtime, refusing_findings: Sequence[Finding]) -> list[str]:
     """Return why the release rejects the file regardless of its nodes.
 
     The reasons are its versions and invalid parts of the graph.
@@ -173,13 +177,13 @@ def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> li
             texts.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
     if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
         texts.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
-    texts += refused_models(refusing)
+    texts += refused_models(refusing_findings)
     return texts
 
 
-def _unloadable(graph: Graph, release: str) -> list[str]:
+def _unloadable_constants(graph: Graph, release: str) -> list[str]:
     """Return texts about constants without a value or of unsupported types."""
-    types, scope = unloadable(release), graph.source.scopes.get(id(graph.source.model.graph), {})
+    types, scope = unloadable_types(release), graph.source.scopes.get(id(graph.source.model.graph), {})
     items = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
     values = ((node.outputs[0], _constant_type(node, scope.get(node.outputs[0]))) for node in items)
     texts = [

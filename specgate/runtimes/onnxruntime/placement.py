@@ -21,31 +21,33 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.partition import Copy
     from specgate.verdict import Finding
 
-__all__ = ["Creation", "Partition", "PlacedNode", "Placement", "format_list", "remark", "several", "spared_reason"]
+__all__ = ["Creation", "Partition", "PlacedNode", "Placement", "format_list", "pluralize", "remark", "spared_reason"]
 
-_MOST = 6
+_MAX_LISTED = 6
 
 
-def several(noun: str, count: int) -> str:
+def pluralize(noun: str, count: int) -> str:
     """Return a noun in its plural form unless `count` is 1."""
     return noun if count == 1 else f"{noun}s"
 
 
 def spared_reason(node: PlacedNode) -> str:
     """Return why only a session without optimizations fails due to a node."""
-    why = (node.why if not node.has_kernel else node.created_by or node.run_fails) or "no provider has a kernel for it"
+    reason = (
+        node.why if not node.has_kernel else node.created_by or node.run_fails
+    ) or "no provider has a kernel for it"
     action = "remove it" if node.removed else "compute its values early"
-    return f"{why}; default graph optimizations {action}; without them the session fails"
+    return f"{reason}; default graph optimizations {action}; without them the session fails"
 
 
-def format_list(items: Sequence[object], most: int = _MOST) -> str:
+def format_list(items: Sequence[object], limit: int = _MAX_LISTED) -> str:
     """Return a comma-separated list; a long list omits its middle.
 
     The last items remain, because versions grow.
     """
     texts = [str(item) for item in items]
-    if len(texts) > most:
-        return f"{', '.join(texts[:2])} … {', '.join(texts[2 - most :])}"
+    if len(texts) > limit:
+        return f"{', '.join(texts[:2])} … {', '.join(texts[2 - limit :])}"
     return ", ".join(texts)
 
 
@@ -268,8 +270,8 @@ class Placement:
     @property
     def unoptimised(self) -> Literal["created", "fails"]:
         """Return whether a session without optimizations is created."""
-        spared = any(node.spared and (node.provider is None or node.creation == "fails") for node in self.every)
-        return "fails" if spared else self.session
+        has_spared = any(node.spared and (node.provider is None or node.creation == "fails") for node in self.every)
+        return "fails" if has_spared else self.session
 
     @property
     def usable(self) -> bool:
@@ -306,8 +308,8 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
     placement.notes.append("placement without graph optimizations; with them the runtime first fuses and removes nodes")
     folded = [node.node for node in placement.nodes if node.folds]
     if folded:
-        which = f"{format_list(folded)}; others may then run elsewhere"
-        placement.notes.append(f"default graph optimizations may fold {len(folded)} of these nodes: {which}")
+        nodes_text = f"{format_list(folded)}; others may then run elsewhere"
+        placement.notes.append(f"default graph optimizations may fold {len(folded)} of these nodes: {nodes_text}")
     placement.notes.extend(
         f"{node.node} ({node.operator}): {spared_reason(node)}" for node in placement.nodes if node.spared
     )
@@ -316,23 +318,25 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
     )
     duplicated = [node for node in placement.nodes if node.duplicates]
     if duplicated:
-        more = sum(len(node.duplicates) for node in duplicated)
-        which = format_list([f"{node.node} ({node.times} copies)" for node in duplicated])
+        duplicate_count = sum(len(node.duplicates) for node in duplicated)
+        nodes_text = format_list([f"{node.node} ({node.times} copies)" for node in duplicated])
         operators = format_list(sorted({node.operator for node in duplicated}))
         duplication = duplicating(release)
         unless = f" ({duplication.setting} turns that off)" if duplication else ""
-        what = f"the runtime duplicates {operators} nodes ({more} more than in the file)"
-        placement.notes.append(f"{what}, one per consumer: {which}{unless}")
+        message = f"the runtime duplicates {operators} nodes ({duplicate_count} more than in the file)"
+        placement.notes.append(f"{message}, one per consumer: {nodes_text}{unless}")
     fused = sum(node.fuses for node in placement.nodes)
     if fused:
         first = placement.providers[0]
-        what = f"{fused} {several('node', fused)}"
-        placement.notes.append(f"{first} may fuse {what} into larger kernels; {fusing_setting(first)} turns that off")
+        message = f"{fused} {pluralize('node', fused)}"
+        placement.notes.append(
+            f"{first} may fuse {message} into larger kernels; {fusing_setting(first)} turns that off"
+        )
     if placement.device is None and len(placement.providers) > 1:
         placement.notes.append("assumes a GPU that supports every optional type (see --device)")
     if main.constant_nodes:
-        what = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
-        placement.notes.append(f"{what} not counted: they become initializers before nodes are placed")
+        message = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
+        placement.notes.append(f"{message} not counted: they become initializers before nodes are placed")
     if functions.missing:
         placement.notes.append("install onnx to expand function operators")
     if graph.not_inferred:

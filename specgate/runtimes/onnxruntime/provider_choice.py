@@ -13,7 +13,7 @@ from specgate.descriptors.core import UNKNOWN
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.reader import attribute_value
 from specgate.rules.evaluate import Context, Undefined, evaluate
-from specgate.runtimes.onnxruntime.placement import format_list, several
+from specgate.runtimes.onnxruntime.placement import format_list, pluralize
 from specgate.spec.tables import dialect
 from specgate.validate.device import required_capabilities
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from specgate.rules.language import Rule
-    from specgate.runtimes.onnxruntime.graph import Alike, Node
+    from specgate.runtimes.onnxruntime.graph import Node, NodeProperties
     from specgate.runtimes.onnxruntime.registrations import Registration, Registry
     from specgate.runtimes.onnxruntime.schemas import Schema
     from specgate.runtimes.release import Runtime
@@ -30,17 +30,19 @@ if TYPE_CHECKING:
 __all__ = ["KernelLookup", "Lookup", "Reason", "answer_query", "lowered_types", "missing_types"]
 
 
-def lowered_types(below: str) -> dict[str, str]:
-    """Return the type in the dialect `below` for each ONNX type.
+def lowered_types(dialect_name: str) -> dict[str, str]:
+    """Return the type in the dialect `dialect_name` for each ONNX type.
 
     Booleans become bytes. Other types match by name, or else by their numpy type.
     """
-    theirs = dialect(below).types
-    carried = {str(info.get("numpy")): name for name, info in reversed(theirs.items())}  # the first of each counts
+    dialect_types = dialect(dialect_name).types
+    types_by_numpy = {
+        str(info.get("numpy")): name for name, info in reversed(dialect_types.items())
+    }  # the first of each counts
     texts_by_name: dict[str, str] = {}
     for name, info in dialect("onnx").types.items():
         numpy = str(info.get("numpy"))
-        kind = name if name in theirs else carried.get("uint8" if numpy == "bool" else numpy)
+        kind = name if name in dialect_types else types_by_numpy.get("uint8" if numpy == "bool" else numpy)
         if kind is not None:
             texts_by_name[name] = kind
     return texts_by_name
@@ -56,10 +58,10 @@ def missing_types(runtime: Runtime, device: frozenset[str] | None) -> dict[str, 
     table = dialect(runtime.below)
     title = f"{table.tables.title} at {table.label(runtime.level)}"
     texts_by_name = required_capabilities(runtime.below, runtime.level)
-    becomes = lowered_types(runtime.below)
+    type_names = lowered_types(runtime.below)
     matching_texts_by_name: dict[str, str] = {}
     for name in dialect("onnx").types:
-        kind = becomes.get(name)
+        kind = type_names.get(name)
         if kind is None:
             matching_texts_by_name[name] = f"which {table.tables.title} does not have"
         elif not table.holds(runtime.level, table.types[kind].get("since"), None):
@@ -116,7 +118,7 @@ Reason = Literal["", "unregistered", "newer", "older", "type", "query", "device"
 
 
 #: Maximum cached answers of a registry, kept for the next model.
-_MOST_FOUND: Final = 4096
+_MAX_CACHED: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +152,20 @@ class Lookup:
         self,
         registry: Registry | None,
         provider: str,
-        lacking: Mapping[str, str] | None = None,
+        missing_capabilities: Mapping[str, str] | None = None,
         device: frozenset[str] | None = None,
     ) -> None:
         self.registry = registry
         self.provider = provider
-        self.lacking = lacking or {}
+        self.lacking = missing_capabilities or {}
         self.device = device
-        self._lookups: dict[Alike, KernelLookup] = {}
+        self._lookups: dict[NodeProperties, KernelLookup] = {}
 
     def of(self, node: Node) -> KernelLookup:
         """Return the provider's answer about a node."""
-        result = self._lookups.get(node.alike)
+        result = self._lookups.get(node.properties)
         if result is None:
-            result = self._lookups[node.alike] = self._look_up_kernel(node)
+            result = self._lookups[node.properties] = self._look_up_kernel(node)
         if node.implicit_kinds and result.accepted and result.registration is not None:
             return self._lacks(node.implicit_kinds, result.registration, "a tensor that its subgraphs read") or result
         return result
@@ -175,7 +177,7 @@ class Lookup:
         key = node.operator, None if node.schema is None else node.schema.since, inputs, outputs
         lookup = self.registry.lookups.get(key)
         if lookup is None:
-            if len(self.registry.lookups) >= _MOST_FOUND:
+            if len(self.registry.lookups) >= _MAX_CACHED:
                 self.registry.lookups.clear()
             lookup = self.registry.lookups[key] = self._kernel(self.registry, node, inputs, outputs)
         return lookup
@@ -190,15 +192,15 @@ class Lookup:
         if node.schema is None:
             return KernelLookup(None, "unregistered", f"the imported opset has no known version of {node.operator}")
         since = node.schema.since
-        same = [row for row in rows if row.holds(since)]
-        if not same:
+        valid_rows = [row for row in rows if row.holds(since)]
+        if not valid_rows:
             return self._other_version(node, rows)
-        why = KernelLookup(None)
-        for row in same:
-            why = self._types(node, row, inputs, outputs)
-            if why.registration is not None:
-                return why
-        return why
+        lookup = KernelLookup(None)
+        for row in valid_rows:
+            lookup = self._types(node, row, inputs, outputs)
+            if lookup.registration is not None:
+                return lookup
+        return lookup
 
     def _look_up_kernel(self, node: Node) -> KernelLookup:
         result = self.kernel(node, *node.kinds)
@@ -208,12 +210,12 @@ class Lookup:
         if row.query is not None:
             answer = answer_query(row.query, node)
             if answer is False:
-                asks = f"{self.provider} accepts {node.operator}-{row.version} only if {row.query.text}"
-                return KernelLookup(row, "query", asks)
+                condition_text = f"{self.provider} accepts {node.operator}-{row.version} only if {row.query.text}"
+                return KernelLookup(row, "query", condition_text)
             if answer is None:
                 result = KernelLookup(row, open=result.open or f"unknown whether {row.query.text}")
-        refused = self._device(node, row)
-        return refused or result
+        refused_lookup = self._device(node, row)
+        return refused_lookup or result
 
     def _other_version(self, node: Node, rows: Sequence[Registration]) -> KernelLookup:
         assert node.schema is not None  # noqa: S101  # checked by the caller
@@ -221,8 +223,8 @@ class Lookup:
         versions = sorted({row.version for row in rows})
         newest = max(row.until or row.version for row in rows)
         is_newer = since > newest
-        has = f"{self.provider} has {several('version', len(versions))} {format_list(versions)}"
-        return KernelLookup(None, "newer" if is_newer else "older", f"{node.operator}-{since}, but {has}")
+        versions_text = f"{self.provider} has {pluralize('version', len(versions))} {format_list(versions)}"
+        return KernelLookup(None, "newer" if is_newer else "older", f"{node.operator}-{since}, but {versions_text}")
 
     def _types(
         self, node: Node, row: Registration, inputs: Sequence[str | None], outputs: Sequence[str | None]
@@ -240,9 +242,9 @@ class Lookup:
             if not kind:
                 unknown = unknown or f"the type of {name} is unknown"
                 continue
-            some = format_list(sorted(types))
+            type_list = format_list(sorted(types))
             return KernelLookup(
-                None, "type", f"{name} is {kind}, but {self.provider} supports {node.operator} only for {some}"
+                None, "type", f"{name} is {kind}, but {self.provider} supports {node.operator} only for {type_list}"
             )
         return KernelLookup(row, open=unknown)
 
@@ -254,7 +256,7 @@ class Lookup:
         inputs, outputs = node.kinds
         return self._lacks((*inputs, *outputs), row, "a tensor", len(inputs))
 
-    def _lacks(self, kinds: Sequence[str | None], row: Registration, what: str, inputs: int = 0) -> KernelLookup | None:
+    def _lacks(self, kinds: Sequence[str | None], row: Registration, noun: str, inputs: int = 0) -> KernelLookup | None:
         """Return why the device lacks support for tensors of these types.
 
         inputs: the number of leading types that belong to inputs.
@@ -266,8 +268,8 @@ class Lookup:
             if "(" in kind:
                 return KernelLookup(row, "device", f"{self.provider} does not support tensors of type {kind}")
             if kind in self.lacking and not (index < inputs and index in constant):
-                return KernelLookup(row, "device", f"{what} is {kind}, {self.lacking[kind]}")
+                return KernelLookup(row, "device", f"{noun} is {kind}, {self.lacking[kind]}")
             if self.device is not None and kind in row.needs and self.device.isdisjoint(row.needs[kind]):
-                needed = " or ".join(row.needs[kind])
-                return KernelLookup(row, "device", f"its kernel for {kind} requires a device with {needed}")
+                capabilities_text = " or ".join(row.needs[kind])
+                return KernelLookup(row, "device", f"its kernel for {kind} requires a device with {capabilities_text}")
         return None

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.linting.nodes import Unit
-    from specgate.runtimes.onnxruntime.node_assignment import Whole
+    from specgate.runtimes.onnxruntime.node_assignment import AssignedModel
 
-__all__ = ["Added", "Duplicating", "duplicate_nodes", "duplicating"]
+__all__ = ["Added", "DuplicationRules", "duplicate_nodes", "duplicating"]
 
 
-class Duplicating(NamedTuple):
+class DuplicationRules(NamedTuple):
     """The duplication of one release.
 
     operators: domains by operator name. attributes: whether duplicates have the attributes of the original. inlined:
@@ -44,7 +44,7 @@ class Duplicating(NamedTuple):
     inlined: bool
     setting: str
 
-    def wants(self, node: OnnxNode) -> bool:
+    def is_duplicated(self, node: OnnxNode) -> bool:
         """Return whether a node is duplicated if it has several consumers."""
         domains = self.operators.get(node.op_type)
         return domains is not None and node.domain in domains and bool(node.outputs and node.outputs[0])
@@ -61,29 +61,31 @@ class Added(NamedTuple):
 
 
 @until_change
-def duplicating(release: str) -> Duplicating | None:
+def duplicating(release: str) -> DuplicationRules | None:
     """Return the duplication of a release, None if it does not duplicate."""
-    at = release_position(release)
+    position = release_position(release)
     for entry in runtime_tables()["duplicating"]:
-        if entry["first"] <= at <= entry["last"]:
+        if entry["first"] <= position <= entry["last"]:
             names_by_name: dict[str, set[str]] = {}
             for domain, names in entry["operators"].items():
                 for name in names:
                     names_by_name.setdefault(name, set()).add("" if domain == MAIN_DOMAIN else domain)
             operators = {name: frozenset(names) for name, names in names_by_name.items()}
-            return Duplicating(operators, entry["attributes"], entry["inlined"], entry["setting"])
+            return DuplicationRules(operators, entry["attributes"], entry["inlined"], entry["setting"])
     return None
 
 
-def duplicate_nodes(source: Source, how: Duplicating, calls: Whole | None = None) -> tuple[Source, Mapping[int, Added]]:
+def duplicate_nodes(
+    source: Source, duplication: DuplicationRules, calls: AssignedModel | None = None
+) -> tuple[Source, Mapping[int, Added]]:
     """Return a model with duplicates, and the duplicates by node id.
 
     calls: earlier assignments with replaced calls, None if there were none; it receives new nodes of these calls. The
     same model is returned without duplicates.
     """
-    if not any(node.op_type in how.operators for nodes in _lists(source) for node in nodes):
+    if not any(node.op_type in duplication.operators for nodes in _lists(source) for node in nodes):
         return source, {}
-    model = _Model(source, how, calls)
+    model = _Model(source, duplication, calls)
     graph = model.graph(source.model.graph, "graph")
     return (model.source(graph), model.added) if model.added else (source, {})
 
@@ -97,8 +99,8 @@ class _Model:
     """
 
     before: Source
-    how: Duplicating
-    calls: Whole | None
+    how: DuplicationRules
+    calls: AssignedModel | None
     added: dict[int, Added] = field(default_factory=dict)
     units: dict[int, Unit] = field(default_factory=dict)
     named: dict[int, tuple[OnnxGraph, dict[str, str]]] = field(default_factory=dict)
@@ -112,12 +114,17 @@ class _Model:
         for new, (old, names) in self.named.items():
             scope = before.scopes[id(old)]
             assert isinstance(scope, dict | ChainMap)  # noqa: S101  # the reader creates no other type
-            more = {name: scope[own] for name, own in names.items() if own in scope}
+            renamed_names = {name: scope[inner_name] for name, inner_name in names.items() if inner_name in scope}
             # A main graph's scope is usually a plain dict, whose lookups are faster.
-            scopes[new] = {**scope, **more} if isinstance(scope, dict) else ChainMap(more, *scope.maps)
+            scopes[new] = (
+                {**scope, **renamed_names} if isinstance(scope, dict) else ChainMap(renamed_names, *scope.maps)
+            )
             if types is not None:
                 kinds = types.get(id(old), {})
-                types[new] = {**kinds, **{name: kinds[own] for name, own in names.items() if own in kinds}}
+                types[new] = {
+                    **kinds,
+                    **{name: kinds[inner_name] for name, inner_name in names.items() if inner_name in kinds},
+                }
         model = replace(before.model, graph=graph)
         return replace(before, model=model, scopes=scopes, more={**before.more, **self.units}, types=types)
 
@@ -132,12 +139,12 @@ class _Model:
                 nodes.append(node)
                 continue
             path = f"{place}/{label(node, index)}"
-            inside = {
+            new_graphs = {
                 id(graph): new
                 for name, graph in subgraphs(node)
                 if (new := self.graph(graph, f"{path}/{name}")) is not graph
             }
-            nodes.append(self.modify_node(node, attributes=with_new_graphs(node, inside)) if inside else node)
+            nodes.append(self.modify_node(node, attributes=with_new_graphs(node, new_graphs)) if new_graphs else node)
         work = _Graph(self, graph, nodes, place)
         work.run()
         if not work.names and all(map(is_, nodes, graph.nodes)):
@@ -169,8 +176,12 @@ class _Model:
         new = replace(node, name=name, outputs=outputs, attributes={})
         unit = self.unit(node)
         if unit is not None and unit.descriptor is not None:
-            kept = {own: value for own, value in unit.descriptor.fields.items() if own not in node.attributes}
-            self.units[id(new)] = replace(unit, descriptor=replace(unit.descriptor, fields=kept))
+            kept_fields = {
+                field_name: value
+                for field_name, value in unit.descriptor.fields.items()
+                if field_name not in node.attributes
+            }
+            self.units[id(new)] = replace(unit, descriptor=replace(unit.descriptor, fields=kept_fields))
         return new
 
 
@@ -182,59 +193,63 @@ class _Graph:
         self.behind: dict[int, list[OnnxNode]] = {}
         self.names: dict[str, str] = {}  # duplicated value by added value
         # Values and nodes share a counter, and each call of an operator but the first has used a number.
-        used = [node.proto.op_type for where, node in model.calls.called if where == place] if model.calls else []
-        self.numbers = count(len(used) - len(set(used)))
+        used_types = (
+            [node.proto.op_type for call_place, node in model.calls.called if call_place == place]
+            if model.calls
+            else []
+        )
+        self.numbers = count(len(used_types) - len(set(used_types)))
         self.values: set[str] | None = None
         self.titles: set[str] = set()
         self.changed: set[int] = set()  # consumers of duplicates, which have separate inputs
 
     def all_nodes(self) -> list[OnnxNode]:
         """Return all nodes."""
-        return [item for at, node in enumerate(self.nodes) for item in (node, *self.behind.get(at, ()))]
+        return [item for index, node in enumerate(self.nodes) for item in (node, *self.behind.get(index, ()))]
 
     def run(self) -> None:
         """Add duplicates in the order in which the runtime visits nodes."""
-        expected_numbers = [at for at, node in enumerate(self.nodes) if self.model.how.wants(node)]
+        expected_numbers = [index for index, node in enumerate(self.nodes) if self.model.how.is_duplicated(node)]
         if not expected_numbers:
             return
-        values = {self.nodes[at].outputs[0] for at in expected_numbers}
+        values = {self.nodes[index].outputs[0] for index in expected_numbers}
         readers: dict[str, list[tuple[int, int]]] = {name: [] for name in values}
         names = {info.name for info in self.before.outputs} & values  # values with other consumers
-        for at, node in enumerate(self.nodes):
+        for node_index, node in enumerate(self.nodes):
             for position, name in enumerate(node.inputs):
                 if name in values:
-                    readers[name].append((at, position))
-            inside = reads(node)
-            if inside is not node.inputs:
-                names |= values & set(inside[len(node.inputs) :])
-        several = {name for name, numbers in readers.items() if len(numbers) + (name in names) > 1 and numbers}
-        if several:
+                    readers[name].append((node_index, position))
+            read_names = reads(node)
+            if read_names is not node.inputs:
+                names |= values & set(read_names[len(node.inputs) :])
+        shared_names = {name for name, numbers in readers.items() if len(numbers) + (name in names) > 1 and numbers}
+        if shared_names:
             order = self._order()
-            for at in sorted(expected_numbers, key=order.__getitem__):
-                name = self.nodes[at].outputs[0]
-                if name in several:
+            for node_index in sorted(expected_numbers, key=order.__getitem__):
+                name = self.nodes[node_index].outputs[0]
+                if name in shared_names:
                     numbers = sorted(readers[name], key=lambda position: (self._sort_key(position[0]), position[1]))
                     for reader, position in numbers if name in names else numbers[1:]:
-                        self._add(at, reader, position)
+                        self._add(node_index, reader, position)
 
-    def _sort_key(self, at: int) -> tuple[bool, int]:
+    def _sort_key(self, index: int) -> tuple[bool, int]:
         """Return a node's sort key; nodes of expanded calls come last."""
         calls = self.model.calls
-        return calls is not None and id(self.nodes[at]) in calls.origin, at
+        return calls is not None and id(self.nodes[index]) in calls.origin, index
 
     def _order(self) -> dict[int, int]:
         numbered = sorted(range(len(self.nodes)), key=self._sort_key)
-        order = depth_first_order([self.nodes[at] for at in numbered])
-        return {numbered[at]: position for position, at in enumerate(order)}
+        order = depth_first_order([self.nodes[index] for index in numbered])
+        return {numbered[index]: position for position, index in enumerate(order)}
 
-    def _add(self, at: int, reader: int, position: int) -> None:
-        node, target = self.nodes[at], self.nodes[reader]
+    def _add(self, index: int, reader: int, position: int) -> None:
+        node, target = self.nodes[index], self.nodes[reader]
         path = f"{self.place}/{label(target, reader)}"
         value, name = self._free(f"{node.outputs[0]}/duplicated", f"{node.name}/duplicated")
-        new = self.model.duplicate_node(node, name if node.name else f"{label(node, at)}{name}", value)
+        new = self.model.duplicate_node(node, name if node.name else f"{label(node, index)}{name}", value)
         self.names[value] = node.outputs[0]
         self.model.added[id(new)] = Added(id(node), path)
-        self.behind.setdefault(at, []).append(new)
+        self.behind.setdefault(index, []).append(new)
         if reader not in self.changed:
             self.changed.add(reader)
             target = self.nodes[reader] = self.model.modify_node(target)

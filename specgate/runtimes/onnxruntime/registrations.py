@@ -158,7 +158,7 @@ class Registry:
             operator,
             row["version"],
             row["until"],
-            {name: frozenset(lists[at]) for name, at in row["types"].items()},
+            {name: frozenset(lists[index]) for name, index in row["types"].items()},
             tuple(sorted({*constant, *row.get("cpu_inputs", ())})),
             tuple(row.get("cpu_outputs", ())),
             constant,
@@ -202,17 +202,17 @@ def release_named(package: str, name: str) -> KnownRelease:
 
     ``1.24`` stands for its newest patch release. Raises InputError, with similar releases, for an unknown one.
     """
-    every = [release for release in _known_releases() if release.package == package]
-    if not every:
+    package_releases = [release for release in _known_releases() if release.package == package]
+    if not package_releases:
         packages = ", ".join(runtime_tables()["packages"])
         raise InputError(f"unknown package {package!r:.60}; known: {packages}")
     text = name.strip().lower() if isinstance(name, str) else name
-    releases = [release for release in every if text in {release.release, release.minor, "latest"}]
+    releases = [release for release in package_releases if text in {release.release, release.minor, "latest"}]
     if releases:
         return releases[-1]
-    names = [release.release for release in every]
-    near = near_versions(str(text), names) or [names[0], names[-1]]
-    raise InputError(f"unknown release {format_value(name)} of {package}; did you mean {' or '.join(near)}?")
+    names = [release.release for release in package_releases]
+    similar = near_versions(str(text), names) or [names[0], names[-1]]
+    raise InputError(f"unknown release {format_value(name)} of {package}; did you mean {' or '.join(similar)}?")
 
 
 def minor_release(release: str) -> str:
@@ -223,11 +223,15 @@ def minor_release(release: str) -> str:
     tables = runtime_tables()
     names: Sequence[str] = list(tables["releases"])
     minor = ".".join(str(release).split(".")[:2])
-    patches = {patch for every in tables["releases"].get(minor, {}).get("packages", {}).values() for patch in every}
+    patches = {
+        patch for packages in tables["releases"].get(minor, {}).get("packages", {}).values() for patch in packages
+    }
     if minor in names and (release == minor or release in patches):
         return minor
-    near = sorted(patches) or near_versions(minor, names) or [names[0], names[-1]]
-    raise InputError(f"unknown release {format_value(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
+    similar = sorted(patches) or near_versions(minor, names) or [names[0], names[-1]]
+    raise InputError(
+        f"unknown release {format_value(release)} of {tables['title']}; did you mean {' or '.join(similar)}?"
+    )
 
 
 def release_position(release: str | None) -> int:
@@ -282,24 +286,24 @@ def _known_releases() -> tuple[KnownRelease, ...]:
     tables = runtime_tables()
     releases = []
     for package, info in tables["packages"].items():
-        for minor, about in tables["releases"].items():
+        for minor, minor_data in tables["releases"].items():
             registered = tuple(name for name in info["providers"] if _has_registrations(name, minor, tables))
-            carried = info.get("carries")
-            brings = (carried, about["carries"]) if carried and about.get("carries") else None
+            carried_version = info.get("carries")
+            brings = (carried_version, minor_data["carries"]) if carried_version and minor_data.get("carries") else None
             releases += [
                 KnownRelease(
                     package,
                     patch,
                     minor,
                     tuple(info["providers"]),
-                    about["opsets"],
-                    about["ir_version"],
+                    minor_data["opsets"],
+                    minor_data["ir_version"],
                     brings,
-                    about.get("carries_source") if brings else None,
+                    minor_data.get("carries_source") if brings else None,
                     registered,
-                    f"{package} {patch}" in about.get("read", ()),
+                    f"{package} {patch}" in minor_data.get("read", ()),
                 )
-                for patch in about["packages"].get(package, ())
+                for patch in minor_data["packages"].get(package, ())
             ]
     return tuple(releases)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.inference import Questions, infer_question, tensor_type
-from specgate.dialects.onnx.lint.types import attribute_of, nameless
+from specgate.dialects.onnx.lint.types import attribute_of, without_invented_names
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
 from specgate.runtimes.onnxruntime.graph import derive_outputs, reads
 from specgate.runtimes.onnxruntime.lower import node as lower_node
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     StatedTypes = Mapping[str, OnnxType | OnnxTensor]
 
-__all__ = ["OwnSizes", "Renewal", "inferred_here"]
+__all__ = ["OwnSizes", "Renewal", "is_inferred_by_runtime"]
 
 _UNKNOWN: Final = OnnxType()
 #: Maximum elements of a constant that may hold sizes.
-_MOST_ELEMENTS: Final = 256
+_MAX_ELEMENTS: Final = 256
 #: New types usually spread for a few steps or to all consumers. These are the steps of the first round, and the factor
 #: for each further round.
 _FIRST_STEPS: Final = 2
-_MORE_STEPS: Final = 4
+_EXTRA_STEPS: Final = 4
 
 
 class Renewal:
@@ -48,17 +48,17 @@ class Renewal:
     that compute them.
     """
 
-    def __init__(self, model: OnnxModel, types: Types, stated: Mapping[str, OnnxType]) -> None:
-        self.model, self.stated = model, stated
+    def __init__(self, model: OnnxModel, types: Types, stated_types: Mapping[str, OnnxType]) -> None:
+        self.model, self.stated = model, stated_types
         self.nodes = model.graph.nodes
         self.questions = Questions(model)
         self.facts: StatedTypes = {}
         kinds = {
             id(kind): kind for types_by_name in types.values() for kind in types_by_name.values()
         }  # types are often shared
-        without = {key: nameless(kind) for key, kind in kinds.items()}
+        nameless_types = {key: without_invented_names(kind) for key, kind in kinds.items()}
         self.types = {
-            graph: {name: without[id(kind)] for name, kind in types_by_name.items()}
+            graph: {name: nameless_types[id(kind)] for name, kind in types_by_name.items()}
             for graph, types_by_name in types.items()
         }
         self.main = self.types.setdefault(id(model.graph), {})
@@ -75,32 +75,32 @@ class Renewal:
         readers = self.readers
         return {index for name in names for index in readers.get(name, ())}
 
-    def making(self, names: AbstractSet[str]) -> set[int]:
+    def maker_indices(self, names: AbstractSet[str]) -> set[int]:
         """Return the indices of the nodes that compute one of some values."""
         if not names:
             return set()
         return {index for index, node in enumerate(self.nodes) if not names.isdisjoint(node.outputs)}
 
-    def renew(self, entries: StatedTypes, numbers: Collection[int], surely: Collection[int] = ()) -> None:
+    def renew(self, entries: StatedTypes, numbers: Collection[int], required_nodes: Collection[int] = ()) -> None:
         """Infer the outputs of some nodes, and of consumers of changed values.
 
-        numbers: indices of these nodes. surely: indices of nodes whose types certainly change. Raises Failed without an
-        answer.
+        numbers: indices of these nodes. required_nodes: indices of nodes whose types certainly change. Raises Failed
+        without an answer.
         """
         self.facts = entries
         for name, type_ in entries.items():
             self.main[name] = tensor_type(type_) if isinstance(type_, OnnxTensor) else type_
-        nodes = self._behind(surely, len(self.nodes)).union(numbers)
+        nodes = self._with_consumers(required_nodes, len(self.nodes)).union(numbers)
         steps = _FIRST_STEPS
         while nodes:  # ends even for cycles, because no consumer is added twice
-            changed = self._ask([index for index in sorted(nodes) if not self._has_facts(self.nodes[index])])
-            nodes = self._behind(self.reading(changed) - nodes, steps)
-            steps *= _MORE_STEPS
+            changed_names = self._ask([index for index in sorted(nodes) if not self._has_facts(self.nodes[index])])
+            nodes = self._with_consumers(self.reading(changed_names) - nodes, steps)
+            steps *= _EXTRA_STEPS
 
     def _has_facts(self, node: OnnxNode) -> bool:
         return all(name in self.facts for name in node.outputs if name)
 
-    def _behind(self, nodes: Iterable[int], steps: int) -> set[int]:
+    def _with_consumers(self, nodes: Iterable[int], steps: int) -> set[int]:
         """Return nodes and their consumers, up to a number of steps."""
         numbers = set(nodes)
         edge = numbers
@@ -111,27 +111,29 @@ class Renewal:
             numbers |= edge
         return numbers
 
-    def _ask(self, chosen: list[int]) -> set[str]:
+    def _ask(self, indices: list[int]) -> set[str]:
         """Infer the outputs of some nodes; return the values that changed."""
-        nodes = [self.nodes[index] for index in chosen]
+        nodes = [self.nodes[index] for index in indices]
         new_entries = dict.fromkeys(name for node in nodes for name in node.outputs if name)
-        read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in new_entries)
-        before = [self.constants[name] for name in read if name in self.constants and name not in self.facts]
-        types_by_name = {name: self._known_type(name) for name in read} | {
+        read_names = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in new_entries)
+        before = [self.constants[name] for name in read_names if name in self.constants and name not in self.facts]
+        types_by_name = {name: self._known_type(name) for name in read_names} | {
             name: self._stated_type(name) for name in new_entries if name in self.facts or name in self.stated
         }
         types = {name: kind for name, kind in types_by_name.items() if kind.kind != _UNKNOWN.kind}
-        constants = [constant for name in read if (constant := self._constant(name)) is not None]
+        constants = [constant for name in read_names if (constant := self._constant(name)) is not None]
         entries = infer_question(self.questions.about([*before, *nodes], types, constants))
         answer = entries.pop(id(self.model.graph), {})
         self.types.update(entries)
-        changed = {name for name in new_entries if name not in self.facts and answer.get(name) != self.main.get(name)}
-        for name in changed:
+        changed_names = {
+            name for name in new_entries if name not in self.facts and answer.get(name) != self.main.get(name)
+        }
+        for name in changed_names:
             if name in answer:
                 self.main[name] = answer[name]
             else:
                 del self.main[name]
-        return changed
+        return changed_names
 
     def _known_type(self, name: str) -> OnnxType:
         """Return the known type of an input of a node."""
@@ -152,16 +154,18 @@ def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, On
     small = {
         tensor.name: tensor
         for tensor in graph.initializers
-        if tensor.data is not None and tensor.name not in inputs and prod(tensor.dims) <= _MOST_ELEMENTS
+        if tensor.data is not None and tensor.name not in inputs and prod(tensor.dims) <= _MAX_ELEMENTS
     }
-    others = (tensor for tensor in chain(graph.initializers, graph.sparse_initializers) if tensor.name not in small)
-    return small, {tensor.name: tensor_type(tensor) for tensor in others}
+    large_tensors = (
+        tensor for tensor in chain(graph.initializers, graph.sparse_initializers) if tensor.name not in small
+    )
+    return small, {tensor.name: tensor_type(tensor) for tensor in large_tensors}
 
 
-_BLANK = TensorDesc(None, None)
+_UNKNOWN_TENSOR = TensorDesc(None, None)
 
 
-def inferred_here(node: OnnxNode) -> bool:
+def is_inferred_by_runtime(node: OnnxNode) -> bool:
     """Return whether the runtime's inference of a node's type is known.
 
     The node belongs to one of the runtime's own operators.
@@ -182,7 +186,7 @@ class OwnSizes:
 
     def has(self, node: OnnxNode) -> bool:
         """Return whether the runtime's inference of a node is known."""
-        return node.domain in self.imports and inferred_here(node)
+        return node.domain in self.imports and is_inferred_by_runtime(node)
 
     def types(self, node: OnnxNode, tensor: Callable[[str], TensorDesc | None]) -> dict[str, OnnxType]:
         """Return the inferred types of a node's outputs by name.
@@ -190,7 +194,7 @@ class OwnSizes:
         tensor: returns the description of a value, with its elements if it is constant. The node must outlive this
         object.
         """
-        inputs = tuple([(tensor(name) or _BLANK) if name else None for name in node.inputs])
+        inputs = tuple([(tensor(name) or _UNKNOWN_TENSOR) if name else None for name in node.inputs])
         pair = self._inferred.get(id(node))
         if pair is None or pair[0] != inputs:
             pair = self._inferred[id(node)] = inputs, self._types(node, inputs)
@@ -200,7 +204,7 @@ class OwnSizes:
         version = self.imports[node.domain]
         operator = f"{node.domain}.{node.op_type}"
         table, schema = lowering_of(operator), schema_of(node.domain, node.op_type, version, self.release)
-        outputs = tuple([_BLANK if name else None for name in node.outputs])
+        outputs = tuple([_UNKNOWN_TENSOR if name else None for name in node.outputs])
         outputs = derive_outputs(schema, inputs, outputs)
         attributes = {name: attribute_of(attribute) for name, attribute in node.attributes.items()}
         descriptor = lower_node(operator, inputs, outputs, attributes, version)

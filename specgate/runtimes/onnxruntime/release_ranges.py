@@ -27,15 +27,15 @@ def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
     return numbers
 
 
-def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tuple[int, int]:
-    """Return the positions of a range within `whole`; None means `whole`.
+def span(text: str | None, order: Sequence[str], full_span: tuple[int, int]) -> tuple[int, int]:
+    """Return the positions of a range within `full_span`; None means `full_span`.
 
     Raises ValueError as `bounds` does.
     """
     if text is None:
-        return whole
+        return full_span
     first, last = bounds(text, order)
-    numbers = (max(first, whole[0]), min(last, whole[1]))
+    numbers = (max(first, full_span[0]), min(last, full_span[1]))
     if numbers[0] > numbers[1]:
         raise ValueError(f"the registrations of all releases of {text!r:.40} are unknown")
     return numbers

@@ -10,13 +10,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.runtimes.onnxruntime.load_checks import Ruled, is_of, loading_of, node_state, refusals, rule_holds
+from specgate.runtimes.onnxruntime.load_checks import VersionedRule, is_of, loading_of, node_state, refusals, rule_holds
 from specgate.runtimes.onnxruntime.lowering.expressions import holds_at, rule_of, scope_of, versions_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
-from specgate.validate.accepting_levels import aspect, of_outputs
+from specgate.validate.accepting_levels import aspect, compares_outputs
 from specgate.validate.check import accepts, check_at
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ class _Runs(NamedTuple):
     schema: None if no entry has a condition.
     """
 
-    runs: tuple[Ruled, ...]
-    fails: tuple[Ruled, ...]
+    runs: tuple[VersionedRule, ...]
+    fails: tuple[VersionedRule, ...]
     schema: Schema | None
 
-    def matching_rules(self, entries: tuple[Ruled, ...], descriptor: Descriptor, version: int) -> set[str]:
+    def matching_rules(self, entries: tuple[VersionedRule, ...], descriptor: Descriptor, version: int) -> set[str]:
         """Return the rules of the entries that apply to a descriptor."""
         return {
             entry.name
@@ -74,7 +74,7 @@ def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
     if general["schemas"] and aspect(f"/{rule}") in _SCHEMA:
         return "refused"
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    if general["outputs"] and of_outputs(spec, rule, observed=True):
+    if general["outputs"] and compares_outputs(spec, rule, observed=True):
         return "runs"
     return "unknown"
 
@@ -90,15 +90,19 @@ def run_failure(
     """
     if descriptor is None or descriptor.version is None:
         return None
-    own = loading_of(descriptor.operator, release).failing_check(descriptor, on_cpu=on_cpu, at_run=True, inputs=inputs)
-    if own is not None:
-        return own, False
+    load_failure = loading_of(descriptor.operator, release).failing_check(
+        descriptor, on_cpu=on_cpu, at_run=True, inputs=inputs
+    )
+    if load_failure is not None:
+        return load_failure, False
     runs, version = _runs_of(descriptor.operator, release), int(descriptor.version)
     if not runs.fails or accepts(descriptor, descriptor.version, "documented") is not False:
         return None
-    named = runs.matching_rules(runs.fails, descriptor, version) - runs.matching_rules(runs.runs, descriptor, version)
-    findings = check_at(descriptor, descriptor.version, "documented").findings if named else ()
-    return next(((finding, True) for finding in findings if finding.id.rpartition("/")[2] in named), None)
+    rule_names = runs.matching_rules(runs.fails, descriptor, version) - runs.matching_rules(
+        runs.runs, descriptor, version
+    )
+    findings = check_at(descriptor, descriptor.version, "documented").findings if rule_names else ()
+    return next(((finding, True) for finding in findings if finding.id.rpartition("/")[2] in rule_names), None)
 
 
 def with_open_outputs(descriptor: Descriptor) -> Descriptor:
@@ -106,26 +110,26 @@ def with_open_outputs(descriptor: Descriptor) -> Descriptor:
     outputs = dialect(descriptor.dialect).operator(descriptor.operator).outputs
     fields = dict(descriptor.fields)
     for name in {info.name for info in outputs} & fields.keys():
-        fields[name] = _clear_sizes(fields[name])
+        fields[name] = _without_sizes(fields[name])
     return replace(descriptor, fields=fields, plain=False)
 
 
-def _clear_sizes(value: Any) -> Any:
+def _without_sizes(value: Any) -> Any:
     if isinstance(value, list):
-        return [_clear_sizes(each) for each in value]
+        return [_without_sizes(item) for item in value]
     return value._replace(sizes=None) if isinstance(value, TensorDesc) else value
 
 
 @cache
 def _runs_of(operator: str, release: str) -> _Runs:
     raw = runtime_tables()["runs"]["operators"].get(operator, {})
-    at = release_position(release)
-    listed = {key: [entry for entry in raw.get(key, ()) if is_of(entry, at)] for key in ("runs", "fails")}
-    conditional = any("when" in entry for entries in listed.values() for entry in entries)
+    pos = release_position(release)
+    matching_entries = {key: [entry for entry in raw.get(key, ()) if is_of(entry, pos)] for key in ("runs", "fails")}
+    conditional = any("when" in entry for entries in matching_entries.values() for entry in entries)
     schema = schema_from(operator, None) if conditional else None
 
-    def entry(raw: dict[str, str]) -> Ruled:
-        when = rule_of(raw["when"], scope_of(raw, schema.scope), "truth") if schema and "when" in raw else None
-        return Ruled(raw["rule"], *versions_of(raw), when=when)
+    def entry(raw: dict[str, str]) -> VersionedRule:
+        condition = rule_of(raw["when"], scope_of(raw, schema.scope), "truth") if schema and "when" in raw else None
+        return VersionedRule(raw["rule"], *versions_of(raw), when=condition)
 
-    return _Runs(tuple(map(entry, listed["runs"])), tuple(map(entry, listed["fails"])), schema)
+    return _Runs(tuple(map(entry, matching_entries["runs"])), tuple(map(entry, matching_entries["fails"])), schema)

@@ -64,20 +64,20 @@ class Schema:
                 bound[param.limited] = (*bound.get(param.limited, ()), (is_output, index))
         return cls(since, tuple(inputs), tuple(outputs), tuple(attributes), bound)
 
-    def first(self, limited: str, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> str | None:
+    def first(self, constraint: str, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> str | None:
         """Return the type of the first existing argument of a constraint.
 
         The type is "" if unknown, and None if no such argument exists. inputs, outputs: types by position, None for an
         omitted one.
         """
-        for is_output, index in self.bound.get(limited, ()):
+        for is_output, index in self.bound.get(constraint, ()):
             texts = outputs if is_output else inputs
             if index < len(texts) and texts[index] is not None:
                 return texts[index]
         return None
 
 
-_SPELT: Final[dict[str, str]] = {}
+_TYPE_SPELLINGS: Final[dict[str, str]] = {}
 
 
 def word(kind: str | None) -> str:
@@ -89,16 +89,16 @@ def word(kind: str | None) -> str:
         return ""
     if "(" not in kind:
         return kind
-    text = _SPELT.get(kind)
+    text = _TYPE_SPELLINGS.get(kind)
     if text is None:
-        text = _SPELT[kind] = type_word(kind)
+        text = _TYPE_SPELLINGS[kind] = type_word(kind)
     return text
 
 
 @on_change
-def _forget() -> None:
+def _clear_caches() -> None:
     """Clear the caches of unused tables."""
-    _SPELT.clear()
+    _TYPE_SPELLINGS.clear()
     schema_of.cache_clear()
 
 
@@ -123,7 +123,7 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
     level = str(opset)
     row = spec.row_at(level) if level in spec.dialect.position else None
     if row is None and level in spec.dialect.position:  # the runtime still has the function of a withdrawn version
-        text = spec.row_held(level)
+        text = spec.last_row(level)
         row = text if text in spec.table.deprecated else None
     if row is None:  # the runtime implements some ONNX operators before ONNX does
         return own_schema(domain, op_type, opset, release) if release else None
@@ -144,21 +144,23 @@ def opset_meant(domain: str, op_type: str, opset: int | None, release: str) -> i
     an operator to an opset that runtimes already support.
     """
     name = operator_name(op_type, domain)
-    late = runtime_tables()["lacks"].get(name)
-    if not late or opset is None:
+    late_versions = runtime_tables()["lacks"].get(name)
+    if not late_versions or opset is None:
         return opset
     schema = schema_of(domain, op_type, opset)
-    without = None if schema is None else late.get(str(schema.since))
-    if schema is None or without is None:
+    missing_release = None if schema is None else late_versions.get(str(schema.since))
+    if schema is None or missing_release is None:
         return opset
-    return schema.since - 1 if without["first"] <= release_position(release) <= without["last"] else opset
+    return (
+        schema.since - 1 if missing_release["first"] <= release_position(release) <= missing_release["last"] else opset
+    )
 
 
 def _param(info: FieldInfo, cell: Mapping[str, Any]) -> Param:
     types = cell.get("types") or ()
-    only = word(types[0]) if len(types) == 1 and isinstance(types, list | tuple) else None
-    limited = cell.get("variable") or info.vendor_name
-    return Param(info.vendor_name, info.name, limited, info.type == "tensor[]", only, info.heterogeneous)
+    only_type = word(types[0]) if len(types) == 1 and isinstance(types, list | tuple) else None
+    constraint = cell.get("variable") or info.vendor_name
+    return Param(info.vendor_name, info.name, constraint, info.type == "tensor[]", only_type, info.heterogeneous)
 
 
 def own_schema(domain: str, op_type: str, opset: int, release: str | None = None) -> Schema | None:
@@ -168,12 +170,12 @@ def own_schema(domain: str, op_type: str, opset: int, release: str | None = None
     ai.onnx, a newer version in the dialect's table takes precedence. domain: "" is ai.onnx. release: "1.24" or
     "1.24.4", None for the newest; raises InputError for an unknown one.
     """
-    at = release_position(release)
+    position = release_position(release)
     rows = runtime_tables()["schemas"].get(domain or MAIN_DOMAIN, {}).get(op_type, ())
-    items = [row for row in rows if row["version"] <= opset and row["first"] <= at <= row["last"]]
+    items = [row for row in rows if row["version"] <= opset and row["first"] <= position <= row["last"]]
     if not items:
         return None
-    row = max(items, key=lambda each: int(each["version"]))
+    row = max(items, key=lambda schema_data: int(schema_data["version"]))
     inputs, outputs = ([_own_param(*pair) for pair in row.get(end, {}).items()] for end in ("inputs", "outputs"))
     names = {param.name for param in (*inputs, *outputs)}
     attributes = []
@@ -185,6 +187,8 @@ def own_schema(domain: str, op_type: str, opset: int, release: str | None = None
 
 
 def _own_param(name: str, text: str) -> Param:
-    bare = text.rstrip("?*")
-    only = bare if is_type(bare) else None
-    return Param(name, name, name if only else bare, text.endswith("*"), only, optional=text.endswith("?"))
+    bare_type = text.rstrip("?*")
+    only_type = bare_type if is_type(bare_type) else None
+    return Param(
+        name, name, name if only_type else bare_type, text.endswith("*"), only_type, optional=text.endswith("?")
+    )

@@ -11,10 +11,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.infer.inference import infer_question, question
-from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.lint.graph import reread
+from specgate.dialects.onnx.infer.process import InferenceFailure
+from specgate.dialects.onnx.lint.graph import walk_again
 from specgate.runtimes.onnxruntime.reinference import Renewal
-from specgate.runtimes.onnxruntime.value_facts import Teller, known_sizes
+from specgate.runtimes.onnxruntime.value_facts import ValueFacts, known_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["as_inferred", "complete_model", "computed_descriptors"]
 
 #: Maximum number of rounds. Each round corrects more types, and lint's initial types are mostly right.
-_MOST_ROUNDS: Final = 12
+_MAX_ROUNDS: Final = 12
 
 
 def as_inferred(source: Source, release: str, findings: list[Finding] | None = None) -> Source:
@@ -42,8 +42,8 @@ def as_inferred(source: Source, release: str, findings: list[Finding] | None = N
     types = _types(source, release)
     is_same = types is None or (source.types is not None and _has_same_sizes(types, source.types))
     if source.settings.placing:
-        return reread(source, None if is_same else types, findings=findings)
-    return source if is_same else reread(source, types)
+        return walk_again(source, None if is_same else types, findings=findings)
+    return source if is_same else walk_again(source, types)
 
 
 def computed_descriptors(source: Source) -> dict[int, Descriptor]:
@@ -62,7 +62,7 @@ def computed_descriptors(source: Source) -> dict[int, Descriptor]:
     read = {name for node in graph.nodes for name in node.inputs}
     if not any((id(info.type), id(type_of(info.name))) in differing for info in infos if info.name in read):
         return {}
-    units = reread(source, source.types).units
+    units = walk_again(source, source.types).units
     return {id(node): unit.descriptor for node in graph.nodes if (unit := units.get(id(node))) and unit.descriptor}
 
 
@@ -72,14 +72,14 @@ def _types(source: Source, release: str) -> Types | None:
         return None
     try:
         if source.settings.placing:
-            types, settled = _reinfer_types(source, source.types, release)
-            if settled:
+            types, settled_numbers = _reinfer_types(source, source.types, release)
+            if settled_numbers:
                 return types
             return _reinfer_types(source, infer_question(question(source.model), values=True), release, doubting=True)[
                 0
             ]
         return _reinfer_types(source, source.types, release, doubting=True)[0]
-    except Failed:
+    except InferenceFailure:
         return None
 
 
@@ -91,21 +91,23 @@ def _reinfer_types(
     The types are None if they equal `known`. doubting: `known` may depend on values that lint knows and the runtime may
     not. Raises Failed.
     """
-    teller = Teller(source.model, types_by_name, release, source.scopes[id(source.model.graph)])
+    teller = ValueFacts(source.model, types_by_name, release, source.scopes[id(source.model.graph)])
     if not teller.may_differ():
         return None, True
     entries, renewal = (
         teller.known_types(types_by_name, doubting=doubting),
         _renewal(source.model, types_by_name, teller),
     )
-    numbers = renewal.reading(chain(teller.lists, entries) if doubting else entries) | renewal.making(teller.better)
-    settled = _infer_until_stable(
-        teller, renewal, entries, numbers, renewal.making(teller.doubtful) if doubting else ()
+    numbers = renewal.reading(chain(teller.lists, entries) if doubting else entries) | renewal.maker_indices(
+        teller.better
     )
-    return renewal.types, settled
+    settled_numbers = _infer_until_stable(
+        teller, renewal, entries, numbers, renewal.maker_indices(teller.doubtful) if doubting else ()
+    )
+    return renewal.types, settled_numbers
 
 
-def _renewal(model: OnnxModel, types: Types, teller: Teller) -> Renewal:
+def _renewal(model: OnnxModel, types: Types, teller: ValueFacts) -> Renewal:
     """Return the updatable types of a model, with stated facts included."""
     renewal = Renewal(model, types, teller.stated)
     renewal.main.update(teller.named)
@@ -123,20 +125,22 @@ def complete_model(before: Source, model: OnnxModel, types: Types, release: str)
         if (tensor := before.constants.constant_of(node)) is not None
     }
     scope = ChainMap(tensors_by_name, dict(before.scopes[id(before.model.graph)]))
-    teller = Teller(model, types, release, scope)
+    teller = ValueFacts(model, types, release, scope)
     entries, renewal = teller.known_types(types), _renewal(model, types, teller)
     old = set(map(id, before.model.graph.nodes))
     new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
     names = (name for index in new for name in model.graph.nodes[index].outputs if name in entries)
     try:
-        _infer_until_stable(teller, renewal, entries, new | renewal.reading(names) | renewal.making(teller.better))
-    except Failed:
+        _infer_until_stable(
+            teller, renewal, entries, new | renewal.reading(names) | renewal.maker_indices(teller.better)
+        )
+    except InferenceFailure:
         return None
-    return reread(before, renewal.types, model)
+    return walk_again(before, renewal.types, model)
 
 
 def _infer_until_stable(
-    teller: Teller, renewal: Renewal, entries: KnownTypes, numbers: set[int], doubted: Collection[int] = ()
+    teller: ValueFacts, renewal: Renewal, entries: KnownTypes, numbers: set[int], doubted: Collection[int] = ()
 ) -> bool:
     """Infer types until the known values do not change.
 
@@ -144,12 +148,12 @@ def _infer_until_stable(
     types certainly change. Raises Failed without an answer.
     """
     renewal.renew(entries, numbers, doubted)
-    for _ in range(_MOST_ROUNDS - 1):
+    for _ in range(_MAX_ROUNDS - 1):
         before, entries = entries, teller.known_types(renewal.types)
         if entries == before:
             return True
-        changed = {name for name in chain(before, entries) if before.get(name) != entries.get(name)}
-        renewal.renew(entries, renewal.making(changed) | renewal.reading(changed))
+        changed_names = {name for name in chain(before, entries) if before.get(name) != entries.get(name)}
+        renewal.renew(entries, renewal.maker_indices(changed_names) | renewal.reading(changed_names))
     return False
 
 

@@ -51,24 +51,26 @@ def runtime_verdict(
     """
     graph = _graph_of(replace(descriptor, version=version), target)
     runtime = RuntimeFindings(graph, target, device, None)
-    at = Location(None, None, f"graph/{_NODE}", descriptor.operator)
-    settled = runtime.settle([replace(finding, location=at) for finding in page.findings])
+    location = Location(None, None, f"graph/{_NODE}", descriptor.operator)
+    settled_findings = runtime.settle([replace(finding, location=location) for finding in page.findings])
     # The verdict on a call excludes notes on nodes in its function, except those that leave it undecided.
-    kept = [
+    kept_findings = [
         finding
-        for finding in settled
-        if finding.severity != "note" or finding.location == at or finding.id == _UNDECIDED
+        for finding in settled_findings
+        if finding.severity != "note" or finding.location == location or finding.id == _UNDECIDED
     ]
     if any(info.type is None for info in graph.source.model.graph.inputs):  # unknown here, but stated in every file
-        kept = [finding for finding in kept if finding.location is None or finding.location.node != _FILE]
-    findings = tuple(replace(finding, location=None) for finding in kept if finding.id != _UNDECIDED)
+        kept_findings = [
+            finding for finding in kept_findings if finding.location is None or finding.location.node != _FILE
+        ]
+    findings = tuple(replace(finding, location=None) for finding in kept_findings if finding.id != _UNDECIDED)
     undecided = (
         *page.undecided,
-        *(replace(finding, location=None) for finding in kept if finding.id == _UNDECIDED),
+        *(replace(finding, location=None) for finding in kept_findings if finding.id == _UNDECIDED),
     )
-    failing = any(finding.severity == "error" for finding in findings)
-    accepted = False if failing else None if undecided else True
-    return replace(page, accepted=accepted, findings=findings, undecided=undecided)
+    has_errors = any(finding.severity == "error" for finding in findings)
+    is_accepted = False if has_errors else None if undecided else True
+    return replace(page, accepted=is_accepted, findings=findings, undecided=undecided)
 
 
 def _graph_of(descriptor: Descriptor, target: Target) -> Graph:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     Sizes = Sequence[int | str | None] | None
 
-__all__ = ["WAYS", "Inference", "Row", "Value"]
+__all__ = ["METHODS", "Inference", "Row", "Value"]
 
 #: Maximum length of a list of sizes.
-_MOST: Final = 256
+_MAX_LENGTH: Final = 256
 #: Sizes must fit 64 bits.
 _LARGEST: Final = 1 << 63
 
@@ -55,7 +55,7 @@ class Inference(NamedTuple):
     values: Mapping[str, Sequence[Row]]
     unsized: Mapping[str, Sequence[tuple[int, int | None]]]
 
-    def unsized_at(self, opset: int) -> frozenset[str]:
+    def unranked_operators(self, opset: int) -> frozenset[str]:
         """Return the operators whose outputs have an unknown rank at an opset."""
         return frozenset(
             name for name, spans in self.unsized.items() if any(_in_opset_range(opset, *span) for span in spans)
@@ -83,8 +83,12 @@ class Inference(NamedTuple):
             if not used_items or len(items) < len(used_items):
                 continue
             bounds = [node.attributes[name].value if name in node.attributes else None for name in ("start", "end")]
-            numbers = WAYS[row.by](items, slice(*(item if isinstance(item, int) else None for item in bounds)))
-            if numbers is not None and len(numbers) <= _MOST and all(-_LARGEST <= item < _LARGEST for item in numbers):
+            numbers = METHODS[row.by](items, slice(*(item if isinstance(item, int) else None for item in bounds)))
+            if (
+                numbers is not None
+                and len(numbers) <= _MAX_LENGTH
+                and all(-_LARGEST <= item < _LARGEST for item in numbers)
+            ):
                 return Value(row.gives, numbers)
         return None
 
@@ -135,7 +139,7 @@ def _combine_elements(
         if len(first) != len(second):
             return None
         new_numbers = [function(*pair) for pair in zip(first, second, strict=True)]
-        numbers = tuple([each for each in new_numbers if each is not None])
+        numbers = tuple([number for number in new_numbers if number is not None])
         return numbers if len(numbers) == len(new_numbers) else None
 
     return combine_lists
@@ -147,7 +151,7 @@ def _quotient(dividend: int, two: int) -> int | None:
 
 
 #: Computation of elements from those of the inputs. The slice is the part of all sizes that a node selects.
-WAYS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]]] = {
+METHODS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]]] = {
     "sizes": _sizes,
     "same": lambda inputs, _: tuple(inputs[0]),
     "joined": lambda inputs, _: tuple([item for items in inputs for item in items]),

@@ -79,10 +79,10 @@ def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
         items = {*function["inputs"], *function.get("constants", ())}
         for index, entry in enumerate(function["nodes"]):
             result, operator, inputs = node_parts(entry["node"])
-            at = (*place, "nodes", index)
+            node_path = (*place, "nodes", index)
             if operator not in operators:
-                yield at, f"unknown operator {operator!r:.60}"
-            yield from ((at, f"no node produces {input_!r:.60}") for input_ in inputs if input_ not in items)
+                yield node_path, f"unknown operator {operator!r:.60}"
+            yield from ((node_path, f"no node produces {input_!r:.60}") for input_ in inputs if input_ not in items)
             items.add(result)
         yield from (
             (place, f"no node produces the output {output!r:.60}")

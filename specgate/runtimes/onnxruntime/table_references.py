@@ -14,7 +14,7 @@ from specgate.rules.parse import parse
 from specgate.runtimes.onnxruntime.lowering.expressions import FormError, check_of, condition_rule, rule_of, scope_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.release_ranges import bounds, span
-from specgate.runtimes.onnxruntime.size_lists import WAYS
+from specgate.runtimes.onnxruntime.size_lists import METHODS
 from specgate.spec.tables import dialect
 from specgate.spec.type_names import TypeName, parse_type
 
@@ -41,25 +41,25 @@ _KINDS: Final = {
     "graph": GRAPH, "tensor-proto": TENSOR,
 }  # fmt: skip
 #: A tensor type that is neither a sequence nor a map; schemas' spelling of its element type is kept.
-_SPARSE: Final = "sparse_tensor"
+_SPARSE_TENSOR: Final = "sparse_tensor"
 _MAP: Final = "map"
 
 
-def type_word(spelt: str) -> str:
+def type_word(type_text: str) -> str:
     """Return a schema's type as registrations spell it.
 
     Examples are ``FLOAT`` for ``tensor(float)``, and ``seq(FLOAT)`` for a sequence. Keys of maps and sparse tensors are
     unchanged: ``map(int64,FLOAT)``, ``sparse_tensor(float)``. Text that is not a type is unchanged.
     """
-    tree = parse_type(spelt)
-    return spelt if tree is None else _type_word(tree)
+    tree = parse_type(type_text)
+    return type_text if tree is None else _type_word(tree)
 
 
 def _type_word(tree: TypeName) -> str:
     element = tree.element
     if element:
         return dialect(MODELS).type_elements.get(element, element)
-    if tree.word == _SPARSE:
+    if tree.word == _SPARSE_TENSOR:
         return str(tree)
     if tree.word == _MAP:
         key, *values = tree.parts
@@ -80,25 +80,25 @@ def _schema_type(tree: TypeName) -> str | None:
     table = dialect(MODELS)
     if not tree.parts:
         return str(table.types[tree.word]["tensor"]) if tree.word in table.types else None
-    if tree.word == _SPARSE:
+    if tree.word == _SPARSE_TENSOR:
         return str(tree) if len(tree.parts) == 1 and tree.parts[0].word in table.type_elements else None
     count = table.tables.containers.get(tree.word)
     if len(tree.parts) != count:
         return None
     *keys, inner = tree.parts
-    spelt = _schema_type(inner)
-    if spelt is None or any(key.parts or key.word not in table.type_elements for key in keys):
+    type_text = _schema_type(inner)
+    if type_text is None or any(key.parts or key.word not in table.type_elements for key in keys):
         return None
     if tree.word == _MAP:  # the values of a map have bare element types
-        bare = parse_type(spelt)
-        spelt = spelt if bare is None else bare.element or spelt
-    return f"{tree.word}({', '.join([*map(str, keys), spelt])})"
+        bare_type = parse_type(type_text)
+        type_text = type_text if bare_type is None else bare_type.element or type_text
+    return f"{tree.word}({', '.join([*map(str, keys), type_text])})"
 
 
 def is_type(word: str) -> bool:
     """Return whether a name is a type of registrations."""
-    spelt = schema_type(word)
-    return spelt is not None and type_word(spelt) == word
+    type_text = schema_type(word)
+    return type_text is not None and type_word(type_text) == word
 
 
 def operator_scope(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Scope | None:
@@ -138,7 +138,7 @@ def constraints(domain: str, operator: str, version: int, schemas: Mapping[str, 
 def _schema(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the newest form of a schema version."""
     tables: Sequence[Mapping[str, Any]] = schemas.get(domain, {}).get(operator, ())
-    return next((each for each in reversed(tables) if each["version"] == version), None)
+    return next((schema_data for schema_data in reversed(tables) if schema_data["version"] == version), None)
 
 
 def _spec(domain: str, operator: str) -> OperatorSpec | None:
@@ -191,7 +191,7 @@ def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
     for name, info in content.get("releases", {}).items():
         place = ("releases", name)
         pairs += [((*place, "packages"), f"unknown package {p!r:.80}") for p in info["packages"] if p not in packages]
-        patches = [patch for listed in info["packages"].values() for patch in listed]
+        patches = [patch for package_patches in info["packages"].values() for patch in package_patches]
         pairs += [
             ((*place, "packages"), f"{p} is not a release of {name}") for p in patches if not p.startswith(f"{name}.")
         ]
@@ -221,8 +221,8 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
     """Return the types in named lists that the models' dialect lacks."""
     return [
         (("types", name), f"unknown type {item!r:.80}")
-        for name, listed in sets.items()
-        for item in listed
+        for name, items in sets.items()
+        for item in items
         if not is_type(item)
     ]
 
@@ -234,8 +234,8 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     pairs += [(("models", name), f"no model rule is called {name!r:.60}") for name in names]
     for place, entry, scope in _operators(content, ("takes", "asks"), pairs):
         try:
-            for check, what in entry.get("refuses", {}).items():
-                check_of(check, what, scope)
+            for check, message in entry.get("refuses", {}).items():
+                check_of(check, message, scope)
         except FormError as error:
             pairs.append(((*place, "refuses"), str(error)))
     return pairs
@@ -265,9 +265,11 @@ def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: S
     rules = {form.name for form in (*spec.rule_forms, *overlays)}
     rules |= {f"{field}.{part}" for field in spec.fields for part in ("type", "value", "rank")}
     for key in keys:
-        named = [entry_ if isinstance(entry_, str) else entry_["rule"] for entry_ in entry.get(key, ())]
+        rule_names = [
+            rule_entry if isinstance(rule_entry, str) else rule_entry["rule"] for rule_entry in entry.get(key, ())
+        ]
         yield from (
-            ((*place, key), f"{operator} does not have a rule {rule!r:.60}") for rule in named if rule not in rules
+            ((*place, key), f"{operator} does not have a rule {rule!r:.60}") for rule in rule_names if rule not in rules
         )
 
 
@@ -298,8 +300,8 @@ def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
                 for name in entry["operators"]
                 if name not in operators
             ]
-            if entry.get("by", "same") not in WAYS:
-                pairs.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(WAYS)}"))
+            if entry.get("by", "same") not in METHODS:
+                pairs.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(METHODS)}"))
     return pairs
 
 
@@ -319,8 +321,8 @@ def operator_problems(
             )
             types = form.get("types", {})
             if "note" not in form:  # a note explains an unusual row
-                for each in types if isinstance(types, list) else [types]:
-                    pairs += _constraint_problems((*place, "types"), domain, operator, version, each, schemas)
+                for type_name in types if isinstance(types, list) else [types]:
+                    pairs += _constraint_problems((*place, "types"), domain, operator, version, type_name, schemas)
             if form.get("query") is not None:
                 pairs += _query_problems((*place, "query"), domain, operator, version, form["query"], schemas)
     return pairs

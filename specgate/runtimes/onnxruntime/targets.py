@@ -35,45 +35,52 @@ def runtime_target(package: str, result: str) -> Target | None:
     InputError for an unknown release or level, for a name similar to a package's, and for unknown registrations.
     """
     tables = runtime_tables()
-    about = tables["packages"].get(package)
-    if about is None:
-        near = difflib.get_close_matches(package, tables["packages"], 1, 0.8)
-        if near:
-            raise InputError(f"unknown package {package!r:.60}; did you mean {near[0]}?")
+    package_data = tables["packages"].get(package)
+    if package_data is None:
+        similar = difflib.get_close_matches(package, tables["packages"], 1, 0.8)
+        if similar:
+            raise InputError(f"unknown package {package!r:.60}; did you mean {similar[0]}?")
         return None
-    name, at, level = (part.strip() for part in result.partition("@"))
+    name, separator, level = (part.strip() for part in result.partition("@"))
     release = release_named(package, name)
     if not _has_registrations(release):
         first = release.providers[0]
         raise InputError(f"the kernels of {first} in {release.target} are unknown; {_known_ones(package)}")
-    below = about.get("carries") or ""
-    if at and not below:
+    library_name = package_data.get("carries") or ""
+    if separator and not library_name:
         raise InputError(f"{package} does not contain another library, so {result!r:.60} is not allowed")
-    text = _level(release, below, level, at=bool(at)) if below else ""
+    text = _level(release, library_name, level, is_explicit=bool(separator)) if library_name else ""
     opsets = {"" if domain == MAIN_DOMAIN else domain: version for domain, version in release.opsets.items()}
     models = dialect(MODELS)
     newest = str(opsets[""])
     title = f"{tables['title']} {release.release}"
-    if below:
-        title += f" with {dialect(below).tables.title} at {dialect(below).label(text)}"
+    if library_name:
+        title += f" with {dialect(library_name).tables.title} at {dialect(library_name).label(text)}"
     return Target(
         MODELS,
         newest if newest in models.position else models.levels[-1],
-        f"{release.release}@{text}" if at else release.release,
+        f"{release.release}@{text}" if separator else release.release,
         title,
         release.ir_version,
         tuple(models.tables.domains_of("runtime")),
         family=package,
         runtime=Runtime(
-            package, release.release, release.providers, release.registered, below, text, opsets, release.ir_version
+            package,
+            release.release,
+            release.providers,
+            release.registered,
+            library_name,
+            text,
+            opsets,
+            release.ir_version,
         ),
     )
 
 
-def _level(release: KnownRelease, below: str, result: str, *, at: bool) -> str:
+def _level(release: KnownRelease, library_name: str, result: str, *, is_explicit: bool) -> str:
     """Return the requested level of the library below, or the package's."""
-    table = dialect(below)
-    if at:
+    table = dialect(library_name)
+    if is_explicit:
         text = table.level_named(result)
         if text is None:
             raise InputError(f"unknown {table.level_word} {result!r:.40} after @; levels: {', '.join(table.levels)}")
@@ -83,10 +90,10 @@ def _level(release: KnownRelease, below: str, result: str, *, at: bool) -> str:
             f"the {table.tables.title} version of {release.target} is unknown; append its {table.level_word} "
             f"after @: {release.target}@{table.levels[-1]}"
         )
-    carried = release.carries[1]
-    entries = [entry for entry in table.environments if carried in {entry["name"], entry.get("via")}]
+    carried_version = release.carries[1]
+    entries = [entry for entry in table.environments if carried_version in {entry["name"], entry.get("via")}]
     if not entries:
-        raise InputError(f"the {table.level_word} of {table.tables.title} {carried} is unknown")
+        raise InputError(f"the {table.level_word} of {table.tables.title} {carried_version} is unknown")
     return entries[0]["level"]
 
 
@@ -110,7 +117,7 @@ def runtime_rows() -> Iterator[dict[str, Any]]:
     for release in known_releases():
         if not _has_registrations(release):
             continue
-        carried = release.carries
+        carried_version = release.carries
         yield {
             "target": release.target,
             "name": release.release,
@@ -118,6 +125,6 @@ def runtime_rows() -> Iterator[dict[str, Any]]:
             "kind": "runtime",
             "level": str(release.opsets[MAIN_DOMAIN]),
             "ir_version": release.ir_version,
-            "via": f"{dialect(carried[0]).tables.title} {carried[1]}" if carried else "",
+            "via": f"{dialect(carried_version[0]).tables.title} {carried_version[1]}" if carried_version else "",
             "source": release.carries_source or "",
         }

@@ -11,10 +11,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
-from specgate.dialects.onnx.file.schema import STORED
+from specgate.dialects.onnx.file.schema import DATA_FIELDS
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.inference import tensor_type
-from specgate.dialects.onnx.lint.types import contradictions, known_type, merge_types, nameless
+from specgate.dialects.onnx.lint.types import contradictions, known_type, merge_types, without_invented_names
 from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
 from specgate.runtimes.onnxruntime.reinference import OwnSizes
 from specgate.runtimes.onnxruntime.size_lists import Inference, Row
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     KnownTypes = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["Teller", "inference_of", "known_sizes"]
+__all__ = ["ValueFacts", "inference_of", "known_sizes"]
 
 #: Element types of lists of sizes.
-_COUNTING: Final = frozenset({"INT64", "INT32"})
-_AT: Final = (None, "", None)
+_SIZE_LIST_TYPES: Final = frozenset({"INT64", "INT32"})
+_NO_PLACE: Final = (None, "", None)
 
 
-class Teller:
+class ValueFacts:
     """Shapes and constants of one model that inference does not give.
 
     types: lint's inferred types. scope: descriptions of the main graph's values, in particular of constants.
@@ -60,11 +60,9 @@ class Teller:
         self.stated: dict[str, OnnxType] = {}
         self.fixed: KnownTypes = {}
         self._collect_stated()
-        unsized = self.facts.unsized_at(self.opset)
-        if unsized and unsized & {node.op_type for node in graph.nodes}:
-            names = (
-                n for node in graph.nodes if node.op_type in unsized and not node.domain for n in node.outputs if n
-            )
+        ports = self.facts.unranked_operators(self.opset)
+        if ports and ports & {node.op_type for node in graph.nodes}:
+            names = (n for node in graph.nodes if node.op_type in ports and not node.domain for n in node.outputs if n)
             self.fixed |= {name: _rankless(self.main.get(name)) for name in names}
 
     def _collect_stated(self) -> None:
@@ -84,11 +82,11 @@ class Teller:
                 merged[key] = _merge_stated(kind, type_)
             if (facts := merged[key]) is None:
                 continue
-            known, contradictory, more, named = facts
-            if more:
+            known, contradictory, more_infos, name_list = facts
+            if more_infos:
                 self.better.add(name)
-            elif named is not None:
-                self.named[name] = named
+            elif name_list is not None:
+                self.named[name] = name_list
             if not contradictory:
                 stated[name] = known
             elif type_ is not None and known.elem_type == type_.elem_type:
@@ -116,7 +114,7 @@ class Teller:
         types: the last inferred types. doubting: they are lint's, and may depend on a list of sizes that is unknown to
         the runtime.
         """
-        result = _Round(self, types.get(id(self.graph), {}))
+        result = _FactRound(self, types.get(id(self.graph), {}))
         for node in self.graph.nodes if doubting else self.valued:
             value = None
             if node.op_type in self.facts.values:
@@ -139,23 +137,23 @@ class Teller:
 
     def _with_stated(self, name: str, kind: OnnxType) -> OnnxType:
         """Return an inferred type of an own operator, merged with the stated one."""
-        stated = self.infos.get(name)
-        if stated is None or stated.kind != "tensor":
+        stated_info = self.infos.get(name)
+        if stated_info is None or stated_info.kind != "tensor":
             return kind
-        if stated.elem_type != kind.elem_type:
-            return stated  # for which the runtime rejects the node
-        if stated.shape is None:
+        if stated_info.elem_type != kind.elem_type:
+            return stated_info  # for which the runtime rejects the node
+        if stated_info.shape is None:
             return kind
-        return _common_type(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
+        return _common_type(stated_info, kind) if any(contradictions("", stated_info, kind, _NO_PLACE)) else kind
 
 
-class _Round:
+class _FactRound:
     """Known values of a model's main graph in one round.
 
     types: the last inferred types. doubtful: values that lint may know better.
     """
 
-    def __init__(self, teller: Teller, types: Mapping[str, OnnxType]) -> None:
+    def __init__(self, teller: ValueFacts, types: Mapping[str, OnnxType]) -> None:
         self.types, self.scope, self.lists, self.tensors = types, teller.scope, teller.lists, teller.tensors
         self.known_types: KnownTypes = dict(teller.fixed)
         self.values: dict[str, Value] = {}
@@ -200,12 +198,12 @@ class _Round:
         """Record a list of sizes, or a single size, that a node computes."""
         self.values[name] = value
         kind = self.types.get(name)
-        if kind is not None and kind.elem_type in _COUNTING and name not in self.known_types:
+        if kind is not None and kind.elem_type in _SIZE_LIST_TYPES and name not in self.known_types:
             self.known_types[name] = _constant(name, kind, value)
 
 
 def _counts(kind: OnnxType) -> bool:
-    return kind.elem_type in _COUNTING and (kind.shape is None or len(kind.shape) < 2)
+    return kind.elem_type in _SIZE_LIST_TYPES and (kind.shape is None or len(kind.shape) < 2)
 
 
 def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
@@ -213,7 +211,7 @@ def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
     dims = tuple(size for size in kind.shape or () if isinstance(size, int))
     if kind.shape is None or len(dims) < len(kind.shape) or prod(dims) != len(value.elements):
         return kind
-    assert kind.elem_type in STORED  # noqa: S101  # holds for all of _COUNTING
+    assert kind.elem_type in DATA_FIELDS  # noqa: S101  # holds for all of _COUNTING
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
 
 
@@ -225,19 +223,19 @@ def _merge_stated(kind: OnnxType | None, type_: OnnxType | None) -> tuple[OnnxTy
     """
     if kind is None or kind.kind != "tensor" or kind.shape is None or type_ is None or type_.kind != "tensor":
         return None
-    if any(contradictions("", kind, type_, _AT)):
+    if any(contradictions("", kind, type_, _NO_PLACE)):
         return kind, True, False, None
     return (kind, False, *_merge_sizes(kind, type_))
 
 
-def _merge_sizes(stated: OnnxType, type_: OnnxType) -> tuple[bool, OnnxType | None]:
+def _merge_sizes(stated_type: OnnxType, type_: OnnxType) -> tuple[bool, OnnxType | None]:
     """Return whether the file adds a size to a type, and the merged type.
 
     The merged type includes symbolic sizes, and is None if it does not differ. The types must be consistent.
     """
-    kept = nameless(type_)
-    both = merge_types(nameless(stated), kept)
-    return known_sizes(both) != known_sizes(kept), None if both == kept else both
+    inferred_type = without_invented_names(type_)
+    merged_type = merge_types(without_invented_names(stated_type), inferred_type)
+    return known_sizes(merged_type) != known_sizes(inferred_type), None if merged_type == inferred_type else merged_type
 
 
 def _rankless(kind: OnnxType | None) -> OnnxType:
@@ -269,18 +267,18 @@ def inference_of(release: str) -> Inference:
 
     release: "1.24" or "1.24.4"; raises InputError for an unknown one.
     """
-    at = release_position(release)
+    position = release_position(release)
     raw = runtime_tables()["inference"]
     values: dict[str, list[Row]] = {}
-    for entry in _applicable_entries(raw["values"], at):
+    for entry in _applicable_entries(raw["values"], position):
         for name, (first, last) in entry["operators"].items():
             values.setdefault(name, []).append(Row(first, last, entry["of"], entry["by"], entry["gives"]))
-    unsized: dict[str, list[tuple[int, int | None]]] = {}
-    for entry in _applicable_entries(raw["unsized"], at):
+    unsized_ports: dict[str, list[tuple[int, int | None]]] = {}
+    for entry in _applicable_entries(raw["unsized"], position):
         for name, (first, last) in entry["operators"].items():
-            unsized.setdefault(name, []).append((first, last))
-    return Inference(values, unsized)
+            unsized_ports.setdefault(name, []).append((first, last))
+    return Inference(values, unsized_ports)
 
 
-def _applicable_entries(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
-    return (entry for entry in entries if entry["first"] <= at <= entry["last"])
+def _applicable_entries(entries: Iterable[Mapping[str, Any]], position: int) -> Iterable[Mapping[str, Any]]:
+    return (entry for entry in entries if entry["first"] <= position <= entry["last"])

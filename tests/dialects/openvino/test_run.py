@@ -69,7 +69,7 @@ def test_a_result_without_a_tensor_name_goes_by_its_own(model):
         ({"x": X[:, :2]}, r"shape \[2, 2\], but \['\?', 3\] is declared"),
     ],
 )
-def test_inputs_are_held_against_their_parameters(model, arrays, words):
+def test_inputs_are_compared_with_their_parameters(model, arrays, words):
     with pytest.raises(InputError, match=words):
         specgate.execute(str(model), arrays)
 

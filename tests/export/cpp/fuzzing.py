@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.native.marshal import _OPERATOR_HEAD, _Writer
 from specgate.errors import Error, InputError
-from specgate.generate.seeds import concrete, counterexamples_at, examples_at
+from specgate.generate.seeds import counterexamples_at, examples_at, make_concrete
 from specgate.spec.tables import dialect
 from tests.export.cpp.native import compiler
 
@@ -67,7 +67,7 @@ def images(operators: Sequence[str]) -> Iterator[bytes]:
             writer = _Headed()
             root = writer.room(_OPERATOR_HEAD)
             try:
-                writer.operator(concrete(descriptor), root, "", 0)
+                writer.operator(make_concrete(descriptor), root, "", 0)
             except Error:
                 continue
             lists = writer.pointers, writer.nulls, writer.heads

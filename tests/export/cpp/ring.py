@@ -21,7 +21,7 @@ from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.oracle.oracle import DirectMLOracle
 from specgate.errors import Error
-from specgate.generate.seeds import concrete, counterexamples_at, examples_at
+from specgate.generate.seeds import counterexamples_at, examples_at, make_concrete
 from specgate.spec.tables import dialect
 from tests.export.cpp.campaign import draw_cases
 
@@ -70,13 +70,13 @@ def without_pointers(operator: str, result: Image) -> Iterator[Question]:
 def questions(spec: OperatorSpec, level: str, cases: int, seed: int = 0) -> Iterator[Question]:
     """Yield the questions about one operator."""
     random = Random(f"{spec.name} {seed}")
-    for descriptor in (*draw_cases(spec, level, cases, random), *map(concrete, counterexamples_at(spec, level))):
+    for descriptor in (*draw_cases(spec, level, cases, random), *map(make_concrete, counterexamples_at(spec, level))):
         try:
             yield Question(spec.name, "drawn", image(descriptor))
         except Error:  # structures cannot hold it
             continue
     for example in list(examples_at(spec, level))[:EXAMPLES]:
-        yield from without_pointers(spec.name, image(concrete(example)))
+        yield from without_pointers(spec.name, image(make_concrete(example)))
 
 
 class Ring:

@@ -10,7 +10,7 @@ from specgate.dialects.directml.cpp.comparison import Comparison
 from specgate.dialects.directml.cpp.compilers import compilers
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.oracle.install import install_command, status
-from specgate.generate.seeds import concrete, examples_at
+from specgate.generate.seeds import examples_at, make_concrete
 from specgate.spec.tables import dialect
 from tests.export.cpp.ring import Ring, questions
 
@@ -54,7 +54,7 @@ def test_what_the_library_answers_and_nothing_that_crashes_it(level: str, tmp_pa
 
 def test_times_are_of_one_process(level: str, tmp_path: Path) -> None:
     spec = dialect("directml").operator("ONE_HOT")
-    (descriptor, *_) = map(concrete, examples_at(spec, level))
+    (descriptor, *_) = map(make_concrete, examples_at(spec, level))
     neighbour = Comparison(tmp_path, level, operators=["ONE_HOT"], flags=["-O0"])
     (times,) = neighbour.times([image(descriptor)], 1)
     assert min(times.accepting, times.checking, times.creating) > 0

@@ -75,7 +75,7 @@ def rules() -> Iterator[Rule]:
     levels = Levels(table, table.levels)
     for name in table.operators:
         spec = table.operator(name)
-        yield from (*spec.scope.defines.values(), *spec.whens)
+        yield from (*spec.scope.defines.values(), *spec.conditions)
         for resolved in levels.sides(spec).values():
             for form in (*resolved.rules, *resolved.tensor_rules):
                 yield from (rule for rule in (form.require, form.when) if rule is not None)

@@ -13,7 +13,7 @@ from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.reader import read
 from specgate.errors import InputError, NoTable
-from specgate.generate.seeds import concrete, counterexamples_at
+from specgate.generate.seeds import counterexamples_at, make_concrete
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from tests.export.cpp.campaign import Campaign
@@ -144,7 +144,7 @@ def test_what_libraries_crash_on_is_rejected_without_asking_them(native: Native,
         for d in counterexamples_at(spec, level)
         if {f.id for f in check_at(d, level).findings} == {f"directml/{operator}/{CRASHING[operator]}"}
     ]
-    result, questions, message = native.create(place_model(image(concrete(crashing))), level, refusing=False)
+    result, questions, message = native.create(place_model(image(make_concrete(crashing))), level, refusing=False)
     assert (result, questions) == (0x80070057, 0)
     assert message.startswith("CreateOperator was not called")
     assert CRASHING[operator] in message

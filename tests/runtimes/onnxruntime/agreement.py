@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import specgate
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.linting.input_source import InputSource
-from specgate.runtimes.onnxruntime.conform.cases import fitting_feeds, graph_cases, node_cases, unfit
+from specgate.runtimes.onnxruntime.conform.cases import breaks_rule, fitting_feeds, graph_cases, node_cases
 from specgate.runtimes.onnxruntime.oracle.cpu_child import NotFed, feeds_of
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
@@ -101,7 +101,7 @@ def _arrays(model: bytes, descriptor: Descriptor | None, level: str, target: str
         runtime = parse_target(target).runtime
         assert runtime is not None
         feeds = fitting_feeds(descriptor, level)
-        fitting = [feed for feed in feeds if not unfit(descriptor, level, feed, runtime.release)]
+        fitting = [feed for feed in feeds if not breaks_rule(descriptor, level, feed, runtime.release)]
         if not fitting:
             return None
         names = {info.name for info in _inputs(model)}

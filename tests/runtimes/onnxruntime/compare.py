@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.runtimes.onnxruntime.conform.compare import normal
+from specgate.runtimes.onnxruntime.conform.compare import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -106,8 +106,8 @@ def _hold_operators(differences: Differences, record: Mapping[str, Any], nodes: 
         if any(node.lowered is None for node in items):
             differences.left_out[f"what {creation} nodes become is not known"] += 1
             continue
-        ours = [normal(write_dict(item)) for node in items for item in node.lowered]
-        truth = [normal(each["descriptor"]) for each in record["operators"] if each["deferred"] is deferred]
+        ours = [normal_form(write_dict(item)) for node in items for item in node.lowered]
+        truth = [normal_form(each["descriptor"]) for each in record["operators"] if each["deferred"] is deferred]
         if truth or ours or not deferred:
             differences.hold(f"{creation} operators", record["operator"], truth, ours, where)
 

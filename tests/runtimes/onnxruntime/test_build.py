@@ -128,7 +128,7 @@ def test_tables_are_rebuilt_when_a_file_changed(folder, monkeypatch) -> None:
     specs.mkdir()
     folder.rename(specs / "scratch")
     monkeypatch.setattr(store, "CHECKOUT", specs)
-    monkeypatch.setattr(store, "_SHIPPED", folder.parent / "compiled")
+    monkeypatch.setattr(store, "_BUILT_IN_FOLDER", folder.parent / "compiled")
     built: list[Any] = []
 
     def build(place: Path) -> dict[str, Any]:

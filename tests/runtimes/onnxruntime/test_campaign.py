@@ -12,8 +12,8 @@ import pytest
 
 from specgate.descriptors.read import read_dict
 from specgate.runtimes.onnxruntime.conform.cases import NODE, levels
-from specgate.runtimes.onnxruntime.conform.compare import normal
-from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
+from specgate.runtimes.onnxruntime.conform.compare import normal_form
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, CreatedOperator, Placed
 from specgate.spec.tables import dialect
 from tests.runtimes.onnxruntime import campaign
 from tests.runtimes.onnxruntime.campaign import ask, models, write
@@ -33,9 +33,9 @@ class Oracle:
     def ask(self, models):
         self.asked += models
         logged = {"type": RELU["type"], "desc": {k: v | {"TotalTensorSizeInBytes": 8} for k, v in RELU["desc"].items()}}
-        return [Answer("created", nodes=(Placed(NODE, "Relu", "DirectML"),), operators=(Created(logged, 0, 0),))] * len(
-            models
-        )
+        return [
+            Answer("created", nodes=(Placed(NODE, "Relu", "DirectML"),), operators=(CreatedOperator(logged, 0, 0),))
+        ] * len(models)
 
 
 def test_models_are_of_each_version_and_carry_their_constants():
@@ -177,4 +177,4 @@ def test_what_is_not_known_is_not_compared():
     ],
 )
 def test_what_says_the_same_is_alike(item, other, same):
-    assert (normal(item) == normal(other)) is same
+    assert (normal_form(item) == normal_form(other)) is same

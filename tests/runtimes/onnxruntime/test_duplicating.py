@@ -16,7 +16,7 @@ from specgate.linting.model import graph_of
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime.conform.compare import compare
 from specgate.runtimes.onnxruntime.minimum import level_minimum
-from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, CreatedOperator, Placed
 from specgate.runtimes.onnxruntime.qdq_duplication import duplicate_nodes, duplicating
 from specgate.targets import parse_target
 from tests.linting.models import BOOL, FLOAT, graph, helper, info, model, onnx, relu
@@ -357,7 +357,7 @@ def test_a_campaign_counts_what_was_added():
     nodes = [("dq", "DequantizeLinear"), *((name, "Relu") for name in "abc")]
     nodes += [(f"dq/duplicated{end}", "DequantizeLinear") for end in ("", "_token_1")]
     operators = tuple(
-        Created(write_dict(descriptor), 0, at)
+        CreatedOperator(write_dict(descriptor), 0, at)
         for at, placed in enumerate(placement.every)
         for descriptor in placed.lowered or ()
     )

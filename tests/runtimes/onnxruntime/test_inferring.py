@@ -8,8 +8,8 @@ from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer import inference
 from specgate.dialects.onnx.infer.inference import Questions
-from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.lint.graph import onnx_units, reread
+from specgate.dialects.onnx.infer.process import InferenceFailure
+from specgate.dialects.onnx.lint.graph import onnx_units, walk_again
 from specgate.linting.settings import LintSettings
 from specgate.runtimes.onnxruntime import reinference
 from specgate.runtimes.onnxruntime.shape_inference import as_inferred
@@ -73,7 +73,7 @@ def test_lists_decide_on_sizes_that_make_lists():
     assert sizes(deep, "1.18.0") == [None, None, None]
 
 
-def test_what_lint_knows_of_a_part_of_a_list_is_not_taken_over():
+def test_what_lint_knows_of_a_part_of_a_list_is_overruled():
     nodes = f"{PICKED} c = Concat<axis = 0>(u, rest) r = Reshape(x, c) q = Shape(r) y = ConstantOfShape(q)"
     own = source(nodes)
     assert own.scopes[id(own.model.graph)]["y"].sizes[0] == 3  # as the onnx package infers
@@ -114,7 +114,7 @@ def test_a_model_without_lists_of_sizes_is_not_asked_about_again(monkeypatch):
 
 def test_without_an_answer_all_stays_as_it_was(monkeypatch):
     def fail(*_):
-        raise Failed("no answer")
+        raise InferenceFailure("no answer")
 
     monkeypatch.setattr(reinference, "infer_question", fail)
     own = source(f"{LISTED} y = ConstantOfShape(s)")
@@ -177,7 +177,7 @@ def test_a_type_that_is_declared_stays_where_nothing_follows():
         (OnnxType("tensor"), ("FLOAT", ("n",))),
         (OnnxType("tensor", "FLOAT", (2,)), ("FLOAT", (2,))),
     ):
-        read = reread(own, {id(own.model.graph): {"y": type_}})
+        read = walk_again(own, {id(own.model.graph): {"y": type_}})
         tensor = read.scopes[id(read.model.graph)]["y"]
         assert (
             tensor.type,

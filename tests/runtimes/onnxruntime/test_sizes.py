@@ -6,7 +6,7 @@ import pytest
 
 from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxNode
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.size_lists import WAYS, Value
+from specgate.runtimes.onnxruntime.size_lists import METHODS, Value
 from specgate.runtimes.onnxruntime.value_facts import inference_of
 
 NEW, OLD = inference_of("1.24.4"), inference_of("1.23.2")
@@ -83,7 +83,7 @@ def test_an_operator_of_another_domain_gives_nothing():
 
 def test_lists_and_numbers_stay_small():
     many = [list(range(200)), list(range(200))]
-    assert len(WAYS["joined"](many, slice(None)) or ()) == 400
+    assert len(METHODS["joined"](many, slice(None)) or ()) == 400
     long = {"a": Value("list", tuple(range(200))), "huge": Value("number", (2**62,))}
     for operator, name in (("Concat", "a"), ("Mul", "huge")):
         node = OnnxNode("", operator, "", "", [name, name], ["y"])
@@ -91,15 +91,15 @@ def test_lists_and_numbers_stay_small():
 
 
 def test_one_element_is_repeated():
-    assert WAYS["sum"]([[1, 2, 3], [10]], slice(None)) == (11, 12, 13)
-    assert WAYS["sum"]([[1, 2, 3], [1, 2]], slice(None)) is None
+    assert METHODS["sum"]([[1, 2, 3], [10]], slice(None)) == (11, 12, 13)
+    assert METHODS["sum"]([[1, 2, 3], [1, 2]], slice(None)) is None
 
 
 def test_ranks_that_stay_unknown_go_by_release_and_opset():
-    assert NEW.unsized_at(14) == OLD.unsized_at(14) == {"GreaterOrEqual", "LessOrEqual"}
-    assert NEW.unsized_at(17) == frozenset()
-    assert OLD.unsized_at(17) == {"GreaterOrEqual", "LessOrEqual"}
-    assert OLD.unsized_at(11) == frozenset()
+    assert NEW.unranked_operators(14) == OLD.unranked_operators(14) == {"GreaterOrEqual", "LessOrEqual"}
+    assert NEW.unranked_operators(17) == frozenset()
+    assert OLD.unranked_operators(17) == {"GreaterOrEqual", "LessOrEqual"}
+    assert OLD.unranked_operators(11) == frozenset()
 
 
 def test_a_release_that_does_not_exist_is_named():

@@ -10,7 +10,7 @@ from specgate.dialects.directml.cpp.levels import group_levels
 from specgate.dialects.directml.cpp.lines import quote_literal
 from specgate.dialects.directml.cpp.values import Untranslatable, Value, make_integer, real, truth
 from specgate.dialects.directml.native.abi import abi
-from specgate.validate.fixes import one_of
+from specgate.validate.fixes import format_choices
 from specgate.validate.message import list_words
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Cells:
             verb, many = ("to", "those values") if ranks is None else ("the type", "those types")
             texts = ("", "", ranks or "")
             if words:
-                texts = (list_words(words), one_of(verb, words, many), ranks or "")
+                texts = (list_words(words), format_choices(verb, words, many), ranks or "")
             literals = ", ".join(quote_literal(text if self.text else "") for text in texts)
             rows.append(f"    {{supported + {start}, {len(words)}, {literals}}},")
         numbers_of_all = [str(number) for numbers in starts for number in numbers]

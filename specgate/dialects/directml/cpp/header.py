@@ -14,7 +14,7 @@ from specgate.dialects.directml.cpp.sentences import sentence_lines
 from specgate.dialects.directml.cpp.structures import Words, structure, structure_name
 from specgate.spec.tables import dialect
 from specgate.validate.device import capabilities, required_capabilities
-from specgate.validate.fixes import FAR, cast_distance, describe_loss
+from specgate.validate.fixes import MAX_DISTANCE, cast_distance, describe_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -157,7 +157,7 @@ class _Writer:
         if kind is None or other is None:
             return '{0xffff, ""}'
         lossy, family, narrow, width = cast_distance(kind, other, self.levels.dialect)
-        distance = 0xFFFF if family == FAR else lossy << 12 | family << 9 | narrow << 8 | width
+        distance = 0xFFFF if family == MAX_DISTANCE else lossy << 12 | family << 9 | narrow << 8 | width
         loss = describe_loss(kind, other, self.levels.dialect) if self.text else ""
         return f"{{{distance:#x}, {quote_literal(loss)}}}"
 

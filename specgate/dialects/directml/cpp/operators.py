@@ -121,7 +121,7 @@ class Functions:
         The first row whose condition holds applies.
         """
         table, body, before = [], [], ""
-        for when in {rule.text: rule for rule in spec.whens}.values():
+        for when in {rule.text: rule for rule in spec.conditions}.values():
             resolved_by_stretch = {
                 stretch: case.resolved
                 for stretch, resolved in sides.items()
@@ -146,7 +146,7 @@ class Functions:
 
 def case_field(spec: OperatorSpec) -> int:
     """Return the position of the field at which a missing row is reported."""
-    read = {name for when in spec.whens for name in when.fields}
+    read = {name for when in spec.conditions for name in when.fields}
     return next((number for number, name in enumerate(spec.fields) if name in read), 0)
 
 

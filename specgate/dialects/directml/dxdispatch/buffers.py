@@ -130,16 +130,16 @@ def plan_buffer(resource: DxResource, folder: str, place: str, budget: int, *, r
     """
     if resource.extra.get("initialValuesOffsetInBytes"):
         raise InputError("initialValuesOffsetInBytes is not supported, and DxDispatch itself ignores it", place=place)
-    count, kind, make = _content(resource, folder, place, budget, read_outside=read_outside)
+    count, kind, make_content = _content(resource, folder, place, budget, read_outside=read_outside)
     dtype = np.dtype(np.uint8) if kind is None else _dtype(kind)
     size = count * dtype.itemsize
-    declared = size if resource.size_in_bytes is None else resource.size_in_bytes
-    if declared < size:
-        raise InputError(f"sizeInBytes is {declared}, but the initial values need {size} bytes", place=place)
-    whole = (declared + 3) // 4 * 4
-    if whole > budget:
-        raise InputError(f"needs {whole} bytes, but only {budget} bytes of the limit are left", place=place)
-    return Plan(kind, size, declared, whole, make)
+    declared_size = size if resource.size_in_bytes is None else resource.size_in_bytes
+    if declared_size < size:
+        raise InputError(f"sizeInBytes is {declared_size}, but the initial values need {size} bytes", place=place)
+    padded_size = (declared_size + 3) // 4 * 4
+    if padded_size > budget:
+        raise InputError(f"needs {padded_size} bytes, but only {budget} bytes of the limit are left", place=place)
+    return Plan(kind, size, declared_size, padded_size, make_content)
 
 
 def _content(
@@ -173,17 +173,19 @@ def _content(
 def _numbers(values: Sequence[Any], kind: str) -> NDArray[Any]:
     if not kind.startswith("FLOAT"):
         return np.array(values, _dtype(kind))
-    wide = np.array([float(value) for value in values], np.float64)
+    wide_values = np.array([float(value) for value in values], np.float64)
     with np.errstate(over="ignore"):
-        return _half(wide.astype(np.float32)) if kind == "FLOAT16" else wide.astype(_dtype(kind))
+        return (
+            _truncate_to_half(wide_values.astype(np.float32)) if kind == "FLOAT16" else wide_values.astype(_dtype(kind))
+        )
 
 
-def _half(values: NDArray[np.float32]) -> NDArray[np.float16]:
+def _truncate_to_half(values: NDArray[np.float32]) -> NDArray[np.float16]:
     """Round float32 toward zero to float16; 65536 and above become infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        near = values.astype(np.float16)
-        too_far = (np.abs(near.astype(np.float32)) > np.abs(values)) & (np.abs(values) < 65536)
-        result: NDArray[np.float16] = np.where(too_far, np.nextafter(near, np.float16(0)), near)
+        rounded = values.astype(np.float16)
+        too_far = (np.abs(rounded.astype(np.float32)) > np.abs(values)) & (np.abs(values) < 65536)
+        result: NDArray[np.float16] = np.where(too_far, np.nextafter(rounded, np.float16(0)), rounded)
         return result
 
 
@@ -198,11 +200,11 @@ def _sequence(start_and_delta: NDArray[Any], count: int) -> NDArray[Any]:
     with np.errstate(all="ignore"):
         if result.dtype != np.float16:
             return np.add.accumulate(result, dtype=result.dtype, out=result)
-        for at in range(1, count):  # repeats after at most 65536 values
-            start, before = _half(start.astype(np.float32) + delta.astype(np.float32)), start
-            result[at] = start[0]
+        for index in range(1, count):  # repeats after at most 65536 values
+            start, before = _truncate_to_half(start.astype(np.float32) + delta.astype(np.float32)), start
+            result[index] = start[0]
             if start[0] == before[0] or np.isnan(start[0]):
-                result[at:] = start
+                result[index:] = start
                 break
     return result
 
@@ -273,10 +275,10 @@ def needed_bytes(tensor: TensorDesc, place: str) -> int:
     if tensor.strides is not None and len(tensor.strides) != len(sizes):
         raise InputError(f"has {len(tensor.strides)} strides for {len(sizes)} sizes", place=place)
     least = minimum_size(_bits(tensor, place), sizes, tensor.strides)
-    declared = least if tensor.size_in_bytes is None else tensor.size_in_bytes
-    if declared < least:
-        raise InputError(f"needs {least} bytes, but {declared} are declared", place=place)
-    return declared
+    declared_size = least if tensor.size_in_bytes is None else tensor.size_in_bytes
+    if declared_size < least:
+        raise InputError(f"needs {least} bytes, but {declared_size} are declared", place=place)
+    return declared_size
 
 
 def _sizes(tensor: TensorDesc, place: str) -> tuple[int, ...]:
@@ -316,16 +318,16 @@ def scatter_tensor(array: NDArray[Any], data: NDArray[np.uint8], tensor: TensorD
     if overlapping(sizes, tensor.strides):
         raise InputError(f"the strides {list(tensor.strides or ())} let elements of an output overlap", place=place)
     elements = _elements(data, tensor, sizes, place).copy()  # includes the gaps, which are written back unchanged
-    undefined = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
-    plain = np.ma.getdata(array)
-    if undefined is not None:
-        plain = np.where(undefined, gather(elements, sizes, tensor.strides), plain)
-    scatter(plain, elements, tensor.strides)
+    undefined_mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    plain_array = np.ma.getdata(array)
+    if undefined_mask is not None:
+        plain_array = np.where(undefined_mask, gather(elements, sizes, tensor.strides), plain_array)
+    scatter(plain_array, elements, tensor.strides)
     if _bits(tensor, place) == 4:
         _pack(elements, data)
     else:
         data[: elements.nbytes].view(elements.dtype.newbyteorder("<"))[...] = elements
-    return 0 if undefined is None else int(np.count_nonzero(undefined))
+    return 0 if undefined_mask is None else int(np.count_nonzero(undefined_mask))
 
 
 def _elements(data: NDArray[np.uint8], tensor: TensorDesc, sizes: tuple[int, ...], place: str) -> NDArray[Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["dispatching"]
 
 #: Outputs of at most this many bytes are printed after the dispatch.
-_PRINTED: Final = 1024
+_MAX_PRINTED_BYTES: Final = 1024
 
 
 def dispatching(descriptors: Sequence[Descriptor]) -> DxModel:
@@ -36,21 +36,21 @@ def dispatching(descriptors: Sequence[Descriptor]) -> DxModel:
 
 
 def _add(model: DxModel, name: str, descriptor: Descriptor) -> None:
-    owned = dialect("directml").tables.flags["OWNED_BY_DML"]
+    owned_flag = dialect("directml").tables.flags["OWNED_BY_DML"]
     dispatchable = DxDispatchable("directml", descriptor.operator, descriptor)
     command = DxCommand("dispatch", dispatchable=name)
     model.dispatchables[name] = dispatchable
     model.commands.append(command)
     for kind in ("input", "output"):
         for point, tensors in bind_points(descriptor, kind).items():
-            early = kind == "input" and all((tensor.flags or 0) & owned for tensor in tensors)
-            bindings = dispatchable.bindings if early else command.bindings
+            is_owned_input = kind == "input" and all((tensor.flags or 0) & owned_flag for tensor in tensors)
+            bindings = dispatchable.bindings if is_owned_input else command.bindings
             bindings[point] = bound = []
             for index, tensor in enumerate(tensors):
                 resource = f"{name}.{point}" if len(tensors) == 1 else f"{name}.{point}[{index}]"
                 model.resources[resource] = new_resource = _resource(tensor, point)
                 bound.append(DxBinding(resource))
-                if kind == "output" and new_resource.initial["valueCount"] <= _PRINTED:
+                if kind == "output" and new_resource.initial["valueCount"] <= _MAX_PRINTED_BYTES:
                     model.commands.append(DxCommand("print", resource=resource))
 
 

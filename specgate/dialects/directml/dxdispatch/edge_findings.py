@@ -121,8 +121,8 @@ def edge_findings(document: Mapping[str, Any], file: str) -> Iterator[Finding]:
         if dispatchable.kind == GRAPH:
             desc = dispatchable.raw.get("desc") or dispatchable.raw.get("Desc") or {}
             descriptors_by_name = {key: other.descriptor for key, other in model.dispatchables.items()}
-            at = Location(file, None, place_of("dispatchables", name), GRAPH)
-            yield from broken_edges(list(_nodes(desc, descriptors_by_name)), list(_edges(desc)), at)
+            location = Location(file, None, place_of("dispatchables", name), GRAPH)
+            yield from broken_edges(list(_nodes(desc, descriptors_by_name)), list(_edges(desc)), location)
 
 
 def _nodes(desc: Mapping[str, Any], descriptors_by_name: Mapping[str, Descriptor | None]) -> Iterator[GraphNode]:
@@ -134,9 +134,9 @@ def _nodes(desc: Mapping[str, Any], descriptors_by_name: Mapping[str, Descriptor
 
 def _edges(desc: Mapping[str, Any]) -> Iterator[Edge]:
     for index, edge in enumerate(desc.get("InputEdges", [])):
-        yield Edge(f"InputEdges[{index}]", None, _goal(edge), edge["GraphInputIndex"])
+        yield Edge(f"InputEdges[{index}]", None, _edge_target(edge), edge["GraphInputIndex"])
     for index, edge in enumerate(desc.get("IntermediateEdges", [])):
-        yield Edge(f"IntermediateEdges[{index}]", _source(edge), _goal(edge))
+        yield Edge(f"IntermediateEdges[{index}]", _source(edge), _edge_target(edge))
     for index, edge in enumerate(desc.get("OutputEdges", [])):
         yield Edge(f"OutputEdges[{index}]", _source(edge), None, edge["GraphOutputIndex"])
 
@@ -145,14 +145,14 @@ def _source(edge: Mapping[str, Any]) -> tuple[int, int]:
     return edge["FromNodeIndex"], edge["FromNodeOutputIndex"]
 
 
-def _goal(edge: Mapping[str, Any]) -> tuple[int, int]:
+def _edge_target(edge: Mapping[str, Any]) -> tuple[int, int]:
     return edge["ToNodeIndex"], edge["ToNodeInputIndex"]
 
 
-def broken_edges(nodes: Sequence[GraphNode], edges: Sequence[Edge], at: Location) -> Iterator[Finding]:
-    """Yield findings on the edges of a graph. at: the graph's location."""
-    for rule, where, message in _Graph(nodes, edges).iterate_broken_rules():
-        yield Finding(f"{NAME}/model/{rule}", _severity(rule), message, where, location=at)
+def broken_edges(nodes: Sequence[GraphNode], edges: Sequence[Edge], location: Location) -> Iterator[Finding]:
+    """Yield findings on the edges of a graph. location: the graph's location."""
+    for rule, place, message in _Graph(nodes, edges).iterate_broken_rules():
+        yield Finding(f"{NAME}/model/{rule}", _severity(rule), message, place, location=location)
 
 
 def _severity(rule: str) -> Severity:
@@ -206,20 +206,20 @@ class _Graph:
             before = first.setdefault(edge.end, goal)
             yield from _other_bytes(edge.where, before, goal)
             if before[1].owned != goal[1].owned:
-                owned, other = (before[0], goal[0]) if before[1].owned else (goal[0], before[0])
-                text = f"one graph input fills both {owned}, which is OWNED_BY_DML, and {other}, which is not"
+                owned_tensor, other = (before[0], goal[0]) if before[1].owned else (goal[0], before[0])
+                text = f"one graph input fills both {owned_tensor}, which is OWNED_BY_DML, and {other}, which is not"
                 yield "edge-owned", edge.where, text
 
     def _counts(self) -> Iterator[tuple[str, str, str]]:
         """Yield unconnected tensors, and inputs and outputs with several edges."""
-        read = Counter(edge.goal for edge in (*self.input_edges, *self.between) if edge.goal is not None)
-        written = {edge.source for edge in (*self.output_edges, *self.between)}
+        read_counts = Counter(edge.goal for edge in (*self.input_edges, *self.between) if edge.goal is not None)
+        written_ports = {edge.source for edge in (*self.output_edges, *self.between)}
         for index, slots in enumerate(self.inputs):
             for place, slot in enumerate(slots or ()):
-                if (slot.tensor is not None or not slot.optional) and (index, place) not in read:
+                if (slot.tensor is not None or not slot.optional) and (index, place) not in read_counts:
                     yield self._of_node("edge-missing", index, f"{slot.name} is not connected")
         for index, slots in enumerate(self.outputs):
-            left = [slot for place, slot in enumerate(slots or ()) if (index, place) not in written]
+            left = [slot for place, slot in enumerate(slots or ()) if (index, place) not in written_ports]
             if left and len(left) == len(slots or ()):
                 names = " or ".join(slot.name for slot in left)
                 yield self._of_node("edge-missing", index, f"no edge starts at {names}")
@@ -227,7 +227,7 @@ class _Graph:
                 for slot in left:
                     if not slot.optional:
                         yield self._of_node("edge-unused", index, f"{slot.name} is not connected")
-        for (index, place), count in sorted(read.items()):
+        for (index, place), count in sorted(read_counts.items()):
             if count > 1:
                 yield self._of_node("edge-twice", index, f"several edges fill input {place}")
         ends = Counter(edge.end for edge in self.output_edges)
@@ -247,20 +247,20 @@ class _Graph:
         for source, goal in steps:
             readers.setdefault(source, []).append(goal)
         waits = Counter(goal for _, goal in steps)
-        ready = [node for node in range(len(self.nodes)) if not waits[node]]
-        for node in ready:  # grows during the loop
+        ready_nodes = [node for node in range(len(self.nodes)) if not waits[node]]
+        for node in ready_nodes:  # grows during the loop
             for reader in readers.get(node, ()):
                 waits[reader] -= 1
                 if not waits[reader]:
-                    ready.append(reader)
-        return len(ready) < len(self.nodes)
+                    ready_nodes.append(reader)
+        return len(ready_nodes) < len(self.nodes)
 
 
-def _other_bytes(where: str, end: tuple[str, _Slot], other: tuple[str, _Slot]) -> Iterator[tuple[str, str, str]]:
+def _other_bytes(place: str, end: tuple[str, _Slot], other: tuple[str, _Slot]) -> Iterator[tuple[str, str, str]]:
     first, second = end[1].bytes, other[1].bytes
     if first is not None and second is not None and first != second:
         text = f"{end[0]} has {first} bytes and {other[0]} has {second}"
-        yield "edge-bytes", where, f"both must have the same TotalTensorSizeInBytes: {text}"
+        yield "edge-bytes", place, f"both must have the same TotalTensorSizeInBytes: {text}"
 
 
 def _slots(descriptor: Descriptor | None, kind: str) -> Sequence[_Slot] | None:
@@ -275,5 +275,5 @@ def _slots(descriptor: Descriptor | None, kind: str) -> Sequence[_Slot] | None:
         if member.count is None:
             slots.append(_Slot(member.name, result if isinstance(result, TensorDesc) else None, member.optional))
         elif isinstance(result, (list, tuple)):
-            slots += [_Slot(f"{member.name}[{i}]", each, optional=False) for i, each in enumerate(result)]
+            slots += [_Slot(f"{member.name}[{i}]", item, optional=False) for i, item in enumerate(result)]
     return slots

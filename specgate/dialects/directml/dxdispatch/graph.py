@@ -36,8 +36,8 @@ _INDICES: Final = {
 
 def graph_dispatchable(raw: Mapping[str, Any], bindings: dict[str, list[DxBinding]]) -> DxDispatchable:
     """Return the dispatchable of a graph in a file."""
-    why = "not checked: the program does not contain the description of this operator"
-    return DxDispatchable(GRAPH, GRAPH, no_table=why, raw=dict(raw), bindings=bindings)
+    reason = "not checked: the program does not contain the description of this operator"
+    return DxDispatchable(GRAPH, GRAPH, no_table=reason, raw=dict(raw), bindings=bindings)
 
 
 def check_graphs(model: DxModel) -> None:
@@ -57,28 +57,31 @@ def _check(raw: Mapping[str, Any], operators: Mapping[str, str], place: str) -> 
     for name in _EDGES:
         members = [member.name for member in _edge_members(name) if member.base == "uint"]
         for index, edge in enumerate(_get_list(desc, name, place)):
-            where = f"{place}.{name}[{index}]"
+            item_place = f"{place}.{name}[{index}]"
             if not isinstance(edge, dict):
-                raise InputError(f"expected an edge, found {format_value(edge)}", place=where)
-            _edge(edge, members, nodes, counts, where)
+                raise InputError(f"expected an edge, found {format_value(edge)}", place=item_place)
+            _parse_edge(edge, members, nodes, counts, item_place)
 
 
 def _edge_members(name: str) -> Sequence[Any]:
     return abi().graph(f"{name.removesuffix('Edges').upper()}_GRAPH_EDGE_DESC").members
 
 
-def _edge(
+def _parse_edge(
     edge: Mapping[str, Any], members: Sequence[str], nodes: Sequence[str], counts: Mapping[str, int], place: str
 ) -> None:
     for member in members:
-        number, of = _number(edge, member, place), _INDICES[member]
-        if of in counts:
-            most, what = counts[of], f"the graph's {of}"
+        number, collection = _number(edge, member, place), _INDICES[member]
+        if collection in counts:
+            limit, description = counts[collection], f"the graph's {collection}"
         else:
-            node = int(edge["ToNodeIndex" if of == "input" else "FromNodeIndex"])
-            most, what = _tensors(nodes[node], of), f"the {of}s of {nodes[node] or 'a constant'}"
-        if number >= most:
-            raise InputError(f"expected {member} below {most}, {what}, found {number}", place=place)
+            node = int(edge["ToNodeIndex" if collection == "input" else "FromNodeIndex"])
+            limit, description = (
+                _tensors(nodes[node], collection),
+                f"the {collection}s of {nodes[node] or 'a constant'}",
+            )
+        if number >= limit:
+            raise InputError(f"expected {member} below {limit}, {description}, found {number}", place=place)
 
 
 def _tensors(operator: str, kind: str) -> int:
@@ -133,8 +136,8 @@ def _get_list(desc: Mapping[str, Any], name: str, place: str) -> list[Any]:
         raise InputError(f"expected a list, found {format_value(result)}", place=f"{place}.{name}")
     count = desc.get(f"{name.removesuffix('s')}Count", len(result))
     if isinstance(count, bool) or count != len(result):
-        counted = f"{name.removesuffix('s')}Count"
-        raise InputError(f"{counted} is {format_value(count)}, but {name} has {len(result)} elements", place=place)
+        count_name = f"{name.removesuffix('s')}Count"
+        raise InputError(f"{count_name} is {format_value(count)}, but {name} has {len(result)} elements", place=place)
     return result
 
 

@@ -110,13 +110,13 @@ def write_dx_model(model: DxModel) -> dict[str, Any]:
 
 
 def _written_resource(resource: DxResource) -> dict[str, Any]:
-    written: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     if resource.data_type is not None or resource.kind == "list":
-        written["initialValuesDataType"] = resource.data_type or "UNKNOWN"
-    written["initialValues"] = resource.initial
+        document["initialValuesDataType"] = resource.data_type or "UNKNOWN"
+    document["initialValues"] = resource.initial
     if resource.size_in_bytes is not None:
-        written["sizeInBytes"] = resource.size_in_bytes
-    return {**written, **resource.extra}
+        document["sizeInBytes"] = resource.size_in_bytes
+    return {**document, **resource.extra}
 
 
 def _written_bindings(bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
@@ -127,34 +127,34 @@ def _written_bindings(bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]
 
 
 def _written_binding(binding: DxBinding) -> str | dict[str, Any]:
-    written: dict[str, Any] = {"name": binding.name}
+    document: dict[str, Any] = {"name": binding.name}
     if binding.element_offset:
-        written["elementOffset"] = binding.element_offset
+        document["elementOffset"] = binding.element_offset
     if binding.element_size:
-        written["elementSizeInBytes"] = binding.element_size
-    written.update(binding.extra)
-    return written if len(written) > 1 else binding.name
+        document["elementSizeInBytes"] = binding.element_size
+    document.update(binding.extra)
+    return document if len(document) > 1 else binding.name
 
 
 def _written_dispatchable(dispatchable: DxDispatchable) -> dict[str, Any]:
     if dispatchable.descriptor is None:
         return dict(dispatchable.raw)
-    written = {**reader.write(dispatchable.descriptor), **dispatchable.extra}
+    document = {**reader.write(dispatchable.descriptor), **dispatchable.extra}
     if dispatchable.bindings:
-        written["bindings"] = _written_bindings(dispatchable.bindings)
-    return written
+        document["bindings"] = _written_bindings(dispatchable.bindings)
+    return document
 
 
 def _written_command(command: DxCommand) -> dict[str, Any]:
-    written: dict[str, Any] = {"type": command.kind}
+    document: dict[str, Any] = {"type": command.kind}
     if command.kind == "dispatch":
-        written |= {"dispatchable": command.dispatchable, "bindings": _written_bindings(command.bindings)}
+        document |= {"dispatchable": command.dispatchable, "bindings": _written_bindings(command.bindings)}
     else:
-        written["resource"] = command.resource
+        document["resource"] = command.resource
     if command.verbose:
-        written["verbose"] = True
+        document["verbose"] = True
     if command.kind == "writeFile":
-        written["targetPath"] = command.target_path
+        document["targetPath"] = command.target_path
         if command.dimensions:
-            written["dimensions"] = list(command.dimensions)
-    return {**written, **command.extra}
+            document["dimensions"] = list(command.dimensions)
+    return {**document, **command.extra}

@@ -66,9 +66,9 @@ def _normal_fields(descriptor: Descriptor) -> dict[str, Any]:
     return {name: _value(value, infos[name], descriptor) for name, value in descriptor.fields.items()}
 
 
-def _value(value: Any, info: FieldInfo, of: Descriptor) -> Any:
+def _value(value: Any, info: FieldInfo, descriptor: Descriptor) -> Any:
     if isinstance(value, list | tuple) and not isinstance(value, TensorDesc):
-        return [_value(item, info, of) for item in value] if info.type in {"tensor[]", "operator[]"} else value
+        return [_value(item, info, descriptor) for item in value] if info.type in {"tensor[]", "operator[]"} else value
     if isinstance(value, TensorDesc):
         return value._replace(strides=value.strides or None, size_in_bytes=value.size_in_bytes or None)
     if isinstance(value, Descriptor):
@@ -76,25 +76,25 @@ def _value(value: Any, info: FieldInfo, of: Descriptor) -> Any:
         return replace(
             value, fields={n: part for n, part in _normal_fields(value).items() if infos[n].kind == "attribute"}
         )
-    if info.type_from is not None and of.fields.get(info.type_from) == "FLOAT16":
-        return _half(value)
+    if info.type_from is not None and descriptor.fields.get(info.type_from) == "FLOAT16":
+        return _truncate_to_half(value)
     return value
 
 
-def _half(value: float) -> float:
+def _truncate_to_half(value: float) -> float:
     """Round to float32, then toward zero to float16; 65536 becomes infinite."""
     if not math.isfinite(value):
         return value
     try:
         (single,) = struct.unpack("<f", struct.pack("<f", value))
-        (near,) = struct.unpack("<e", struct.pack("<e", single))
+        (rounded,) = struct.unpack("<e", struct.pack("<e", single))
     except OverflowError:
-        near = 65504.0 if abs(value) < 65536 else math.inf
-        return math.copysign(near, value)
-    if abs(near) > abs(single):
-        (bits,) = struct.unpack("<H", struct.pack("<e", near))
-        (near,) = struct.unpack("<e", struct.pack("<H", bits - 1))
-    return float(near)
+        rounded = 65504.0 if abs(value) < 65536 else math.inf
+        return math.copysign(rounded, value)
+    if abs(rounded) > abs(single):
+        (bits,) = struct.unpack("<H", struct.pack("<e", rounded))
+        (rounded,) = struct.unpack("<e", struct.pack("<H", bits - 1))
+    return float(rounded)
 
 
 UINT32: Final = 2**32 - 1
@@ -130,9 +130,9 @@ def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
 
     It includes the model file of the dispatchable if that is readable.
     """
-    source, why = dispatchable.raw.get("sourcePath"), dispatchable.no_table or ""
+    source, reason = dispatchable.raw.get("sourcePath"), dispatchable.no_table or ""
     if dispatchable.kind not in MODELS or not isinstance(source, str) or not os.path.isfile(file):  # noqa: PTH113
-        return NoTableEntry(NAME, dispatchable.operator, why)
+        return NoTableEntry(NAME, dispatchable.operator, reason)
     folder = os.path.dirname(file) or "."  # noqa: PTH120
     problem = unusable_location(source)
     if problem is None and isinstance(size := size_in_folder(folder, source), str):
@@ -142,7 +142,7 @@ def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
     pins = dispatchable.raw.get("freeDimensionNameOverrides")
     sizes = {name: size for name, size in pins.items() if isinstance(size, int)} if isinstance(pins, dict) else {}
     path = os.path.join(folder, source)  # noqa: PTH118
-    return NoTableEntry(NAME, dispatchable.operator, why, path, sizes)
+    return NoTableEntry(NAME, dispatchable.operator, reason, path, sizes)
 
 
 def read_dx_model(source: str | os.PathLike[str] | Mapping[str, Any], *, file: str | None = None) -> DxModel:
@@ -190,8 +190,8 @@ def _model(document: Any, file: str | None) -> DxModel:
     return model
 
 
-def _expect(holds: bool, text: str, result: Any, place: str) -> None:
-    if not holds:
+def _expect(condition: bool, text: str, result: Any, place: str) -> None:
+    if not condition:
         raise InputError(f"expected {text}, found {format_value(result)}", place=place)
 
 
@@ -204,9 +204,9 @@ def _check_bound(bindings: Mapping[str, list[DxBinding]], model: DxModel, place:
                 )
 
 
-def _uint(raw: Any, place: str, most: int = UINT64) -> int:
-    fits = isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= most
-    _expect(fits, f"an integer from 0 to {most}", raw, place)
+def _uint(raw: Any, place: str, limit: int = UINT64) -> int:
+    is_valid = isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= limit
+    _expect(is_valid, f"an integer from 0 to {limit}", raw, place)
     return int(raw)
 
 
@@ -216,7 +216,7 @@ def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
     return str(value)
 
 
-def _rest(raw: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _other_keys(raw: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {k: v for k, v in raw.items() if k not in names}
 
 
@@ -224,16 +224,16 @@ def _resource(raw: Any, place: str) -> DxResource:
     _expect(isinstance(raw, dict), "an object", raw, place)
     data_type = _data_type(raw["initialValuesDataType"], place) if "initialValuesDataType" in raw else None
     initial = raw.get("initialValues")
-    where = f"{place}.initialValues"
-    kind = _kind_of(initial, data_type, where)
+    values_place = f"{place}.initialValues"
+    kind = _kind_of(initial, data_type, values_place)
     if kind in {"array", "constant", "sequence"} and data_type is None:
         raise InputError("expected an initialValuesDataType for these initialValues", place=place)
-    _check_initial(kind, initial, data_type or "", where)
+    _check_initial(kind, initial, data_type or "", values_place)
     size = raw.get("sizeInBytes")
     if size is not None:
         size = _uint(size, f"{place}.sizeInBytes")
     return DxResource(
-        kind, initial, data_type, size, _rest(raw, "initialValues", "initialValuesDataType", "sizeInBytes")
+        kind, initial, data_type, size, _other_keys(raw, "initialValues", "initialValuesDataType", "sizeInBytes")
     )
 
 
@@ -272,9 +272,9 @@ def _check_initial(kind: str, initial: Any, data_type: str, place: str) -> None:
     elif kind == "list":
         for i, element in enumerate(initial):
             _expect(isinstance(element, dict), "an object with type and value", element, f"{place}[{i}]")
-            own = _data_type(element.get("type"), f"{place}[{i}].type")
-            _expect(own is not None, "a type", element.get("type"), f"{place}[{i}].type")
-            _check_numbers([(i, element.get("value"))], own or "", place)
+            value_type = _data_type(element.get("type"), f"{place}[{i}].type")
+            _expect(value_type is not None, "a type", element.get("type"), f"{place}[{i}].type")
+            _check_numbers([(i, element.get("value"))], value_type or "", place)
     elif kind == "file":
         _text(initial, "sourcePath", place)
     elif kind != "deferred":
@@ -323,25 +323,27 @@ def _binding(raw: Any, place: str) -> DxBinding:
     _expect(isinstance(raw, dict), "a resource's name or an object with it", raw, place)
     offset = _uint(raw.get("elementOffset", 0), f"{place}.elementOffset")
     size = _uint(raw.get("elementSizeInBytes", 0), f"{place}.elementSizeInBytes")
-    return DxBinding(_text(raw, "name", place), offset, size, _rest(raw, "name", "elementOffset", "elementSizeInBytes"))
+    return DxBinding(
+        _text(raw, "name", place), offset, size, _other_keys(raw, "name", "elementOffset", "elementSizeInBytes")
+    )
 
 
 def _dispatchable(raw: Any, place: str) -> DxDispatchable:
     _expect(isinstance(raw, dict), "an object", raw, place)
-    spelt = "type" if "type" in raw else "Type"
-    kind: Any = raw[spelt] if number_of(raw.get(spelt)) is not None else _text(raw, spelt, place)
+    type_key = "type" if "type" in raw else "Type"
+    kind: Any = raw[type_key] if number_of(raw.get(type_key)) is not None else _text(raw, type_key, place)
     bindings = _bindings(raw.get("bindings", {}), f"{place}.bindings")
     if isinstance(kind, str) and kind.lower() in FOREIGN:
         word = FOREIGN[kind.lower()]
-        why = f"a dispatchable of type {word} is not a DirectML operator, so it has no table"
-        return DxDispatchable(word, word, no_table=why, raw=dict(raw), bindings=bindings)
+        reason = f"a dispatchable of type {word} is not a DirectML operator, so it has no table"
+        return DxDispatchable(word, word, no_table=reason, raw=dict(raw), bindings=bindings)
     if kind == GRAPH:
         return graph_dispatchable(raw, bindings)
     operator = str(kind).removeprefix("DML_OPERATOR_")
     key = next((k for k in ("Desc", "desc") if k in raw), None)
-    options = _rest(raw, "type", "Type", "Desc", "desc", "bindings")
+    options = _other_keys(raw, "type", "Type", "Desc", "desc", "bindings")
     if key is None:  # the operator's fields are next to its type
-        desc: Any = _rest(options, "dmlCompileType", "executionFlags")
+        desc: Any = _other_keys(options, "dmlCompileType", "executionFlags")
         options = {k: v for k, v in options.items() if k not in desc}
     else:
         desc = raw[key]
@@ -361,16 +363,18 @@ def _command(raw: Any, place: str) -> DxCommand:
         groups = raw.get("threadGroupCount", [1, 1, 1])
         _expect(isinstance(groups, list) and len(groups) == 3, "three thread group counts", groups, place)
         bindings = _bindings(raw.get("bindings"), f"{place}.bindings")
-        rest = _rest(raw, "type", "dispatchable", "bindings")
+        rest = _other_keys(raw, "type", "dispatchable", "bindings")
         return DxCommand(kind, dispatchable=_text(raw, "dispatchable", place), bindings=bindings, extra=rest)
     resource = _text(raw, "resource", place)
     if kind == "print":
         verbose = raw.get("verbose", False)
         _expect(isinstance(verbose, bool), "verbose as true or false", verbose, place)
-        return DxCommand(kind, resource=resource, verbose=verbose, extra=_rest(raw, "type", "resource", "verbose"))
+        return DxCommand(
+            kind, resource=resource, verbose=verbose, extra=_other_keys(raw, "type", "resource", "verbose")
+        )
     sizes = raw.get("dimensions", [])
     _expect(isinstance(sizes, list) and len(sizes) <= 32, "at most 32 dimensions", sizes, place)
     dimensions = tuple(_uint(size, f"{place}.dimensions", UINT32) for size in sizes)
-    rest = _rest(raw, "type", "resource", "targetPath", "dimensions")
+    rest = _other_keys(raw, "type", "resource", "targetPath", "dimensions")
     target = _text(raw, "targetPath", place)
     return DxCommand(kind, resource=resource, target_path=target, dimensions=dimensions, extra=rest)

@@ -29,7 +29,7 @@ from specgate.dialects.directml.dxdispatch.read import bind_points
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.engine import execute_at, hold_executable
-from specgate.execution.observed import Outputs, counted_notes
+from specgate.execution.observed import Outputs, count_notes
 from specgate.files import writing
 from specgate.spec.tables import dialect
 
@@ -72,7 +72,7 @@ def run_dx_model(
     """
     dialect("directml").check_level(level)
     folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."
-    _refuse_early(model, level, write_files)
+    _check_commands(model, level, write_files)
     buffers: dict[str, Buffer] = {}
     budget = memory.budget_of() if budget is None else budget
     plans: dict[str, Plan] = {}
@@ -89,10 +89,10 @@ def run_dx_model(
         with _locate_errors(model, f"commands[{i}]"):
             run.step(command)
     outputs = {name: buffer.values(buffer.declared) for name, buffer in buffers.items()}
-    return Outputs(outputs, notes=counted_notes(run.notes))
+    return Outputs(outputs, notes=count_notes(run.notes))
 
 
-def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
+def _check_commands(model: DxModel, level: str, write_files: bool) -> None:
     for i, command in enumerate(model.commands):
         place = f"commands[{i}]"
         if command.kind == "writeFile" and not write_files:
@@ -118,11 +118,11 @@ def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]])
 
     Tensors owned by DirectML are checked later.
     """
-    owned = dialect("directml").tables.flags["OWNED_BY_DML"]
+    owned_flag = dialect("directml").tables.flags["OWNED_BY_DML"]
     points = {**bind_points(descriptor, "input"), **bind_points(descriptor, "output")}
     _refuse_unknown(bindings, points, descriptor)
     for name, tensors in points.items():
-        if name in bindings or not all((tensor.flags or 0) & owned for tensor in tensors):
+        if name in bindings or not all((tensor.flags or 0) & owned_flag for tensor in tensors):
             _hold_count(name, tensors, _get_bindings(bindings, name))
 
 
@@ -143,8 +143,8 @@ def _locate_errors(model: DxModel, place: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        whole = " ".join(part for part in (place, error.place) if part)
-        raise InputError(error.message, file=error.file or model.file, place=whole or None) from None
+        full_place = " ".join(part for part in (place, error.place) if part)
+        raise InputError(error.message, file=error.file or model.file, place=full_place or None) from None
     except NoKernel as error:
         raise NoKernel(f"{place}: {error}") from None
 
@@ -164,9 +164,9 @@ class _Run:
     notes: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        used = {command.dispatchable for command in self.model.commands if command.kind == "dispatch"}
+        used_names = {command.dispatchable for command in self.model.commands if command.kind == "dispatch"}
         for name, dispatchable in self.model.dispatchables.items():
-            if name in used and dispatchable.descriptor is not None:
+            if name in used_names and dispatchable.descriptor is not None:
                 with _locate_errors(self.model, place_of("dispatchables", name)):
                     self.owned[name] = self._initialize_operator(dispatchable.descriptor, dispatchable.bindings)
 
@@ -209,7 +209,7 @@ class _Run:
             name: self._ranges(name, tensors, _get_bindings(command.bindings, name))
             for name, tensors in outputs.items()
         }
-        left = self.budget.less(sum(map(memory.held_bytes, (*arrays.values(), *self.owned.values()))))
+        left = self.budget.less(sum(map(memory.count_bytes, (*arrays.values(), *self.owned.values()))))
         results = execute_at(descriptor, arrays, self.level, budget=left, basis=self.basis)
         self.notes.update(results.notes)
         for name, tensors in outputs.items():
@@ -217,9 +217,9 @@ class _Run:
             for part, target, tensor, binding in zip(
                 parts, targets[name], tensors, command.bindings[name], strict=True
             ):
-                undefined = scatter_tensor(part, target, tensor, name)
-                if undefined:
-                    note = f"{undefined} elements of {name} are undefined, so their bytes are unchanged"
+                undefined_mask = scatter_tensor(part, target, tensor, name)
+                if undefined_mask:
+                    note = f"{undefined_mask} elements of {name} are undefined, so their bytes are unchanged"
                     self.out(f"Resource '{plain_name(binding.name)}': {note}")
 
     def _ranges(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> list[NDArray[np.uint8]]:
@@ -232,17 +232,18 @@ class _Run:
         arrays = []
         for tensor, binding in zip(tensors, bound, strict=True):
             buffer = self.buffers[binding.name]
-            own = 0 if buffer.type is None else (dialect("directml").bits[buffer.type] or 0) // 8
-            offset = binding.element_offset * (binding.element_size or own)
+            element_size = 0 if buffer.type is None else (dialect("directml").bits[buffer.type] or 0) // 8
+            offset = binding.element_offset * (binding.element_size or element_size)
             alignment = tensor.alignment or ALIGNMENT
             if offset % alignment:
                 raise InputError(
                     f"is bound at byte {offset} of {binding.name!r:.60}, expected a multiple of {alignment}", place=name
                 )
-            needed, available = needed_bytes(tensor, name), max(0, buffer.data.size - offset)
-            if available < needed:
+            needed_size, available = needed_bytes(tensor, name), max(0, buffer.data.size - offset)
+            if available < needed_size:
                 raise InputError(
-                    f"needs {needed} bytes, but {binding.name!r:.60} has {available} from byte {offset} on", place=name
+                    f"needs {needed_size} bytes, but {binding.name!r:.60} has {available} from byte {offset} on",
+                    place=name,
                 )
             arrays.append(buffer.data[offset:])
         return arrays
@@ -260,10 +261,10 @@ class _Run:
         base = Path(self.folder).resolve()
         try:
             path = (base / target).resolve()
-            inside = path.is_relative_to(base) and path != base
+            is_in_folder = path.is_relative_to(base) and path != base
         except (OSError, ValueError, RuntimeError):
-            inside = False
-        if not inside:
+            is_in_folder = False
+        if not is_in_folder:
             raise InputError(f"expected a path inside the model's folder, found {target!r:.80}", place="targetPath")
         if path.suffix.lower() not in {".npy", *_BINARY}:
             raise InputError(

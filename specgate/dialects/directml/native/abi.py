@@ -28,7 +28,7 @@ _INLINE: Final = {
     "uint": (4, 4), "int": (4, 4), "float": (4, 4), "bool": (4, 4), "enum": (4, 4),
     "size-2d": (8, 4), "scalar": (8, 8), "size": (8, 8),
 }  # fmt: skip
-_POINTED: Final = frozenset({"input", "output", "operator", "scale-bias", "object", "data", "text", "node", "edge"})
+_POINTERS: Final = frozenset({"input", "output", "operator", "scale-bias", "object", "data", "text", "node", "edge"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Member:
 
     @property
     def pointer(self) -> bool:
-        return self.count is not None or self.base in _POINTED
+        return self.count is not None or self.base in _POINTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,13 @@ class Abi:
         if name not in self._structures:
             if name not in self._raw["operators"]:
                 raise NoTable(f"DirectML has no operator {format_value(operator)}")
-            self._structures[name] = _laid_out(name, self._raw["operators"][name])
+            self._structures[name] = _build_structure(name, self._raw["operators"][name])
         return self._structures[name]
 
     def graph(self, name: str) -> Structure:
         """Return a structure of a graph by its name without ``DML_``."""
         if name not in self._structures:
-            self._structures[name] = _laid_out(name, {"value": 0, **self._raw["graph"][name]})
+            self._structures[name] = _build_structure(name, {"value": 0, **self._raw["graph"][name]})
         return self._structures[name]
 
 
@@ -107,20 +107,20 @@ def parse_kind(text: str) -> tuple[str, str | None, str | None, bool]:
     Raises ValueError.
     """
     match = _KIND.fullmatch(text)
-    if match is None or match[1] not in {*_INLINE, *_POINTED}:
+    if match is None or match[1] not in {*_INLINE, *_POINTERS}:
         raise ValueError(f"unknown kind {text!r}")
     return match[1], match[2], match[3], match[4] is not None
 
 
-def _laid_out(name: str, raw: Mapping[str, Any]) -> Structure:
+def _build_structure(name: str, raw: Mapping[str, Any]) -> Structure:
     kinds = {member: parse_kind(kind) for member, kind in raw["fields"].items()}
     members, end, widest = [], 0, 1
-    for member, (base, of, count, optional) in kinds.items():
-        pointer = count is not None or base in _POINTED
+    for member, (base, element_type, count, optional) in kinds.items():
+        pointer = count is not None or base in _POINTERS
         size, alignment = (8, 8) if pointer else _INLINE[base]
         offset = -(-end // alignment) * alignment
         counts = tuple(other for other, kind in kinds.items() if kind[2] == member)
-        members.append(Member(member, base, offset, of, count, optional, counts))
+        members.append(Member(member, base, offset, element_type, count, optional, counts))
         end, widest = offset + size, max(widest, alignment)
     return Structure(name, raw["value"], raw["since"], tuple(members), -(-end // widest) * widest)
 

@@ -28,7 +28,7 @@ __all__ = [
     "integer",
     "number",
     "operator_parts",
-    "real",
+    "pack_float",
     "scalar",
 ]  # fmt: skip
 
@@ -60,7 +60,7 @@ def number(member: Member, value: Any, place: str) -> float:
     if member.base == "enum":
         return enum_number(member.of or "", value, place)
     if member.base == "float":
-        return real(value, place)
+        return pack_float(value, place)
     return integer(member.base, value, place)
 
 
@@ -72,7 +72,7 @@ def integer(kind: str, value: Any, place: str) -> int:
     return int(value)
 
 
-def real(value: Any, place: str, code: str = "f") -> float:
+def pack_float(value: Any, place: str, code: str = "f") -> float:
     """Return a number that packs as `code`; overflow becomes infinity."""
     if isinstance(value, str) and value.lower() in {"nan", "inf", "-inf"}:
         return float(value)
@@ -98,7 +98,7 @@ def scalar(value: Any, kind: Any, place: str) -> bytes:
     if isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     if code in "fed":
-        value = real(value, place, code)
+        value = pack_float(value, place, code)
     elif isinstance(value, float) and value.is_integer():
         value = int(value)
     try:
@@ -175,8 +175,8 @@ class _Writer:
         self.put("Q", offset, target)
         self.pointers.append(offset)
 
-    def operator(self, value: Any, at: int, place: str, depth: int) -> None:
-        """Write a DML_OPERATOR_DESC at `at`, and the structure it points to."""
+    def operator(self, value: Any, offset: int, place: str, depth: int) -> None:
+        """Write a DML_OPERATOR_DESC at `offset`, and the structure it points to."""
         if depth > MAX_NESTING:
             raise InputError(f"expected operators nested at most {MAX_NESTING} deep", place=place)
         if len(self.data) > MAX_IMAGE:
@@ -187,8 +187,8 @@ class _Writer:
             if field not in _member_names(structure.name):
                 raise InputError(f"{format_value(field)} is not a field of {structure.name}", place=place or None)
         base = self.room(structure.size)
-        self.put("I", at, structure.number)
-        self.point(at + 8, base)
+        self.put("I", offset, structure.number)
+        self.point(offset + 8, base)
         for member in structure.members:
             self.member(member, structure, fields, base, f"{place}.{member.name}" if place else member.name, depth)
 
@@ -196,37 +196,37 @@ class _Writer:
         self, member: Member, structure: Structure, fields: Mapping[str, Any], base: int, place: str, depth: int
     ) -> None:
         """Write one member of the structure that begins at `base`."""
-        value, at = fields.get(member.name), base + member.offset
+        value, offset = fields.get(member.name), base + member.offset
         if member.counts:
-            self.put("I", at, _count(member, fields, place, exact=self.exact))
+            self.put("I", offset, _count(member, fields, place, exact=self.exact))
         elif member.pointer:
             if value is not None:  # omitted fields stay null pointers
-                self.write_pointer(member, value, at, place, depth)
+                self.write_pointer(member, value, offset, place, depth)
         elif value is None:
             raise InputError(f"expected a value for {member.name} of {structure.name}", place=place)
         elif member.base == "size-2d":
-            self.put("II", at, *(integer("uint", _part(value, k, place), place) for k in ("Width", "Height")))
+            self.put("II", offset, *(integer("uint", _part(value, k, place), place) for k in ("Width", "Height")))
         elif member.base == "scalar":
-            self.data[at : at + 8] = scalar(value, fields.get(member.of or ""), place)
+            self.data[offset : offset + 8] = scalar(value, fields.get(member.of or ""), place)
         else:
-            self.put(_CODES[member.base], at, number(member, value, place))
+            self.put(_CODES[member.base], offset, number(member, value, place))
 
-    def write_pointer(self, member: Member, value: Any, at: int, place: str, depth: int) -> None:
-        """Write the target of a pointer member, and the pointer at `at`."""
+    def write_pointer(self, member: Member, value: Any, offset: int, place: str, depth: int) -> None:
+        """Write the target of a pointer member, and the pointer at `offset`."""
         if member.count is not None:
-            self.array(member, _check_list(value, place), at, place, depth)
+            self.array(member, _check_list(value, place), offset, place, depth)
         elif member.tensor:
-            self.point(at, self.tensor(value, place))
+            self.point(offset, self.tensor(value, place))
         elif member.base == "operator":
             target = self.room(_OPERATOR_HEAD)
-            self.point(at, target)
+            self.point(offset, target)
             self.operator(value, target, place, depth + 1)
         else:
             target = self.room(8)
-            self.point(at, target)
-            self.put("ff", target, *(real(_part(value, k, place), place) for k in ("Scale", "Bias")))
+            self.point(offset, target)
+            self.put("ff", target, *(pack_float(_part(value, k, place), place) for k in ("Scale", "Bias")))
 
-    def array(self, member: Member, items: Sequence[Any], at: int, place: str, depth: int) -> None:
+    def array(self, member: Member, items: Sequence[Any], offset: int, place: str, depth: int) -> None:
         if member.tensor:
             tensors = [_tensor(item, f"{place}[{i}]") for i, item in enumerate(items)]
             heads = self.room(_TENSOR_HEAD * len(items))
@@ -241,7 +241,7 @@ class _Writer:
             heads = self.room(4 * len(items))
             numbers = [number(member, item, f"{place}[{i}]") for i, item in enumerate(items)]
             self.put(f"{len(items)}{_CODES[member.base]}", heads, *numbers)
-        self.point(at, heads)
+        self.point(offset, heads)
 
     def tensor(self, value: Any, place: str) -> int:
         """Write a DML_TENSOR_DESC and its buffer description; return its offset."""
@@ -356,8 +356,8 @@ def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool
     omitted array with a count of 0.
     """
     parent = place.removesuffix(member.name)
-    listed = {n: _check_list(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}
-    lengths = {name: len(items) for name, items in listed.items()}
+    stated_lengths = {n: _check_list(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}
+    lengths = {name: len(items) for name, items in stated_lengths.items()}
     result = fields.get(member.name)
     if exact and (result is None or any(length != result for length in lengths.values())):
         raise InputError(

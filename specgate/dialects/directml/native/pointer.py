@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.directml.native.abi import abi
-from specgate.dialects.directml.native.unmarshal import ProcessMemory, Reading, word
+from specgate.dialects.directml.native.unmarshal import ProcessMemory, StructureReader, word
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def from_pointer(address: int) -> dict[str, Any]:
     operator that DirectML does not define keeps its number. Raises InputError, with the place, for a null pointer, an
     unreadable address, and an implausible count or rank.
     """
-    return Reading(ProcessMemory()).operator(_start(address, "DML_OPERATOR_DESC"), "", 0)
+    return StructureReader(ProcessMemory()).operator(_start(address, "DML_OPERATOR_DESC"), "", 0)
 
 
 def graph_from_pointer(address: int, operators: Mapping[int, Mapping[str, Any]] | None = None) -> dict[str, Any]:
@@ -47,26 +47,26 @@ def graph_from_pointer(address: int, operators: Mapping[int, Mapping[str, Any]] 
     return reading.graph(_start(address, "DML_GRAPH_DESC"), operators or {})
 
 
-def _start(address: int, what: str) -> int:
+def _start(address: int, noun: str) -> int:
     if not address:
-        raise InputError(f"expected the address of a {what}, found a null pointer")
+        raise InputError(f"expected the address of a {noun}, found a null pointer")
     return address
 
 
-class _GraphReading(Reading):
+class _GraphReading(StructureReader):
     memory: ProcessMemory
 
-    def graph(self, at: int, operators: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    def graph(self, offset: int, operators: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
         structure = abi().graph("GRAPH_DESC")
         entries: dict[str, Any] = {}
         desc: dict[str, Any] = {}
         for member in structure.members:
             if member.count is None:
-                desc[member.name] = self.numbers("I", at + member.offset)[0]
+                desc[member.name] = self.numbers("I", offset + member.offset)[0]
                 continue
             try:
-                to = self.memory.target(at + member.offset)
-                count = 0 if to is None else self.count(member, structure, at) or 0
+                to = self.memory.target(offset + member.offset)
+                count = 0 if to is None else self.count(member, structure, offset) or 0
             except InputError as error:
                 raise InputError(error.message, place=member.name) from None
             heads = [(to or 0) + _HEAD * i for i in range(count)]
@@ -78,31 +78,31 @@ class _GraphReading(Reading):
                 entries[node["Operator"]] = dict(operator)
         return {"dispatchables": {**entries, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
 
-    def part(self, at: int, place: str) -> dict[str, Any]:
-        """Return the node or edge whose type and pointer are at `at`."""
+    def part(self, offset: int, place: str) -> dict[str, Any]:
+        """Return the node or edge whose type and pointer are at `offset`."""
         try:
             edge = _EDGES.get(place.partition("[")[0])
             enum = "GRAPH_NODE_TYPE" if edge is None else "GRAPH_EDGE_TYPE"
-            kind, to = word(enum, self.numbers("I", at)[0]), self.memory.target(at + 8)
-            shown = kind if isinstance(kind, int) else f"DML_{enum}_{kind}"
+            kind, to = word(enum, self.numbers("I", offset)[0]), self.memory.target(offset + 8)
+            label = kind if isinstance(kind, int) else f"DML_{enum}_{kind}"
             if to is None or kind not in ({"OPERATOR", "CONSTANT"} if edge is None else {edge}):
-                return {"type": shown}
+                return {"type": label}
             name = {"OPERATOR": "OPERATOR_GRAPH_NODE_DESC", "CONSTANT": "CONSTANT_DATA_GRAPH_NODE_DESC"}
             structure = abi().graph(name.get(str(kind), f"{kind}_GRAPH_EDGE_DESC"))
-            return ({"type": shown} if edge is None else {}) | self.members(structure, to)
+            return ({"type": label} if edge is None else {}) | self.members(structure, to)
         except InputError as error:
             raise InputError(error.message, place=place) from None
 
     def members(self, structure: Structure, base: int) -> dict[str, Any]:
         entries: dict[str, Any] = {}
         for member in structure.members:
-            at = base + member.offset
+            offset = base + member.offset
             if member.base == "text":
-                to = self.memory.target(at)
+                to = self.memory.target(offset)
                 if to is not None:
                     entries[member.name] = self.memory.text(to, MAX_NAME)
             elif member.base == "object":
-                entries[member.name] = self.memory.target(at)
+                entries[member.name] = self.memory.target(offset)
             elif member.base != "data":  # a constant's size is kept; its data is not validated
-                entries[member.name] = self.numbers("Q" if member.base == "size" else "I", at)[0]
+                entries[member.name] = self.numbers("Q" if member.base == "size" else "I", offset)[0]
         return entries

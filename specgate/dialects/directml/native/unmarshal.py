@@ -26,11 +26,11 @@ __all__ = [
     "ImageMemory",
     "Memory",
     "ProcessMemory",
-    "Reading",
+    "StructureReader",
     "describe_image",
-    "plain",
+    "json_float",
+    "member_value",
     "pointer_layout",
-    "real",
     "word",
 ]  # fmt: skip
 
@@ -41,11 +41,11 @@ _PART: Final = 64
 class Memory(Protocol):
     """Bytes at addresses or offsets, from which structures are read."""
 
-    def read(self, at: int, size: int) -> bytes:
+    def read(self, address: int, size: int) -> bytes:
         """Return `size` bytes; raise InputError if they are not readable."""
 
-    def target(self, at: int) -> int | None:
-        """Return the target of the pointer at `at`, None if null; InputError."""
+    def target(self, address: int) -> int | None:
+        """Return the target of the pointer at `address`, None if null; InputError."""
 
 
 class ImageMemory:
@@ -55,15 +55,15 @@ class ImageMemory:
         self._data = image.data
         self._pointers = frozenset(image.pointers)
 
-    def read(self, at: int, size: int) -> bytes:
-        data = self._data[at : at + size]
-        if at < 0 or len(data) != size:
+    def read(self, address: int, size: int) -> bytes:
+        data = self._data[address : address + size]
+        if address < 0 or len(data) != size:
             raise InputError("expected the image of an operator's description, found a truncated one")
         return data
 
-    def target(self, at: int) -> int | None:
-        (to,) = struct.unpack("<Q", self.read(at, 8))
-        return int(to) if at in self._pointers else None
+    def target(self, address: int) -> int | None:
+        (to,) = struct.unpack("<Q", self.read(address, 8))
+        return int(to) if address in self._pointers else None
 
 
 class ProcessMemory:
@@ -74,58 +74,58 @@ class ProcessMemory:
 
     def __init__(self) -> None:
         self._left = MAX_IMAGE
-        self._copy = _copier()
+        self._copy = _memory_copier()
 
-    def read(self, at: int, size: int) -> bytes:
+    def read(self, address: int, size: int) -> bytes:
         self._left -= size
         if self._left < 0:
             raise InputError(f"expected structures of at most {MAX_IMAGE} bytes, found more")
-        data = self._copy(at, size) if 0 < at <= 2**63 - 1 - size else None
+        data = self._copy(address, size) if 0 < address <= 2**63 - 1 - size else None
         if data is None or len(data) != size:
-            raise InputError(f"the address {at:#x} cannot be read: it is unmapped or no longer valid")
+            raise InputError(f"the address {address:#x} cannot be read: it is unmapped or no longer valid")
         return data
 
-    def target(self, at: int) -> int | None:
-        return int(struct.unpack("<Q", self.read(at, 8))[0]) or None
+    def target(self, address: int) -> int | None:
+        return int(struct.unpack("<Q", self.read(address, 8))[0]) or None
 
-    def text(self, at: int, most: int) -> str:
-        """Return a zero-terminated text of at most `most` bytes."""
+    def text(self, address: int, limit: int) -> str:
+        """Return a zero-terminated text of at most `limit` bytes."""
         data = bytearray()
-        while b"\0" not in data and len(data) < most:
-            data += self.read(at + len(data), _PART - (at + len(data)) % _PART)
-        return bytes(data[:most]).partition(b"\0")[0].decode("utf-8", "replace")
+        while b"\0" not in data and len(data) < limit:
+            data += self.read(address + len(data), _PART - (address + len(data)) % _PART)
+        return bytes(data[:limit]).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 @cache
-def _copier() -> Callable[[int, int], bytes | None]:
+def _memory_copier() -> Callable[[int, int], bytes | None]:
     """Return a function that copies bytes, or returns None if unreadable."""
     if struct.calcsize("P") != 8 or sys.byteorder != "little":
         raise InputError("DirectML's structures are read in 64-bit little-endian processes only")
     if sys.platform == "win32":
-        return _of_windows()
+        return _windows_copier()
     if os.path.exists("/proc/self/mem"):  # noqa: PTH110
-        return _of_linux
+        return _copy_on_linux
     return ctypes.string_at
 
 
-def _of_linux(at: int, size: int) -> bytes | None:
+def _copy_on_linux(address: int, size: int) -> bytes | None:
     try:
         with open("/proc/self/mem", "rb", buffering=0) as memory:  # noqa: PTH123  # pathlib cannot open it unbuffered
-            return os.pread(memory.fileno(), size, at)
+            return os.pread(memory.fileno(), size, address)
     except OSError:
         return None
 
 
-def _of_windows() -> Callable[[int, int], bytes | None]:
+def _windows_copier() -> Callable[[int, int], bytes | None]:
     kernel: Any = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]  # Windows only
     kernel.GetCurrentProcess.restype = ctypes.c_void_p
     kernel.ReadProcessMemory.argtypes = [
         ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p,
     ]  # fmt: skip
 
-    def copy(at: int, size: int) -> bytes | None:
+    def copy(address: int, size: int) -> bytes | None:
         buffer = ctypes.create_string_buffer(size)
-        return buffer.raw if kernel.ReadProcessMemory(kernel.GetCurrentProcess(), at, buffer, size, None) else None
+        return buffer.raw if kernel.ReadProcessMemory(kernel.GetCurrentProcess(), address, buffer, size, None) else None
 
     return copy
 
@@ -152,7 +152,7 @@ def pointer_layout() -> bytes:
     for structure in structures:
         offsets = {member.name: member.offset for member in structure.members}
         pointers = [(_kind(m), m.offset, offsets.get(m.count or "", 0)) for m in structure.members if m.pointer]
-        words += [structure.number, structure.size, len(pointers), *(word for each in pointers for word in each)]
+        words += [structure.number, structure.size, len(pointers), *(word for pair in pointers for word in pair)]
     return struct.pack(f"<{len(words)}I", *words)
 
 
@@ -171,10 +171,10 @@ def describe_image(image: Image) -> dict[str, Any]:
     It has all members of the structures. Unknown enum numbers stay numbers; of an unknown operator only the number is
     returned. Raises InputError for an invalid image.
     """
-    return Reading(ImageMemory(image)).operator(image.root, "", 0)
+    return StructureReader(ImageMemory(image)).operator(image.root, "", 0)
 
 
-class Reading:
+class StructureReader:
     """Reads structures from a memory.
 
     A place in messages is the path of a field, "" for the operator itself.
@@ -183,27 +183,27 @@ class Reading:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
 
-    def numbers(self, code: str, at: int, count: int = 1) -> list[Any]:
+    def numbers(self, code: str, address: int, count: int = 1) -> list[Any]:
         """Return `count` consecutive numbers."""
         layout = struct.Struct(f"<{count}{code}")
-        return list(layout.unpack(self.memory.read(at, layout.size)))
+        return list(layout.unpack(self.memory.read(address, layout.size)))
 
-    def operator(self, at: int, place: str, depth: int) -> dict[str, Any]:
-        """Return the DML_OPERATOR_DESC at `at`; raise InputError."""
+    def operator(self, address: int, place: str, depth: int) -> dict[str, Any]:
+        """Return the DML_OPERATOR_DESC at `address`; raise InputError."""
         if depth > MAX_NESTING:
             raise InputError(f"expected operators nested at most {MAX_NESTING} deep", place=place)
-        number, base = self.numbers("I", at)[0], self.memory.target(at + 8)
+        number, base = self.numbers("I", address)[0], self.memory.target(address + 8)
         name = _names().get(number)
         if name is None or base is None:
             return {"type": number if name is None else f"DML_OPERATOR_{name}", "desc": {}}
         structure = abi().structure(name)
         fields: dict[str, Any] = {}
         for member in structure.members:
-            where = f"{place}.{member.name}" if place else member.name
+            member_place = f"{place}.{member.name}" if place else member.name
             try:
-                value = self.member(member, structure, fields, base, where, depth)
+                value = self.member(member, structure, fields, base, member_place, depth)
             except InputError as error:
-                raise error if error.place else InputError(error.message, place=where) from None
+                raise error if error.place else InputError(error.message, place=member_place) from None
             if value is not None:
                 fields[member.name] = value
         return {"type": f"DML_OPERATOR_{name}", "desc": fields}
@@ -212,17 +212,17 @@ class Reading:
         self, member: Member, structure: Structure, fields: Mapping[str, Any], base: int, place: str, depth: int
     ) -> Any:
         """Return a member of the structure at `base`, None if omitted."""
-        at = base + member.offset
+        address = base + member.offset
         if member.pointer:
-            to = self.memory.target(at)
+            to = self.memory.target(address)
             if to is None:
                 return None
             return self.read_pointer(member, to, self.count(member, structure, base), place, depth)
         if member.base == "size-2d":
-            return dict(zip(("Width", "Height"), self.numbers("I", at, 2), strict=True))
+            return dict(zip(("Width", "Height"), self.numbers("I", address, 2), strict=True))
         if member.base == "scalar":
-            return real(self.numbers(SCALARS.get(str(fields.get(member.of or "")), "Q"), at)[0])
-        return plain(member, self.numbers(_CODES[member.base], at)[0])
+            return json_float(self.numbers(SCALARS.get(str(fields.get(member.of or "")), "Q"), address)[0])
+        return member_value(member, self.numbers(_CODES[member.base], address)[0])
 
     def count(self, member: Member, structure: Structure, base: int) -> int | None:
         """Return the length of an array, None if it is not an array."""
@@ -243,15 +243,15 @@ class Reading:
         if member.base == "operator":
             return [self.operator(to + 16 * i, f"{place}[{i}]", depth + 1) for i in range(count or 0)]
         if count is None:
-            return dict(zip(("Scale", "Bias"), map(real, self.numbers("f", to, 2)), strict=True))
-        return [plain(member, number) for number in self.numbers(_CODES[member.base], to, count)]
+            return dict(zip(("Scale", "Bias"), map(json_float, self.numbers("f", to, 2)), strict=True))
+        return [member_value(member, number) for number in self.numbers(_CODES[member.base], to, count)]
 
-    def tensor(self, at: int) -> dict[str, Any] | None:
+    def tensor(self, address: int) -> dict[str, Any] | None:
         """Return a tensor's description.
 
         Returns None for an empty description, which some programs use for an omitted tensor.
         """
-        start = self.memory.target(at + 8)
+        start = self.memory.target(address + 8)
         if start is None:
             return None
         kind, flags, rank = self.numbers("I", start, 3)
@@ -260,27 +260,27 @@ class Reading:
         sizes, strides = self.memory.target(start + 16), self.memory.target(start + 24)
         total, alignment = struct.unpack("<QI", self.memory.read(start + 32, 12))
         tensor: dict[str, Any] = {}
-        if (of := self.numbers("I", at)[0]) != BUFFER:  # a common mistake that DirectML rejects
-            tensor["Type"] = word("TENSOR_TYPE", of)
+        if (buffer_type := self.numbers("I", address)[0]) != BUFFER:  # a common mistake that DirectML rejects
+            tensor["Type"] = word("TENSOR_TYPE", buffer_type)
         tensor["DataType"] = word("TENSOR_DATA_TYPE", kind)
         tensor["Sizes"] = [] if sizes is None else self.numbers("I", sizes, rank)
         if strides is not None:
             tensor["Strides"] = self.numbers("I", strides, rank)
         tensor["TotalTensorSizeInBytes"] = total
-        more = {"GuaranteedBaseOffsetAlignment": alignment, "Flags": flags}
-        return tensor | {name: number for name, number in more.items() if number}
+        extra_fields = {"GuaranteedBaseOffsetAlignment": alignment, "Flags": flags}
+        return tensor | {name: number for name, number in extra_fields.items() if number}
 
 
-def plain(member: Member, number: Any) -> Any:
+def member_value(member: Member, number: Any) -> Any:
     """Return a member's number in descriptor form: word, bool or number."""
     if member.base == "enum":
         return word(member.of or "", number)
     if member.base == "bool" and number in {0, 1}:
         return bool(number)
-    return real(number)
+    return json_float(number)
 
 
-def real(number: float) -> float | str:
+def json_float(number: float) -> float | str:
     """Return a number, or its name if JSON cannot represent it."""
     return number if isinstance(number, int) or math.isfinite(number) else str(number)
 

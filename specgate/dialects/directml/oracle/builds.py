@@ -39,7 +39,7 @@ __all__ = [
 
 ON_WINDOWS: Final = sys.platform == "win32"
 _SOURCES: Final = Path(__file__).resolve().parent / "host"
-_SHARED: Final = ("capability.h", "common.h", "device.h")  # included by the hosts
+_SHARED_HEADERS: Final = ("capability.h", "common.h", "device.h")  # included by the hosts
 _DEBIAN_WINE: Final = "/usr/lib/wine/wine64"  # not on Debian's default PATH
 
 
@@ -91,9 +91,9 @@ def directory() -> Path:
 
     SPECGATE_CACHE changes its location.
     """
-    chosen = os.environ.get("SPECGATE_CACHE")
-    if chosen:
-        base = Path(chosen)
+    setting = os.environ.get("SPECGATE_CACHE")
+    if setting:
+        base = Path(setting)
     else:
         from platformdirs import user_cache_dir
 
@@ -112,15 +112,15 @@ def d3d12_directory() -> Path:
 
 
 @cache
-def _stamp(system: System) -> str:
+def _host_stamp(system: System) -> str:
     form = HOSTS[system]
-    return stamp(form.targets)
+    return hash_sources(form.targets)
 
 
-def stamp(targets: Sequence[tuple[str, str, tuple[str, ...]]]) -> str:
+def hash_sources(targets: Sequence[tuple[str, str, tuple[str, ...]]]) -> str:
     """Return a hash of the sources and the options of `targets`."""
     digest = hashlib.sha256(repr(targets).encode())
-    for name in (*_SHARED, *(name for sources, _, _ in targets for name in sources.split())):
+    for name in (*_SHARED_HEADERS, *(name for sources, _, _ in targets for name in sources.split())):
         digest.update((_SOURCES / name).read_bytes())
     return digest.hexdigest()[:12]
 
@@ -135,7 +135,7 @@ def host_directory(system: System) -> Path:
 
     A host of older sources therefore never runs.
     """
-    return directory() / system / f"host-{_stamp(system)}"
+    return directory() / system / f"host-{_host_stamp(system)}"
 
 
 def compiler(system: System) -> Tool:
@@ -330,6 +330,6 @@ def find_builds(level: str, system: System | None = None) -> list[Build]:
     builds = [b for b in BUILDS if b.level == level and system in {None, b.system}]
     if not builds:
         available = ", ".join(levels() if system is None else [b.level for b in BUILDS if b.system == system])
-        what = "build" if system is None else f"{system} build"
-        raise InputError(f"no {what} of DirectML at feature level {format_value(level)}; there are {available}")
+        description = "build" if system is None else f"{system} build"
+        raise InputError(f"no {description} of DirectML at feature level {format_value(level)}; there are {available}")
     return sorted(builds, key=lambda build: build.system != _NATIVE)

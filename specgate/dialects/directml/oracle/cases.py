@@ -29,14 +29,14 @@ __all__ = [
     "bound_tensors",
     "input_bytes",
     "laid_out",
-    "lay_out",
     "output_arrays",
-    "read_out",
+    "pack_array",
+    "unpack_array",
 ]  # fmt: skip
 
 #: The limit of the total size of a descriptor's tensors.
 MAX_BYTES = 2**28
-_OWNED = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
+_OWNED_BY_DML = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
 
 
 class Bound(NamedTuple):
@@ -58,7 +58,7 @@ class Bound(NamedTuple):
     @property
     def owned(self) -> bool:
         """Return whether DirectML owns it from initialization on."""
-        return self.tensor is not None and bool((self.tensor.flags or 0) & _OWNED)
+        return self.tensor is not None and bool((self.tensor.flags or 0) & _OWNED_BY_DML)
 
 
 def bound_tensors(operator: str, fields: Mapping[str, Any], kind: str) -> list[Bound]:
@@ -74,8 +74,8 @@ def bound_tensors(operator: str, fields: Mapping[str, Any], kind: str) -> list[B
         if member.count is None:
             bounds.append(_bind_tensor(member.name, None, value))
         else:
-            bounds += [_bind_tensor(member.name, index, each) for index, each in enumerate(value or ())]
-    total = sum(each.size for each in bounds)
+            bounds += [_bind_tensor(member.name, index, item) for index, item in enumerate(value or ())]
+    total = sum(bound.size for bound in bounds)
     if total > MAX_BYTES:
         raise InputError(f"the {kind}s need {total} bytes, more than the limit of {MAX_BYTES}")
     return bounds
@@ -100,29 +100,29 @@ def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -
     """
     entries = dict(arrays)
     parts = []
-    for each in inputs:
-        if each.tensor is None:
+    for bound in inputs:
+        if bound.tensor is None:
             continue
-        value = entries.get(each.field)
-        if each.position is not None and value is not None:
-            value = value[each.position] if isinstance(value, list | tuple) and each.position < len(value) else None
+        value = entries.get(bound.field)
+        if bound.position is not None and value is not None:
+            value = value[bound.position] if isinstance(value, list | tuple) and bound.position < len(value) else None
         if value is None:
-            raise InputError("no array for this input", place=each.place)
-        parts.append(lay_out(value, each.tensor, each.size, fill, each.place).tobytes())
-    unknown = sorted(set(entries) - {each.field for each in inputs if each.tensor is not None})
+            raise InputError("no array for this input", place=bound.place)
+        parts.append(pack_array(value, bound.tensor, bound.size, fill, bound.place).tobytes())
+    unknown = sorted(set(entries) - {bound_input.field for bound_input in inputs if bound_input.tensor is not None})
     if unknown:
         raise InputError(f"{unknown[0]!r:.60} is not an input of this descriptor")
     return b"".join(parts)
 
 
-def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) -> NDArray[np.uint8]:
+def pack_array(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) -> NDArray[np.uint8]:
     """Return the bytes of a logical array; gaps have the byte `fill`.
 
     Raises InputError if elements that share memory differ.
     """
     sizes, dtype = _shape(tensor), _dtype(tensor)
     array = as_array(value, dtype, sizes, place)
-    if read_out(array, tensor, place).tobytes() != array.tobytes():
+    if unpack_array(array, tensor, place).tobytes() != array.tobytes():
         raise InputError("elements at the same memory location (by strides) differ", place=place)
     data = np.full(size, fill, np.uint8)
     count = extent(sizes, tensor.strides)
@@ -137,7 +137,7 @@ def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) ->
     return data
 
 
-def read_out(value: Any, tensor: TensorDesc, place: str) -> NDArray[Any]:
+def unpack_array(value: Any, tensor: TensorDesc, place: str) -> NDArray[Any]:
     """Return an array as read back from a buffer with shared elements."""
     elements = np.zeros(extent(_shape(tensor), tensor.strides), _dtype(tensor))
     scatter(as_array(value, _dtype(tensor), _shape(tensor), place), elements, tensor.strides)
@@ -151,29 +151,29 @@ def output_arrays(outputs: Sequence[Bound], first: bytes, second: bytes) -> dict
     are masked.
     """
     entries: dict[str, Any] = {}
-    at = 0
-    for each in outputs:
-        if each.tensor is None:
+    offset = 0
+    for bound in outputs:
+        if bound.tensor is None:
             continue
-        part = slice(at, at + each.size)
-        at += each.size
-        array = _unless_equal(*(_logical(data[part], each) for data in (first, second)))
-        if each.position is None:
-            entries[each.field] = array
+        part = slice(offset, offset + bound.size)
+        offset += bound.size
+        array = _mask_differences(*(_logical(data[part], bound) for data in (first, second)))
+        if bound.position is None:
+            entries[bound.field] = array
         else:
-            entries.setdefault(each.field, []).append(array)
+            entries.setdefault(bound.field, []).append(array)
     return entries
 
 
-def _logical(data: bytes, each: Bound) -> NDArray[Any]:
-    assert each.tensor is not None  # checked by the caller  # noqa: S101
-    return gather_tensor(np.frombuffer(data, np.uint8), each.tensor, each.place, MAX_BYTES)
+def _logical(data: bytes, bound: Bound) -> NDArray[Any]:
+    assert bound.tensor is not None  # checked by the caller  # noqa: S101
+    return gather_tensor(np.frombuffer(data, np.uint8), bound.tensor, bound.place, MAX_BYTES)
 
 
-def _unless_equal(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+def _mask_differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     bits = f"u{first.dtype.itemsize}"
-    differs = first.view(bits) != second.view(bits)
-    return np.ma.MaskedArray(first, mask=differs) if differs.any() else first
+    is_different = first.view(bits) != second.view(bits)
+    return np.ma.MaskedArray(first, mask=is_different) if is_different.any() else first
 
 
 def _shape(tensor: TensorDesc) -> tuple[int, ...]:
@@ -193,8 +193,8 @@ def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
     entries = dict(arrays)
     for name, value in inputs_of(descriptor):
         if name in entries:
-            many = isinstance(value, TensorDesc)
-            pairs = [(entries[name], value)] if many else list(zip(entries[name], value, strict=True))
-            read = [read_out(array, tensor, name) for array, tensor in pairs]
-            entries[name] = read[0] if many else read
+            is_tensor = isinstance(value, TensorDesc)
+            pairs = [(entries[name], value)] if is_tensor else list(zip(entries[name], value, strict=True))
+            read_values = [unpack_array(array, tensor, name) for array, tensor in pairs]
+            entries[name] = read_values[0] if is_tensor else read_values
     return entries

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPILE",
     "BuildStatus",
-    "appearing",
     "check_programs",
     "download_wheel",
     "extract",
@@ -45,16 +44,17 @@ __all__ = [
     "install_libraries",
     "run_program",
     "status",
+    "temporary_folder",
     "wine_environment",
 ]  # fmt: skip
 
 #: Options for every C source.
 COMPILE: Final = ("-O2", "-std=c11", "-Wall", "-Wextra")
-_PATIENCE: Final = 1800.0  # seconds; the largest download has 119 MB
+_DOWNLOAD_TIMEOUT: Final = 1800.0  # seconds; the largest download has 119 MB
 
 
 @contextmanager
-def appearing(folder: Path) -> Iterator[Path]:
+def temporary_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder that is renamed to `folder` on success.
 
     If the folder was created in the meantime, it is kept.
@@ -75,23 +75,25 @@ def appearing(folder: Path) -> Iterator[Path]:
                 raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from None
 
 
-def run_program(command: list[str], what: str, environment: Mapping[str, str] | None = None) -> None:
+def run_program(command: list[str], description: str, environment: Mapping[str, str] | None = None) -> None:
     """Run a program; raise InputError with its first error line, or line."""
     try:
         with start(command, environment=environment, errors=subprocess.STDOUT) as process:
             try:
-                data, _ = process.communicate(timeout=_PATIENCE)
+                data, _ = process.communicate(timeout=_DOWNLOAD_TIMEOUT)
             except BaseException:  # includes KeyboardInterrupt: stop the program
                 process.kill()
                 raise
     except OSError as error:
-        raise InputError(f"{what}: {error.strerror}", file=command[0]) from None
+        raise InputError(f"{description}: {error.strerror}", file=command[0]) from None
     except subprocess.TimeoutExpired:
-        raise InputError(f"{what}: not finished after {_PATIENCE:.0f} s", file=command[0]) from None
+        raise InputError(f"{description}: not finished after {_DOWNLOAD_TIMEOUT:.0f} s", file=command[0]) from None
     if process.returncode:
         lines = data.decode("utf-8", "replace").strip().splitlines()
-        wrong = [line for line in lines if "error" in line.lower()] or lines or [f"exit code {process.returncode}"]
-        raise InputError(f"{what}: {wrong[0][:300]!r}", file=Path(command[0]).name)
+        error_lines = (
+            [line for line in lines if "error" in line.lower()] or lines or [f"exit code {process.returncode}"]
+        )
+        raise InputError(f"{description}: {error_lines[0][:300]!r}", file=Path(command[0]).name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +144,8 @@ def install_directml(
         result = [level for level in levels() if system is None or any(b.system == system for b in find_builds(level))]
     builds = [find_builds(level, system)[0] for level in result]
     check_programs({build.system for build in builds})
-    for chosen in sorted({build.system for build in builds}):
-        _install_host(chosen, progress)
+    for system_name in sorted({build.system for build in builds}):
+        _install_host(system_name, progress)
     install_libraries(builds, progress)
 
 
@@ -151,14 +153,14 @@ def check_programs(systems: set[System]) -> None:
     """Raise InputError for missing programs before a long download."""
     if "linux" in systems and not sys.platform.startswith("linux"):
         raise InputError("Linux builds of DirectML run on Linux only; install the Windows builds")
-    needed = [directml_builds.compiler(s) for s in sorted(systems)] + [
+    required_tools = [directml_builds.compiler(s) for s in sorted(systems)] + [
         t for s in sorted(systems) for t in directml_builds.runtime_tools(s)
     ]
-    absent = [tool.advice for tool in needed if tool.path is None]
+    advice_lines = [tool.advice for tool in required_tools if tool.path is None]
     if importlib.util.find_spec("pip") is None:
-        absent.append(f"pip is not found: {sys.executable} -m ensurepip")
-    if absent:
-        raise InputError("; ".join(absent))
+        advice_lines.append(f"pip is not found: {sys.executable} -m ensurepip")
+    if advice_lines:
+        raise InputError("; ".join(advice_lines))
 
 
 def _install_host(system: System, progress: Callable[[str], object]) -> None:
@@ -166,7 +168,7 @@ def _install_host(system: System, progress: Callable[[str], object]) -> None:
     if not folder.is_dir():
         compiler = directml_builds.compiler(system).path or ""
         progress(f"building the host for {system} builds with {Path(compiler).name}")
-        with appearing(folder) as path:
+        with temporary_folder(folder) as path:
             for source, target, options in directml_builds.HOSTS[system].targets:
                 run_program(
                     [compiler, *COMPILE, "-o", str(path / target), str(directml_builds.source(source)), *options],
@@ -174,7 +176,7 @@ def _install_host(system: System, progress: Callable[[str], object]) -> None:
                 )
     if system == "windows" and not directml_builds.ON_WINDOWS and not directml_builds.wine_prefix().is_dir():
         progress("preparing Wine's folder")
-        with appearing(directml_builds.wine_prefix()) as path:
+        with temporary_folder(directml_builds.wine_prefix()) as path:
             run_program(
                 [directml_builds.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(path)
             )
@@ -198,9 +200,9 @@ def wine_environment(prefix: Path | None = None) -> dict[str, str]:
 
     The debugger is disabled.
     """
-    kept = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER"}}
+    variables = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER"}}
     return {
-        **kept,
+        **variables,
         "WINEPREFIX": str(prefix or directml_builds.wine_prefix()),
         "WINEARCH": "win64",
         "WINEDEBUG": "-all",
@@ -221,13 +223,13 @@ def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]
         target = directml_builds.library(build)
         pairs_by_wheel.setdefault(build.wheel, []).append((target.parent, {target.name: build.library}))
     for wheel, folders in pairs_by_wheel.items():
-        absent = [(folder, files) for folder, files in folders if not folder.is_dir()]
-        if not absent:
+        missing_folders = [(folder, files) for folder, files in folders if not folder.is_dir()]
+        if not missing_folders:
             progress(f"{wheel.package} {wheel.version}: already installed")
             continue
         with download_wheel(wheel, progress) as path:
-            for folder, files in absent:
-                with appearing(folder) as new_path:
+            for folder, files in missing_folders:
+                with temporary_folder(folder) as new_path:
                     for name, pattern in files.items():
                         extract(path, pattern, new_path / name)
         progress(f"{wheel.package} {wheel.version}: installed")

@@ -21,7 +21,7 @@ from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply
-from specgate.workers.piped import Renewing
+from specgate.workers.piped import ProcessOwner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ _OK: Final = 0
 #: E_INVALIDARG, and its number in Linux builds up to 3.1. Rejections with these HRESULTs leave the process intact.
 _REFUSALS: Final = frozenset({0x80070057, 0x80000003})
 #: A rejected descriptor may corrupt the heap silently, so a process answers at most this many questions.
-_FRESH_AFTER: Final = 300
+_MAX_QUESTIONS: Final = 300
 
 
 class Answer(NamedTuple):
@@ -70,7 +70,7 @@ class Capabilities:
     feature_level: int = 0xC100
 
 
-class DirectMLOracle(Renewing[Worker]):
+class DirectMLOracle(ProcessOwner[Worker]):
     """One DirectML build in a subprocess, restarted after possible damage.
 
     level: a feature level with a build. build: "linux" or "windows"; by default, the installed one that runs without
@@ -158,12 +158,14 @@ class DirectMLOracle(Renewing[Worker]):
         while len(answers) < len(images):
             worker = self._ready()
             first = len(answers)
-            outcome = worker.ask(images[first : first + _FRESH_AFTER - worker.question_count], self.timeout)
-            usual = next((i for i, code in enumerate(outcome.codes) if not _usual(code)), len(outcome.codes))
-            answers += map(_answer, outcome.codes[:usual])
-            if usual < len(outcome.codes) or outcome.end:
+            outcome = worker.ask(images[first : first + _MAX_QUESTIONS - worker.question_count], self.timeout)
+            first_failure = next(
+                (i for i, code in enumerate(outcome.codes) if not _is_usual_code(code)), len(outcome.codes)
+            )
+            answers += map(_answer, outcome.codes[:first_failure])
+            if first_failure < len(outcome.codes) or outcome.end:
                 self._retire()
-                answers.append(self._ask_in_new_process(images[first + usual]))
+                answers.append(self._ask_in_new_process(images[first + first_failure]))
         return answers
 
     def _ask_in_new_process(self, question: Image) -> Answer:
@@ -177,7 +179,7 @@ class DirectMLOracle(Renewing[Worker]):
         return Worker(self._command, self._environment)
 
     def _must_replace(self, process: Worker) -> bool:
-        return process.question_count >= _FRESH_AFTER
+        return process.question_count >= _MAX_QUESTIONS
 
     def close(self) -> None:
         """End the processes; the oracle cannot be used afterwards."""
@@ -186,7 +188,7 @@ class DirectMLOracle(Renewing[Worker]):
             self._values.close()
 
 
-def _usual(code: int) -> bool:
+def _is_usual_code(code: int) -> bool:
     return code == _OK or code in _REFUSALS
 
 
@@ -205,8 +207,10 @@ def _require_build(level: str, system: System | None) -> Build:
     for build in builds:
         if not directml_builds.missing(build):
             return build
-    absent = "; ".join(directml_builds.missing(builds[0]))
-    raise InputError(f"DirectML {builds[0].title} is not installed: {absent}; try {install_command([level], system)}")
+    missing_text = "; ".join(directml_builds.missing(builds[0]))
+    raise InputError(
+        f"DirectML {builds[0].title} is not installed: {missing_text}; try {install_command([level], system)}"
+    )
 
 
 def _command(build: Build, device: Capabilities) -> tuple[list[str], dict[str, str]]:
@@ -234,7 +238,7 @@ class Builds:
         self.level = level
         entries = [e for e in status() if e.build.level == level and e.installed]
         if not entries:
-            raise InputError(_absent(level))
+            raise InputError(_missing_build_text(level))
         self.versions: Mapping[str, str] = {
             e.build.system: f"{e.build.wheel.package} {e.build.wheel.version}" for e in entries
         }
@@ -275,7 +279,7 @@ def _reply(answer: Any) -> Reply:
     return Reply(answer.word, "" if answer.hresult in {0, None} else f"HRESULT 0x{answer.hresult:08X}")
 
 
-def _absent(level: str) -> str:
+def _missing_build_text(level: str) -> str:
     from specgate.dialects.directml.oracle.builds import find_builds
     from specgate.dialects.directml.oracle.install import install_command
 

@@ -13,7 +13,7 @@ from specgate.dialects.directml.oracle.values_environment import WineEnvironment
 from specgate.dialects.directml.oracle.worker import HostProcess
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
-from specgate.workers.piped import Renewing, WorkerLost
+from specgate.workers.piped import ProcessOwner, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["FILLS", "STAGES", "Compiled", "Failed", "ValuesOracle", "ValuesProcess"]
+__all__ = ["FILL_BYTES", "STAGES", "Compiled", "FailedQuestion", "ValuesOracle", "ValuesProcess"]
 
 #: The stages of a question, in the host's numbering.
 STAGES: Final = ("done", "CreateOperator", "CompileOperator", "the initializer", "allocating buffers", "the dispatch")
 _COMPILE: Final = struct.Struct("<IIIIII")
 _COMPILED: Final = struct.Struct("<IIIIQQ")
 _DISPATCH: Final = struct.Struct("<II")
-_DISPATCHED: Final = struct.Struct("<II")
+_DISPATCH_HEADER: Final = struct.Struct("<II")
 _START: Final = 120.0  # seconds; Wine may update its prefix first
 
 
@@ -43,7 +43,7 @@ class Compiled(NamedTuple):
     persistent: int
 
 
-class Failed(NamedTuple):
+class FailedQuestion(NamedTuple):
     """A question that failed: one of STAGES, and the HRESULT."""
 
     stage: str
@@ -65,7 +65,7 @@ class ValuesProcess(HostProcess):
 
     def compile(
         self, image: Image, inputs: Sequence[Bound], outputs: Sequence[Bound], timeout: float
-    ) -> Compiled | Failed:
+    ) -> Compiled | FailedQuestion:
         """Compile an operator, replacing the previous one.
 
         Raises WorkerLost if the process dies or the timeout expires.
@@ -76,35 +76,35 @@ class ValuesProcess(HostProcess):
         if stage >= len(STAGES):
             self.kill()  # a dying process wrote text to the pipe
             raise WorkerLost("crashed")
-        return Failed(STAGES[stage], code) if stage else Compiled(descriptors, temporary, persistent)
+        return FailedQuestion(STAGES[stage], code) if stage else Compiled(descriptors, temporary, persistent)
 
-    def dispatch(self, data: bytes, fill: int, size: int, timeout: float) -> bytes | Failed:
+    def dispatch(self, data: bytes, fill: int, size: int, timeout: float) -> bytes | FailedQuestion:
         """Return `size` bytes of outputs for the bytes of the inputs.
 
         fill: the byte that fills the outputs before. Raises WorkerLost if the process dies or the timeout expires.
         """
         if not 0 <= fill <= 255:
             raise InputError(f"expected a byte to fill the outputs with, found {fill}")
-        answer = self.exchange(_DISPATCH.pack(2, fill) + data, _DISPATCHED.size, timeout)
-        stage, code = _DISPATCHED.unpack(answer)
+        answer = self.exchange(_DISPATCH.pack(2, fill) + data, _DISPATCH_HEADER.size, timeout)
+        stage, code = _DISPATCH_HEADER.unpack(answer)
         if stage >= len(STAGES):
             self.kill()
             raise WorkerLost("crashed")
-        return Failed(STAGES[stage], code) if stage else self.exchange(b"", size, timeout)
+        return FailedQuestion(STAGES[stage], code) if stage else self.exchange(b"", size, timeout)
 
 
 def compile_question(image: Image, inputs: Sequence[Bound], outputs: Sequence[Bound]) -> bytes:
     """Return the bytes of the question that compiles an operator."""
     pointers = image.pointers
     head = _COMPILE.pack(1, len(image.data), len(pointers), image.root, len(inputs), len(outputs))
-    tensors = b"".join(struct.pack("<QQ", each.size, each.owned) for each in (*inputs, *outputs))
+    tensors = b"".join(struct.pack("<QQ", bound.size, bound.owned) for bound in (*inputs, *outputs))
     return head + struct.pack(f"<{len(pointers)}I", *pointers) + image.data + tensors
 
 
 #: The outputs are filled with each of these bytes before a dispatch; the two differ in every bit.
-FILLS: Final = (0xA5, 0x5A)
+FILL_BYTES: Final = (0xA5, 0x5A)
 #: The maximum number of compiled operators per process.
-_FRESH_AFTER: Final = 200
+_MAX_COMPILED: Final = 200
 
 
 class _Question(NamedTuple):
@@ -114,7 +114,7 @@ class _Question(NamedTuple):
     data: list[tuple[bytes, bytes]]  # per case, one per byte in FILLS
 
 
-class ValuesOracle(Renewing[ValuesProcess]):
+class ValuesOracle(ProcessOwner[ValuesProcess]):
     """One DirectML build that runs operators in a subprocess.
 
     The process is restarted after a failure. level: a feature level whose build computes values. timeout: seconds for
@@ -171,7 +171,7 @@ class ValuesOracle(Renewing[ValuesProcess]):
         """
         operator, fields = operator_parts(descriptor)
         inputs, outputs = bound_tensors(operator, fields, "input"), bound_tensors(operator, fields, "output")
-        data = [(input_bytes(inputs, case, FILLS[0]), input_bytes(inputs, case, FILLS[1])) for case in cases]
+        data = [(input_bytes(inputs, case, FILL_BYTES[0]), input_bytes(inputs, case, FILL_BYTES[1])) for case in cases]
         question = _Question(image(descriptor), inputs, outputs, data)
         answers: list[Values] = []
         while len(answers) < len(data):
@@ -185,49 +185,58 @@ class ValuesOracle(Renewing[ValuesProcess]):
         answers: list[Values] = []
         try:
             result = process.compile(question.image, question.inputs, question.outputs, self.timeout)
-            if isinstance(result, Failed):
-                return self._failure(answers, _reply(result), question, first, fresh=fresh, whole=True)
+            if isinstance(result, FailedQuestion):
+                return self._failure(answers, _reply(result), question, first, fresh=fresh, finished=True)
             for pair in question.data[first:]:
                 answer = self._dispatch(process, question, pair)
-                if isinstance(answer, Failed):
-                    alone = fresh and not answers
-                    return self._failure(answers, _reply(answer), question, first, fresh=alone)
+                if isinstance(answer, FailedQuestion):
+                    is_first = fresh and not answers
+                    return self._failure(answers, _reply(answer), question, first, fresh=is_first)
                 answers.append(answer)
         except WorkerLost as error:
-            alone = fresh and not answers
-            return self._failure(answers, Reply(error.word, "its process"), question, first, fresh=alone)
+            is_first = fresh and not answers
+            return self._failure(answers, Reply(error.word, "its process"), question, first, fresh=is_first)
         return answers
 
-    def _dispatch(self, process: ValuesProcess, question: _Question, pair: tuple[bytes, bytes]) -> Values | Failed:
-        size = sum(each.size for each in question.outputs)
+    def _dispatch(
+        self, process: ValuesProcess, question: _Question, pair: tuple[bytes, bytes]
+    ) -> Values | FailedQuestion:
+        size = sum(bound.size for bound in question.outputs)
         blocks = []
-        for fill, data in zip(FILLS, pair, strict=True):
+        for fill, data in zip(FILL_BYTES, pair, strict=True):
             answer = process.dispatch(data, fill, size, self.timeout)
-            if isinstance(answer, Failed):
+            if isinstance(answer, FailedQuestion):
                 return answer
             blocks.append(answer)
         return Values(output_arrays(question.outputs, blocks[0], blocks[1]), Reply("accepted"))
 
     def _failure(
-        self, answers: list[Values], reply: Reply, question: _Question, first: int, *, fresh: bool, whole: bool = False
+        self,
+        answers: list[Values],
+        reply: Reply,
+        question: _Question,
+        first: int,
+        *,
+        fresh: bool,
+        finished: bool = False,
     ) -> list[Values]:
         """Add a failure if the process was new, else leave the case for a retry.
 
-        whole: the failure applies to all cases, as it concerns the operator.
+        finished: the failure applies to all cases, as it concerns the operator.
         """
         self._retire()
         if not fresh:
             return answers
-        return answers + [Values(None, reply)] * (len(question.data) - first if whole else 1)
+        return answers + [Values(None, reply)] * (len(question.data) - first if finished else 1)
 
     def _start(self) -> ValuesProcess:
         return ValuesProcess(self._place, self.level)
 
     def _must_replace(self, process: ValuesProcess) -> bool:
-        return process.compiled >= _FRESH_AFTER
+        return process.compiled >= _MAX_COMPILED
 
 
-def _reply(failed: Failed) -> Reply:
+def _reply(failed: FailedQuestion) -> Reply:
     return Reply("rejected" if failed.stage == "CreateOperator" else "no kernel", str(failed))
 
 

@@ -15,15 +15,29 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from specgate.dialects.directml.oracle import builds as directml_builds
 from specgate.dialects.directml.oracle.builds import find_builds
-from specgate.dialects.directml.oracle.install import COMPILE, appearing, check_programs, install_libraries, run_program
+from specgate.dialects.directml.oracle.install import (
+    COMPILE,
+    check_programs,
+    install_libraries,
+    run_program,
+    temporary_folder,
+)
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = [
-    "DEBIAN", "VALUE_LEVELS", "WineEnvironment", "debian_root", "find_place", "install_values", "missing_values",
-    "native_place", "plan", "root_place",
+    "DEBIAN",
+    "VALUE_LEVELS",
+    "WineEnvironment",
+    "choose_environment",
+    "debian_root",
+    "find_place",
+    "install_values",
+    "missing_values",
+    "native_place",
+    "root_place",
 ]  # fmt: skip
 
 #: Levels whose Windows build runs on Wine. The build of 3.1 does not, as its shaders are packed with LZMS, which Wine
@@ -60,7 +74,7 @@ class WineEnvironment:
     @property
     def host(self) -> Path:
         """Return the compiled host's folder; its name has a hash of the sources."""
-        return self.folder / f"host-{directml_builds.stamp(HOST)}"
+        return self.folder / f"host-{directml_builds.hash_sources(HOST)}"
 
     @property
     def prefix(self) -> Path:
@@ -84,11 +98,11 @@ class WineEnvironment:
 
     def environment(self, prefix: Path | None = None) -> dict[str, str]:
         """Return the environment: software driver, no debugger, no messages."""
-        kept = {k: v for k, v in os.environ.items() if k in {"HOME", "PATH", "TMPDIR", "USER", "XDG_RUNTIME_DIR"}}
-        own = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "SPECGATE_OWN_TMP": "1"}
+        variables = {k: v for k, v in os.environ.items() if k in {"HOME", "PATH", "TMPDIR", "USER", "XDG_RUNTIME_DIR"}}
+        overrides = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "SPECGATE_OWN_TMP": "1"}
         drivers = ":".join(f"/{path}" for path in _drivers(self.root or Path("/")))
         return {
-            **(kept if self.root is None else own),
+            **(variables if self.root is None else overrides),
             "WINEPREFIX": self.map_path(prefix or self.prefix),
             "WINEARCH": "win64",
             "WINEDEBUG": "-all",
@@ -159,16 +173,16 @@ def missing_values(level: str) -> list[str]:
     place = find_place()
     if place is None:
         return ["neither Wine 10 nor a Debian root with Wine 10 is installed"]
-    absent = []
+    missing_items = []
     if place.root is None and missing_packages():
-        absent.append(f"missing packages: {' '.join(missing_packages())}")
+        missing_items.append(f"missing packages: {' '.join(missing_packages())}")
     if place.root is not None and os.geteuid() != 0:
-        absent.append("the Debian root requires the root user")
+        missing_items.append("the Debian root requires the root user")
     if not place.library(level).is_file():
-        absent.append("its library is missing")
+        missing_items.append("its library is missing")
     if not all((place.host / name).is_file() for name in (LAUNCHER, *(target for _, target, _ in HOST))):
-        absent.append("its host program is not built")
-    return absent
+        missing_items.append("its host program is not built")
+    return missing_items
 
 
 def ready_place(level: str) -> WineEnvironment:
@@ -176,11 +190,11 @@ def ready_place(level: str) -> WineEnvironment:
 
     Raises InputError with the command that sets it up.
     """
-    absent = missing_values(level)
+    missing_items = missing_values(level)
     place = find_place()
-    if absent or place is None:
+    if missing_items or place is None:
         hint = f"; try {values_command([level])}" if level in VALUE_LEVELS else ""
-        raise InputError(f"values of DirectML {level} cannot be computed: {'; '.join(absent)}{hint}")
+        raise InputError(f"values of DirectML {level} cannot be computed: {'; '.join(missing_items)}{hint}")
     return place
 
 
@@ -207,30 +221,30 @@ def install_values(result: Sequence[str] | Literal["all"], *, progress: Callable
         if level not in VALUE_LEVELS:
             find_builds(level)
             raise InputError(f"no values of DirectML {level}; the builds of {', '.join(VALUE_LEVELS)} compute them")
-    where = find_place()
-    chosen = plan() if where is None else "root" if where.root else "native"
-    check_programs({"windows"} if chosen == "native" else set())
+    environment = find_place()
+    method = choose_environment() if environment is None else "root" if environment.root else "native"
+    check_programs({"windows"} if method == "native" else set())
     if directml_builds.compiler("windows").path is None:
         raise InputError(directml_builds.compiler("windows").advice)
-    if where is None:
-        where = _debian_root(progress) if chosen == "root" else native_place()
-    _install_host(where, progress)
-    _install_builds(where, levels, progress)
-    _prepare_wine(where, progress)
+    if environment is None:
+        environment = _debian_root(progress) if method == "root" else native_place()
+    _install_host(environment, progress)
+    _install_builds(environment, levels, progress)
+    _prepare_wine(environment, progress)
 
 
-def plan() -> Literal["native", "root"]:
+def choose_environment() -> Literal["native", "root"]:
     """Return the environment to set up: this system or a Debian root.
 
     Raises InputError with the missing programs if neither is possible.
     """
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         raise InputError(f"values are computed on Linux on x86_64 only, found {sys.platform} on {platform.machine()}")
-    missing = missing_packages()
-    if not missing and wine_version(directml_builds.wine().path or "") >= _WINE:
+    missing_tools = missing_packages()
+    if not missing_tools and wine_version(directml_builds.wine().path or "") >= _WINE:
         return "native"
     if debian_version() >= _DEBIAN:
-        packages = " ".join(missing or ["wine64"])
+        packages = " ".join(missing_tools or ["wine64"])
         raise InputError(f"missing packages: apt-get install --no-install-recommends {packages}")
     if shutil.which("debootstrap") is None:
         raise InputError("debootstrap is not found: install the package debootstrap (apt-get install debootstrap)")
@@ -267,7 +281,7 @@ def wine_version(program: str) -> int:
 def _debian_root(progress: Callable[[str], object]) -> WineEnvironment:
     release, packages = DEBIAN
     progress(f"making a Debian root ({release}) with {', '.join(packages)}: about 300 MB to fetch, 1.5 GB on disk")
-    with appearing(debian_root()) as path:
+    with temporary_folder(debian_root()) as path:
         bootstrap = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", release, str(path)]
         # The mount namespace removes its mounts on exit.
         run_program(["unshare", "--mount", *bootstrap], "making a Debian root", _bare_environment())
@@ -278,44 +292,44 @@ def _debian_root(progress: Callable[[str], object]) -> WineEnvironment:
 
 def _bare_environment() -> dict[str, str]:
     """Return an environment without locale, which the root does not have."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
-    return {**kept, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
+    return {**variables, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
 
 
-def _install_host(where: WineEnvironment, progress: Callable[[str], object]) -> None:
-    if where.host.is_dir():
+def _install_host(environment: WineEnvironment, progress: Callable[[str], object]) -> None:
+    if environment.host.is_dir():
         return
     compiler = directml_builds.compiler("windows").path or ""
     progress(f"building the host for values with {Path(compiler).name}")
-    with appearing(where.host) as path:
+    with temporary_folder(environment.host) as path:
         for sources, target, options in HOST:
             files = [str(directml_builds.source(name)) for name in sources.split()]
             run_program([compiler, *COMPILE, "-o", str(path / target), *files, *options], "compiling")
         shutil.copyfile(directml_builds.source(LAUNCHER), path / LAUNCHER)
 
 
-def _install_builds(where: WineEnvironment, levels: Sequence[str], progress: Callable[[str], object]) -> None:
+def _install_builds(environment: WineEnvironment, levels: Sequence[str], progress: Callable[[str], object]) -> None:
     builds = [find_builds(level, "windows")[0] for level in levels]
     install_libraries(builds, progress)
     for build in builds:
-        target = where.library(build.level)
+        target = environment.library(build.level)
         if not target.is_file():
-            with appearing(target.parent) as path:
+            with temporary_folder(target.parent) as path:
                 shutil.copyfile(directml_builds.library(build), path / target.name)
 
 
-def _prepare_wine(where: WineEnvironment, progress: Callable[[str], object]) -> None:
-    if where.prefix.is_dir():
+def _prepare_wine(wine_place: WineEnvironment, progress: Callable[[str], object]) -> None:
+    if wine_place.prefix.is_dir():
         return
     progress("preparing Wine's folder for values")
-    with appearing(where.prefix) as path:
-        script = f'"{where.wine}" wineboot.exe --init && "{where.wineserver()}" --wait'
-        environment = where.environment(path)
-        run_program(where.command("/bin/sh", "-c", script), "preparing Wine", environment)
+    with temporary_folder(wine_place.prefix) as path:
+        script = f'"{wine_place.wine}" wineboot.exe --init && "{wine_place.wineserver()}" --wait'
+        environment = wine_place.environment(path)
+        run_program(wine_place.command("/bin/sh", "-c", script), "preparing Wine", environment)
         if not (path / "system.reg").is_file():
-            raise InputError("Wine wrote no registry into its new folder", file=str(where.prefix))
-        if where.root is not None:
-            _share_copies(path, where.root)
+            raise InputError("Wine wrote no registry into its new folder", file=str(wine_place.prefix))
+        if wine_place.root is not None:
+            _share_copies(path, wine_place.root)
 
 
 def _share_copies(prefix: Path, root: Path) -> None:

@@ -19,7 +19,7 @@ __all__ = ["HostProcess", "Outcome", "Worker"]
 
 PROTOCOL: Final = 1
 _HELLO: Final = struct.Struct("<4sIII")
-_LOST: Final = "exited during startup"
+_STARTUP_EXIT: Final = "exited during startup"
 
 
 class HostProcess(PipedProcess):
@@ -42,11 +42,11 @@ class HostProcess(PipedProcess):
         with tempfile.TemporaryFile() as errors:
             try:
                 super().__init__(command, environment=environment, errors=errors.fileno(), group=group)
-                problem = self._greet(magic, start_timeout)
-                if problem == _LOST:  # Wine may lose a process that starts while its server is exiting
+                problem = self._read_hello(magic, start_timeout)
+                if problem == _STARTUP_EXIT:  # Wine may lose a process that starts while its server is exiting
                     self.close()
                     self.restart()
-                    problem = self._greet(magic, start_timeout)
+                    problem = self._read_hello(magic, start_timeout)
             except OSError as error:
                 raise InputError(f"cannot be started: {error.strerror}", file=command[0]) from None
             if problem:
@@ -56,12 +56,12 @@ class HostProcess(PipedProcess):
                 detail = f": {texts[-1][:200]!r}" if texts else ""
                 raise InputError(f"the oracle's process {problem}{detail}", file=command[-1][:200])
 
-    def _greet(self, magic: bytes, patience: float) -> str:
+    def _read_hello(self, magic: bytes, patience: float) -> str:
         """Read the hello; return a message if it is wrong."""
         try:
             data = self.exchange(b"", _HELLO.size, patience)
         except WorkerLost as lost:
-            return "did not start in time" if lost.word == "timeout" else _LOST
+            return "did not start in time" if lost.word == "timeout" else _STARTUP_EXIT
         result, protocol, code, self.level = _HELLO.unpack(data)
         if result != magic or protocol != PROTOCOL:
             return f"greeted with {data!r} instead of its protocol"
@@ -79,7 +79,7 @@ class HostProcess(PipedProcess):
 
 _QUESTION: Final = struct.Struct("<IIII")
 _ANSWER: Final = struct.Struct("<II")
-_TIMED: Final = 0x80000000
+_TIME_FLAG: Final = 0x80000000
 
 
 @dataclass(slots=True)
@@ -128,7 +128,7 @@ class Worker(HostProcess):
         Raises WorkerLost without an answer.
         """
         self.question_count += 1
-        data = self.exchange(_question(_TIMED | self.question_count, image), _ANSWER.size, timeout)
+        data = self.exchange(_question(_TIME_FLAG | self.question_count, image), _ANSWER.size, timeout)
         return float(_ANSWER.unpack(data)[1]) * 1e-9
 
     def _collect(self, outcome: Outcome, first: int, expected_number: int) -> None:
@@ -140,8 +140,8 @@ class Worker(HostProcess):
         if not data:
             raise EOFError
         self._rest += data
-        whole = len(self._rest) // _ANSWER.size * _ANSWER.size
-        data, self._rest = self._rest[:whole], self._rest[whole:]
+        whole_bytes = len(self._rest) // _ANSWER.size * _ANSWER.size
+        data, self._rest = self._rest[:whole_bytes], self._rest[whole_bytes:]
         for number, code in _ANSWER.iter_unpack(data):
             if number != first + len(outcome.codes) or len(outcome.codes) == expected_number:
                 self.kill()  # a dying process wrote text to the pipe

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from specgate.errors import InputError
 
-__all__ = ["Data", "Table", "root_of"]
+__all__ = ["Data", "Table", "root_table"]
 
 #: The limit of bytes read, as a multiple of the data's length. Many offsets may refer to one large part.
-_AGAIN: Final = 64
+_MAX_READ_FACTOR: Final = 64
 _U16, _U32, _I32 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<i")
 
 
@@ -27,39 +27,41 @@ class Data:
     texts: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.left = _AGAIN * len(self.content)
+        self.left = _MAX_READ_FACTOR * len(self.content)
 
-    def take(self, layout: struct.Struct, at: int) -> tuple[Any, ...]:
+    def take(self, layout: struct.Struct, offset: int) -> tuple[Any, ...]:
         """Return the numbers of a layout; raise InputError past the end."""
         self.left -= layout.size
         if self.left < 0:
             raise InputError("expected each table once, found a table that is referenced too often")
-        if not 0 <= at <= len(self.content) - layout.size:
-            raise InputError(f"expected {layout.size} bytes at {at}, found the end of the data at {len(self.content)}")
-        return layout.unpack_from(self.content, at)
+        if not 0 <= offset <= len(self.content) - layout.size:
+            raise InputError(
+                f"expected {layout.size} bytes at {offset}, found the end of the data at {len(self.content)}"
+            )
+        return layout.unpack_from(self.content, offset)
 
-    def number(self, code: str, at: int) -> Any:
+    def number(self, code: str, offset: int) -> Any:
         """Return one number."""
-        return self.take(struct.Struct(f"<{code}"), at)[0]
+        return self.take(struct.Struct(f"<{code}"), offset)[0]
 
-    def follow_offset(self, at: int) -> int:
-        """Return the target of the offset at `at`; offsets only point forward."""
-        return at + int(self.take(_U32, at)[0])
+    def follow_offset(self, offset: int) -> int:
+        """Return the target of the offset at `offset`; offsets only point forward."""
+        return offset + int(self.take(_U32, offset)[0])
 
-    def length(self, at: int, size: int) -> int:
+    def length(self, offset: int, size: int) -> int:
         """Return a vector's length; raise InputError if it exceeds the data."""
-        count = int(self.take(_U32, at)[0])
-        if count * size > len(self.content) - at - 4:
-            raise InputError(f"expected the {count} elements of the vector at {at}, found the end of the data")
+        count = int(self.take(_U32, offset)[0])
+        if count * size > len(self.content) - offset - 4:
+            raise InputError(f"expected the {count} elements of the vector at {offset}, found the end of the data")
         return count
 
-    def text(self, at: int) -> str:
-        """Return the text at `at`; invalid UTF-8 is replaced."""
-        if at not in self.texts:
-            count = self.length(at, 1)
+    def text(self, offset: int) -> str:
+        """Return the text at `offset`; invalid UTF-8 is replaced."""
+        if offset not in self.texts:
+            count = self.length(offset, 1)
             self.left -= count
-            self.texts[at] = self.content[at + 4 : at + 4 + count].decode("utf-8", "replace")
-        return self.texts[at]
+            self.texts[offset] = self.content[offset + 4 : offset + 4 + count].decode("utf-8", "replace")
+        return self.texts[offset]
 
 
 class Table:
@@ -70,12 +72,12 @@ class Table:
 
     __slots__ = ("_at", "_data", "_fields", "_room")
 
-    def __init__(self, data: Data, at: int) -> None:
-        self._data, self._at = data, at
-        start = at - int(data.take(_I32, at)[0])
+    def __init__(self, data: Data, offset: int) -> None:
+        self._data, self._at = data, offset
+        start = offset - int(data.take(_I32, offset)[0])
         size, self._room = (int(data.take(_U16, start + k)[0]) for k in (0, 2))
         if size < 4 or size % 2:
-            raise InputError(f"expected a table at {at}, found an invalid vtable")
+            raise InputError(f"expected a table at {offset}, found an invalid vtable")
         self._fields = data.take(struct.Struct(f"<{size // 2 - 2}H"), start + 4)
 
     def _place(self, number: int) -> int | None:
@@ -109,9 +111,9 @@ class Table:
         place = self._place(number)
         if place is None:
             return None
-        at = self._data.follow_offset(place)
-        count = self._data.length(at, struct.calcsize(code))
-        return list(self._data.take(struct.Struct(f"<{count}{code}"), at + 4))
+        offset = self._data.follow_offset(place)
+        count = self._data.length(offset, struct.calcsize(code))
+        return list(self._data.take(struct.Struct(f"<{count}{code}"), offset + 4))
 
     def size(self, number: int) -> int:
         """Return the length of a byte vector without reading it."""
@@ -120,21 +122,21 @@ class Table:
 
     def texts(self, number: int) -> list[str]:
         """Return a vector of texts, empty if it is omitted."""
-        return [self._data.text(at) for at in self._targets(number)]
+        return [self._data.text(offset) for offset in self._targets(number)]
 
     def tables(self, number: int) -> list[Table]:
         """Return a vector of tables, empty if it is omitted."""
-        return [Table(self._data, at) for at in self._targets(number)]
+        return [Table(self._data, offset) for offset in self._targets(number)]
 
     def _targets(self, number: int) -> list[int]:
         place = self._place(number)
         if place is None:
             return []
-        at = self._data.follow_offset(place)
-        return [self._data.follow_offset(at + 4 + 4 * i) for i in range(self._data.length(at, 4))]
+        offset = self._data.follow_offset(place)
+        return [self._data.follow_offset(offset + 4 + 4 * i) for i in range(self._data.length(offset, 4))]
 
 
-def root_of(content: bytes) -> Table:
+def root_table(content: bytes) -> Table:
     """Return the root table; raise InputError."""
     data = Data(content)
     return Table(data, data.follow_offset(0))

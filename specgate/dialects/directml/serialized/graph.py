@@ -13,11 +13,11 @@ from specgate.dialects.directml.dxdispatch.edge_findings import Edge, GraphNode,
 from specgate.dialects.directml.dxdispatch.graph import GRAPH
 from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import MAX_NESTING, SCALARS
-from specgate.dialects.directml.native.unmarshal import plain, real
-from specgate.dialects.directml.serialized.flatbuffer import root_of
+from specgate.dialects.directml.native.unmarshal import json_float, member_value
+from specgate.dialects.directml.serialized.flatbuffer import root_table
 from specgate.dialects.directml.tensor import NAME
 from specgate.errors import InputError, NoTable
-from specgate.linting.files import read_whole
+from specgate.linting.files import read_content
 from specgate.linting.nodes import Graph, Unit
 from specgate.verdict import Location
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 __all__ = ["MAX_BYTES", "Node", "begins_graph", "graph_of_data", "graph_of_file", "read_ends", "read_graph"]
 
 _OPERATOR, _CONSTANT = 1, 2
-_BY_NAME: Final = 1
-_OWNED: Final = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
+_NAMED_EDGE: Final = 1
+_OWNED_BY_DML: Final = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
 _ACTIVATION, _SCALAR = 1, 12
 #: Kinds of attributes that are a number or a vector of numbers, with the struct code.
 _NUMBER: Final = {3: "I", 4: "Q", 5: "i", 6: "f", 13: "B"}
 _RECORDS: Final = {10: (("Scale", "Bias"), "ff"), 11: (("Width", "Height"), "II")}
 _VECTOR: Final = {7: "I", 8: "i", 9: "f"}
 #: The kinds that store a member, by the member's kind. Enums are plain numbers.
-_WRITTEN: Final = {
+_STORED_KINDS: Final = {
     "uint": {3, 4, 7}, "int": {5, 8}, "float": {6, 9}, "bool": {3, 13}, "enum": {3}, "operator": {1, 2},
     "scale-bias": {10}, "size-2d": {11}, "scalar": {12},
 }  # fmt: skip
@@ -72,8 +72,8 @@ def begins_graph(start: bytes) -> bool:
     table = root - struct.unpack_from("<i", start, root)[0]
     if not 4 <= table <= len(start) - 10:
         return False
-    size, room, *offsets = struct.unpack_from("<5H", start, table)
-    return size == 10 and room == 16 and sorted(offsets) == [4, 8, 12]
+    size, table_size, *offsets = struct.unpack_from("<5H", start, table)
+    return size == 10 and table_size == 16 and sorted(offsets) == [4, 8, 12]
 
 
 def read_graph(content: bytes, file: str) -> list[Node]:
@@ -85,24 +85,24 @@ def read_graph(content: bytes, file: str) -> list[Node]:
     try:
         if not begins_graph(content[:4096]):
             raise InputError("expected a serialized DirectML graph, found other data")
-        tables = root_of(content).tables(0)
+        tables = root_table(content).tables(0)
         if not tables:
             raise InputError("expected at least one node, found none")
-        owned = _owned_edges(tables)
+        owned_names = _owned_edges(tables)
         nodes = []
         for index, table in enumerate(tables):
             place = f"nodes[{index}]"
-            nodes.append(_node(table, owned))
+            nodes.append(_node(table, owned_names))
     except InputError as error:
-        where = ".".join(part for part in (place, error.place) if part)
-        raise InputError(error.message, file=file, place=where or None) from None
+        full_place = ".".join(part for part in (place, error.place) if part)
+        raise InputError(error.message, file=file, place=full_place or None) from None
     return nodes
 
 
 def read_ends(content: bytes, file: str) -> tuple[list[str], list[str]]:
     """Return the input and output names of a serialized graph; InputError."""
     try:
-        graph = root_of(content)
+        graph = root_table(content)
         return graph.texts(1), graph.texts(2)
     except InputError as error:
         raise InputError(error.message, file=file) from None
@@ -110,46 +110,48 @@ def read_ends(content: bytes, file: str) -> tuple[list[str], list[str]]:
 
 def _owned_edges(tables: Sequence[Table]) -> frozenset[str]:
     """Return the edges of external constants, which DirectML owns."""
-    named = []
+    node_names = []
     for table in tables:
         if table.number(0, "B") == _CONSTANT:
             constant = table.table(1)
-            if constant is not None and constant.number(0, "B") == _BY_NAME:
-                named += table.texts(4)
-    return frozenset(named)
+            if constant is not None and constant.number(0, "B") == _NAMED_EDGE:
+                node_names += table.texts(4)
+    return frozenset(node_names)
 
 
-def _node(table: Table, owned: frozenset[str]) -> Node:
+def _node(table: Table, owned_names: frozenset[str]) -> Node:
     kind, desc = table.number(0, "B"), table.table(1)
-    name, reads, writes = table.text(2) or "", table.texts(3), table.texts(4)
+    name, input_names, writes = table.text(2) or "", table.texts(3), table.texts(4)
     if desc is None or kind not in {_OPERATOR, _CONSTANT}:
         raise InputError(f"expected an operator or a constant, found a node of the kind {kind}")
     if kind == _CONSTANT:
-        return Node(name, "", None, tuple(reads), tuple(writes))
+        return Node(name, "", None, tuple(input_names), tuple(writes))
     operator = desc.text(0) or ""
     try:
         members = abi().structure(operator).members
     except NoTable:  # from a newer DirectML: listed, but not validated
-        return Node(name, operator, {"type": operator, "desc": {}}, tuple(reads), tuple(writes))
+        return Node(name, operator, {"type": operator, "desc": {}}, tuple(input_names), tuple(writes))
     fields: dict[str, Any] = {}
-    for side, number, names in (("input", 1, reads), ("output", 2, writes)):
+    for side, number, names in (("input", 1, input_names), ("output", 2, writes)):
         expected_members = [member for member in members if member.base == side]
-        fields |= _tensors(expected_members, desc.tables(number), names, owned if side == "input" else frozenset())
+        fields |= _tensors(
+            expected_members, desc.tables(number), names, owned_names if side == "input" else frozenset()
+        )
     fields |= _attributes(desc.tables(3), members, 0)
     # Counts of tensors are separate attributes; fields are in the structure's order.
     ordered = {member.name: fields[member.name] for member in members if member.name in fields}
-    return Node(name, operator, {"type": operator, "desc": ordered}, tuple(reads), tuple(writes))
+    return Node(name, operator, {"type": operator, "desc": ordered}, tuple(input_names), tuple(writes))
 
 
 def _tensors(
-    members: Sequence[Member], tables: Sequence[Table], names: Sequence[str], owned: frozenset[str]
+    members: Sequence[Member], tables: Sequence[Table], names: Sequence[str], owned_names: frozenset[str]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the tensors of a side by field.
 
     An edge without a name is an omitted tensor. If all tensors are present, a missing name only means that an output
     has no consumer.
     """
-    flags = [_OWNED * (name in owned) for name in names]
+    flags = [_OWNED_BY_DML * (name in owned_names) for name in names]
     stated_tables = [
         t if t is None else _tensor(t, flag) for t, flag in zip(_pair_tensors(tables, names), flags, strict=True)
     ]
@@ -211,32 +213,32 @@ def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) 
 
 
 def _scalar(raw: bytes, kind: Any) -> Any:
-    return real(struct.unpack_from(f"<{SCALARS.get(str(kind), 'Q')}", raw)[0])
+    return json_float(struct.unpack_from(f"<{SCALARS.get(str(kind), 'Q')}", raw)[0])
 
 
 def _value(table: Table, member: Member, depth: int) -> Any:
     kind = table.number(1, "B")
-    if kind not in _WRITTEN[member.base]:
-        raise InputError(f"expected an attribute of the kind {min(_WRITTEN[member.base])}, found {kind}")
+    if kind not in _STORED_KINDS[member.base]:
+        raise InputError(f"expected an attribute of the kind {min(_STORED_KINDS[member.base])}, found {kind}")
     if kind in _NUMBER or kind in _RECORDS:
         names, code = _RECORDS.get(kind, ((), _NUMBER.get(kind)))
         parts = table.record(2, str(code))
         if parts is None:
             raise InputError("expected a value, found none")
         if names:
-            return dict(zip(names, map(real, parts), strict=True))
-        return plain(member, parts[0])
+            return dict(zip(names, map(json_float, parts), strict=True))
+        return member_value(member, parts[0])
     inner = table.table(2)
     if inner is None:
         raise InputError("expected a value, found none")
     if kind in _VECTOR:
-        return [real(number) for number in inner.numbers(0, _VECTOR[kind]) or ()]
+        return [json_float(number) for number in inner.numbers(0, _VECTOR[kind]) or ()]
     if kind == _SCALAR:
         (raw,) = inner.record(1, "8s") or (bytes(8),)
         return raw
     if kind == _ACTIVATION:
         return _read_fused(inner, depth)
-    return [_read_fused(each, depth) for each in inner.tables(0)]
+    return [_read_fused(item, depth) for item in inner.tables(0)]
 
 
 def _read_fused(table: Table, depth: int) -> dict[str, Any]:
@@ -254,19 +256,19 @@ MAX_BYTES = 2**31 - 1
 
 def graph_of_file(path: str) -> Graph:
     """Return the nodes of a file; raise InputError."""
-    return graph_of_data(read_whole(Path(path), MAX_BYTES, name=path), path)
+    return graph_of_data(read_content(Path(path), MAX_BYTES, name=path), path)
 
 
 def graph_of_data(content: bytes, file: str) -> Graph:
     """Return the nodes of serialized data. file: its name in messages."""
     nodes = read_graph(content, file)
     places = [f"nodes[{index}]{f' {node.name!r:.80}' if node.name else ''}" for index, node in enumerate(nodes)]
-    units = {at: _unit(node, places[at], file) for at, node in enumerate(nodes) if node.fields is not None}
+    units = {index: _unit(node, places[index], file) for index, node in enumerate(nodes) if node.fields is not None}
     if not units:
         raise InputError("expected at least one operator, found only constants", file=file)
     new_nodes = [
-        GraphNode(place, node.name or f"node {at}", units[at].descriptor if at in units else None)
-        for at, (node, place) in enumerate(zip(nodes, places, strict=True))
+        GraphNode(place, node.name or f"node {index}", units[index].descriptor if index in units else None)
+        for index, (node, place) in enumerate(zip(nodes, places, strict=True))
     ]
     edges = list(_edges(nodes, places, *read_ends(content, file)))
     return Graph(
@@ -285,29 +287,29 @@ def _edges(
     for name in (*inputs, *(name for node in nodes if node.fields is None for name in node.writes)):
         if name:
             ends.setdefault(name, len(ends))
-    last = {name: at for at, name in enumerate(outputs)}
-    written: dict[str, tuple[int, int]] = {}
+    last = {name: node_index for node_index, name in enumerate(outputs)}
+    sources_by_name: dict[str, tuple[int, int]] = {}
     for index, node in enumerate(nodes):
         for place, name in enumerate(node.reads):
             if name in ends:
                 yield Edge(places[index], None, (index, place), ends[name])
-            elif name in written:
-                yield Edge(places[index], written[name], (index, place))
+            elif name in sources_by_name:
+                yield Edge(places[index], sources_by_name[name], (index, place))
         for place, name in enumerate(node.writes):
             if name and node.fields is not None:
-                written[name] = (index, place)
+                sources_by_name[name] = (index, place)
                 if name in last:
                     yield Edge(places[index], (index, place), None, last[name])
 
 
 def _unit(node: Node, place: str, file: str) -> Unit:
     operator = node.operator.removeprefix("DML_OPERATOR_")
-    at = Location(file, None, place, operator)
+    location = Location(file, None, place, operator)
     try:
         descriptor = reader.read(node.fields or {})
     except NoTable as error:
-        return Unit(at, operator, reason=str(error), ends=(node.reads, node.writes))
+        return Unit(location, operator, reason=str(error), ends=(node.reads, node.writes))
     except InputError as error:
-        where = ": ".join(part for part in (place, error.place) if part)
-        raise InputError(error.message, file=file, place=where) from None
-    return Unit(at, operator, descriptor, ends=(node.reads, node.writes))
+        full_place = ": ".join(part for part in (place, error.place) if part)
+        raise InputError(error.message, file=file, place=full_place) from None
+    return Unit(location, operator, descriptor, ends=(node.reads, node.writes))

@@ -13,13 +13,13 @@ from itertools import groupby
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from specgate.descriptors.core import format_value
-from specgate.dialects.onnx.file.model import open_regular_file, read_open
+from specgate.dialects.onnx.file.model import open_regular_file, read_open_file
 from specgate.dialects.onnx.file.schema import I32, I64, LEN, PROTO, VARINT, WireError
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.dialects.onnx.file.write import varint_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.errors import InputError
-from specgate.files import State, state_of, unwritable
+from specgate.files import State, state_of, unwritable_error
 from specgate.verdict import Edit
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     Step = tuple[str, int | Edit]
 
-__all__ = ["Cut", "EditedModel", "Spliced", "cuts"]
+__all__ = ["Cut", "EditedModel", "EditedView", "plan_cuts"]
 
-_LONGEST: Final = 200  # longest text of a field, in characters
-_NAMED: Final = ("name", "domain")
-_ADDED: Final = ""  # used as the field name of inserted fields
+_MAX_FIELD_TEXT: Final = 200  # longest text of a field, in characters
+_NAME_FIELDS: Final = ("name", "domain")
+_INSERTED: Final = ""  # used as the field name of inserted fields
 
 
 class Cut(NamedTuple):
@@ -53,7 +53,7 @@ class Cut(NamedTuple):
     after: str = ""
 
 
-def cuts(file: BinaryIO, size: int, edits: Iterable[Edit]) -> list[Cut]:
+def plan_cuts(file: BinaryIO, size: int, edits: Iterable[Edit]) -> list[Cut]:
     """Return the cuts for edits of a file of `size` bytes, in file order.
 
     Raise WireError if the file does not match what the edits expect.
@@ -77,13 +77,15 @@ def _build_edit_tree(edits: Iterable[Edit]) -> dict[Step, Any]:
         if isinstance(result, Edit):
             continue
         if edit.added is not None:  # identical additions from two findings are added once
-            inside = result.setdefault(edit.path[-1], {})
-            if not isinstance(inside, Edit):
-                inside[_ADDED, edit] = edit
+            subtree = result.setdefault(edit.path[-1], {})
+            if not isinstance(subtree, Edit):
+                subtree[_INSERTED, edit] = edit
             continue
-        earlier = result.get(edit.path[-1])
-        stays = isinstance(earlier, Edit) and (earlier.number is None or earlier.number <= (edit.number or 0))
-        if not stays or edit.number is None:
+        previous_edit = result.get(edit.path[-1])
+        keeps_order = isinstance(previous_edit, Edit) and (
+            previous_edit.number is None or previous_edit.number <= (edit.number or 0)
+        )
+        if not keeps_order or edit.number is None:
             result[edit.path[-1]] = edit
     return root
 
@@ -96,48 +98,50 @@ class _Cutter:
     def message(self, span: tuple[int, int], message: Message, plan: Mapping[Step, Any], place: str) -> int:
         """Collect the cuts in a message; return by how many bytes it grows."""
         begin, end = span
-        met: dict[str, int] = {}
-        grown = 0
-        added = [edit for step, edit in plan.items() if step[0] == _ADDED]
-        grown += sum(self.add(edit, begin, place) for edit in added if edit.ahead)
-        left = {step for step in plan if step[0] != _ADDED}
-        for key, at, value, content, stop in self.reader.places(begin, end):
+        counts_by_field: dict[str, int] = {}
+        growth = 0
+        added_edits = [edit for step, edit in plan.items() if step[0] == _INSERTED]
+        growth += sum(self.add(edit, begin, place) for edit in added_edits if edit.ahead)
+        left = {step for step in plan if step[0] != _INSERTED}
+        for key, field_begin, value, content, stop in self.reader.places(begin, end):
             name, kind = message.fields.get(key >> 3, ("", ""))
-            number = met[name] = met.get(name, -1) + 1
+            number = counts_by_field[name] = counts_by_field.get(name, -1) + 1
             step = (name, number if kind.startswith("repeated ") else 0)
             result = plan.get(step)
             if result is None:
                 continue
             inner = PROTO.get(kind.removeprefix("repeated "))
             if inner is not None and number > step[1]:
-                raise WireError(f"{name} is split into several parts", at)
+                raise WireError(f"{name} is split into several parts", field_begin)
             left.discard(step)  # if a field occurs twice, the last value counts, so both are replaced
             if isinstance(result, Edit):
-                grown += self.edit(result, (key, at, value, stop), message, place)
+                growth += self.edit(result, (key, field_begin, value, stop), message, place)
             elif inner is None or key & 7 != LEN:
-                raise WireError(f"expected a message in {name}", at)
+                raise WireError(f"expected a message in {name}", field_begin)
             else:
-                more = self.message((content, stop), inner, result, self._place(place, name, number, (content, stop)))
-                length = varint_bytes(stop - content + more)
-                if more:
+                nested_size = self.message(
+                    (content, stop), inner, result, self._place(place, name, number, (content, stop))
+                )
+                length = varint_bytes(stop - content + nested_size)
+                if nested_size:
                     self.cuts.append(Cut(value, content, length))
-                grown += more + (len(length) - (content - value) if more else 0)
-        grown += sum(self.add(edit, end, place) for edit in added if not edit.ahead)
+                growth += nested_size + (len(length) - (content - value) if nested_size else 0)
+        growth += sum(self.add(edit, end, place) for edit in added_edits if not edit.ahead)
         if left:
             raise WireError(f"{message.name} lacks {' and '.join(name for name, _ in sorted(left))}", begin)
-        return grown
+        return growth
 
-    def add(self, edit: Edit, at: int, place: str) -> int:
+    def add(self, edit: Edit, offset: int, place: str) -> int:
         """Insert fields at an offset; return their size in bytes."""
-        self.cuts.append(Cut(at, at, edit.added or b"", place, "", edit.text or ""))
+        self.cuts.append(Cut(offset, offset, edit.added or b"", place, "", edit.text or ""))
         return len(edit.added or b"")
 
     def edit(self, edit: Edit, field: tuple[int, int, int, int], message: Message, place: str) -> int:
-        key, at, value, stop = field
-        before = self.text(message, (at, stop))
+        key, offset, value, stop = field
+        before = self.text(message, (offset, stop))
         if edit.text is not None:
-            if self.word(message, (at, stop)) != edit.expected:
-                raise WireError(f"expected {format_value(edit.expected)}, found something else", at)
+            if self.word(message, (offset, stop)) != edit.expected:
+                raise WireError(f"expected {format_value(edit.expected)}, found something else", offset)
             content = edit.text.encode()
             data = varint_bytes(len(content)) + content
             self.cuts.append(
@@ -145,12 +149,12 @@ class _Cutter:
             )
             return len(data) - (stop - value)
         if edit.number is None:
-            if self.name(message, (at, stop)) != edit.expected:
-                raise WireError(f"expected the name {format_value(edit.expected)}, found another", at)
-            self.cuts.append(Cut(at, stop, b"", place, before))
-            return at - stop
+            if self.name(message, (offset, stop)) != edit.expected:
+                raise WireError(f"expected the name {format_value(edit.expected)}, found another", offset)
+            self.cuts.append(Cut(offset, stop, b"", place, before))
+            return offset - stop
         if key & 7 != VARINT:
-            raise WireError("expected a number", at)
+            raise WireError("expected a number", offset)
         data = varint_bytes(edit.number)
         after = f"{message.fields[key >> 3][0]}: {edit.number}"
         self.cuts.append(Cut(value, stop, data, place, before, after))
@@ -163,7 +167,7 @@ class _Cutter:
                 return self.word(message, field) or ""
             inner = PROTO.get(kind)
             for name, text, _ in self.reader.fields([(content, stop)], inner) if inner is not None else ():
-                if name in _NAMED:
+                if name in _NAME_FIELDS:
                     return str(text)
         return ""
 
@@ -185,7 +189,7 @@ class _Cutter:
                 texts = " ".join(self._texts(inner, (content, stop)))
                 yield f"{name} {{ {texts} }}" if texts else f"{name} {{}}"
             elif kind == "string":
-                text = self.reader.read(content, min(stop, content + _LONGEST)).decode(errors="replace")
+                text = self.reader.read(content, min(stop, content + _MAX_FIELD_TEXT)).decode(errors="replace")
                 yield f"{name}: {format_value(text)}"
             else:
                 yield f"{name}: {self._number(kind, content, stop)}"
@@ -207,19 +211,19 @@ class _Cutter:
         place = f"{outer}.{name}" if outer else name
         if name in {"node", "attribute", "functions"}:
             kind = {"node": "NodeProto", "attribute": "AttributeProto", "functions": "FunctionProto"}[name]
-            called = next(
+            node_name = next(
                 (str(text) for field, text, _ in self.reader.fields([span], PROTO[kind]) if field == "name"), ""
             )
-            return f"{place}[{number}] {format_value(called)}" if called else f"{place}[{number}]"
+            return f"{place}[{number}] {format_value(node_name)}" if node_name else f"{place}[{number}]"
         return place if name in {"graph", "g"} else f"{place}[{number}]"
 
 
 def shorten_text(text: str) -> str:
     """Return a text, truncated if long."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    return text if len(text) <= _MAX_FIELD_TEXT else f"{text[:_MAX_FIELD_TEXT]} …"
 
 
-class Spliced(RawIOBase):
+class EditedView(RawIOBase):
     """Read-only view of a file with cuts applied."""
 
     def __init__(self, file: BinaryIO, size: int, new_cuts: Iterable[Cut]) -> None:
@@ -264,12 +268,12 @@ class Spliced(RawIOBase):
             return 0
         number = bisect_right(self._begins, self._at) - 1
         begin, data = self._parts[number]
-        within = self._at - self._begins[number]
+        offset = self._at - self._begins[number]
         ends = self._begins[number + 1] if number + 1 < len(self._begins) else self.size
         count = min(len(buffer), ends - self._at)
         if not data:
-            self._file.seek(begin + within)
-        matching_data = data[within : within + count] if data else self._file.read(count)
+            self._file.seek(begin + offset)
+        matching_data = data[offset : offset + count] if data else self._file.read(count)
         buffer[: len(matching_data)] = matching_data
         self._at += len(matching_data)
         return len(matching_data)
@@ -279,7 +283,7 @@ _BLOCK: Final = 1 << 20
 
 
 class EditedModel:
-    """A model file with edits; see `Edited`. Later rounds edit the result.
+    """A model file with edits; see `ModifiedModel`. Later rounds edit the result.
 
     Raises InputError if the file does not contain what the edits expect, or if it changes on disk afterwards.
     """
@@ -290,7 +294,7 @@ class EditedModel:
         self.state: State | None = None if before is None else before.state
         with self._open_source() as (file, size):
             try:
-                self.rounds.append(cuts(file, size, edits))
+                self.rounds.append(plan_cuts(file, size, edits))
             except WireError as error:
                 raise InputError(error.message, file=name, place=f"byte {error.offset}") from None
 
@@ -300,22 +304,22 @@ class EditedModel:
 
     @contextmanager
     def _open_source(self) -> Iterator[tuple[BinaryIO, int]]:
-        with open_regular_file(self.name) as (file, whole):
+        with open_regular_file(self.name) as (file, file_size):
             status = os.fstat(file.fileno())
             state = state_of(status)
             if self.state not in {None, state}:
                 raise InputError("the file has changed since it was read", file=self.name)
             self.state = state
-            o, size = file, whole
+            o, size = file, file_size
             for new_cuts in self.rounds:
-                spliced = Spliced(o, size, new_cuts)
+                spliced = EditedView(o, size, new_cuts)
                 o, size = cast("BinaryIO", spliced), spliced.size
             yield o, size
 
     def graph(self, settings: LintSettings) -> Graph:
         """Read the edited model."""
         with self._open_source() as (file, size):
-            model = read_open(file, size, self.name)
+            model = read_open_file(file, size, self.name)
         return onnx_units(model, settings)
 
     def copy_to(self, out: IO[bytes]) -> None:
@@ -327,7 +331,7 @@ class EditedModel:
                 try:
                     out.write(block)
                 except OSError as error:  # not a read error, which `_opened` would report
-                    raise unwritable(self.name, error) from None
+                    raise unwritable_error(self.name, error) from None
             if copied != size:
                 raise InputError("the file has changed since it was read", file=self.name)
 
@@ -335,8 +339,8 @@ class EditedModel:
         """Return the changes as a diff, grouped by message."""
         lines = [f"--- {self.name}", f"+++ {self.name}"]
         for new_cuts in self.rounds:
-            for place, within in groupby((cut for cut in new_cuts if cut.before or cut.after), lambda cut: cut.place):
+            for place, cuts in groupby((cut for cut in new_cuts if cut.before or cut.after), lambda cut: cut.place):
                 lines.append(f"@@ {place or 'model'} @@")
-                for cut in within:
+                for cut in cuts:
                     lines += [f"{sign}{text}" for sign, text in (("-", cut.before), ("+", cut.after)) if text]
         return lines

@@ -30,13 +30,19 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.wire import Reader
 
 __all__ = [
-    "LEAST_BYTES", "MAX_ATTRIBUTE_BYTES", "MAX_ATTRIBUTE_VALUES", "Plain", "Runs", "listed_attribute", "plain_info",
+    "MAX_ATTRIBUTE_BYTES",
+    "MAX_ATTRIBUTE_VALUES",
+    "MIN_BYTES",
+    "Plain",
+    "Runs",
+    "listed_attribute",
+    "plain_info",
     "plain_node",
 ]  # fmt: skip
 
 MAX_ATTRIBUTE_BYTES = 1 << 20  # per attribute with strings; larger values are skipped
 MAX_ATTRIBUTE_VALUES = 1 << 16  # per list attribute; longer lists are skipped
-LEAST_BYTES: Final = 256  # for shorter attributes `file.graph` is as fast
+MIN_BYTES: Final = 256  # for shorter attributes `file.graph` is as fast
 
 _ATTRIBUTE_NAME: Final = 1 << 3 | LEN
 _FLOATS, _INTS, _STRINGS = (
@@ -44,10 +50,10 @@ _FLOATS, _INTS, _STRINGS = (
     for field in ("floats", "ints", "strings")
 )
 _TYPE: Final = bytes([20 << 3 & 127 | 128 | VARINT, 20 << 3 >> 7])
-_GO_ON: Final = bytes(range(128, 256))  # every byte of a varint but the last
+_CONTINUATION_BYTES: Final = bytes(range(128, 256))  # every byte of a varint but the last
 _MARKS: Final = bytes(2 if byte == _INTS << 3 | VARINT else byte >> 7 for byte in range(256))
-_TOO_LONG: Final = b"\x01" * 10  # in marks, a varint of more than 10 bytes
-_ENDS_LIKE_KEY: Final = b"\x01\x02"
+_OVERLONG_VARINT: Final = b"\x01" * 10  # in marks, a varint of more than 10 bytes
+_KEY_LIKE_END: Final = b"\x01\x02"
 _HEADER_BYTES: Final = 130  # key and length of the name, the name, key of the list
 
 
@@ -64,12 +70,12 @@ def listed_attribute(reader: Reader, begin: int, end: int) -> OnnxAttribute | No
         if data[0] != _ATTRIBUTE_NAME or data[-3:-1] != _TYPE or ATTRIBUTE_TYPES[data[-1]] != kind:
             return None
         fields = data[first:-3]
-        counted = count(fields)
+        field_count = count(fields)
     except (LookupError, UnicodeDecodeError, WireError):
         return None
-    if counted is None or counted[0] > MAX_ATTRIBUTE_VALUES:
+    if field_count is None or field_count[0] > MAX_ATTRIBUTE_VALUES:
         return None
-    length, elements = counted
+    length, elements = field_count
     reader.spend(PROTO["AttributeProto"].cost + FIELD_COST * (length + 2) + len(data), begin)
     return OnnxAttribute(name, kind, UnreadList(_ELEMENTS[kind], fields, length, elements))
 
@@ -115,14 +121,14 @@ def _read_floats(numbers: bytes) -> list[float]:
 
 
 def _ints(fields: bytes) -> Counted | None:
-    last = fields.translate(None, _GO_ON)  # per element the key and the last byte of the number
+    last = fields.translate(None, _CONTINUATION_BYTES)  # per element the key and the last byte of the number
     count, rest = divmod(len(last), 2)
     if rest or fields[-1] > 127 or last[::2] != bytes([_INTS << 3 | VARINT]) * count:
         return None
     if len(fields) == len(last):
         return count, partial(list, fields[1::2])
     marks = fields.translate(_MARKS)
-    if _TOO_LONG in marks or not _only_numbers_end_like_keys(fields, marks):
+    if _OVERLONG_VARINT in marks or not _only_numbers_end_like_keys(fields, marks):
         return None
     return count, partial(_read_ints, fields, 1)
 
@@ -130,20 +136,20 @@ def _ints(fields: bytes) -> Counted | None:
 def _only_numbers_end_like_keys(fields: bytes, marks: bytes) -> bool:
     """Return True if no key-like byte is the end of a longer key."""
     before = ends = 0
-    at = marks.find(_ENDS_LIKE_KEY)
-    while at >= 0:
-        ends += len(fields[before:at].translate(None, _GO_ON))  # keys and numbers alternate
+    position = marks.find(_KEY_LIKE_END)
+    while position >= 0:
+        ends += len(fields[before:position].translate(None, _CONTINUATION_BYTES))  # keys and numbers alternate
         if ends % 2 == 0:
             return False
-        before, at = at, marks.find(_ENDS_LIKE_KEY, at + 1)
+        before, position = position, marks.find(_KEY_LIKE_END, position + 1)
     return True
 
 
 def _packed_ints(fields: bytes) -> Counted | None:
     numbers = _single_field_content(fields)
-    if not numbers or numbers[-1] > 127 or _TOO_LONG in numbers.translate(bytes(128) + b"\x01" * 128):
+    if not numbers or numbers[-1] > 127 or _OVERLONG_VARINT in numbers.translate(bytes(128) + b"\x01" * 128):
         return None
-    count = len(numbers.translate(None, _GO_ON))
+    count = len(numbers.translate(None, _CONTINUATION_BYTES))
     return count, partial(list, numbers) if count == len(numbers) else partial(_read_ints, numbers, 0)
 
 
@@ -172,8 +178,8 @@ def _read_texts(fields: bytes) -> list[bytes]:
 
 def _single_field_content(fields: bytes) -> bytes | None:
     """Return the content if `fields` is a single length-delimited field."""
-    length, at = length_of(fields, 1, 0)
-    return fields[at:] if len(fields) == at + length else None
+    length, position = length_of(fields, 1, 0)
+    return fields[position:] if len(fields) == position + length else None
 
 
 #: Key of the list's first field: attribute type and function that counts the elements.
@@ -187,7 +193,7 @@ _READERS: Final[dict[int, tuple[str, Callable[[bytes], Counted | None]]]] = {
 _ELEMENTS: Final = {"FLOATS": "float", "INTS": "int", "STRINGS": "string"}
 
 
-_MOST_HEADER = 6  # bytes of a field's key and length; a larger gap contains skipped fields
+_MAX_HEADER = 6  # bytes of a field's key and length; a larger gap contains skipped fields
 _NODE_COST, _INFO_COST = 400, 60  # as in `schema.PROTO`
 
 # Keys of NodeProto and ValueInfoProto (field number << 3 | 2).
@@ -211,7 +217,7 @@ def plain_node(  # noqa: PLR0915  # one loop over bytes
     outputs: list[str] = []
     attributes: list[tuple[bytes, int]] = []
     texts = source.texts
-    bare = True
+    is_bare = True
     start, ends = -1, 0  # of `op_type`: its offset, and the inputs and outputs before it
     i = begin
     try:
@@ -223,39 +229,44 @@ def plain_node(  # noqa: PLR0915  # one loop over bytes
                     return None
                 size += (data[i] << 7) - 128
                 i += 1
-            at = i
+            position = i
             i += size
             if key == _INPUT:
-                text = data[at:i].decode()
+                text = data[position:i].decode()
                 inputs.append(texts.setdefault(text, text))
             elif key == _OUTPUT:
-                text = data[at:i].decode()
+                text = data[position:i].decode()
                 outputs.append(texts.setdefault(text, text))
             elif key == _NAME:
-                name = data[at:i].decode()
+                name = data[position:i].decode()
                 start = -1
             elif key == _OP_TYPE:
-                start = at - 2 if size < 128 and bare and not attributes and not domain else -1
-                known = source.ends.get(data[start:end]) if start >= 0 else None
-                if known is not None:
-                    op_type, domain, decoded, bare = known
+                start = position - 2 if size < 128 and is_bare and not attributes and not domain else -1
+                known_end = source.ends.get(data[start:end]) if start >= 0 else None
+                if known_end is not None:
+                    op_type, domain, decoded, is_bare = known_end
                     source.left -= _NODE_COST + end - begin + FIELD_COST * (len(inputs) + len(outputs) + len(decoded))
-                    return OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), decoded), (), bare, None
+                    return (
+                        OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), decoded),
+                        (),
+                        is_bare,
+                        None,
+                    )
                 ends = len(inputs) + len(outputs)
-                op_type = source.text(data[at:i])
+                op_type = source.text(data[position:i])
             elif key == _ATTRIBUTE:
-                attributes.append((data[at:i], base + at))
+                attributes.append((data[position:i], base + position))
             elif key == _DOMAIN:
-                domain = source.text(data[at:i])
+                domain = source.text(data[position:i])
             elif key == _METADATA:
-                bare = False
-                if not plain_entry(data, at, i):
-                    source.pending.append((base + at, base + i, "StringStringEntryProto", 0))
+                is_bare = False
+                if not plain_entry(data, position, i):
+                    source.pending.append((base + position, base + i, "StringStringEntryProto", 0))
             elif key == _DEVICES:
-                bare = False
-                source.pending.append((base + at, base + i, "NodeDeviceConfigurationProto", 0))
+                is_bare = False
+                source.pending.append((base + position, base + i, "NodeDeviceConfigurationProto", 0))
             elif key == _DOC:
-                bare = False
+                is_bare = False
             else:
                 return None
     except (IndexError, UnicodeDecodeError):
@@ -264,8 +275,8 @@ def plain_node(  # noqa: PLR0915  # one loop over bytes
         return None
     source.left -= _NODE_COST + end - begin + FIELD_COST * (len(inputs) + len(outputs) + len(attributes))
     node = OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), NO_ATTRIBUTES)
-    is_end = bare and start >= 0 and ends == len(inputs) + len(outputs)
-    return node, attributes, bare, data[start:end] if is_end else None
+    is_end = is_bare and start >= 0 and ends == len(inputs) + len(outputs)
+    return node, attributes, is_bare, data[start:end] if is_end else None
 
 
 class Runs:
@@ -282,7 +293,7 @@ class Runs:
 
     def add(self, index: int, begin: int, end: int) -> None:
         """Add a node that can be copied, by its index and span."""
-        if index == self._past and begin - self._end <= _MOST_HEADER:
+        if index == self._past and begin - self._end <= _MAX_HEADER:
             self._past += 1
         else:
             self.close()
@@ -302,18 +313,23 @@ def plain_info(source: Source, data: bytes, begin: int, end: int) -> tuple[str, 
     None if it has other fields or long ones.
     """
     try:
-        at = begin + 2 + data[begin + 1]
-        size = data[at + 1]
-        if data[begin] != _INFO_NAME or data[at] != _INFO_TYPE or size > 127 or at + 2 + size != end:
+        position = begin + 2 + data[begin + 1]
+        size = data[position + 1]
+        if data[begin] != _INFO_NAME or data[position] != _INFO_TYPE or size > 127 or position + 2 + size != end:
             return None
-        name = data[begin + 2 : at].decode()
+        name = data[begin + 2 : position].decode()
     except (IndexError, UnicodeDecodeError):
         return None
     source.left -= _INFO_COST + end - begin + 2 * FIELD_COST
-    return source.texts.setdefault(name, name), data[at + 2 : end]
+    return source.texts.setdefault(name, name), data[position + 2 : end]
 
 
-def plain_entry(data: bytes, at: int, end: int) -> bool:
+def plain_entry(data: bytes, position: int, end: int) -> bool:
     """Return True for a StringStringEntryProto with a short key and value."""
-    value = at + 2 + data[at + 1] if at + 2 < end else end
-    return value + 2 <= end and data[at] == 10 and data[value] == 18 and value + 2 + data[value + 1] == end < at + 127
+    value = position + 2 + data[position + 1] if position + 2 < end else end
+    return (
+        value + 2 <= end
+        and data[position] == 10
+        and data[value] == 18
+        and value + 2 + data[value + 1] == end < position + 127
+    )

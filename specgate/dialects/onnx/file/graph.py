@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.onnx.file.fast_paths import (
-    LEAST_BYTES,
     MAX_ATTRIBUTE_BYTES,
     MAX_ATTRIBUTE_VALUES,
+    MIN_BYTES,
     Plain,
     Runs,
     listed_attribute,
@@ -53,18 +53,18 @@ _NODE, _VALUE_INFO = (
     for field in ("node", "value_info")
 )
 _TWO_BYTES = 1 << 14  # the least length that takes three bytes
-_NEARLY = MAX_NESTING - 10  # beyond this level every message is counted; only graphs and types nest deeper than 10
-_SHALLOW = _NEARLY // 2  # at a smaller depth, a type of at most 127 bytes cannot reach the limit
+_COUNT_LEVEL = MAX_NESTING - 10  # beyond this level every message is counted; only graphs and types nest deeper than 10
+_SAFE_DEPTH = _COUNT_LEVEL // 2  # at a smaller depth, a type of at most 127 bytes cannot reach the limit
 
 
 def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
-    _enter(reader, spans, "GraphProto", depth)
+    _check_nesting(reader, spans, "GraphProto", depth)
     graph = OnnxGraph()
     runs = Runs()
     for name, value, end in _graph_fields(reader, spans, graph, runs, depth):
         if name == "node":
-            node, bare = read_node(reader, value, end, depth)
-            if bare:
+            node, is_bare = read_node(reader, value, end, depth)
+            if is_bare:
                 runs.add(len(graph.nodes), value, end)
             graph.nodes.append(node)
         elif name == "value_info":
@@ -92,9 +92,9 @@ def _graph_fields(reader: Source, spans: list[Span], graph: OnnxGraph, runs: Run
     message = PROTO["GraphProto"]
     reader.spend(message.cost, spans[0][0] if spans else 0)
     for begin, stop in spans:
-        at = begin
-        while (at := _read_block(reader, graph, runs, (at, stop), depth)) < stop:
-            batch, at = reader.field(at, stop, message)
+        position = begin
+        while (position := _read_block(reader, graph, runs, (position, stop), depth)) < stop:
+            batch, position = reader.field(position, stop, message)
             yield from batch
 
 
@@ -117,10 +117,10 @@ def _read_block(reader: Source, graph: OnnxGraph, runs: Runs, span: Span, depth:
             if plain is None:
                 nodes.append(_any_node(reader, base + begin, base + end, depth))
             else:
-                node, pairs, bare, end_bytes = plain
+                node, pairs, is_bare, end_bytes = plain
                 if pairs or end_bytes is not None:
-                    bare = _add_attributes(reader, plain, depth)
-                if bare:
+                    is_bare = _add_attributes(reader, plain, depth)
+                if is_bare:
                     runs.add(len(nodes), base + begin, base + end)
                 nodes.append(node)
         elif key == _VALUE_INFO:
@@ -135,14 +135,14 @@ def _read_block(reader: Source, graph: OnnxGraph, runs: Runs, span: Span, depth:
     return base + i
 
 
-def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
+def _check_nesting(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
     """Raise WireError for messages nested deeper than protobuf allows.
 
     Close to the limit, messages are queued for an exact walk.
     """
     if level > MAX_NESTING:
         raise WireError(f"messages are nested more than {MAX_NESTING} deep", spans[0][0])
-    if level > _NEARLY:
+    if level > _COUNT_LEVEL:
         reader.pending.extend((begin, end, kind, level) for begin, end in spans)
 
 
@@ -169,19 +169,21 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
 
 def _add_attributes(reader: Source, plain: Plain, depth: int) -> bool:
     """Decode a node's attributes; return whether its bytes can be copied."""
-    node, pairs, bare, end_bytes = plain
+    node, pairs, is_bare, end_bytes = plain
     if pairs:
         attributes = []
-        for data, at in pairs:
-            attributes.append(reader.attribute(data, partial(read_attribute, reader, [(at, at + len(data))], depth)))
-        node.attributes, node.duplicates = _by_name(attributes)
-        bare = bare and not node.duplicates and all(attribute.whole for attribute in attributes)
+        for data, offset in pairs:
+            attributes.append(
+                reader.attribute(data, partial(read_attribute, reader, [(offset, offset + len(data))], depth))
+            )
+        node.attributes, node.duplicates = _attributes_by_name(attributes)
+        is_bare = is_bare and not node.duplicates and all(attribute.whole for attribute in attributes)
     if end_bytes is not None:
-        reader.share_end(end_bytes, node, [data for data, _ in pairs], bare=bare)
-    return bare
+        reader.share_end(end_bytes, node, [data for data, _ in pairs], is_bare=is_bare)
+    return is_bare
 
 
-def _by_name(attributes: Iterable[OnnxAttribute]) -> tuple[Mapping[str, OnnxAttribute], Sequence[str]]:
+def _attributes_by_name(attributes: Iterable[OnnxAttribute]) -> tuple[Mapping[str, OnnxAttribute], Sequence[str]]:
     """Return attributes by name and the names of duplicates.
 
     The first attribute of each name is kept.
@@ -213,20 +215,20 @@ def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
         else:
             setattr(node, name, value)
     node.inputs, node.outputs = tuple(inputs), tuple(outputs)
-    node.attributes, node.duplicates = _by_name(attributes)
+    node.attributes, node.duplicates = _attributes_by_name(attributes)
     return node
 
 
 def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribute:
-    if len(spans) == 1 and spans[0][1] - spans[0][0] >= LEAST_BYTES:
-        listed = listed_attribute(reader, *spans[0])
-        if listed is not None:
-            return listed
-    named, kind, reference = "", "UNDEFINED", ""
+    if len(spans) == 1 and spans[0][1] - spans[0][0] >= MIN_BYTES:
+        listed_values = listed_attribute(reader, *spans[0])
+        if listed_values is not None:
+            return listed_values
+    attribute_name, kind, reference = "", "UNDEFINED", ""
     items_by_name: dict[str, list[Any]] = {}  # numbers and spans by field; the attribute's type selects one at the end
     for name, value, end in reader.fields(spans, PROTO["AttributeProto"]):
         if name == "name":
-            named = value
+            attribute_name = value
         elif name == "ref_attr_name":
             reference = value
         elif name == "type":
@@ -250,7 +252,7 @@ def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribu
     for name, items in items_by_name.items():
         skip(reader, "AttributeProto", name, items, depth + 3)
     skipped = content is None and not reference and kind != "UNDEFINED"
-    return OnnxAttribute(named, kind, content, reference or None, tuple(spans) if skipped else ())
+    return OnnxAttribute(attribute_name, kind, content, reference or None, tuple(spans) if skipped else ())
 
 
 def _value(reader: Source, kind: str, items: list[Any], depth: int) -> Any:
@@ -302,13 +304,13 @@ def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxVal
 def _shared_type(reader: Source, data: bytes, end: int, depth: int) -> OnnxType:
     """Return the type in the bytes before `end`, cached unless nesting is deep."""
     span = end - len(data), end
-    if depth >= _SHALLOW:
+    if depth >= _SAFE_DEPTH:
         return _type(reader, [span], depth + 2)
     return reader.known_type(data) or reader.type(data, partial(_type, reader, [span], depth + 2))
 
 
 def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
-    _enter(reader, spans, "TypeProto", depth)
+    _check_nesting(reader, spans, "TypeProto", depth)
     case = ""
     content: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["TypeProto"]):

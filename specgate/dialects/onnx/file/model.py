@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
-from specgate.caching import keep
+from specgate.caching import store_item
 from specgate.descriptors.read import source_code
 from specgate.dialects.onnx.file.graph import domain_of, read_attribute, read_graph, read_node, read_value_info
 from specgate.dialects.onnx.file.schema import PROTO, WireError
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_CONSTANT_BYTES",
     "SNIFFED_BYTES",
-    "End",
+    "NodeEnd",
     "Source",
     "domain_of",
     "locate",
     "open_regular_file",
     "read_model",
     "read_model_bytes",
-    "read_open",
+    "read_open_file",
     "recognize_file",
 ]  # fmt: skip
 
@@ -54,9 +54,9 @@ _CONVERT = "convert it with onnx.save(onnx.load(PATH), 'model.onnx') and lint th
 
 def recognize_file(start: bytes) -> str | None:
     """Return a description of a file by its first bytes, with advice, or None."""
-    for (at, mark), what in _BINARY.items():
-        if start.startswith(mark, at):
-            return what
+    for (mark_offset, mark), file_kind in _BINARY.items():
+        if start.startswith(mark, mark_offset):
+            return file_kind
     text = start.decode("ascii", "replace").lstrip("\ufffd \t\r\n")  # drop a byte order mark
     if not text or any(code < 32 and code not in {9, 10, 13} for code in start):
         return None
@@ -99,10 +99,10 @@ def locate(reader: Reader, message: Message, messages: Mapping[str, Message], of
 MAX_SHARED = 4096  # types, attributes and node ends cached by their bytes
 MAX_SHARED_BYTES = 127
 MAX_END_BYTES = 512
-_MOST_READ = 1 << 10
+_MAX_CACHED = 1 << 10
 
 
-class End(NamedTuple):
+class NodeEnd(NamedTuple):
     """The end of a node's bytes, decoded: operator, domain and attributes.
 
     `bare` is True if the node has no other fields, so that its bytes can be copied.
@@ -117,7 +117,7 @@ class End(NamedTuple):
 # Decoded bytes, shared across models. Only those without oddities are cached here.
 _attributes: Final[dict[bytes, OnnxAttribute]] = {}
 _types: Final[dict[bytes, OnnxType]] = {}
-_ends: Final[dict[bytes, End]] = {}
+_ends: Final[dict[bytes, NodeEnd]] = {}
 
 
 class Source(Reader):
@@ -139,41 +139,41 @@ class Source(Reader):
     def read_span(self, begin: int, end: int) -> bytes | None:
         """Return a span's bytes if they are in the current block or short."""
         data = self.span_in_block(begin, end)
-        return self.read(begin, end) if data is None and end - begin <= _MOST_READ else data
+        return self.read(begin, end) if data is None and end - begin <= _MAX_CACHED else data
 
     def text(self, data: bytes) -> str:
         """Decode bytes; equal texts are one object."""
         text = data.decode()
         return self.texts.setdefault(text, text)
 
-    def attribute(self, data: bytes, read: Callable[[], OnnxAttribute]) -> OnnxAttribute:
+    def attribute(self, data: bytes, read_attribute: Callable[[], OnnxAttribute]) -> OnnxAttribute:
         """Return the attribute in `data`, cached if it is small and complete."""
         attribute = _attributes.get(data) or self._attributes.get(data)
         if attribute is None:
             before = self._oddity_counts()
-            attribute = read()
+            attribute = read_attribute()
             if len(data) <= MAX_SHARED_BYTES and attribute.whole:
-                keep(_attributes if self._silent(before) else self._attributes, data, attribute, MAX_SHARED)
+                store_item(_attributes if self._silent(before) else self._attributes, data, attribute, MAX_SHARED)
         return attribute
 
     def known_type(self, data: bytes) -> OnnxType | None:
         """Return the cached type in `data`."""
         return _types.get(data) or self._types.get(data)
 
-    def type(self, data: bytes, read: Callable[[], OnnxType]) -> OnnxType:
+    def type(self, data: bytes, read_type: Callable[[], OnnxType]) -> OnnxType:
         """Read the type in `data` and cache it."""
         before = self._oddity_counts()
-        type_ = read()
+        type_ = read_type()
         if not self._silent(before):
-            keep(self._types, data, type_, MAX_SHARED)
+            store_item(self._types, data, type_, MAX_SHARED)
         elif len(data) <= MAX_SHARED_BYTES:
-            keep(_types, data, type_, MAX_SHARED)
+            store_item(_types, data, type_, MAX_SHARED)
         return type_
 
-    def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:
+    def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, is_bare: bool) -> None:
         """Cache the end of a node's bytes if all its attributes are cached."""
         if len(end) <= MAX_END_BYTES and not node.duplicates and all(data in _attributes for data in attributes):
-            keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare), MAX_SHARED)
+            store_item(_ends, end, NodeEnd(node.op_type, node.domain, node.attributes, is_bare), MAX_SHARED)
 
     def _oddity_counts(self) -> tuple[int, int, int]:
         return len(self.oddities), len(self.pending), len(self.negative_sizes)
@@ -190,7 +190,7 @@ def read_model(path: str | os.PathLike[str]) -> OnnxModel:
     """Read a model's structure from a file; InputError if it is not usable."""
     name = os.fspath(path)
     with open_regular_file(name) as (file, size):
-        return read_open(file, size, name)
+        return read_open_file(file, size, name)
 
 
 @contextmanager
@@ -204,7 +204,7 @@ def open_regular_file(name: str) -> Iterator[tuple[BinaryIO, int]]:
         # replaced.
         if not stat.S_ISREG(Path(name).stat().st_mode):
             raise InputError("expected a regular file", file=name)
-        with open(name, "rb", buffering=0, opener=_open) as file:
+        with open(name, "rb", buffering=0, opener=_open_nonblocking) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError("expected a regular file", file=name)
@@ -215,7 +215,7 @@ def open_regular_file(name: str) -> Iterator[tuple[BinaryIO, int]]:
         raise InputError(f"the path cannot be used: {error}", file=repr(name)) from None
 
 
-def read_open(file: BinaryIO, size: int, name: str) -> OnnxModel:
+def read_open_file(file: BinaryIO, size: int, name: str) -> OnnxModel:
     """Read a model's structure from an open file; `name` is for messages."""
     if not size:
         raise InputError("expected a binary ONNX model, found nothing", file=name)
@@ -232,7 +232,7 @@ def read_model_bytes(data: bytes, name: str = "<bytes>") -> OnnxModel:
     return _read_model(BytesIO(data), len(data), name)
 
 
-def _open(path: str, flags: int) -> int:
+def _open_nonblocking(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -248,15 +248,15 @@ def _read_model(file: BinaryIO, size: int, name: str) -> OnnxModel:
             raise InputError(f"expected a binary ONNX model, found {other}", file=name, place="byte 0") from None
         raise InputError(error.message, file=name, place=_place(file, size, error.offset)) from None
     model.negative_size = _place(file, size, reader.negative_sizes[0]) if reader.negative_sizes else None
-    model.oddities = [f"{_place(file, size, at)}: {odd}" for at, odd in sorted(reader.oddities.items())]
+    model.oddities = [f"{_place(file, size, offset)}: {oddity}" for offset, oddity in sorted(reader.oddities.items())]
     return model
 
 
 def _place(file: BinaryIO, size: int, offset: int) -> str:
-    within = locate(Reader(file, size), PROTO["ModelProto"], PROTO, offset)
-    if len(within) > 200:
-        within = f"{within[:150]} ... {within[-45:]}"
-    return f"byte {offset}" + (f", {within}" if within else "")
+    field_place = locate(Reader(file, size), PROTO["ModelProto"], PROTO, offset)
+    if len(field_place) > 200:
+        field_place = f"{field_place[:150]} ... {field_place[-45:]}"
+    return f"byte {offset}" + (f", {field_place}" if field_place else "")
 
 
 def _model(reader: Source, spans: list[Span]) -> OnnxModel:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTRIBUTE_FIELDS",
     "ATTRIBUTE_TYPES",
+    "DATA_FIELDS",
     "ELEM_TYPES",
     "END_GROUP",
     "GRAPH_KINDS",
@@ -24,7 +25,6 @@ __all__ = [
     "PLAIN_KINDS",
     "PROTO",
     "SCALARS",
-    "STORED",
     "VARINT",
     "WIRES",
     "Codec",
@@ -43,8 +43,8 @@ __all__ = [
 
 VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
 WIRES = ("a varint", "64 bits", "a length-delimited field", "a group", "an end-group tag", "32 bits")
-_MOST_LENGTH = (1 << 31) - 1  # of a field, as in protobuf
-_MOST_PREFIX = 5  # bytes of a key or a length
+_MAX_LENGTH = (1 << 31) - 1  # of a field, as in protobuf
+_MAX_PREFIX = 5  # bytes of a key or a length
 
 
 class WireError(Exception):
@@ -64,36 +64,38 @@ def int32(value: int) -> int:
     return ((value & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
 
 
-def wire_error(error: Exception, at: int) -> WireError:
+def wire_error(error: Exception, offset: int) -> WireError:
     if isinstance(error, WireError):
         return error
-    return WireError("a field is truncated at the end of the file", at)
+    return WireError("a field is truncated at the end of the file", offset)
 
 
-def varint(buffer: bytes, i: int, at: int) -> tuple[int, int]:
+def varint(buffer: bytes, i: int, offset: int) -> tuple[int, int]:
     value = shift = 0
     while (byte := buffer[i]) > 127:
         value |= (byte & 127) << shift
         shift += 7
         i += 1
         if shift > 63:
-            raise WireError("a varint of more than 10 bytes", at)
+            raise WireError("a varint of more than 10 bytes", offset)
     return (value | byte << shift) & 0xFFFFFFFFFFFFFFFF, i + 1
 
 
-def key_of(buffer: bytes, i: int, at: int) -> tuple[int, int]:
-    key, after = varint(buffer, i, at)
-    if after - i > _MOST_PREFIX or key >> 32:
-        raise WireError(f"expected a field's key in at most {_MOST_PREFIX} bytes and 32 bits, found a longer one", at)
+def key_of(buffer: bytes, i: int, offset: int) -> tuple[int, int]:
+    key, after = varint(buffer, i, offset)
+    if after - i > _MAX_PREFIX or key >> 32:
+        raise WireError(
+            f"expected a field's key in at most {_MAX_PREFIX} bytes and 32 bits, found a longer one", offset
+        )
     return key, after
 
 
-def length_of(buffer: bytes, i: int, at: int) -> tuple[int, int]:
-    length, after = varint(buffer, i, at)
-    if after - i > _MOST_PREFIX:
-        raise WireError(f"expected a field's length in at most {_MOST_PREFIX} bytes, found a longer one", at)
-    if length > _MOST_LENGTH:
-        raise WireError(f"expected a field of at most {_MOST_LENGTH} bytes, found one of {length}", at)
+def length_of(buffer: bytes, i: int, offset: int) -> tuple[int, int]:
+    length, after = varint(buffer, i, offset)
+    if after - i > _MAX_PREFIX:
+        raise WireError(f"expected a field's length in at most {_MAX_PREFIX} bytes, found a longer one", offset)
+    if length > _MAX_LENGTH:
+        raise WireError(f"expected a field of at most {_MAX_LENGTH} bytes, found one of {length}", offset)
     return length, after
 
 
@@ -148,14 +150,14 @@ class Message:
             self._bare = Message(self.name, 0, fields)
         return self._bare
 
-    def describe_skipped(self, key: int, at: int) -> str | None:
+    def describe_skipped(self, key: int, offset: int) -> str | None:
         """Return a warning for a skipped field with a wrong wire type, or None.
 
         Raise WireError if the field number is invalid.
         """
         number = key >> 3
         if not 0 < number < 1 << 29:
-            raise WireError(f"expected a field number from 1 to 536870911, found {number}", at)
+            raise WireError(f"expected a field number from 1 to 536870911, found {number}", offset)
         if number in self.fields and key & 7 < len(WIRES):
             name, kind = self.fields[number]
             return f"expected {kind} in {self.name}.{name}, found {WIRES[key & 7]}; skipped, as protobuf does"
@@ -271,7 +273,7 @@ SimpleShardedDimProto 0:
 KINDS = {name: dict(message.fields.values()) for name, message in PROTO.items()}
 
 # Field that holds a tensor's elements if raw_data does not.
-STORED = dict.fromkeys(ELEM_TYPES[1:], "int32_data") | {
+DATA_FIELDS = dict.fromkeys(ELEM_TYPES[1:], "int32_data") | {
     "FLOAT": "float_data",
     "COMPLEX64": "float_data",
     "DOUBLE": "double_data",

@@ -68,7 +68,7 @@ def decode(elem_type: str, data: bytes | list[Any]) -> list[Any] | None:
     is not a whole number of elements.
     """
     if elem_type in _BYTES:
-        return _of_bytes(elem_type, data)
+        return _decode_bytes(elem_type, data)
     code = CODES.get(elem_type)
     if code is None:
         return None
@@ -96,7 +96,7 @@ def padding(elem_type: str, data: bytes | list[Any]) -> int:
     return 0 if bits == 6 and not isinstance(data, bytes) else (8 - (bits & -bits)) // bits
 
 
-def _of_bytes(elem_type: str, data: bytes | list[Any]) -> list[Any]:
+def _decode_bytes(elem_type: str, data: bytes | list[Any]) -> list[Any]:
     codes = list(data) if isinstance(data, bytes) else [item & 255 for item in data]
     bits = SUB_BYTE.get(elem_type, 8)
     if bits == 6 and not isinstance(data, bytes):  # the only packed type that int32_data stores unpacked
@@ -119,15 +119,15 @@ def _floats(elem_type: str) -> list[float]:
     """Return the value of each code of a small float type."""
     if elem_type == "FLOAT8E8M0":  # only an exponent
         return [2.0 ** (code - 127) for code in range(255)] + [float("nan")]
-    exponent_bits, mantissa_bits, bias, special = SMALL_FLOATS[elem_type]
+    exponent_bits, mantissa_bits, bias, special_values = SMALL_FLOATS[elem_type]
     positive = [_number(code, mantissa_bits, bias) for code in range(1 << exponent_bits + mantissa_bits)]
-    if special == "ieee":
+    if special_values == "ieee":
         first = len(positive) - (1 << mantissa_bits)
         positive[first:] = [float("inf"), *[float("nan")] * ((1 << mantissa_bits) - 1)]
-    elif special == "nan at the end":
+    elif special_values == "nan at the end":
         positive[-1] = float("nan")
     negative = [-value for value in positive]
-    if special == "nan for -0":
+    if special_values == "nan for -0":
         negative[0] = float("nan")
     return positive + negative
 

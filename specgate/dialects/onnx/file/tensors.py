@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.dialects.onnx.file.schema import ELEM_TYPES, ITEM_BYTES, KINDS, PROTO, STORED
+from specgate.dialects.onnx.file.schema import DATA_FIELDS, ELEM_TYPES, ITEM_BYTES, KINDS, PROTO
 from specgate.dialects.onnx.file.structure import OnnxTensor
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
     tensor = OnnxTensor()
     dims: list[int] = []
     raw: Span | None = None
-    typed: dict[str, list[Any]] = {}
+    values_by_field: dict[str, list[Any]] = {}
     counts: dict[str, int] = {}
     segment = False
     for name, value, end in reader.fields(spans, PROTO["TensorProto"]):
@@ -92,7 +92,7 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
             segment = True
             skip(reader, "TensorProto", name, [(value, end)])
         else:
-            items = typed.setdefault(name, [])
+            items = values_by_field.setdefault(name, [])
             counts[name] = counts.get(name, 0) + _count(reader, name, value, end)
             if len(items) <= MAX_CONSTANT_BYTES:  # each item needs at least one byte
                 items.append((value, end) if end else value)
@@ -103,8 +103,8 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
     )
     if raw and not segment and tensor.location == "inline":
         tensor.data = reader.keep(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
-    elif not segment and tensor.location == "inline" and (stored := STORED.get(tensor.elem_type)):
-        tensor.data = _typed_data(reader, stored, typed.get(stored, []))
+    elif not segment and tensor.location == "inline" and (stored := DATA_FIELDS.get(tensor.elem_type)):
+        tensor.data = _read_typed_data(reader, stored, values_by_field.get(stored, []))
     if tensor.data is None and tensor.stored_counts and not segment and tensor.location == "inline":
         tensor.spans = tuple(spans)
     return tensor
@@ -114,7 +114,7 @@ def _count(reader: Reader, name: str, value: Any, end: int) -> int:
     return 1 if name == "string_data" or not end else skip(reader, "TensorProto", name, [(value, end)])
 
 
-def _typed_data(reader: Reader, name: str, items: list[Any]) -> list[Any] | None:
+def _read_typed_data(reader: Reader, name: str, items: list[Any]) -> list[Any] | None:
     if len(items) > MAX_CONSTANT_BYTES:
         return None
     size = sum(item[1] - item[0] if isinstance(item, tuple) else ITEM_BYTES[name] for item in items)

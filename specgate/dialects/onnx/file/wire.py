@@ -45,9 +45,9 @@ MAX_MEMORY_BYTES = 1 << 30  # estimated with FIELD_COST and Message.cost
 FIELD_COST = 64  # bytes of a small object and its list entry
 
 _HEADER_BYTES = 20  # maximum for a key and a length or number
-_SCANNED_BYTES = 1 << 20  # chunk size for packed numbers
-_ALL_GO_ON = re.compile(rb"[\x80-\xff]{10}")  # in packed varints, one of more than 10 bytes
-_GOES_ON = bytes(range(128, 256))
+_SCAN_CHUNK = 1 << 20  # chunk size for packed numbers
+_OVERLONG_VARINT = re.compile(rb"[\x80-\xff]{10}")  # in packed varints, one of more than 10 bytes
+_CONTINUATION_BYTES = bytes(range(128, 256))
 
 Span = tuple[int, int]
 Field = tuple[str, Any, int]
@@ -95,50 +95,50 @@ class Reader:
         self.spend(message.cost, spans[0][0] if spans else 0)
         if len(spans) != 1:
             return self._batches([], spans, message)
-        at, stop = spans[0]
-        batch, at = self._batch(at, stop, message)
-        return self._batches(batch, [(at, stop)], message) if at < stop else batch  # usually one batch
+        offset, stop = spans[0]
+        batch, offset = self._batch(offset, stop, message)
+        return self._batches(batch, [(offset, stop)], message) if offset < stop else batch  # usually one batch
 
     def _batches(self, batch: list[Field], spans: Sequence[Span], message: Message) -> Iterator[Field]:
         yield from batch
         for start, stop in spans:
-            at = start
-            while at < stop:
-                batch, at = self._batch(at, stop, message)
+            offset = start
+            while offset < stop:
+                batch, offset = self._batch(offset, stop, message)
                 yield from batch
 
-    def field(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
+    def field(self, offset: int, stop: int, message: Message) -> tuple[list[Field], int]:
         """Return the field at a byte, as `fields` does, and the next one's offset."""
-        return self._batch(at, stop, message, first=True)
+        return self._batch(offset, stop, message, first=True)
 
     def _batch(  # noqa: PLR0915  # one loop over bytes
-        self, at: int, stop: int, message: Message, *, first: bool = False
+        self, offset: int, stop: int, message: Message, *, first: bool = False
     ) -> tuple[list[Field], int]:
         # Returns the fields that begin in the current block and the offset of the next one. An invalid field raises
         # only if it is the first of a batch, so that the fields before it are processed first.
         batch: list[Field] = []
-        if at >= stop:
-            return batch, at
-        if not 0 <= at - self._base < self._safe:
-            self._load(at, at)
+        if offset >= stop:
+            return batch, offset
+        if not 0 <= offset - self._base < self._safe:
+            self._load(offset, offset)
         buffer, base, number = self._buffer, self._base, len(self._buffer)
-        i = at - base
+        i = offset - base
         last = i + 1 if first else min(stop - base, self._safe)
         by_key = message.by_key
         try:
             while i < last:
-                at = base + i
+                offset = base + i
                 key = buffer[i]
                 i += 1
                 if key > 127:
-                    key, i = key_of(buffer, i - 1, at)
+                    key, i = key_of(buffer, i - 1, offset)
                 value: Any = buffer[i]
-                field = by_key[key] if key in by_key else self._skip_field(message, key, at)
+                field = by_key[key] if key in by_key else self._skip_field(message, key, offset)
                 end = 0
                 if key & 7 == LEN:
                     i += 1
                     if value > 127:
-                        value, i = length_of(buffer, i - 1, at)
+                        value, i = length_of(buffer, i - 1, offset)
                     after = i + value
                     value = base + i
                     end = base + after
@@ -147,33 +147,33 @@ class Reader:
                 elif key & 7 == VARINT:
                     after = i + 1
                     if value > 127:
-                        value, after = varint(buffer, i, at)
+                        value, after = varint(buffer, i, offset)
                         value = field[1](value)
                 else:
-                    value, after = self._rare(key, i, field[1], (at, stop))
+                    value, after = self._skip_rare_field(key, i, field[1], (offset, stop))
                 if base + after > stop:
-                    raise WireError(f"a field of {message.name} reaches to byte {base + after}, beyond {stop}", at)
+                    raise WireError(f"a field of {message.name} reaches to byte {base + after}, beyond {stop}", offset)
                 if field[2]:
                     data = buffer[i:after] if after <= number else self._long_text(value, end, field[0])
                     self.left -= end - value
                     try:
                         text = data.decode()
                     except UnicodeDecodeError as error:
-                        text = self._escape_text(error, message, at)
+                        text = self._escape_text(error, message, offset)
                     batch.append((field[0], text, 0))
                 elif field[0]:
                     batch.append((field[0], value, end))
                 i = after
         except (IndexError, struct.error, WireError) as error:
             if not batch:
-                raise wire_error(error, at) from None
-            return batch, at
-        self.spend(FIELD_COST * len(batch), at)
+                raise wire_error(error, offset) from None
+            return batch, offset
+        self.spend(FIELD_COST * len(batch), offset)
         return batch, base + i
 
-    def block(self, at: int) -> tuple[bytes, int]:
-        """Return the current block and its offset; b"" if `at` is not in it."""
-        return (self._buffer, self._base) if 0 <= at - self._base < len(self._buffer) else (b"", at)
+    def block(self, offset: int) -> tuple[bytes, int]:
+        """Return the current block and its offset; b"" if `offset` is not in it."""
+        return (self._buffer, self._base) if 0 <= offset - self._base < len(self._buffer) else (b"", offset)
 
     def span_in_block(self, begin: int, end: int) -> bytes | None:
         """Return a span's bytes if they are in the current block, else None."""
@@ -197,11 +197,11 @@ class Reader:
         self.spend(end - begin, begin)
         return self.read(begin, end)
 
-    def spend(self, cost: int, at: int) -> None:
-        """Count memory; WireError at byte `at` above MAX_MEMORY_BYTES."""
+    def spend(self, cost: int, offset: int) -> None:
+        """Count memory; WireError at byte `offset` above MAX_MEMORY_BYTES."""
         self.left -= cost
         if self.left < 0:
-            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
+            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", offset)
 
     def decode_packed(self, begin: int, end: int, kind: str) -> list[Any]:
         """Decode a span of packed numbers of the .proto type `kind`."""
@@ -236,11 +236,11 @@ class Reader:
             return (end - begin) // width
         count = 0
         tail = b""
-        for at in range(begin, end, _SCANNED_BYTES):
-            data = self.read(at, min(at + _SCANNED_BYTES, end))
-            if _ALL_GO_ON.search(tail + data):
+        for offset in range(begin, end, _SCAN_CHUNK):
+            data = self.read(offset, min(offset + _SCAN_CHUNK, end))
+            if _OVERLONG_VARINT.search(tail + data):
                 raise WireError("a varint of more than 10 bytes", begin)
-            count += len(data.translate(None, _GOES_ON))
+            count += len(data.translate(None, _CONTINUATION_BYTES))
             tail = data[-9:]
         if tail and tail[-1] > 127:
             raise WireError("a packed number is truncated", begin)
@@ -253,24 +253,24 @@ class Reader:
         """
         pos = begin
         while pos < end:
-            at = pos
-            key, value = self._varint(at, at, key_of)
+            offset = pos
+            key, value = self._varint(offset, offset, key_of)
             wire = key & 7
             content = value
             if wire == LEN:
-                size, content = self._varint(value, at, length_of)
+                size, content = self._varint(value, offset, length_of)
                 pos = content + size
             elif wire == VARINT:
-                pos = self._varint(value, at)[1]
+                pos = self._varint(value, offset)[1]
             elif wire in {I64, I32}:
                 pos = value + (8 if wire == I64 else 4)
             elif wire == GROUP:
-                pos = self._skip_group(key >> 3, value, (at, end))
+                pos = self._skip_group(key >> 3, value, (offset, end))
             else:
-                raise WireError(f"expected a field, found wire type {wire}", at)
+                raise WireError(f"expected a field, found wire type {wire}", offset)
             if pos > end:
-                raise WireError(f"a field reaches to byte {pos}, beyond {end}", at)
-            yield key, at, value, content, pos
+                raise WireError(f"a field reaches to byte {pos}, beyond {end}", offset)
+            yield key, offset, value, content, pos
 
     def walk(self, messages: Mapping[str, Message]) -> None:
         """Check the messages in `pending`; WireError if malformed or too deep."""
@@ -296,16 +296,16 @@ class Reader:
             elif end > value:
                 self.count_packed(value, end, kind)
 
-    def _skip_field(self, message: Message, key: int, at: int) -> Codec:
-        if (odd := message.describe_skipped(key, at)) and len(self.oddities) < MAX_ODDITIES:
-            self.oddities[at] = odd
+    def _skip_field(self, message: Message, key: int, offset: int) -> Codec:
+        if (oddity := message.describe_skipped(key, offset)) and len(self.oddities) < MAX_ODDITIES:
+            self.oddities[offset] = oddity
         return SKIPPED
 
-    def _escape_text(self, error: UnicodeDecodeError, message: Message, at: int) -> str:
+    def _escape_text(self, error: UnicodeDecodeError, message: Message, offset: int) -> str:
         # A proto2 parser accepts any bytes in a string. Escaped, different strings stay different and printable.
         if len(self.oddities) < MAX_ODDITIES:
             bad = error.object[max(0, error.start - 20) : error.start + 20]
-            self.oddities[at] = f"expected UTF-8 in a string of {message.name}, found {bad!r}"
+            self.oddities[offset] = f"expected UTF-8 in a string of {message.name}, found {bad!r}"
         self.left -= 3 * len(error.object)  # escaping makes four characters per byte
         return error.object.decode(errors="backslashreplace")
 
@@ -314,10 +314,10 @@ class Reader:
             raise WireError(f"expected at most {MAX_TEXT_BYTES} bytes in {name}, found {end - begin}", begin)
         return self.read(begin, end)
 
-    def _rare(self, key: int, i: int, convert: Callable[..., Any], window: Span) -> tuple[Any, int]:
+    def _skip_rare_field(self, key: int, i: int, convert: Callable[..., Any], window: Span) -> tuple[Any, int]:
         # Fixed-width numbers and groups: returns the value and the end of the field whose payload begins at i in the
         # block.
-        at, stop = window
+        offset, stop = window
         wire = key & 7
         if wire in {I64, I32}:
             end = i + (8 if wire == I64 else 4)
@@ -327,52 +327,56 @@ class Reader:
             base = self._base
             return None, self._skip_group(key >> 3, base + i, window) - base
         text = "the end of a group without its beginning" if wire == END_GROUP else f"wire type {wire}"
-        raise WireError(f"expected a field, found {text}", at)
+        raise WireError(f"expected a field, found {text}", offset)
 
     def _skip_group(self, number: int, pos: int, window: Span) -> int:
-        at, stop = window
-        begun = [number]
-        while begun:
+        offset, stop = window
+        group_numbers = [number]
+        while group_numbers:
             if pos >= stop:
-                raise WireError(f"the group of field {begun[-1]} has no end", at)
-            key, pos = self._varint(pos, at, key_of)
+                raise WireError(f"the group of field {group_numbers[-1]} has no end", offset)
+            key, pos = self._varint(pos, offset, key_of)
             wire = key & 7
             if key >> 3 == 0:
-                raise WireError("expected a field number from 1 to 536870911, found 0", at)
+                raise WireError("expected a field number from 1 to 536870911, found 0", offset)
             if wire == GROUP:
-                begun.append(key >> 3)
-                if len(begun) + self._level > MAX_NESTING:
-                    raise WireError(f"groups are nested more than {MAX_NESTING} deep", at)
-            elif wire == END_GROUP and key >> 3 == begun[-1]:
-                begun.pop()
+                group_numbers.append(key >> 3)
+                if len(group_numbers) + self._level > MAX_NESTING:
+                    raise WireError(f"groups are nested more than {MAX_NESTING} deep", offset)
+            elif wire == END_GROUP and key >> 3 == group_numbers[-1]:
+                group_numbers.pop()
             elif wire == VARINT:
-                pos = self._varint(pos, at)[1]
+                pos = self._varint(pos, offset)[1]
             elif wire == LEN:
-                size, pos = self._varint(pos, at, length_of)
+                size, pos = self._varint(pos, offset, length_of)
                 pos += size
             elif wire in {I64, I32}:
                 pos += 8 if wire == I64 else 4
             else:
-                raise WireError(f"expected a field in the group of field {begun[-1]}, found wire type {wire}", at)
+                raise WireError(
+                    f"expected a field in the group of field {group_numbers[-1]}, found wire type {wire}", offset
+                )
         return pos
 
-    def _varint(self, pos: int, at: int, read: Callable[[bytes, int, int], tuple[int, int]] | None = None) -> Span:
+    def _varint(
+        self, pos: int, offset: int, decode: Callable[[bytes, int, int], tuple[int, int]] | None = None
+    ) -> Span:
         if not 0 <= pos - self._base < self._safe:
-            self._load(pos, at)
-        value, i = (read or varint)(self._buffer, pos - self._base, at)
+            self._load(pos, offset)
+        value, i = (decode or varint)(self._buffer, pos - self._base, offset)
         return value, self._base + i
 
-    def _load(self, pos: int, at: int) -> None:
+    def _load(self, pos: int, offset: int) -> None:
         self._buffer = self._fetch(pos, BLOCK_BYTES)
         self._base = pos
         number = len(self._buffer)
         if not number:
-            raise WireError("expected a field, found the end of the file", at)
+            raise WireError("expected a field, found the end of the file", offset)
         self._safe = number if pos + number >= self.size else max(number - _HEADER_BYTES, 1)
 
-    def _fetch(self, at: int, size: int) -> bytes:
-        self._file.seek(at)
+    def _fetch(self, offset: int, size: int) -> bytes:
+        self._file.seek(offset)
         data = self._file.read(size)
-        while data and len(data) < size and (more := self._file.read(size - len(data))):
-            data += more
+        while data and len(data) < size and (chunk := self._file.read(size - len(data))):
+            data += chunk
         return data

@@ -10,7 +10,14 @@ import struct
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import FileList
-from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, GRAPH_KINDS, PROTO, STORED
+from specgate.dialects.onnx.file.schema import (
+    ATTRIBUTE_FIELDS,
+    ATTRIBUTE_TYPES,
+    DATA_FIELDS,
+    ELEM_TYPES,
+    GRAPH_KINDS,
+    PROTO,
+)
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
 
 if TYPE_CHECKING:
@@ -39,19 +46,19 @@ _KINDS: Final = {name: number for number, name in enumerate(ATTRIBUTE_TYPES)}
 _TYPES: Final = {name: number for number, name in enumerate(ELEM_TYPES)}
 
 
-_SMALL: Final = [bytes([number]) for number in range(128)]
+_SINGLE_BYTES: Final = [bytes([number]) for number in range(128)]
 
 
 def varint_bytes(value: int) -> bytes:
     if 0 <= value < 128:
-        return _SMALL[value]
+        return _SINGLE_BYTES[value]
     value &= (1 << 64) - 1
-    out = bytearray()
+    encoded = bytearray()
     while value > 127:
-        out.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    out.append(value)
-    return bytes(out)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def _varints(values: list[int]) -> bytes:
@@ -244,8 +251,8 @@ def write_tensor(tensor: OnnxTensor) -> bytes:
     entries: dict[str, Any] = {"dims": list(tensor.dims), "data_type": _TYPES.get(tensor.elem_type, 0)}
     if isinstance(tensor.data, bytes):
         entries["raw_data"] = tensor.data
-    elif tensor.data is not None and tensor.elem_type in STORED:
-        entries[STORED[tensor.elem_type]] = tensor.data
+    elif tensor.data is not None and tensor.elem_type in DATA_FIELDS:
+        entries[DATA_FIELDS[tensor.elem_type]] = tensor.data
     return _fields("TensorProto", **entries, name=tensor.name or None)
 
 

@@ -57,8 +57,8 @@ def limit(seconds: float, size: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-        _lower(resource.RLIMIT_CPU, math.ceil(used + seconds))
+        cpu_seconds = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        _lower(resource.RLIMIT_CPU, math.ceil(cpu_seconds + seconds))
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
             used_number = int(file.read().split()[0]) * resource.getpagesize()
         _lower(resource.RLIMIT_AS, used_number + MEMORY_BYTES + MEMORY_PER_BYTE * size)
@@ -66,49 +66,51 @@ def limit(seconds: float, size: int) -> None:
         return
 
 
-def _lower(which: int, expected_number: int) -> None:
+def _lower(resource_id: int, expected_number: int) -> None:
     """Set a soft limit, at most the hard limit."""
     import resource
 
-    hard = resource.getrlimit(which)[1]
-    resource.setrlimit(which, (expected_number if hard == resource.RLIM_INFINITY else min(expected_number, hard), hard))
+    hard = resource.getrlimit(resource_id)[1]
+    resource.setrlimit(
+        resource_id, (expected_number if hard == resource.RLIM_INFINITY else min(expected_number, hard), hard)
+    )
 
 
-def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+def fields(data: bytes, offset: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
     """Yield key, begin, content begin and end of each field of a message.
 
     Numbers are not decoded.
     """
-    while at < stop:
-        begin = at
-        key, at = number(data, at)
+    while offset < stop:
+        begin = offset
+        key, offset = number(data, offset)
         wire = key & 7
         if wire == LEN:
-            length, at = number(data, at)
-            inner, at = at, at + length
-            yield key, begin, inner, at
+            length, offset = number(data, offset)
+            inner, offset = offset, offset + length
+            yield key, begin, inner, offset
             continue
         if wire:
-            at += FIXED[wire]
+            offset += FIXED[wire]
         else:
-            _, at = number(data, at)
-        yield key, begin, at, at
+            _, offset = number(data, offset)
+        yield key, begin, offset, offset
 
 
-def number(data: bytes, at: int) -> tuple[int, int]:
+def number(data: bytes, offset: int) -> tuple[int, int]:
     """Return a varint and the offset after it."""
-    matching_number = data[at]
-    at += 1
+    matching_number = data[offset]
+    offset += 1
     if matching_number < 128:
-        return matching_number, at
+        return matching_number, offset
     matching_number &= 127
     shift = 7
     while True:
-        byte = data[at]
-        at += 1
+        byte = data[offset]
+        offset += 1
         matching_number |= (byte & 127) << shift
         if byte < 128:
-            return matching_number, at
+            return matching_number, offset
         shift += 7
 
 
@@ -128,7 +130,7 @@ def message(key: int, content: bytes) -> bytes:
 
 
 def types_of(
-    data: bytes, at: int, stop: int, tables: list[dict[str, bytes]], *, nested: bool, body: bool = False
+    data: bytes, offset: int, stop: int, tables: list[dict[str, bytes]], *, nested: bool, body: bool = False
 ) -> None:
     """Append a graph's serialized types by value name, then its subgraphs'.
 
@@ -137,7 +139,7 @@ def types_of(
     types: dict[str, bytes] = {}
     outputs: dict[str, bytes] = {}
     tables.append(types)
-    for key, _, inner, end in fields(data, at, stop):
+    for key, _, inner, end in fields(data, offset, stop):
         if key == NODE and nested:
             for part, _, first, past in fields(data, inner, end):
                 if part == ATTRIBUTE:
@@ -151,15 +153,15 @@ def types_of(
     types.update(outputs)
 
 
-def value_info(data: bytes, at: int, stop: int) -> tuple[str, bytes | None]:
+def value_info(data: bytes, offset: int, stop: int) -> tuple[str, bytes | None]:
     """Return the name and the serialized type of a ValueInfoProto."""
-    middle = at + 2 + data[at + 1] if stop - at > 4 else stop
-    if middle + 2 < stop and (data[at], data[middle]) == (NAME, TYPE):
-        name_size, behind = data[at + 1], data[middle + 1]
-        if name_size < 128 and behind < 128 and middle + 2 + behind == stop:  # the usual layout
-            return data[at + 2 : middle].decode(), data[middle + 2 : stop]
+    middle = offset + 2 + data[offset + 1] if stop - offset > 4 else stop
+    if middle + 2 < stop and (data[offset], data[middle]) == (NAME, TYPE):
+        name_size, name_end = data[offset + 1], data[middle + 1]
+        if name_size < 128 and name_end < 128 and middle + 2 + name_end == stop:  # the usual layout
+            return data[offset + 2 : middle].decode(), data[middle + 2 : stop]
     name, kind = "", None
-    for part, _, begin, last in fields(data, at, stop):
+    for part, _, begin, last in fields(data, offset, stop):
         if part == NAME:
             name = data[begin:last].decode()
         elif part == TYPE:
@@ -183,7 +185,7 @@ def remove_texts(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -
     return b"".join(parts)
 
 
-def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
+def remove_size_names(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
     """Map serialized types to types without size names from inference.
 
     Names that the file states stay.
@@ -194,21 +196,21 @@ def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
         joined = pattern.sub(b"\x12" + bytes([len(name)]) + name, joined)
     blocks_by_data: dict[bytes, bytes] = {}
     without_names: dict[bytes, bytes] = {}
-    at = 0
+    offset = 0
     for kind in blocks:
-        like = joined[at : at + len(kind)]
-        at += len(kind)
-        if like not in without_names:
-            without_names[like] = remove_texts(like, SIZE_NAMES, INVENTED.encode())
-        blocks_by_data[kind] = without_names[like]
+        prefix = joined[offset : offset + len(kind)]
+        offset += len(kind)
+        if prefix not in without_names:
+            without_names[prefix] = remove_texts(prefix, SIZE_NAMES, INVENTED.encode())
+        blocks_by_data[kind] = without_names[prefix]
     return blocks_by_data
 
 
-def infer_types(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
+def infer_types(inference: Any, data: bytes, *, nested: bool, values: bool, keep_names: bool) -> bytes:
     """Return the types of a serialized model's values, graph by graph.
 
     If not `nested`, only the outermost graph is included. `values` enables propagation of values computed from sizes.
-    `named` keeps the names that inference invents for unknown sizes.
+    `keep_names` keeps the names that inference invents for unknown sizes.
     """
     new_data: bytes = inference.infer_shapes(data, False, False, values)  # without check_type and strict_mode
     tables: list[dict[str, bytes]] = []
@@ -216,9 +218,9 @@ def infer_types(inference: Any, data: bytes, *, nested: bool, values: bool, name
         if key == GRAPH:
             types_of(new_data, inner, end, tables, nested=nested)
     all_kinds = dict.fromkeys(kind for types in tables for kind in types.values())
-    kept = {kind: kind for kind in all_kinds} if named else nameless(all_kinds)
-    places = {kind: place for place, kind in enumerate(dict.fromkeys(kept.values()))}
-    pairs = [(list(types), [places[kept[kind]] for kind in types.values()]) for types in tables]
+    names_by_kind = {kind: kind for kind in all_kinds} if keep_names else remove_size_names(all_kinds)
+    places = {kind: place for place, kind in enumerate(dict.fromkeys(names_by_kind.values()))}
+    pairs = [(list(types), [places[names_by_kind[kind]] for kind in types.values()]) for types in tables]
     sizes = [len(kind) for kind in places]
     return json.dumps([pairs, sizes], separators=(",", ":")).encode() + b"\n" + b"".join(places)
 
@@ -252,12 +254,12 @@ def extension() -> Any:
 
 def main() -> None:
     """Serve requests until stdin closes."""
-    questions, answers, nowhere = sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)  # keep other output out of the answers
+    questions, answers, null_file = sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_file, 1)  # keep other output out of the answers
 
     def end_after(seconds: float) -> None:
         # The only timeout on every system that also ends a process stuck in native code.
-        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+        faulthandler.dump_traceback_later(seconds, exit=True, file=null_file)
 
     def answer(sign: bytes, data: bytes) -> None:
         faulthandler.cancel_dump_traceback_later()
@@ -272,12 +274,12 @@ def main() -> None:
         return
     answer(b"+", b"")
     while header := questions.read(HEADER.size):
-        nested, values, named, seconds, patience, length = HEADER.unpack(header)
+        nested, values, keep_names, seconds, patience, length = HEADER.unpack(header)
         end_after(patience)
         limit(seconds, length)
         data = questions.read(length)
         try:
-            answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))
+            answer(b"+", infer_types(inference, data, nested=nested, values=values, keep_names=keep_names))
         except Exception as error:  # noqa: BLE001  # strange models may raise any exception
             answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
 

@@ -17,7 +17,7 @@ from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
 from specgate.dialects.onnx.file.write import Nodes, Parts, node_field, write_function, write_graph, write_model
 from specgate.dialects.onnx.infer.child import GRAPH, INVENTED, NODE, TYPE, VALUE_INFO, fields, message
-from specgate.dialects.onnx.infer.process import Budget, Failed, ask
+from specgate.dialects.onnx.infer.process import Budget, InferenceFailure, ask
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS, finding, function_key, label
 from specgate.errors import InputError
 
@@ -31,54 +31,54 @@ if TYPE_CHECKING:
     Types = dict[int, dict[str, OnnxType]]
 
 __all__ = [
-    "MOST_NODES",
-    "Inferred",
+    "MAX_NODES",
+    "InferredTypes",
     "Question",
     "Questions",
-    "Stated",
-    "begin",
+    "StatedTypes",
     "expands_too_far",
     "holds_weights",
     "infer_question",
     "is_onnx_installed",
     "question",
+    "start_inference",
     "tensor_type",
 ]  # fmt: skip
 
-MOST_NODES: Final = 500_000  # in addition to the file's own; the onnx package needs 2 us per node
+MAX_NODES: Final = 500_000  # in addition to the file's own; the onnx package needs 2 us per node
 
 
-def expands_too_far(model: OnnxModel, walked: Iterable[Body]) -> bool:
+def expands_too_far(model: OnnxModel, walked_bodies: Iterable[Body]) -> bool:
     """Return True if inlining functions adds more than MOST_NODES nodes.
 
-    Also True for recursive functions, direct or indirect. `walked` are the bodies of `model`.
+    Also True for recursive functions, direct or indirect. `walked_bodies` are the bodies of `model`.
     """
     functions = {function_key(function) for function in model.functions}
     if not functions:
         return False
     nodes: Counter[Key | None] = Counter()
     calls: dict[Key | None, Counter[Key]] = {}
-    for body in walked:
+    for body in walked_bodies:
         owner = None if body.function is None else function_key(body.function)
         nodes[owner] += len(body.nodes)
         numbers_by_texts = {key: count for key, count in body.operators.items() if key in functions}
         calls.setdefault(owner, Counter()).update(numbers_by_texts)
     sizes: dict[Key | None, int] = {}  # nodes after inlining, capped at one above the limit
     path: list[Key | None] = [None]
-    begun: set[Key | None] = set()
+    started_keys: set[Key | None] = set()
     while path:
         key = path[-1]
-        if key not in begun:
-            begun.add(key)
-            missing = [callee for callee in calls.get(key, ()) if callee not in sizes]
-            if any(callee in begun for callee in missing):
+        if key not in started_keys:
+            started_keys.add(key)
+            missing_callees = [callee for callee in calls.get(key, ()) if callee not in sizes]
+            if any(callee in started_keys for callee in missing_callees):
                 return True
-            path.extend(missing)
+            path.extend(missing_callees)
             continue
         path.pop()
         brought = sum(times * sizes[callee] for callee, times in calls.get(key, Counter()).items())
-        sizes[key] = min(brought + (nodes[key] if key else 0), MOST_NODES + 1)
-    return sizes[None] > MOST_NODES
+        sizes[key] = min(brought + (nodes[key] if key else 0), MAX_NODES + 1)
+    return sizes[None] > MAX_NODES
 
 
 class Question(NamedTuple):
@@ -88,18 +88,18 @@ class Question(NamedTuple):
     graphs: list[OnnxGraph]
 
 
-def question(model: OnnxModel, without: Collection[int] = (), upto: int | None = None) -> Question:
+def question(model: OnnxModel, skipped_nodes: Collection[int] = (), node_limit: int | None = None) -> Question:
     """Serialize a model for inference.
 
-    Includes the outermost nodes before `upto`, except those in `without`. Stated types of values that an ONNX operator
-    or a function computes are omitted, because they are inferred and compared. Weights, and nodes that hold any, are
-    represented by their types only.
+    Includes the outermost nodes before `node_limit`, except those in `skipped_nodes`. Stated types of values that an
+    ONNX operator or a function computes are omitted, because they are inferred and compared. Weights, and nodes that
+    hold any, are represented by their types only.
     """
     writer = _Writer(model)
-    chosen = model.graph.nodes
-    if without or upto is not None:
-        chosen = [node for i, node in enumerate(chosen[:upto]) if i not in without]
-    graph = writer.graph(model.graph, chosen)
+    nodes = model.graph.nodes
+    if skipped_nodes or node_limit is not None:
+        nodes = [node for i, node in enumerate(nodes[:node_limit]) if i not in skipped_nodes]
+    graph = writer.graph(model.graph, nodes)
     return Question(write_model(model, graph, writer.functions()), writer.graphs)
 
 
@@ -124,25 +124,25 @@ class Questions:
         self.fields: dict[int, tuple[bytes, list[OnnxGraph]]] = {}
         for first, past, data in model.graph.runs if copied else ():  # bytes from the file
             nodes = model.graph.nodes[first:past]
-            written = _split_fields(data, len(nodes))
-            self.fields.update((id(node), (field, [])) for node, field in zip(nodes, written, strict=False))
+            node_fields = _split_fields(data, len(nodes))
+            self.fields.update((id(node), (field, [])) for node, field in zip(nodes, node_fields, strict=False))
         self.functions: list[bytes] | None = None
 
     def about(
-        self, chosen: Sequence[OnnxNode], types: Mapping[str, OnnxType], constants: Sequence[OnnxTensor]
+        self, nodes: Sequence[OnnxNode], types: Mapping[str, OnnxType], constants: Sequence[OnnxTensor]
     ) -> Question:
         """Serialize a question about the outputs of nodes and their subgraphs.
 
         `types` has the known types of values that the nodes read and, optionally, compute. `constants` are the known
         values among those that they read. Nodes that hold weights are left out.
         """
-        written = [self.node(node) for node in chosen]
-        graphs = [graph for _, inside in written for graph in inside]
-        if graphs or any(function_key(node) in self.writer.keys for node in chosen):
+        serialized_nodes = [self.node(node) for node in nodes]
+        graphs = [graph for _, subgraph in serialized_nodes for graph in subgraph]
+        if graphs or any(function_key(node) in self.writer.keys for node in nodes):
             self.functions = self.functions or self.writer.functions()
         graph = write_graph(
             self.graph,
-            [data for data, _ in written],
+            [data for data, _ in serialized_nodes],
             initializers=constants,
             outputs=(),
             value_infos=types.items(),
@@ -193,27 +193,32 @@ class _Writer:
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         return [tensor for tensor in graph.initializers if tensor.data is not None and tensor.name not in inputs]
 
-    def graph(self, graph: OnnxGraph, chosen: list[OnnxNode]) -> bytes:
+    def graph(self, graph: OnnxGraph, chosen_nodes: list[OnnxNode]) -> bytes:
         """Serialize one graph with some of its nodes, including subgraphs."""
         self.graphs.append(graph)
         fields: list[bytes] = []
         nodes: list[OnnxNode] = []
-        at = 0
-        for first, past, data in (*(graph.runs if chosen is graph.nodes else ()), (len(chosen), len(chosen), b"")):
-            written = [node for node in chosen[at:first] if not holds_weights(node)]
-            fields += (node_field(self.nodes.write(node, self.write_nested)) for node in written)
+        begin_index = 0
+        for first, past, data in (
+            *(graph.runs if chosen_nodes is graph.nodes else ()),
+            (len(chosen_nodes), len(chosen_nodes), b""),
+        ):
+            serialized_nodes = [node for node in chosen_nodes[begin_index:first] if not holds_weights(node)]
+            fields += (node_field(self.nodes.write(node, self.write_nested)) for node in serialized_nodes)
             fields.append(data)
-            nodes += written
-            nodes += chosen[first:past]
-            at = past
-        sought = {
+            nodes += serialized_nodes
+            nodes += chosen_nodes[first:past]
+            begin_index = past
+        inferred_names = {
             name
             for node in nodes
             if node.domain in STANDARD_DOMAINS or function_key(node) in self.keys
             for name in node.outputs
         }
-        stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
-        tensors = {**stated, **dict(_constants(graph))}
+        stated_types_by_name = {
+            info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in inferred_names
+        }
+        tensors = {**stated_types_by_name, **dict(_constants(graph))}
         outputs = [(info.name, tensors.pop(info.name, None)) for info in graph.outputs]
         return write_graph(graph, fields, initializers=self.data(graph), outputs=outputs, value_infos=tensors.items())
 
@@ -221,8 +226,10 @@ class _Writer:
 def _split_fields(data: bytes, count: int) -> list[bytes]:
     """Split bytes into `count` node fields; return [] if they do not match."""
     numbers = [(key, begin, end) for key, begin, _, end in fields(data, 0, len(data))]
-    whole = len(numbers) == count > 0 and numbers[-1][2] == len(data) and all(key == NODE for key, _, _ in numbers)
-    return [data[begin:end] for _, begin, end in numbers] if whole else []
+    is_complete = (
+        len(numbers) == count > 0 and numbers[-1][2] == len(data) and all(key == NODE for key, _, _ in numbers)
+    )
+    return [data[begin:end] for _, begin, end in numbers] if is_complete else []
 
 
 def holds_weights(node: OnnxNode) -> bool:
@@ -251,13 +258,13 @@ def _constants(graph: OnnxGraph) -> Iterator[tuple[str, OnnxType]]:
                     yield node.outputs[0], tensor_type(attribute.value)
 
 
-MOST_CULPRITS: Final = 3
+MAX_CULPRITS: Final = 3
 #: Size of the cache of types across models.
-_MOST_READ: Final = 4096
+_MAX_CACHED: Final = 4096
 
 
 @dataclass(slots=True)
-class Inferred:
+class InferredTypes:
     """Result of inference: types by graph id and value name.
 
     `findings` explains missing types. `kinds` has, by graph id where known, a number per node; nodes with the same
@@ -283,19 +290,21 @@ def _is_onnx_on_path() -> bool:
     return find_spec("onnx") is not None
 
 
-def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> Callable[[], Inferred]:
+def start_inference(
+    model: OnnxModel, walked_bodies: Sequence[Body], *, values: bool = True
+) -> Callable[[], InferredTypes]:
     """Start inference in a thread; return a function that awaits the result.
 
     It covers every graph of `model` except its functions. A node that makes the onnx package fail is left out and
-    reported in a finding; the rest is still inferred. `model`, whose bodies are `walked`, must not change until the
-    result is there. `values` enables propagation of values computed from sizes; without it, sizes have only the names
-    from the file.
+    reported in a finding; the rest is still inferred. `model`, whose bodies are `walked_bodies`, must not change until
+    the result is there. `values` enables propagation of values computed from sizes; without it, sizes have only the
+    names from the file.
     """
-    if expands_too_far(model, walked):
-        reason = f"with functions inlined, the model has more than {MOST_NODES} nodes"
-        return lambda: Inferred(findings=[_missing_types(model, Failed(reason), None)])
-    stated = Stated.of(model, walked) if values else None
-    requested_question = question(model) if stated is None else stated.question
+    if expands_too_far(model, walked_bodies):
+        reason = f"with functions inlined, the model has more than {MAX_NODES} nodes"
+        return lambda: InferredTypes(findings=[_missing_types(model, InferenceFailure(reason), None)])
+    stated_types = StatedTypes.of(model, walked_bodies) if values else None
+    requested_question = question(model) if stated_types is None else stated_types.question
     budget = Budget(len(requested_question.data))
     answer: list[bytes | Exception] = []
 
@@ -307,7 +316,7 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
                     budget,
                     nested=len(requested_question.graphs) > 1,
                     values=values,
-                    named=values,
+                    keep_names=values,
                 )
             )
         except Exception as error:  # noqa: BLE001  # raised again by `wait`
@@ -321,17 +330,17 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
 
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
-    if stated is not None:
-        return lambda: _confirm_types(model, stated, wait)
+    if stated_types is not None:
+        return lambda: _confirm_types(model, stated_types, wait)
     return lambda: _infer_model(model, wait, budget, values=values)
 
 
-def _confirm_types(model: OnnxModel, stated: Stated, answer: Callable[[], Types]) -> Inferred:
+def _confirm_types(model: OnnxModel, stated_types: StatedTypes, answer: Callable[[], Types]) -> InferredTypes:
     """Return the stated types if inference confirms them, else infer all."""
     key = id(model.graph)
-    with suppress(Failed):
-        if stated.matches_types(answer().get(key, {})):
-            return Inferred({key: stated.types}, {key: stated.kinds})
+    with suppress(InferenceFailure):
+        if stated_types.matches_types(answer().get(key, {})):
+            return InferredTypes({key: stated_types.types}, {key: stated_types.kinds})
     data, graphs = question(model)
     budget = Budget(len(data))
     nested = len(graphs) > 1
@@ -342,50 +351,50 @@ def infer_question(question: Question, *, values: bool = False) -> Types:
     """Return the types in every graph of a question.
 
     `values` enables propagation of values computed from sizes. Sizes have only the names from the file, so that
-    equivalent nodes stay equivalent. `begin` has already checked that the functions expand to a bounded size. Raises
-    Failed if there is no answer.
+    equivalent nodes stay equivalent. `start_inference` has already checked that the functions expand to a bounded size.
+    Raises Failed if there is no answer.
     """
     data, graphs = question
-    answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=values, named=False)
+    answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=values, keep_names=False)
     return _types(answer, graphs)
 
 
-def _infer_model(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, values: bool) -> Inferred:
-    inferred = Inferred()
-    left_out: set[int] = set()
+def _infer_model(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, values: bool) -> InferredTypes:
+    inferred = InferredTypes()
+    excluded_nodes: set[int] = set()
     while True:
         try:
             inferred.types = answer()
-        except Failed as error:
+        except InferenceFailure as error:
             culprit = None
-            if not error.slow and len(left_out) < MOST_CULPRITS:
-                culprit = _culprit(model, left_out, budget, values=values)
+            if not error.slow and len(excluded_nodes) < MAX_CULPRITS:
+                culprit = _find_failing_node(model, excluded_nodes, budget, values=values)
             inferred.findings.append(_missing_types(model, error, culprit))
             if culprit is None:
                 return inferred
-            left_out.add(culprit)
-            answer = partial(_answer, model, left_out, None, budget, values=values)
+            excluded_nodes.add(culprit)
+            answer = partial(_answer, model, excluded_nodes, None, budget, values=values)
         else:
             return inferred
 
 
-def _missing_types(model: OnnxModel, error: Failed, culprit: int | None) -> Finding:
+def _missing_types(model: OnnxModel, error: InferenceFailure, culprit: int | None) -> Finding:
     if culprit is None:
         message = f"missing types and shapes stay unknown: {error}"
         return finding("not-inferred", "note", message, (model.file, "graph", None))
     node = model.graph.nodes[culprit]
     message = f"the output types of this node stay unknown: {error}"
-    at = (model.file, f"graph/{label(node, culprit)}", node.op_type)
-    return finding("not-inferred", "note", message, at)
+    place = (model.file, f"graph/{label(node, culprit)}", node.op_type)
+    return finding("not-inferred", "note", message, place)
 
 
-def _culprit(model: OnnxModel, left_out: set[int], budget: Budget, *, values: bool) -> int | None:
+def _find_failing_node(model: OnnxModel, excluded_nodes: set[int], budget: Budget, *, values: bool) -> int | None:
     """Return the outermost node that makes the package fail, or None."""
 
-    def fails(upto: int) -> bool:
+    def fails(node_limit: int) -> bool:
         try:
-            _answer(model, left_out, upto, budget, values=values)
-        except Failed as error:
+            _answer(model, excluded_nodes, node_limit, budget, values=values)
+        except InferenceFailure as error:
             if error.slow:
                 raise
             return True
@@ -398,14 +407,16 @@ def _culprit(model: OnnxModel, left_out: set[int], budget: Budget, *, values: bo
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if fails(middle) else (middle, high)
-    except Failed:
+    except InferenceFailure:
         return None
     return high - 1 if high else None
 
 
-def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budget, *, values: bool) -> Types:
-    data, graphs = question(model, left_out, upto)
-    return _types(ask(data, budget, nested=len(graphs) > 1, values=values, named=values), graphs)
+def _answer(
+    model: OnnxModel, excluded_nodes: set[int], node_limit: int | None, budget: Budget, *, values: bool
+) -> Types:
+    data, graphs = question(model, excluded_nodes, node_limit)
+    return _types(ask(data, budget, nested=len(graphs) > 1, values=values, keep_names=values), graphs)
 
 
 def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
@@ -415,9 +426,9 @@ def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
         ends = list(accumulate(sizes, initial=0))
         kinds = _kinds([data[begin:end] for begin, end in pairwise(ends)])
     except (InputError, ValueError, TypeError) as error:
-        raise Failed(f"the answer of the onnx package is unreadable ({error})", slow=True) from None
+        raise InferenceFailure(f"the answer of the onnx package is unreadable ({error})", slow=True) from None
     if len(result) != len(graphs):
-        raise Failed("the onnx package returned the answer for another model", slow=True)
+        raise InferenceFailure("the onnx package returned the answer for another model", slow=True)
     types: Types = {}
     for graph, (names, places) in zip(graphs, result, strict=True):
         pairs = ((name, kinds[place]) for name, place in zip(names, places, strict=True))
@@ -435,20 +446,20 @@ def _kinds(serialized: list[bytes]) -> list[OnnxType | None]:
         infos = b"".join([message(VALUE_INFO, message(TYPE, kind)) for kind in new])
         types = [info.type for info in read_model_bytes(message(GRAPH, infos), "<inference>").graph.value_infos]
         types_by_bytes.update(zip(new, types, strict=True))
-        if len(_read) + len(new) > _MOST_READ:
+        if len(_read) + len(new) > _MAX_CACHED:
             _read.clear()
-        _read.update((kind, type_) for kind, type_ in zip(new[:_MOST_READ], types, strict=False) if type_ is not None)
+        _read.update((kind, type_) for kind, type_ in zip(new[:_MAX_CACHED], types, strict=False) if type_ is not None)
     return [types_by_bytes[kind] for kind in serialized]
 
 
 _read: Final[dict[bytes, OnnxType]] = {}
 
 
-_SINCE: Final = 4  # then an initializer need not be an input
+_INITIALIZER_IR_VERSION: Final = 4  # then an initializer need not be an input
 _UNKNOWN: Final = OnnxType()
 
 
-class Stated:
+class StatedTypes:
     """Types that a model with a single graph states itself.
 
     `question` covers one node of each kind. `types` has, by name, all values except inputs and constants. `kinds` has
@@ -464,14 +475,14 @@ class Stated:
         self._names = texts
 
     @classmethod
-    def of(cls, model: OnnxModel, walked: Sequence[Body]) -> Stated | None:
+    def of(cls, model: OnnxModel, walked_bodies: Sequence[Body]) -> StatedTypes | None:
         """Return the types that `model` states, or None if any must be inferred."""
-        if len(walked) != 1 or model.functions or (model.ir_version or 0) < _SINCE:
+        if len(walked_bodies) != 1 or model.functions or (model.ir_version or 0) < _INITIALIZER_IR_VERSION:
             return None
         types = _complete(model.graph)
         if types is None:
             return None
-        kinds = _Kinds(model.graph, types)
+        kinds = _NodeGroups(model.graph, types)
         if not kinds.group_nodes():
             return None
         question, texts = kinds.question(model)
@@ -507,7 +518,7 @@ def _is_known_size(size: int | str | None) -> bool:
     return size is not None and not (isinstance(size, str) and size.startswith(INVENTED))
 
 
-class _Kinds:
+class _NodeGroups:
     """Groups of equivalent nodes in a graph, each with its first node.
 
     `known` has, by name, an object whose identity distinguishes kinds: a type, or the holder of the elements.
@@ -562,13 +573,13 @@ class _Kinds:
     def question(self, model: OnnxModel) -> tuple[Question, list[str]]:
         """Return a question about the first nodes, and their output names."""
         firsts = [node for node in self.firsts if node.domain in STANDARD_DOMAINS]  # others have no inference
-        read = dict.fromkeys(name for node in firsts for name in node.inputs if name)
-        before = [self.constants[name] for name in read if name in self.constants]
-        chosen = list({id(node): node for node in (*before, *firsts)}.values())
-        computed = dict.fromkeys(name for node in chosen for name in node.outputs if name)
-        entries = {name: self.values[name] for name in read if name not in computed}
+        input_names = dict.fromkeys(name for node in firsts for name in node.inputs if name)
+        before = [self.constants[name] for name in input_names if name in self.constants]
+        nodes = list({id(node): node for node in (*before, *firsts)}.values())
+        output_names = dict.fromkeys(name for node in nodes for name in node.outputs if name)
+        entries = {name: self.values[name] for name in input_names if name not in output_names}
         types = {name: kind for name, kind in entries.items() if isinstance(kind, OnnxType) and kind is not _UNKNOWN}
         tensors = {name: tensor for name, tensor in entries.items() if isinstance(tensor, OnnxTensor)}
         types |= {name: tensor_type(tensor) for name, tensor in tensors.items() if tensor.data is None}
         constants = [tensor for tensor in tensors.values() if tensor.data is not None]
-        return Questions(model, copied=False).about(chosen, types, constants), list(computed)
+        return Questions(model, copied=False).about(nodes, types, constants), list(output_names)

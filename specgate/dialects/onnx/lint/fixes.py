@@ -8,8 +8,8 @@ from dataclasses import replace as replace_plain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc, format_value
+from specgate.dialects.onnx.file.ir_versions import needed_ir_version
 from specgate.dialects.onnx.file.model import domain_of
-from specgate.dialects.onnx.file.since import needed_ir_version
 from specgate.dialects.onnx.file.structure import CODES, OnnxAttribute, OnnxNode, OnnxTensor
 from specgate.dialects.onnx.file.write import Nodes, added_field, write_attribute, write_tensor
 from specgate.dialects.onnx.lint.units import bodies, graph_paths, label
@@ -20,7 +20,7 @@ from specgate.spec.tables import dialect
 from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import check_at
 from specgate.validate.moved import readings
-from specgate.validate.rewritten import replacement
+from specgate.validate.rewrites import replacement
 from specgate.verdict import Edit
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
 
-__all__ = ["file_fixes", "limit_fixes", "lower_opset", "older", "with_edits", "wrong_type_findings"]
+__all__ = ["file_fixes", "limit_fixes", "lower_ir_version", "lower_opset", "with_edits", "wrong_type_findings"]
 
-_ABOUT: Final = (".exists", "/too-many-inputs", "/level")
+_FIXABLE_SUFFIXES: Final = (".exists", "/too-many-inputs", "/level")
 _KINDS: Final = {type_: kind for kind, type_ in ATTRIBUTE_TYPES.items()}
 #: First IR version in which an initializer need not be a graph input.
 _FREE_INITIALIZERS: Final = 4
@@ -53,38 +53,38 @@ class _Node(NamedTuple):
 def with_edits(graph: Graph, findings: list[Finding]) -> list[Finding]:
     """Return findings with edits that rewrite their nodes, where safe."""
     model: OnnxModel | None = getattr(graph.source, "model", None)
-    about = {
+    node_labels = {
         finding.location.node
         for finding in findings
-        if finding.location is not None and not finding.edits and finding.id.endswith(_ABOUT)
+        if finding.location is not None and not finding.edits and finding.id.endswith(_FIXABLE_SUFFIXES)
     }
-    if model is None or model.file is None or not about or model.training:
+    if model is None or model.file is None or not node_labels or model.training:
         return findings
-    rewriting = _Rewriting(graph, model)
+    rewriting = _OperatorRewrite(graph, model)
     edits: dict[str | None, tuple[Edit, ...]] = {}
-    for node in _nodes(model, about):
+    for node in _nodes(model, node_labels):
         place = f"{node.body.place}/{label(node.node, node.at)}"
         edits[place] = (*edits.get(place, ()), *rewriting.edits(node))
     return [
         replace(finding, edits=edits.get(finding.location.node, ()))
-        if finding.location is not None and not finding.edits and finding.id.endswith(_ABOUT)
+        if finding.location is not None and not finding.edits and finding.id.endswith(_FIXABLE_SUFFIXES)
         else finding
         for finding in findings
     ]
 
 
-def _nodes(model: OnnxModel, about: set[str | None]) -> Iterator[_Node]:
+def _nodes(model: OnnxModel, node_labels: set[str | None]) -> Iterator[_Node]:
     paths = graph_paths(model)
     functions = {id(function): (("functions", number),) for number, function in enumerate(model.functions)}
     for body in bodies(model):
         path = paths.get(id(body.graph)) if body.graph is not None else functions.get(id(body.function))
         if path is not None:
             for index, node in enumerate(body.nodes):
-                if f"{body.place}/{label(node, index)}" in about:
+                if f"{body.place}/{label(node, index)}" in node_labels:
                     yield _Node(body, index, node, path)
 
 
-class _Rewriting:
+class _OperatorRewrite:
     def __init__(self, graph: Graph, model: OnnxModel) -> None:
         self.units = graph.source.units
         self.names: set[str] = set()
@@ -109,12 +109,14 @@ class _Rewriting:
             move = None if resolved is None else readings(descriptor, resolved)
             if move is None:
                 return ()
-            best = min(move.readings, key=lambda reading: len(check_at(reading, str(descriptor.version)).findings))
+            best_reading = min(
+                move.readings, key=lambda reading: len(check_at(reading, str(descriptor.version)).findings)
+            )
         except Error:
             return ()
         if move.to_inputs:
-            return tuple(self.to_inputs(node, spec, best, move.fields))
-        return tuple(_to_attributes(node, spec, best, move.fields))
+            return tuple(self.to_inputs(node, spec, best_reading, move.fields))
+        return tuple(_to_attributes(node, spec, best_reading, move.fields))
 
     def to_inputs(
         self, node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]
@@ -123,10 +125,10 @@ class _Rewriting:
         layout = spec.layout(reading.version).inputs
         names = list(node.node.inputs)
         for new in fields.values():
-            at = next(index for index, info in enumerate(layout) if info.name == new)
-            names += [""] * (at + 1 - len(names))
-            names[at] = self.free_name(node, layout[at].vendor_name)
-            yield self.constant(node, names[at], reading.fields[new])
+            input_index = next(index for index, info in enumerate(layout) if info.name == new)
+            names += [""] * (input_index + 1 - len(names))
+            names[input_index] = self.free_name(node, layout[input_index].vendor_name)
+            yield self.constant(node, names[input_index], reading.fields[new])
         yield from _without_attributes(node, [spec.fields[old].vendor_name for old in fields])
         yield from _with_inputs(node, names)
 
@@ -198,9 +200,9 @@ def _without_attributes(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
 def _with_attribute(node: _Node, name: str, value: Any, type_: str) -> Edit:
     content = value.encode() if isinstance(value, str) else value
     data = write_attribute(OnnxAttribute(name, _KINDS[type_], content))
-    added = added_field("NodeProto", "attribute", data)
+    new_field = added_field("NodeProto", "attribute", data)
     return Edit(
-        (*node.path, ("node", node.at)), added=added, text=f"attribute {{ name: {format_value(name)} {value} }}"
+        (*node.path, ("node", node.at)), added=new_field, text=f"attribute {{ name: {format_value(name)} {value} }}"
     )
 
 
@@ -212,10 +214,10 @@ def _with_inputs(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
             yield Edit((*place, ("input", index)), expected=old)
         elif old != names[index]:
             yield Edit((*place, ("input", index)), text=names[index], expected=old)
-    more = names[len(node.node.inputs) :]
-    if more:
-        added = b"".join(added_field("NodeProto", "input", name) for name in more)
-        yield Edit(place, added=added, text=" ".join(f"input: {format_value(name)}" for name in more))
+    new_inputs = names[len(node.node.inputs) :]
+    if new_inputs:
+        new_field = b"".join(added_field("NodeProto", "input", name) for name in new_inputs)
+        yield Edit(place, added=new_field, text=" ".join(f"input: {format_value(name)}" for name in new_inputs))
 
 
 def _to_attributes(node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]) -> Iterator[Edit]:
@@ -258,8 +260,13 @@ def _limit_fix(graph: Graph, finding: Finding, target: Target) -> Finding:
     except NoTable:
         return finding
     position, top = spec.dialect.position, spec.level_for(target.level)
-    own = graph.imports.get(spec.dialect.domain)
-    if top in finding.levels and own is not None and str(own) in position and position[str(own)] > position[str(top)]:
+    imported_opset = graph.imports.get(spec.dialect.domain)
+    if (
+        top in finding.levels
+        and imported_opset is not None
+        and str(imported_opset) in position
+        and position[str(imported_opset)] > position[str(top)]
+    ):
         return replace(finding, fix=f"import {spec.dialect.label(str(top))}, at which the node is valid unchanged")
     for level in finding.levels:
         words = f"use {spec.dialect.label(level)}"
@@ -274,10 +281,10 @@ def _descriptors(graph: Graph, places: set[str | None]) -> dict[str | None, Desc
     return {
         place: kind.descriptor
         for row in graph.source.node_units.rows
-        for at, kind in enumerate(row.kinds)
+        for index, kind in enumerate(row.kinds)
         if kind is not None
         and kind.descriptor is not None
-        and (place := f"{row.place}/{label(row.nodes[row.first + at], row.first + at)}") in places
+        and (place := f"{row.place}/{label(row.nodes[row.first + index], row.first + index)}") in places
     }
 
 
@@ -295,11 +302,11 @@ def file_fixes(model: OnnxModel, findings: Iterable[Finding]) -> Iterator[Findin
 
 def _without_unused(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
     """Remove imports of domains without a node or function in the file."""
-    unused = set(finding.values["domains"])
-    if not model.training and unused.isdisjoint(function.domain for function in model.functions):
-        for index, (stated, _) in enumerate(model.stated_imports):
-            if domain_of(stated) in unused:
-                yield Edit((("opset_import", index),), expected=stated)
+    unused_domains = set(finding.values["domains"])
+    if not model.training and unused_domains.isdisjoint(function.domain for function in model.functions):
+        for index, (domain, _) in enumerate(model.stated_imports):
+            if domain_of(domain) in unused_domains:
+                yield Edit((("opset_import", index),), expected=domain)
 
 
 def _without_duplicates(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
@@ -308,35 +315,35 @@ def _without_duplicates(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
     Imports of different versions of one domain stay.
     """
     place = finding.node
-    holders: list[tuple[Path, list[tuple[str, int]], str]] = [((), model.stated_imports, "model")]
+    import_holders: list[tuple[Path, list[tuple[str, int]], str]] = [((), model.stated_imports, "model")]
     for number, function in enumerate(model.functions):
         name = f"function {function.domain}.{function.name}"
-        holders.append(((("functions", number),), function.stated_imports, name))
-    holders = [holder for holder in holders if holder[2] == place]
-    if len(holders) != 1:
+        import_holders.append(((("functions", number),), function.stated_imports, name))
+    import_holders = [holder for holder in import_holders if holder[2] == place]
+    if len(import_holders) != 1:
         return
-    path, stated, _ = holders[0]
+    path, import_domain, _ = import_holders[0]
     versions: dict[str, set[int]] = {}
-    for domain, version in stated:
+    for domain, version in import_domain:
         versions.setdefault(domain_of(domain), set()).add(version)
-    met: set[str] = set()
-    for index, (domain, _) in enumerate(stated):
+    domains: set[str] = set()
+    for index, (domain, _) in enumerate(import_domain):
         name = domain_of(domain)
-        if name in met and len(versions[name]) == 1:
+        if name in domains and len(versions[name]) == 1:
             yield Edit((*path, ("opset_import", index)), expected=domain)
-        met.add(name)
+        domains.add(name)
 
 
 def _without_unknown(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
     """Remove value_info entries of values that no graph of the file has."""
     place = finding.node
-    walked = list(bodies(model))
-    graphs = [body.graph for body in walked if body.place == place and body.graph is not None]
+    walked_bodies = list(bodies(model))
+    graphs = [body.graph for body in walked_bodies if body.place == place and body.graph is not None]
     path = graph_paths(model).get(id(graphs[0])) if len(graphs) == 1 else None  # node names may not be unique
     if path is None:
         return
-    defined = {name for body in walked for node in body.nodes for name in node.outputs}
-    for graph in (body.graph for body in walked if body.graph is not None):
+    defined = {name for body in walked_bodies for node in body.nodes for name in node.outputs}
+    for graph in (body.graph for body in walked_bodies if body.graph is not None):
         defined |= {info.name for info in graph.inputs}
         defined |= {tensor.name for tensor in (*graph.initializers, *graph.sparse_initializers)}
     yield from _statements(path, graphs[0], lambda name: name not in defined)
@@ -358,13 +365,13 @@ def wrong_type_findings(
         yield replace(finding, edits=edits)
 
 
-def _statements(path: Path, graph: OnnxGraph, chosen: Callable[[str], bool]) -> Iterator[Edit]:
+def _statements(path: Path, graph: OnnxGraph, predicate: Callable[[str], bool]) -> Iterator[Edit]:
     for index, info in enumerate(graph.value_infos):
-        if chosen(info.name):
+        if predicate(info.name):
             yield Edit((*path, ("value_info", index)), expected=info.name)
 
 
-def older(graph: Graph, number: int) -> tuple[Edit, ...]:
+def lower_ir_version(graph: Graph, number: int) -> tuple[Edit, ...]:
     """Return the edit that lowers the IR version to `number`, if safe.
 
     It is safe if that version supports everything in the file and matches its opset.
@@ -382,10 +389,12 @@ def lower_opset(graph: Graph, target: Target, domain: str, number: int) -> tuple
     Functions have separate imports that must match, so models with functions or training information stay unchanged.
     """
     model: OnnxModel = graph.source.model
-    at = [index for index, (stated, _) in enumerate(model.stated_imports) if domain_of(stated) == domain]
+    import_indices = [
+        index for index, (import_domain, _) in enumerate(model.stated_imports) if domain_of(import_domain) == domain
+    ]
     if (
         model.file is None
-        or len({model.stated_imports[index][1] for index in at}) != 1
+        or len({model.stated_imports[index][1] for index in import_indices}) != 1
         or model.functions
         or model.training
     ):
@@ -397,14 +406,14 @@ def lower_opset(graph: Graph, target: Target, domain: str, number: int) -> tuple
         for index, node in enumerate(body.nodes):
             if node.domain != domain:
                 continue
-            path, needless = paths.get(id(body.graph)), lowering.needless(node)
-            if needless is None or (needless and (path is None or node.duplicates)):
+            path, removable_attributes = paths.get(id(body.graph)), lowering.needless(node)
+            if removable_attributes is None or (removable_attributes and (path is None or node.duplicates)):
                 return ()
             order = list(node.attributes)
-            for name in needless:
+            for name in removable_attributes:
                 step = ("attribute", order.index(name))
                 edits.append(Edit((*(path or ()), ("node", index), step), expected=name))
-    return (*edits, *(Edit((("opset_import", index), ("version", 0)), number) for index in at))
+    return (*edits, *(Edit((("opset_import", index), ("version", 0)), number) for index in import_indices))
 
 
 @dataclass
@@ -427,57 +436,65 @@ class _Lowering:
 
     def of(self, descriptor: Descriptor) -> tuple[str, ...] | None:
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
-        own, level = str(descriptor.version), spec.level_for(self.target.level)
-        if level is None or own not in spec.levels or level not in spec.levels:
+        version, level = str(descriptor.version), spec.level_for(self.target.level)
+        if level is None or version not in spec.levels or level not in spec.levels:
             return None
-        if spec.row_held(own) == spec.row_held(level):
+        if spec.last_row(version) == spec.last_row(level):
             return ()
-        gone = [name for name in descriptor.fields if spec.field_at(name, level) is None]
-        fields = {name: value for name, value in descriptor.fields.items() if name not in gone}
-        if not _have_same_meaning(spec, descriptor, gone, own, level):
+        lost_fields = [name for name in descriptor.fields if spec.field_at(name, level) is None]
+        fields = {name: value for name, value in descriptor.fields.items() if name not in lost_fields}
+        if not _have_same_meaning(spec, descriptor, lost_fields, version, level):
             return None
-        own_verdict = check_at(descriptor, own)
+        own_verdict = check_at(descriptor, version)
         other_verdict = check_at(replace(descriptor, version=None, fields=fields), level)
         if (
-            (own_verdict.accepted is False and not _has_moved_inputs(spec, descriptor, own))
+            (own_verdict.accepted is False and not _has_moved_inputs(spec, descriptor, version))
             or other_verdict.accepted is False
-            or not _open(other_verdict) <= _open(own_verdict)
+            or not _undecided_checks(other_verdict) <= _undecided_checks(own_verdict)
         ):
             return None
-        vendor_names = {info.vendor_name for name in gone if (info := spec.field_at(name, own)) is not None}
+        vendor_names = {info.vendor_name for name in lost_fields if (info := spec.field_at(name, version)) is not None}
         return tuple(sorted(vendor_names))
 
 
-def _has_moved_inputs(spec: OperatorSpec, descriptor: Descriptor, own: str) -> bool:
+def _has_moved_inputs(spec: OperatorSpec, descriptor: Descriptor, node_version: str) -> bool:
     """Return True if inputs given as attributes are the only error."""
-    resolved = spec.resolve(own)
+    resolved = spec.resolve(node_version)
     move = None if resolved is None else readings(descriptor, resolved)
-    return move is not None and any(check_at(reading, own).accepted is not False for reading in move.readings)
+    return move is not None and any(check_at(reading, node_version).accepted is not False for reading in move.readings)
 
 
-def _have_same_meaning(spec: OperatorSpec, descriptor: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
+def _have_same_meaning(
+    spec: OperatorSpec, descriptor: Descriptor, lost_fields: Sequence[str], node_version: str, level: str
+) -> bool:
     """Return True if the kept fields mean the same at both levels.
 
-    The fields in `gone` must have their default values.
+    The fields in `lost_fields` must have their default values.
     """
-    if not spec.has_kernel(own) or not spec.has_kernel(level) or changed_behaviour(spec, descriptor, own, level):
+    if (
+        not spec.has_kernel(node_version)
+        or not spec.has_kernel(level)
+        or changed_behaviour(spec, descriptor, node_version, level)
+    ):
         return False
-    for name in gone:
-        info = spec.field_at(name, own)
+    for name in lost_fields:
+        info = spec.field_at(name, node_version)
         if info is None or info.kind != "attribute" or info.default is None or descriptor.fields[name] != info.default:
             return False
     for name, info in spec.fields_at(level).items():
-        before = spec.field_at(name, own)
+        before = spec.field_at(name, node_version)
         if before is None:
             continue  # absent, because the descriptor would be invalid with it
         if name not in descriptor.fields and before.default != info.default:
             return False
         if name in descriptor.fields and before.kind != info.kind:
             return False
-    items = [descriptor.fields[info.name] for info in spec.layout(own).inputs if info.name in descriptor.fields]
+    items = [
+        descriptor.fields[info.name] for info in spec.layout(node_version).inputs if info.name in descriptor.fields
+    ]
     if any(tensor.type is None for result in items for tensor in _tensors(result)):
         return False
-    return _positions(spec, descriptor, own) == _positions(spec, descriptor, level)
+    return _positions(spec, descriptor, node_version) == _positions(spec, descriptor, level)
 
 
 def _tensors(result: object) -> list[TensorDesc]:
@@ -497,6 +514,6 @@ def _positions(spec: OperatorSpec, descriptor: Descriptor, level: str) -> list[s
     return texts
 
 
-def _open(verdict: Verdict) -> set[tuple[str, str, str | None]]:
+def _undecided_checks(verdict: Verdict) -> set[tuple[str, str, str | None]]:
     """Return the checks that an unknown size leaves undecided."""
     return {(finding.id, finding.where, finding.rule) for finding in verdict.undecided}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc, format_value
 from specgate.descriptors.positional import build
-from specgate.dialects.onnx.lint.types import attribute_of, held_constant, known_type
+from specgate.dialects.onnx.lint.types import attribute_of, constant_of_node, known_type
 from specgate.dialects.onnx.lint.units import domain_name, finding, function_key, function_place, label
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import NoTable
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["Calls", "function_findings"]
 
 #: Maximum number of nodes checked in calls; a function is checked once per combination of input types.
-MOST_NODES: Final = 100_000
+MAX_NODES: Final = 100_000
 MAX_DEPTH: Final = 50
-_BLANK: Final = TensorDesc(None, None)
+_UNKNOWN_TENSOR: Final = TensorDesc(None, None)
 
 
-class _Inside(NamedTuple):
+class _FunctionInstance(NamedTuple):
     """A function with one combination of input types: problems, output types."""
 
     problems: tuple[str, ...] = ()
@@ -44,30 +44,30 @@ class Calls:
 
     def __init__(self, functions: Mapping[Key, OnnxFunction]) -> None:
         self._functions = functions
-        self._inferred: dict[tuple[Key, Types], _Inside] = {}
-        self._left = MOST_NODES
+        self._inferred: dict[tuple[Key, Types], _FunctionInstance] = {}
+        self._left = MAX_NODES
 
-    def findings(self, node: OnnxNode, tensors: Sequence[TensorDesc | None], at: Place) -> Iterator[Finding]:
+    def findings(self, node: OnnxNode, tensors: Sequence[TensorDesc | None], place: Place) -> Iterator[Finding]:
         """Yield problems in the function that `node` calls with `tensors`."""
         types = tuple(None if tensor is None else tensor.type for tensor in tensors)
         if any(types):
             for message in self._infer_function(function_key(node), types, 0).problems:
-                yield finding("function-types", "error", message, at)
+                yield finding("function-types", "error", message, place)
 
-    def _infer_function(self, key: Key, types: Types, depth: int) -> _Inside:
+    def _infer_function(self, key: Key, types: Types, depth: int) -> _FunctionInstance:
         function = self._functions[key]
-        inside = self._inferred.get((key, types))
-        if inside is None:
-            self._inferred[key, types] = _Inside()  # ends a recursive call, which another finding reports
-            inside = self._inferred[key, types] = self._infer_body(function, types, depth)
-        return inside
+        cached_types = self._inferred.get((key, types))
+        if cached_types is None:
+            self._inferred[key, types] = _FunctionInstance()  # ends a recursive call, which another finding reports
+            cached_types = self._inferred[key, types] = self._infer_body(function, types, depth)
+        return cached_types
 
-    def _infer_body(self, function: OnnxFunction, stated_texts: Types, depth: int) -> _Inside:
+    def _infer_body(self, function: OnnxFunction, stated_texts: Types, depth: int) -> _FunctionInstance:
         self._left -= len(function.nodes)
         if self._left < 0 or depth > MAX_DEPTH:
-            return _Inside()
-        stated = ((info.name, info.type) for info in function.value_infos if info.type is not None)
-        types = {name: known_type(kind).type for name, kind in stated if kind.kind != "unknown"}
+            return _FunctionInstance()
+        stated_infos = ((info.name, info.type) for info in function.value_infos if info.type is not None)
+        types = {name: known_type(kind).type for name, kind in stated_infos if kind.kind != "unknown"}
         types |= dict(zip(function.inputs, stated_texts, strict=False))
         problems: list[str] = []
         texts: Sequence[str]
@@ -75,19 +75,21 @@ class Calls:
             used_texts = tuple(types.get(name) for name in node.inputs)
             if function_key(node) in self._functions:
                 inner = (
-                    self._infer_function(function_key(node), used_texts, depth + 1) if any(used_texts) else _Inside()
+                    self._infer_function(function_key(node), used_texts, depth + 1)
+                    if any(used_texts)
+                    else _FunctionInstance()
                 )
                 texts, outputs = inner.problems[:1], inner.outputs
             else:
                 texts, outputs = _check_node(node, used_texts, function.opset_imports.get(node.domain))
             problems += [f"{function_place(function)}/{label(node, index)}: {text}" for text in texts]
             types.update((name, kind) for name, kind in zip(node.outputs, outputs, strict=False) if kind is not None)
-        return _Inside(tuple(problems[:3]), tuple(types.get(name) for name in function.outputs))
+        return _FunctionInstance(tuple(problems[:3]), tuple(types.get(name) for name in function.outputs))
 
 
 def _check_node(node: OnnxNode, types: Types, opset: int | None) -> tuple[list[str], Types]:
     """Return problems with a node's input types, and its output types."""
-    tensor = held_constant(node) if node.op_type == "Constant" and not node.domain else None
+    tensor = constant_of_node(node) if node.op_type == "Constant" and not node.domain else None
     if tensor is not None:
         return [], (tensor.type,)
     try:
@@ -97,13 +99,15 @@ def _check_node(node: OnnxNode, types: Types, opset: int | None) -> tuple[list[s
     level = str(opset)
     if not any(types) or level not in spec.levels:
         return [], ()
-    typed = _descriptor(node, spec, level, types)
+    typed_descriptor = _descriptor(node, spec, level, types)
     resolved = spec.resolve(level, "documented")
     if resolved is None:
         return [], ()
-    plain = {f.key for f in explain_at(_descriptor(node, spec, level, (None,) * len(types)), resolved) if not f.unknown}
-    failures = [f for f in explain_at(typed, resolved) if not f.unknown and f.key not in plain]
-    return [failure.message for failure in failures[:1]], _outputs(typed, spec, level)
+    untyped_keys = {
+        f.key for f in explain_at(_descriptor(node, spec, level, (None,) * len(types)), resolved) if not f.unknown
+    }
+    failures = [f for f in explain_at(typed_descriptor, resolved) if not f.unknown and f.key not in untyped_keys]
+    return [failure.message for failure in failures[:1]], _outputs(typed_descriptor, spec, level)
 
 
 def _descriptor(node: OnnxNode, spec: OperatorSpec, level: str, types: Types) -> Descriptor:
@@ -112,7 +116,7 @@ def _descriptor(node: OnnxNode, spec: OperatorSpec, level: str, types: Types) ->
     return build(
         spec,
         [TensorDesc(kind, None) if name else None for name, kind in pairs],
-        [_BLANK if name else None for name in node.outputs],
+        [_UNKNOWN_TENSOR if name else None for name in node.outputs],
         {name: attribute_of(attribute) for name, attribute in attributes.items()},
         version=level,
         convert=attribute_value,
@@ -134,70 +138,70 @@ def _outputs(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Types:
     texts: list[str | None] = []
     for info in layout.outputs:
         cell = row.get(info.name, {})
-        only = cell["types"][0] if len(cell.get("types", ())) == 1 else None
+        only_type = cell["types"][0] if len(cell.get("types", ())) == 1 else None
         value = descriptor.fields.get(info.name)
-        decided = None if info.heterogeneous else bound.get(cell.get("variable", ""), only)
+        decided = None if info.heterogeneous else bound.get(cell.get("variable", ""), only_type)
         texts += [decided] * (len(value) if isinstance(value, list) else 1)
     return tuple(texts)
 
 
-def function_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+def function_findings(model: OnnxModel, walked_bodies: Sequence[Body]) -> Iterator[Finding]:
     """Yield problems with the functions of `model` and with their calls.
 
-    `walked` are the bodies of `model`.
+    `walked_bodies` are the bodies of `model`.
     """
     functions: dict[Key, OnnxFunction] = {}
     for function in model.functions:
-        at = (model.file, function_place(function), None)
+        place = (model.file, function_place(function), None)
         if function_key(function) in functions:
             message = "the model has two functions with this domain, name and overload"
-            yield finding("function-duplicate", "error", message, at, fix="rename one of them")
+            yield finding("function-duplicate", "error", message, place, fix="rename one of them")
         functions.setdefault(function_key(function), function)
-        yield from _compatible(function, model.opset_imports, at)
-    called: dict[Key | None, set[Key]] = {}
-    for body in walked:
+        yield from _import_findings(function, model.opset_imports, place)
+    calls_by_key: dict[Key | None, set[Key]] = {}
+    for body in walked_bodies:
         owner = None if body.function is None else function_key(body.function)
         for index, node in enumerate(body.nodes) if functions else ():
             key = function_key(node)
             if key in functions:
-                called.setdefault(owner, set()).add(key)
+                calls_by_key.setdefault(owner, set()).add(key)
                 yield from _call(node, functions[key], (model.file, f"{body.place}/{label(node, index)}", node.op_type))
         for index, node in body.holders:
             yield from _references(node, index, body, model.file)
-    yield from _graph_of_calls(functions, called, model.file)
+    yield from _graph_of_calls(functions, calls_by_key, model.file)
 
 
-def _call(node: OnnxNode, function: OnnxFunction, at: Place) -> Iterator[Finding]:
+def _call(node: OnnxNode, function: OnnxFunction, place: Place) -> Iterator[Finding]:
     for kind, texts, formal in (
         ("inputs", node.inputs, function.inputs),
         ("outputs", node.outputs, function.outputs),
     ):
         if len(texts) > len(formal):
             message = f"the call has {len(texts)} {kind}, but the function has {len(formal)}"
-            yield finding("function-call", "error", message, at, where=kind)
-    declared = {*function.attributes, *(attribute.name for attribute in function.attribute_protos)}
+            yield finding("function-call", "error", message, place, graph_place=kind)
+    declared_names = {*function.attributes, *(attribute.name for attribute in function.attribute_protos)}
     for name in node.attributes:
-        if name not in declared:
+        if name not in declared_names:
             message = f"the function does not have an attribute {format_value(name)}"
-            yield finding("function-call", "warning", message, at, where=name[:60], fix="remove it")
+            yield finding("function-call", "warning", message, place, graph_place=name[:60], fix="remove it")
 
 
 def _references(node: OnnxNode, index: int, body: Body, file: str | None) -> Iterator[Finding]:
     """Yield attribute references to attributes that the function lacks."""
     function = body.function
-    declared = (
+    declared_names = (
         {*function.attributes, *(attribute.name for attribute in function.attribute_protos)} if function else set()
     )
     for name, attribute in node.attributes.items():
-        if attribute.ref_attr_name is not None and attribute.ref_attr_name not in declared:
+        if attribute.ref_attr_name is not None and attribute.ref_attr_name not in declared_names:
             message = f"the attribute {format_value(name)} references {format_value(attribute.ref_attr_name)}, " + (
                 "which the function does not have" if function else "which is allowed only inside a function"
             )
-            at = (file, f"{body.place}/{label(node, index)}", node.op_type)
-            yield finding("attribute-reference", "warning", message, at, where=name[:60])
+            place = (file, f"{body.place}/{label(node, index)}", node.op_type)
+            yield finding("attribute-reference", "warning", message, place, graph_place=name[:60])
 
 
-def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -> Iterator[Finding]:
+def _import_findings(function: OnnxFunction, imports: Mapping[str, int], place: Place) -> Iterator[Finding]:
     """Yield functions whose opset import changes the meaning of an operator.
 
     Another version than the model's is fine if the function's operators are the same in both.
@@ -206,35 +210,35 @@ def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -
     for domain, version in function.opset_imports.items():
         if imports.get(domain, version) == version:
             continue
-        own, outer = str(version), str(imports[domain])
-        changed = []
+        own_version, outer = str(version), str(imports[domain])
+        changed_ops = []
         for op_type in dict.fromkeys(node.op_type for node in function.nodes if node.domain == domain):
             try:
                 spec = table.operator(operator_name(op_type, domain))
             except NoTable:
                 continue
-            if {own, outer} <= spec.dialect.position.keys() and spec.row_at(own) != spec.row_at(outer):
-                changed.append(spec.name)
-        if changed:
+            if {own_version, outer} <= spec.dialect.position.keys() and spec.row_at(own_version) != spec.row_at(outer):
+                changed_ops.append(spec.name)
+        if changed_ops:
             yield finding(
                 "function-opset",
                 "error",
                 f"imports version {version} of {domain_name(domain)} and the model {imports[domain]}, between which "
-                f"{', '.join(changed[:5])}{' …' if len(changed) > 5 else ''} changed; functions are inlined at "
+                f"{', '.join(changed_ops[:5])}{' …' if len(changed_ops) > 5 else ''} changed; functions are inlined at "
                 "their calls",
-                at,
-                where="opset_import",
+                place,
+                graph_place="opset_import",
                 fix=f"rewrite the function for version {imports[domain]}",
             )
 
 
 def _graph_of_calls(
-    functions: Mapping[Key, OnnxFunction], called: Mapping[Key | None, set[Key]], file: str | None
+    functions: Mapping[Key, OnnxFunction], calls_by_key: Mapping[Key | None, set[Key]], file: str | None
 ) -> Iterator[Finding]:
     """Yield recursive functions, direct or indirect, and unused functions."""
     done: set[Key] = set()
     for start in functions:
-        path: dict[Key, Iterator[Key]] = {start: iter(sorted(called.get(start, ())))} if start not in done else {}
+        path: dict[Key, Iterator[Key]] = {start: iter(sorted(calls_by_key.get(start, ())))} if start not in done else {}
         while path:
             key = next(reversed(path))
             callee = next(path[key], None)
@@ -244,18 +248,18 @@ def _graph_of_calls(
             elif callee in path:
                 circle = [*list(path)[list(path).index(callee) :], callee]
                 names = " → ".join(format_value(name) for _, name, _ in circle)
-                at = (file, function_place(functions[callee]), None)
-                yield finding("function-recursion", "error", f"the function calls itself: {names}", at)
+                place = (file, function_place(functions[callee]), None)
+                yield finding("function-recursion", "error", f"the function calls itself: {names}", place)
             elif callee not in done:
-                path[callee] = iter(sorted(called.get(callee, ())))
-    reached: set[Key] = set()
-    pending = list(called.get(None, ()))
+                path[callee] = iter(sorted(calls_by_key.get(callee, ())))
+    reached_keys: set[Key] = set()
+    pending = list(calls_by_key.get(None, ()))
     while pending:
         key = pending.pop()
-        if key not in reached:
-            reached.add(key)
-            pending.extend(called.get(key, ()))
+        if key not in reached_keys:
+            reached_keys.add(key)
+            pending.extend(calls_by_key.get(key, ()))
     for key, function in functions.items():
-        if key not in reached:
-            at = (file, function_place(function), None)
-            yield finding("function-unused", "note", "the function is never called", at, fix="remove it")
+        if key not in reached_keys:
+            place = (file, function_place(function), None)
+            yield finding("function-unused", "note", "the function is never called", place, fix="remove it")

@@ -20,13 +20,13 @@ from specgate.dialects.onnx.lint.names import name_findings
 from specgate.dialects.onnx.lint.tensors import data_findings, external_findings
 from specgate.dialects.onnx.lint.types import (
     Constants,
-    alike_under,
     attribute_of,
     contradictions,
+    equivalent_units,
     known_type,
-    nameless,
     negative_sizes,
     pin_sizes,
+    without_invented_names,
 )
 from specgate.dialects.onnx.lint.units import (
     STANDARD_DOMAINS,
@@ -40,7 +40,7 @@ from specgate.dialects.onnx.lint.units import (
     label,
     location,
     makers_of,
-    own_names,
+    map_names,
     subgraphs,
 )
 from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     Types = MutableMapping[str, TensorDesc]
     _Tensors = tuple[list[TensorDesc | None], list[TensorDesc | None]]
 
-__all__ = ["Source", "onnx_units", "reread"]
+__all__ = ["Source", "onnx_units", "walk_again"]
 
-_BLANK = TensorDesc(None, None)
+_UNKNOWN_TENSOR = TensorDesc(None, None)
 _QUIET = LintSettings(infer=False)
 
 
@@ -93,7 +93,7 @@ class Source:
         visited.
         """
         if self._units is None:
-            self._units = {**self.node_units.by_node(), **self.more}
+            self._units = {**self.node_units.unit_by_node(), **self.more}
         return self._units
 
 
@@ -104,21 +104,21 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     """
     complete_imports(model)
     graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
-    walked = list(bodies(model))
-    graph.findings.extend(import_findings(model, walked))
-    graph.custom = custom_operators(model, walked, settings.custom_domains)
+    walked_bodies = list(bodies(model))
+    graph.findings.extend(import_findings(model, walked_bodies))
+    graph.custom = custom_operators(model, walked_bodies, settings.custom_domains)
     graph.findings.extend(pin_sizes(model, settings.pins, strict=settings.strict))
     graph.findings.extend(negative_sizes(model))
-    function: Callable[[], inference.Inferred] = inference.Inferred
+    function: Callable[[], inference.InferredTypes] = inference.InferredTypes
     if settings.infer and model.graph.nodes:
         if inference.is_onnx_installed():
-            function = inference.begin(model, walked, values=not settings.placing)
+            function = inference.start_inference(model, walked_bodies, values=not settings.placing)
         else:
             graph.not_inferred = "onnx"
-    graph.findings.extend(function_findings(model, walked))
+    graph.findings.extend(function_findings(model, walked_bodies))
     graph.findings.extend(name_findings(model))
-    graph.findings.extend(data_findings(model, walked))
-    graph.findings.extend(external_findings(model, walked))
+    graph.findings.extend(data_findings(model, walked_bodies))
+    graph.findings.extend(external_findings(model, walked_bodies))
     graph.findings = list(file_fixes(model, graph.findings))
     inferred = function()
     graph.findings.extend(inferred.findings)
@@ -130,7 +130,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     return graph
 
 
-def reread(
+def walk_again(
     source: Source,
     types: Mapping[int, Mapping[str, OnnxType]] | None,
     model: OnnxModel | None = None,
@@ -146,7 +146,9 @@ def reread(
         model, source.settings, types=source.types if types is None else types, constants=source.constants
     )
     message = [] if findings is None else findings
-    _Walker(model, new_source.types or {}, message, new_source, again=True, final=types is not None).visit_model(model)
+    _Walker(
+        model, new_source.types or {}, message, new_source, repeats_nodes=True, final=types is not None
+    ).visit_model(model)
     return new_source
 
 
@@ -175,7 +177,7 @@ class _Walker:
         findings: list[Finding],
         source: Source,
         *,
-        again: bool = False,
+        repeats_nodes: bool = False,
         final: bool = False,
         units: bool = True,
     ) -> None:
@@ -185,7 +187,7 @@ class _Walker:
         self.inferred = inferred
         self.findings = findings
         self.source = source
-        self.again = again  # type errors have been reported
+        self.again = repeats_nodes  # type errors have been reported
         self.final = final  # inferred types override stated ones
         self.units = units  # if False, only graphs are visited
         self.numbers: Mapping[int, Sequence[int]] = {}  # kind numbers of the nodes by graph id
@@ -207,37 +209,37 @@ class _Walker:
         makers: dict[str, tuple[str, str | None]] | None = None
         overruled: dict[str, TensorDesc] = {}
         for name in stated if types_by_name.keys() <= stated.keys() else dict.fromkeys(chain(stated, types_by_name)):
-            declared, computed = stated.get(name), types_by_name.get(name)
-            if self.final and computed is not None and (computed.kind != "tensor" or computed.elem_type is not None):
-                declared = None
-            elif self.again and declared is not None:
-                declared = nameless(declared)
-            tensor_desc, contradictory, _ = self.constants.settle_type(declared, computed)
-            if contradictory and declared is not None and computed is not None:
+            declared_type, inferred = stated.get(name), types_by_name.get(name)
+            if self.final and inferred is not None and (inferred.kind != "tensor" or inferred.elem_type is not None):
+                declared_type = None
+            elif self.again and declared_type is not None:
+                declared_type = without_invented_names(declared_type)
+            tensor_desc, contradictory, _ = self.constants.settle_type(declared_type, inferred)
+            if contradictory and declared_type is not None and inferred is not None:
                 if not self.again:
                     makers = makers or makers_of(graph.nodes, place)
                     node, operator = makers.get(name, (place, None))
-                    found_here = contradictions(name, declared, computed, (self.file, node, operator))
-                    self.findings.extend(wrong_type_findings(self.source.model, graph, name, found_here))
-                overruled[name] = known_type(computed)
+                    differences = contradictions(name, declared_type, inferred, (self.file, node, operator))
+                    self.findings.extend(wrong_type_findings(self.source.model, graph, name, differences))
+                overruled[name] = known_type(inferred)
             if tensor_desc is not None:
                 types[name] = tensor_desc
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         for tensor in graph.initializers:
-            types[tensor.name] = self.constants.constant(tensor, valued=tensor.name not in inputs)
+            types[tensor.name] = self.constants.constant(tensor, with_elements=tensor.name not in inputs)
         types.update((tensor.name, self.constants.constant(tensor)) for tensor in graph.sparse_initializers)
-        names = ChainMap(own_names(graph, place), outer.names) if place != "graph" else outer.names
+        names = ChainMap(map_names(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
-        own = stated.keys() - {name for name, kind in stated.items() if not kind}
+        stated_names = stated.keys() - {name for name, kind in stated.items() if not kind}
         numbers = self.numbers.get(id(graph), ())
-        self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own, numbers))
+        self.nodes(graph.nodes, _Body(place, outer.imports, types, names, stated_names, numbers))
 
     def function(self, function: OnnxFunction) -> None:
-        stated = {info.name: info.type for info in function.value_infos if info.type is not None}
-        types = {name: known_type(kind) for name, kind in stated.items() if kind.kind != "unknown"}
+        stated_types_by_name = {info.name: info.type for info in function.value_infos if info.type is not None}
+        types = {name: known_type(kind) for name, kind in stated_types_by_name.items() if kind.kind != "unknown"}
         place = function_place(function)
-        used = {name for node in function.nodes for name in (*node.inputs, *node.outputs) if name}
-        names = {name: f"{place}:{name}" for name in used}
+        used_names = {name for node in function.nodes for name in (*node.inputs, *node.outputs) if name}
+        names = {name: f"{place}:{name}" for name in used_names}
         self.nodes(function.nodes, _Body(place, function.opset_imports, types, names, set(types)))
 
     def nodes(self, nodes: Sequence[OnnxNode], body: _Body) -> None:
@@ -250,8 +252,8 @@ class _Walker:
                     self.visit_subgraphs(node, index, body)
             return
         # An output's type is checked only if the file states it. Inferred types are for the consumers.
-        reads, writes = body.types.get, self.stated_types(nodes, body).get
-        units_by_content = alike_under(body.imports, self.functions)
+        type_of_input, writes = body.types.get, self.stated_types(nodes, body).get
+        units_by_content = equivalent_units(body.imports, self.functions)
         kinds = self.row(body, nodes, 0)
         numbers, numbered = body.numbers, dict[int, Unit]()
         for index, node in enumerate(nodes):
@@ -259,26 +261,26 @@ class _Walker:
                 kinds.append(first)
                 continue
             # Identity is safe as a key: descriptors keep their tensors and models their attributes during the walk.
-            left = _left_out(node) if "" in node.inputs or "" in node.outputs else None
-            ends = *map(id, map(reads, node.inputs)), left, *map(id, map(writes, node.outputs))
+            left = _named_arguments(node) if "" in node.inputs or "" in node.outputs else None
+            ends = *map(id, map(type_of_input, node.inputs)), left, *map(id, map(writes, node.outputs))
             key = node.op_type, node.domain, node.overload, id(node.attributes), ends
-            same = units_by_content.get(key)
-            if same is not None:  # not a function call, and has all its outputs
-                kinds.append(same[0])
+            equal_unit = units_by_content.get(key)
+            if equal_unit is not None:  # not a function call, and has all its outputs
+                kinds.append(equal_unit[0])
                 if numbers:
-                    numbered[numbers[index]] = same[0]
+                    numbered[numbers[index]] = equal_unit[0]
                 continue
-            inputs = [reads(name, _BLANK) if name else None for name in node.inputs]
+            inputs = [type_of_input(name, _UNKNOWN_TENSOR) if name else None for name in node.inputs]
             outputs = [writes(name, UNSTATED) if name else None for name in node.outputs]
-            at = partial(location, self.file, body.place, node, index)
+            locate_node = partial(location, self.file, body.place, node, index)
             if function_key(node) not in self.functions:
-                unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
+                unit = self.unit(node, locate_node, body.imports.get(node.domain), (inputs, outputs))
                 kinds.append(unit)
                 if self.complete(node, unit) and "" not in node.outputs and not any(True for _ in subgraphs(node)):
                     units_by_content[key] = unit, (node.attributes, inputs, outputs)
             else:
                 kinds.append(None)
-                self.findings.extend(self.calls.findings(node, inputs, _place(at())))
+                self.findings.extend(self.calls.findings(node, inputs, _finding_place(locate_node())))
             if not node.plain and any(True for _ in subgraphs(node)):
                 self.visit_subgraphs(node, index, body)
                 kinds = self.row(body, nodes, index + 1)
@@ -293,17 +295,17 @@ class _Walker:
         """Return the types that the file states for the outputs of nodes."""
         types = body.types
         if isinstance(types, dict):
-            others = types.keys() - body.stated
-            if others.isdisjoint(chain.from_iterable(node.outputs for node in nodes)):
+            other_names = types.keys() - body.stated
+            if other_names.isdisjoint(chain.from_iterable(node.outputs for node in nodes)):
                 return types
         return {name: types[name] for name in body.stated if name in types}
 
     def visit_subgraphs(self, node: OnnxNode, index: int, body: _Body) -> None:
         """Visit the nodes in the subgraphs of a node."""
-        for inside, graph in subgraphs(node):
-            self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
+        for subpath, graph in subgraphs(node):
+            self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{subpath}"))
 
-    def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
+    def unit(self, node: OnnxNode, locate_node: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
         """Return the unit of a node.
 
         `tensors` has the known types of its inputs and the stated types of its outputs.
@@ -313,21 +315,23 @@ class _Walker:
         if operator not in table.tables.operators:
             if node.domain in STANDARD_DOMAINS and table.tables.about.get("complete"):
                 message = f"ONNX does not have an operator {operator!r:.60}"
-                self.findings.append(finding("operator-unknown", "error", message, _place(at())))
+                self.findings.append(finding("operator-unknown", "error", message, _finding_place(locate_node())))
             if operator not in self.reasons:  # search for similar names once per operator
                 try:
                     table.operator(operator)
                 except NoTable as error:
                     self.reasons[operator] = str(error)
-            return Unit(at, operator, reason=self.reasons[operator])
+            return Unit(locate_node, operator, reason=self.reasons[operator])
         if operator in table.stands_for:
-            return self.misplaced_unit(node, at, operator)
+            return self.misplaced_unit(node, locate_node, operator)
         spec = table.operator(operator)
         if opset is None:
-            return Unit(at, operator, reason=f"no opset of the domain {domain_name(node.domain)!r:.60} is imported")
+            return Unit(
+                locate_node, operator, reason=f"no opset of the domain {domain_name(node.domain)!r:.60} is imported"
+            )
         if str(opset) not in spec.dialect.position:
             newest, label = spec.dialect.levels[-1], spec.dialect.label(str(opset))
-            return Unit(at, operator, reason=f"{label} is newer than the tables, which end at {newest}")
+            return Unit(locate_node, operator, reason=f"{label} is newer than the tables, which end at {newest}")
         attributes = node.attributes
         descriptor = build(
             spec,
@@ -337,18 +341,18 @@ class _Walker:
             convert=attribute_value,
             kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in attributes.items() if a.kind in ATTRIBUTE_TYPES},
         )
-        return Unit(at, operator, descriptor)
+        return Unit(locate_node, operator, descriptor)
 
-    def misplaced_unit(self, node: OnnxNode, at: Callable[[], Location], operator: str) -> Unit:
+    def misplaced_unit(self, node: OnnxNode, locate_node: Callable[[], Location], operator: str) -> Unit:
         """Report a foreign-domain node whose operator belongs to ai.onnx.
 
         Returns its unit.
         """
         owner, real = dialect("onnx").tables.foreign[node.domain], dialect("onnx").stands_for[operator]
         reason = f"{owner} defines {real} in the domain {domain_name('')}, not in {node.domain}"
-        place, fix = _place(at()), f"remove the domain {node.domain} from the node"
+        place, fix = _finding_place(locate_node()), f"remove the domain {node.domain} from the node"
         self.findings.append(finding("operator-unknown", "error", reason, place, fix=fix))
-        return Unit(at, operator, reason=reason)
+        return Unit(locate_node, operator, reason=reason)
 
     def complete(self, node: OnnxNode, unit: Unit) -> bool:
         """Return True if a node with a table names all its required outputs.
@@ -364,15 +368,17 @@ class _Walker:
             if not info.optional and not any(texts):
                 message = f"the output {info.name}, which {unit.operator} always has, needs a name"
                 fix = f"give the output {info.name} a name"
-                self.findings.append(finding("output-required", "error", message, _place(unit.location), fix=fix))
+                self.findings.append(
+                    finding("output-required", "error", message, _finding_place(unit.location), fix=fix)
+                )
                 return False
         return True
 
 
-def _place(location: Location) -> Place:
+def _finding_place(location: Location) -> Place:
     return location.file, location.node or "", location.operator
 
 
-def _left_out(node: OnnxNode) -> tuple[bool, ...]:
+def _named_arguments(node: OnnxNode) -> tuple[bool, ...]:
     """Return which inputs and outputs of a node have a name, in order."""
     return *map(bool, node.inputs), *map(bool, node.outputs)

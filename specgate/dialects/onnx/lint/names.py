@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.caching import cached_property
 from specgate.descriptors.core import format_value
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
-from specgate.dialects.onnx.lint.units import circular_names, finding, function_place, holders_of, label, subgraphs
+from specgate.dialects.onnx.lint.units import circular_names, composite_nodes, finding, function_place, label, subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["name_findings"]
 
-_LISTED: Final = 5
-_WITH_SHAPES: Final = ("tensor", "sparse_tensor")
+_MAX_LISTED: Final = 5
+_TENSOR_KINDS: Final = ("tensor", "sparse_tensor")
 
 
 def name_findings(model: OnnxModel) -> Iterator[Finding]:
@@ -41,17 +41,24 @@ def name_findings(model: OnnxModel) -> Iterator[Finding]:
 
 def _untyped_values(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
     """Yield main graph inputs and outputs without types the checker requires."""
-    at = (file, "graph", None)
+    place = (file, "graph", None)
     for kind, infos in (("input", graph.inputs), ("output", graph.outputs)):
         result = infos if kind == "input" else ()  # an output's type follows from its node
         typeless = [info.name for info in result if info.type is None or info.type.kind == "unknown"]
-        tensors = [info for info in infos if info.type is not None and info.type.kind in _WITH_SHAPES]
+        tensors = [info for info in infos if info.type is not None and info.type.kind in _TENSOR_KINDS]
         shapeless = [info.name for info in tensors if info.type is not None and info.type.shape is None]
-        for what, names in (("type", typeless), ("shape", shapeless)):
+        for aspect_name, names in (("type", typeless), ("shape", shapeless)):
             if names:
-                listed = ", ".join(map(format_value, names[:_LISTED])) + " …" * (len(names) > _LISTED)
-                message = f"{kind} {listed} without a {what}, which onnx.checker requires"
-                yield finding("graph-types", "note", message, at, where=kind, fix=f"state a {what}; sizes may be open")
+                listing = ", ".join(map(format_value, names[:_MAX_LISTED])) + " …" * (len(names) > _MAX_LISTED)
+                message = f"{kind} {listing} without a {aspect_name}, which onnx.checker requires"
+                yield finding(
+                    "graph-types",
+                    "note",
+                    message,
+                    place,
+                    graph_place=kind,
+                    fix=f"state a {aspect_name}; sizes may be open",
+                )
 
 
 @dataclass
@@ -69,7 +76,7 @@ class _Scope:
 
     @cached_property
     def parents(self) -> frozenset[int]:
-        return frozenset(at for at, node in holders_of(self.nodes) if any(True for _ in subgraphs(node)))
+        return frozenset(index for index, node in composite_nodes(self.nodes) if any(True for _ in subgraphs(node)))
 
     @cached_property
     def computed_names(self) -> frozenset[str]:
@@ -77,7 +84,7 @@ class _Scope:
         return frozenset(name for node in self.nodes if not _is_constant(node) for name in node.outputs)
 
     @cached_property
-    def ever(self) -> frozenset[str]:
+    def all_names(self) -> frozenset[str]:
         return frozenset(name for node in self.nodes for name in node.outputs)
 
 
@@ -94,104 +101,112 @@ class _Names:
     def graph(self, graph: OnnxGraph, place: str, outer: list[_Scope]) -> Iterator[Finding]:
         """Check one graph, and the subgraphs of its nodes in its scope."""
         scope = _Scope(graph.nodes)
-        at = (self.file, place, None)
+        scope_place = (self.file, place, None)
         if not graph.name:
-            yield finding("graph-name", "note", "the graph has no name, which onnx.checker rejects", at, fix="name it")
-        yield from self.begin(graph, scope, at, outer)
+            yield finding(
+                "graph-name", "note", "the graph has no name, which onnx.checker rejects", scope_place, fix="name it"
+            )
+        yield from self.begin(graph, scope, scope_place, outer)
         scope.outer_count = len(scope.defined)
         yield from self.nodes(graph.nodes, place, scope, outer)
         for info in graph.outputs:
-            yield from self.output(info.name, scope, at, outer)
+            yield from self.output(info.name, scope, scope_place, outer)
         yield from self.unread(graph, scope, place, outer)
 
     def function(self, function: OnnxFunction) -> Iterator[Finding]:
         """Check a function's body, which can only read its formal inputs."""
         place = function_place(function)
-        at = (self.file, place, None)
+        scope_place = (self.file, place, None)
         scope = _Scope(function.nodes)
         for name in function.inputs:
-            yield from self.define(name, "input", scope, at, [])
+            yield from self.define(name, "input", scope, scope_place, [])
         yield from self.nodes(function.nodes, place, scope, [])
         for name in function.outputs:
-            yield from self.output(name, scope, at, [])
-        yield from self.dead(function.nodes, function.outputs, place, scope)
+            yield from self.output(name, scope, scope_place, [])
+        yield from self.dead_nodes(function.nodes, function.outputs, place, scope)
 
-    def begin(self, graph: OnnxGraph, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
+    def begin(self, graph: OnnxGraph, scope: _Scope, place: Place, outer: list[_Scope]) -> Iterator[Finding]:
         """Define inputs and initializers.
 
         An initializer with an input's name is the default of that input.
         """
         for info in graph.inputs:
-            yield from self.define(info.name, "input", scope, at, outer)
+            yield from self.define(info.name, "input", scope, place, outer)
         inputs = frozenset(scope.defined)
         inputless = not outer and (self.ir_version or 4) >= 4
         for tensor in chain(graph.initializers, graph.sparse_initializers):
             if inputless and tensor.name and tensor.name not in scope.defined:
                 scope.defined[tensor.name] = "initializer"  # fast path for the usual case
             elif tensor.name not in inputs or scope.defined[tensor.name] != "input":
-                yield from self.define(tensor.name, "initializer", scope, at, outer)
+                yield from self.define(tensor.name, "initializer", scope, place, outer)
             else:
                 scope.defined[tensor.name] = "initializer"
             if tensor.name and tensor.name not in inputs and (self.ir_version or 4) < 4:
                 name, version = format_value(tensor.name), self.ir_version
                 message = f"the initializer {name} is not an input, which IR version {version} requires"
-                yield finding("initializer-input", "error", message, at, fix="list it as an input, or use IR version 4")
+                yield finding(
+                    "initializer-input", "error", message, place, fix="list it as an input, or use IR version 4"
+                )
 
-    def define(self, name: str, kind: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
+    def define(self, name: str, kind: str, scope: _Scope, place: Place, outer: list[_Scope]) -> Iterator[Finding]:
         """Add a name to the scope; report duplicate and shadowed names."""
         if not name:
             if kind != "node":  # a node's optional output
-                yield finding("name-empty", "error", f"an {kind} has no name", at)
+                yield finding("name-empty", "error", f"an {kind} has no name", place)
             return
         if name in scope.defined:
-            what = {"node": "computes", "input": "has the input", "initializer": "has the initializer"}[kind]
+            action = {"node": "computes", "input": "has the input", "initializer": "has the initializer"}[kind]
             other = {"node": "an earlier node computes it", "input": "an input has that name"}
-            why = other.get(scope.defined[name], "an initializer has that name")
+            reason = other.get(scope.defined[name], "an initializer has that name")
             values: dict[str, object] = {"name": name}
             if kind == "node" and name not in scope.computed_names:
-                values["constants"] = "body" if outer or at[1].startswith("function ") else "graph"
-            yield finding("name-duplicate", "error", f"{what} {format_value(name)}, but {why}", at, values=values)
-        elif any(name in beyond.defined for beyond in outer):
+                values["constants"] = "body" if outer or place[1].startswith("function ") else "graph"
+            yield finding(
+                "name-duplicate", "error", f"{action} {format_value(name)}, but {reason}", place, values=values
+            )
+        elif any(name in outer_scope.defined for outer_scope in outer):
             # onnx.checker and ONNX Runtime reject this only for a node's output.
             owner = "output of a node" if kind == "node" else kind
             message = f"the {owner} {format_value(name)} hides a value with the same name"
             severity: Severity = "error" if kind == "node" else "warning"
             message += " outside the subgraph"
-            yield finding("name-shadowed", severity, message, at, values={"name": name})
+            yield finding("name-shadowed", severity, message, place, values={"name": name})
         scope.defined[name] = kind
 
     def nodes(self, nodes: list[OnnxNode], place: str, scope: _Scope, outer: list[_Scope]) -> Iterator[Finding]:
         """Check the nodes in order: inputs, subgraphs and outputs."""
         circular: frozenset[str] | None = None
-        visible = ChainMap(scope.defined, *(beyond.defined for beyond in outer)) if outer else scope.defined
-        seen_there, parents = visible.__contains__, scope.parents
+        visible = ChainMap(scope.defined, *(outer_scope.defined for outer_scope in outer)) if outer else scope.defined
+        is_visible, parents = visible.__contains__, scope.parents
         for index, node in enumerate(nodes):
-            inside = index in parents
-            if not inside and not node.duplicates and len(node.outputs) == 1 and all(map(seen_there, node.inputs)):
+            is_nested = index in parents
+            if not is_nested and not node.duplicates and len(node.outputs) == 1 and all(map(is_visible, node.inputs)):
                 name = node.outputs[0]
                 if name and name not in visible:
                     scope.defined[name] = "node"  # fast path for the usual case
                     continue
-            lost = [name for name in node.inputs if name not in visible and name]
-            pairs = list(subgraphs(node)) if inside else []
+            missing_names = [name for name in node.inputs if name not in visible and name]
+            pairs = list(subgraphs(node)) if is_nested else []
             node_path = f"{place}/{label(node, index)}"
-            at = (self.file, node_path, node.op_type or None)
-            if lost:
-                for seen in (scope, *outer):
-                    seen.ordered = False
-            for name in dict.fromkeys(lost):
-                if name in scope.ever and circular is None:
+            node_place = (self.file, node_path, node.op_type or None)
+            if missing_names:
+                for visible_scope in (scope, *outer):
+                    visible_scope.ordered = False
+            for name in dict.fromkeys(missing_names):
+                if name in scope.all_names and circular is None:
                     circular = circular_names(nodes, self.reads)
-                yield self.missing(name, scope, outer, at, circular or frozenset())
+                yield self.missing(name, scope, outer, node_place, circular or frozenset())
             for path, graph in pairs:
                 yield from self.graph(graph, f"{node_path}/{path}", [*outer, scope])
             for name in node.outputs:
-                yield from self.define(name, "node", scope, at, outer)
+                yield from self.define(name, "node", scope, node_place, outer)
             if not node.inputs and not node.outputs:
-                yield finding("node-empty", "error", "the node has no inputs and no outputs", at, fix="remove it")
+                yield finding(
+                    "node-empty", "error", "the node has no inputs and no outputs", node_place, fix="remove it"
+                )
             for name in node.duplicates:
                 message = f"the attribute {format_value(name)} occurs more than once"
-                yield finding("attribute-duplicate", "error", message, at, where=name[:60])
+                yield finding("attribute-duplicate", "error", message, node_place, graph_place=name[:60])
         yield from self.node_names(nodes, place)
 
     def missing(
@@ -199,45 +214,45 @@ class _Names:
         name: str,
         scope: _Scope,
         outer: list[_Scope],
-        at: Place,
+        place: Place,
         circular: frozenset[str],
     ) -> Finding:
         values = {"name": name}
         if name in circular:
             message = f"reads {format_value(name)}, which depends on the node's own output (a cycle)"
-            return finding("cycle", "error", message, at, values=values)
-        if name in scope.ever or any(name in beyond.ever for beyond in outer):
+            return finding("cycle", "error", message, place, values=values)
+        if name in scope.all_names or any(name in outer_scope.all_names for outer_scope in outer):
             message = f"reads {format_value(name)}, which a later node computes; nodes must be in topological order"
-            return finding("node-order", "error", message, at, values=values, fix="sort the nodes")
+            return finding("node-order", "error", message, place, values=values, fix="sort the nodes")
         message = f"reads {format_value(name)}, which is not an input, initializer or node output"
-        return finding("name-undefined", "error", message, at, values=values)
+        return finding("name-undefined", "error", message, place, values=values)
 
-    def output(self, name: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
+    def output(self, name: str, scope: _Scope, place: Place, outer: list[_Scope]) -> Iterator[Finding]:
         """Report a graph output that is not a value of the same graph."""
         if not name:
-            yield finding("name-empty", "error", "an output has no name", at)
-        elif any(name in beyond.defined for beyond in outer) and name not in scope.defined:
+            yield finding("name-empty", "error", "an output has no name", place)
+        elif any(name in outer_scope.defined for outer_scope in outer) and name not in scope.defined:
             message = f"the output {format_value(name)} is a value from outside the subgraph"
             fix = "pass it through an Identity node"
-            yield finding("output-undefined", "error", message, at, values={"name": name}, fix=fix)
+            yield finding("output-undefined", "error", message, place, values={"name": name}, fix=fix)
         elif name not in scope.defined:
             message = f"the output {format_value(name)} is not an input, initializer or node output"
-            yield finding("output-undefined", "error", message, at, values={"name": name})
+            yield finding("output-undefined", "error", message, place, values={"name": name})
 
     def node_names(self, nodes: list[OnnxNode], place: str) -> Iterator[Finding]:
-        named = [node.name for node in nodes if node.name]
-        counted = Counter(named) if len(set(named)) < len(named) else {}
-        for name, count in counted.items():
+        names = [node.name for node in nodes if node.name]
+        counts = Counter(names) if len(set(names)) < len(names) else {}
+        for name, count in counts.items():
             if count > 1:
                 constants = sum(node.name == name and _is_constant(node) for node in nodes)
                 message = f"{count} nodes have the name {format_value(name)}"
-                at = (self.file, f"{place}/{name}", None)
+                node_place = (self.file, f"{place}/{name}", None)
                 values: dict[str, object] = {"name": name, "count": count}
                 if count - constants < 2:
                     values["constants"] = "graph" if place == "graph" else "body"
                 else:
                     message += "; ONNX Runtime rejects such a model"
-                yield finding("node-name-duplicate", "warning", message, at, values=values)
+                yield finding("node-name-duplicate", "warning", message, node_place, values=values)
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
         """Return the names that a node and its subgraphs read.
@@ -250,35 +265,45 @@ class _Names:
 
     def read_within(self, graph: OnnxGraph) -> AbstractSet[str]:
         if id(graph) not in self.free:
-            read = set(chain.from_iterable(node.inputs for node in graph.nodes))
-            inside = chain.from_iterable(subgraphs(node) for _, node in holders_of(graph.nodes))
-            read.update(*(self.read_within(graph) for _, graph in inside), (info.name for info in graph.outputs))
-            read.discard("")
-            self.free[id(graph)] = read
+            read_names = set(chain.from_iterable(node.inputs for node in graph.nodes))
+            nested_graphs = chain.from_iterable(subgraphs(node) for _, node in composite_nodes(graph.nodes))
+            read_names.update(
+                *(self.read_within(graph) for _, graph in nested_graphs), (info.name for info in graph.outputs)
+            )
+            read_names.discard("")
+            self.free[id(graph)] = read_names
         return self.free[id(graph)]
 
     def unread(self, graph: OnnxGraph, scope: _Scope, place: str, outer: list[_Scope]) -> Iterator[Finding]:
         """Yield notes about values that are never read."""
-        at = (self.file, place, None)
+        graph_place = (self.file, place, None)
         for name, kind in islice(scope.defined.items(), scope.outer_count):
             if kind == "node" or name in self.read_within(graph):
                 continue
             if kind == "input" and outer:  # the body of a loop must declare its inputs
                 continue
             yield finding(
-                f"{kind}-unused", "note", f"the {kind} {format_value(name)} is never used", at, values={"name": name}
+                f"{kind}-unused",
+                "note",
+                f"the {kind} {format_value(name)} is never used",
+                graph_place,
+                values={"name": name},
             )
         if not scope.ordered or not graph.outputs or not self.read_all(graph, scope):
-            yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
-        lost = {info.name for info in graph.value_infos if info.name not in scope.defined}
-        if lost and outer:
-            lost.difference_update(*(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
-        if lost:
-            listed = ", ".join(format_value(name) for name in sorted(lost)[:_LISTED]) + (
-                " …" if len(lost) > _LISTED else ""
+            yield from self.dead_nodes(graph.nodes, [info.name for info in graph.outputs], place, scope)
+        unused_names = {info.name for info in graph.value_infos if info.name not in scope.defined}
+        if unused_names and outer:
+            unused_names.difference_update(
+                *(outer_scope.all_names for outer_scope in outer), *(outer_scope.defined for outer_scope in outer)
             )
-            message = f"value_info describes {len(lost)} values that the graph does not have: {listed}"
-            yield finding("value-info-unknown", "note", message, at, where="value_info", fix="remove the entries")
+        if unused_names:
+            listing = ", ".join(format_value(name) for name in sorted(unused_names)[:_MAX_LISTED]) + (
+                " …" if len(unused_names) > _MAX_LISTED else ""
+            )
+            message = f"value_info describes {len(unused_names)} values that the graph does not have: {listing}"
+            yield finding(
+                "value-info-unknown", "note", message, graph_place, graph_place="value_info", fix="remove the entries"
+            )
 
     def read_all(self, graph: OnnxGraph, scope: _Scope) -> bool:
         """Return True if all names are defined once and all nodes are read.
@@ -286,10 +311,10 @@ class _Names:
         In topological order, no node is unused then.
         """
         outputs = [node.outputs for node in graph.nodes]
-        once = sum(map(len, outputs)) == len(scope.defined) - scope.outer_count
-        return once and not any(map(self.read_within(graph).isdisjoint, outputs))
+        is_unique = sum(map(len, outputs)) == len(scope.defined) - scope.outer_count
+        return is_unique and not any(map(self.read_within(graph).isdisjoint, outputs))
 
-    def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:
+    def dead_nodes(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:
         """Yield notes about nodes that no graph output depends on.
 
         Nodes without outputs are assumed to have another purpose.
@@ -301,20 +326,20 @@ class _Names:
         for index in self.needless(scope, outputs) if scope.ordered else self.unneeded_nodes(nodes, outputs):
             node = nodes[index]
             message = f"no graph output depends on {format_value(next(filter(None, node.outputs)))}"
-            at = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
-            yield finding("node-unused", "note", message, at, fix="remove the node")
+            node_place = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
+            yield finding("node-unused", "note", message, node_place, fix="remove the node")
 
     def needless(self, scope: _Scope, outputs: list[str]) -> list[int]:
         """Return indices of unneeded nodes, for nodes in topological order."""
-        needed = set(outputs) - {""}
+        needed_names = set(outputs) - {""}
         numbers = []
         for index in range(len(scope.nodes) - 1, -1, -1):
             node = scope.nodes[index]
-            if needed.isdisjoint(node.outputs) and any(node.outputs):
+            if needed_names.isdisjoint(node.outputs) and any(node.outputs):
                 numbers.append(index)
             else:
-                needed.update(self.reads(node) if index in scope.parents else node.inputs)
-                needed.discard("")
+                needed_names.update(self.reads(node) if index in scope.parents else node.inputs)
+                needed_names.discard("")
         return numbers[::-1]
 
     def unneeded_nodes(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:

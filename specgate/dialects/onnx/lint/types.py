@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.caching import keep, shelf
+from specgate.caching import get_cache, store_item
 from specgate.descriptors.core import UNKNOWN, GraphDesc, Symbol, TensorDesc, format_value
 from specgate.descriptors.positional import INT64
 from specgate.dialects.onnx.file.schema import PLAIN_KINDS
@@ -26,37 +26,49 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Unit
     from specgate.verdict import Finding
 
-    Alike = dict[tuple[Any, ...], tuple[Unit, object]]
+    EquivalentUnits = dict[tuple[Any, ...], tuple[Unit, object]]
 
 __all__ = [
-    "Constants", "alike_under", "attribute_of", "constant", "contradictions", "held_constant", "input_symbols",
-    "known_type", "merge_types", "negative_sizes", "pin_sizes", "pinless", "settle_types", "symbols_in",
+    "Constants",
+    "attribute_of",
+    "constant",
+    "constant_of_node",
+    "contradictions",
+    "equivalent_units",
+    "input_symbols",
+    "is_invented",
+    "known_type",
+    "merge_types",
+    "negative_sizes",
+    "pin_sizes",
+    "settle_types",
+    "symbols_in",
 ]  # fmt: skip
 
 #: Cache sizes across models, larger than what the largest models need.
-_MOST: Final = 4096
-_MOST_ALIKE: Final = 8192
+_MAX_CACHED: Final = 4096
+_MAX_EQUIVALENT: Final = 8192
 
 # Where keys are identities, each entry keeps the objects alive, so that their ids are not reused.
 _types: Final[dict[tuple[int, int], tuple[TensorDesc | None, bool, object]]] = {}  # by ids of stated and inferred type
 _tensors: Final[dict[TensorDesc, TensorDesc]] = {}  # equal tensors share one object
 _elements: Final[dict[tuple[str, tuple[int, ...], bytes | None], TensorDesc]] = {}  # of small constants
-_alike: Final[dict[Hashable, Alike]] = {}
+_equivalents: Final[dict[Hashable, EquivalentUnits]] = {}
 
 
 @on_change
-def _forget() -> None:
-    for cache in (_types, _tensors, _elements, _alike):
+def _clear_caches() -> None:
+    for cache in (_types, _tensors, _elements, _equivalents):
         cache.clear()
 
 
-def alike_under(imports: Mapping[str, int], functions: Collection[Key]) -> Alike:
+def equivalent_units(imports: Mapping[str, int], functions: Collection[Key]) -> EquivalentUnits:
     """Return the first node of each group of equivalent nodes.
 
     Nodes are equivalent by operator, attributes, inputs and outputs, under the same imports and model functions. Calls
     of these functions are not included.
     """
-    return shelf(_alike, (tuple(imports.items()), frozenset(functions)), _MOST_ALIKE)
+    return get_cache(_equivalents, (tuple(imports.items()), frozenset(functions)), _MAX_EQUIVALENT)
 
 
 class Constants:
@@ -71,35 +83,40 @@ class Constants:
         self.constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = {}
 
     def settle_type(
-        self, declared: OnnxType | None, computed: OnnxType | None
+        self, declared_type: OnnxType | None, inferred_type: OnnxType | None
     ) -> tuple[TensorDesc | None, bool, object]:
         """Return a value's known type, and whether stated and inferred differ."""
-        key = id(declared), id(computed)
+        key = id(declared_type), id(inferred_type)
         parts = _types.get(key)
         if parts is None:
-            tensor, contradictory = settle_types(declared, computed)
+            tensor, contradictory = settle_types(declared_type, inferred_type)
             if tensor is not None:
-                tensor = _tensors.get(tensor) or keep(_tensors, tensor, tensor, _MOST)
-            parts = keep(_types, key, (tensor, contradictory, (declared, computed)), _MOST)
+                tensor = _tensors.get(tensor) or store_item(_tensors, tensor, tensor, _MAX_CACHED)
+            parts = store_item(_types, key, (tensor, contradictory, (declared_type, inferred_type)), _MAX_CACHED)
         return parts
 
-    def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
-        """Return an initializer's type, with its elements if `valued`."""
-        pair = self.constants.get((id(tensor), valued))
+    def constant(self, tensor: OnnxTensor, *, with_elements: bool = True) -> TensorDesc:
+        """Return an initializer's type, with its elements if `with_elements`."""
+        pair = self.constants.get((id(tensor), with_elements))
         if pair is None:
-            pair = self.constants[id(tensor), valued] = self._constant(tensor, valued=valued), tensor
+            pair = self.constants[id(tensor), with_elements] = (
+                self._constant(tensor, with_elements=with_elements),
+                tensor,
+            )
         assert pair[0] is not None  # noqa: S101  # always set for initializers
         return pair[0]
 
-    def _constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
-        data = tensor.data if valued else None
+    def _constant(self, tensor: OnnxTensor, *, with_elements: bool = True) -> TensorDesc:
+        data = tensor.data if with_elements else None
         if isinstance(data, list):
             return constant(tensor)
         key = tensor.elem_type, tensor.dims, data
         cached = _elements.get(key)
         if cached is None:
             known_tensor = constant(tensor)
-            cached = keep(_elements, key, known_tensor if valued else known_tensor._replace(value=None), _MOST)
+            cached = store_item(
+                _elements, key, known_tensor if with_elements else known_tensor._replace(value=None), _MAX_CACHED
+            )
         return cached
 
     def constant_of(self, node: OnnxNode) -> TensorDesc | None:
@@ -108,7 +125,7 @@ class Constants:
             return None
         pair = self.constants.get((id(node), True))
         if pair is None:
-            pair = self.constants[id(node), True] = held_constant(node, self._constant), node
+            pair = self.constants[id(node), True] = constant_of_node(node, self._constant), node
         return pair[0]
 
 
@@ -143,8 +160,10 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False
     """
     for info in model.graph.inputs:
         if info.type is not None and info.type.shape is not None and None in info.type.shape:
-            named = (f"{info.name}[{axis}]" if size is None else size for axis, size in enumerate(info.type.shape))
-            info.type = replace(info.type, shape=tuple(named))
+            pinned_names = (
+                f"{info.name}[{axis}]" if size is None else size for axis, size in enumerate(info.type.shape)
+            )
+            info.type = replace(info.type, shape=tuple(pinned_names))
     if not pins:
         return
     names: dict[str, None] = {}
@@ -153,24 +172,24 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False
         names[size] = None
         return pins.get(size, size)
 
-    own = input_symbols(model)
+    symbols = input_symbols(model)
     for body in bodies(model):
         for info in _infos(body):
             if info.type is not None:
                 info.type = _resize_type(info.type, pin_size)
-    effective = [name for name in names if name in own or not symbols_in(name, own)]
+    effective = [name for name in names if name in symbols or not symbols_in(name, symbols)]
     for name in pins:
         if name not in effective:
-            sources = symbols_in(name, own) if name in names else []
-            listed = ", ".join(format_value(name) for name in effective[:8]) + (" …" if len(effective) > 8 else "")
-            message = f"no dimension is called {format_value(name)}; known: {listed or 'none'}"
+            sources = symbols_in(name, symbols) if name in names else []
+            listing = ", ".join(format_value(name) for name in effective[:8]) + (" …" if len(effective) > 8 else "")
+            message = f"no dimension is called {format_value(name)}; known: {listing or 'none'}"
             if sources:
-                others = " and ".join(map(format_value, sources))
-                message = f"the size {format_value(name)} is computed from others; pin {others} instead"
+                source_names = " and ".join(map(format_value, sources))
+                message = f"the size {format_value(name)} is computed from others; pin {source_names} instead"
             if strict:
                 raise InputError(message, file=model.file)
-            at: Place = (model.file, "model", None)
-            yield finding("pin-unknown", "note", message, at, values={"name": name})
+            place: Place = (model.file, "model", None)
+            yield finding("pin-unknown", "note", message, place, values={"name": name})
 
 
 def input_symbols(model: OnnxModel) -> dict[str, None]:
@@ -184,10 +203,10 @@ def symbols_in(size: str, symbols: Iterable[str]) -> list[str]:
 
     A size that is a symbol gives only itself.
     """
-    listed = list(symbols)
-    if size in listed:
+    names = list(symbols)
+    if size in names:
         return [size]
-    return [name for name in listed if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", size)]
+    return [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", size)]
 
 
 def negative_sizes(model: OnnxModel) -> Iterator[Finding]:
@@ -200,16 +219,16 @@ def negative_sizes(model: OnnxModel) -> Iterator[Finding]:
         yield finding("size-negative", "note", message, (model.file, "model", None))
 
 
-def pinless(name: str) -> bool:
+def is_invented(name: str) -> bool:
     """Return True if inference invented this size name; it cannot be pinned."""
     return name.startswith(INVENTED)
 
 
-def nameless(kind: OnnxType) -> OnnxType:
+def without_invented_names(kind: OnnxType) -> OnnxType:
     """Return a type without size names that inference invented."""
-    if kind.shape is None or not any(isinstance(size, str) and pinless(size) for size in kind.shape):
+    if kind.shape is None or not any(isinstance(size, str) and is_invented(size) for size in kind.shape):
         return kind
-    sizes = [None if isinstance(size, str) and pinless(size) else size for size in kind.shape]
+    sizes = [None if isinstance(size, str) and is_invented(size) else size for size in kind.shape]
     return OnnxType(kind.kind, kind.elem_type, tuple(sizes), kind.inner)
 
 
@@ -278,16 +297,16 @@ def constant(tensor: OnnxTensor) -> TensorDesc:
     return TensorDesc(elem_type, sizes, value=None if values is None else tuple(values))
 
 
-def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = constant) -> TensorDesc | None:
+def constant_of_node(node: OnnxNode, read_tensor: Callable[[OnnxTensor], TensorDesc] = constant) -> TensorDesc | None:
     """Return the value of a Constant node, or None for other nodes.
 
-    `of` converts the tensor.
+    `read_tensor` converts the tensor.
     """
     if node.op_type != "Constant" or node.domain or len(node.outputs) != 1 or len(node.attributes) != 1:
         return None
     attribute = next(iter(node.attributes.values()))
     if isinstance(attribute.value, OnnxTensor):
-        return of(attribute.value)
+        return read_tensor(attribute.value)
     kind = _SCALARS.get(attribute.name)
     if kind is None or attribute.value is None:
         return None
@@ -295,58 +314,69 @@ def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = const
     return TensorDesc(kind, (len(values),) if isinstance(attribute.value, list) else (), value=values)
 
 
-def merge_types(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | None:
+def merge_types(stated_type: OnnxType | None, inferred: OnnxType | None) -> OnnxType | None:
     """Combine a stated and an inferred type; stated wins on contradiction."""
-    if stated is None or inferred is None or stated.kind != "tensor" or inferred.kind != "tensor":
-        return inferred if stated is None or stated.kind == "unknown" else stated
-    elem_type = stated.elem_type if stated.elem_type not in {None, "UNDEFINED"} else inferred.elem_type
-    shape = stated.shape
+    if stated_type is None or inferred is None or stated_type.kind != "tensor" or inferred.kind != "tensor":
+        return inferred if stated_type is None or stated_type.kind == "unknown" else stated_type
+    elem_type = stated_type.elem_type if stated_type.elem_type not in {None, "UNDEFINED"} else inferred.elem_type
+    shape = stated_type.shape
     if shape is None:
         shape = inferred.shape
     elif inferred.shape is not None and len(inferred.shape) == len(shape):
-        shape = tuple(map(_better, shape, inferred.shape))
+        shape = tuple(map(_more_specific, shape, inferred.shape))
     return OnnxType("tensor", elem_type, shape)
 
 
-def settle_types(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
+def settle_types(stated_type: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
     """Return a value's known type, and whether stated and inferred differ."""
-    best = merge_types(stated, inferred)
-    tensor = None if best is None or best.kind == "unknown" else known_type(best)
-    if stated is None or inferred is None:
+    merged_type = merge_types(stated_type, inferred)
+    tensor = None if merged_type is None or merged_type.kind == "unknown" else known_type(merged_type)
+    if stated_type is None or inferred is None:
         return tensor, False
-    return tensor, any(contradictions("", stated, inferred, (None, "", None)))
+    return tensor, any(contradictions("", stated_type, inferred, (None, "", None)))
 
 
-def _better(stated: int | str | None, inferred: int | str | None) -> int | str | None:
+def _more_specific(stated_size: int | str | None, inferred: int | str | None) -> int | str | None:
     """Return the more specific size: number, then name, then unknown."""
-    if isinstance(stated, int) or inferred is None:
-        return stated
-    return inferred if isinstance(inferred, int) or stated is None else stated
+    if isinstance(stated_size, int) or inferred is None:
+        return stated_size
+    return inferred if isinstance(inferred, int) or stated_size is None else stated_size
 
 
-def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -> Iterator[Finding]:
+def contradictions(name: str, stated_type: OnnxType, inferred: OnnxType, place: Place) -> Iterator[Finding]:
     """Yield differences between a value's stated and inferred type."""
-    if stated == inferred or "unknown" in {stated.kind, inferred.kind}:
+    if stated_type == inferred or "unknown" in {stated_type.kind, inferred.kind}:
         return
-    if "UNDEFINED" in {stated.elem_type, inferred.elem_type}:
+    if "UNDEFINED" in {stated_type.elem_type, inferred.elem_type}:
         return
-    if stated.kind != inferred.kind or (stated.elem_type != inferred.elem_type and inferred.elem_type is not None):
-        ours, theirs = _words(stated), _words(inferred)
-        message = f"{format_value(name)} is declared as {ours}, but its node computes {theirs}"
+    if stated_type.kind != inferred.kind or (
+        stated_type.elem_type != inferred.elem_type and inferred.elem_type is not None
+    ):
+        stated_words, inferred_words = _words(stated_type), _words(inferred)
+        message = f"{format_value(name)} is declared as {stated_words}, but its node computes {inferred_words}"
         yield finding(
-            "stated-type", "warning", message, at, where=name[:60], values={"stated": ours, "inferred": theirs}
+            "stated-type",
+            "warning",
+            message,
+            place,
+            graph_place=name[:60],
+            values={"stated": stated_words, "inferred": inferred_words},
         )
-    elif stated.shape is not None and inferred.shape is not None and _differ(stated.shape, inferred.shape):
-        sizes = _sizes(stated)
+    elif (
+        stated_type.shape is not None
+        and inferred.shape is not None
+        and _shapes_differ(stated_type.shape, inferred.shape)
+    ):
+        sizes = _sizes(stated_type)
         message = f"{format_value(name)} is declared with the sizes {sizes}, but its node computes {_sizes(inferred)}"
-        values = {"stated": _sizes(stated), "inferred": _sizes(inferred)}
-        yield finding("stated-shape", "warning", message, at, where=name[:60], values=values)
+        values = {"stated": _sizes(stated_type), "inferred": _sizes(inferred)}
+        yield finding("stated-shape", "warning", message, place, graph_place=name[:60], values=values)
 
 
-def _differ(stated: tuple[int | str | None, ...], inferred: tuple[int | str | None, ...]) -> bool:
-    if len(stated) != len(inferred):
+def _shapes_differ(stated_shape: tuple[int | str | None, ...], inferred: tuple[int | str | None, ...]) -> bool:
+    if len(stated_shape) != len(inferred):
         return True
-    numbers = ((a, b) for a, b in zip(stated, inferred, strict=True) if isinstance(a, int) and isinstance(b, int))
+    numbers = ((a, b) for a, b in zip(stated_shape, inferred, strict=True) if isinstance(a, int) and isinstance(b, int))
     return any(a != b and a >= 0 for a, b in numbers)
 
 

@@ -35,16 +35,16 @@ __all__ = [
     "Row",
     "bodies",
     "circular_names",
+    "composite_nodes",
     "domain_name",
     "finding",
     "function_key",
     "function_place",
     "graph_paths",
-    "holders_of",
     "label",
     "location",
     "makers_of",
-    "own_names",
+    "map_names",
     "subgraphs",
     "tensors",
 ]  # fmt: skip
@@ -81,29 +81,29 @@ def bodies(model: OnnxModel) -> Iterator[Body]:
     yield from _graph(model.graph, "graph", model.opset_imports, None)
     for function in model.functions:
         place = function_place(function)
-        holders = holders_of(function.nodes)
+        holder_nodes = composite_nodes(function.nodes)
         operators = Counter(map(_OPERATOR, function.nodes))
-        yield Body(place, function.nodes, holders, function.opset_imports, operators, function=function)
-        yield from _iterate_bodies(holders, place, function.opset_imports, function)
+        yield Body(place, function.nodes, holder_nodes, function.opset_imports, operators, function=function)
+        yield from _iterate_bodies(holder_nodes, place, function.opset_imports, function)
 
 
 def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: OnnxFunction | None) -> Iterator[Body]:
-    holders = holders_of(graph.nodes)
-    yield Body(place, graph.nodes, holders, imports, Counter(map(_OPERATOR, graph.nodes)), graph, function)
-    yield from _iterate_bodies(holders, place, imports, function)
+    holder_nodes = composite_nodes(graph.nodes)
+    yield Body(place, graph.nodes, holder_nodes, imports, Counter(map(_OPERATOR, graph.nodes)), graph, function)
+    yield from _iterate_bodies(holder_nodes, place, imports, function)
 
 
-def holders_of(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
+def composite_nodes(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
     """Return indices and nodes whose attributes are not all plain."""
-    differing = dict(zip(map(id, map(_ATTRIBUTES, nodes)), nodes, strict=True))  # most nodes share attributes
-    holding = {key for key, node in differing.items() if not node.plain}
-    return [(index, node) for index, node in enumerate(nodes) if id(node.attributes) in holding] if holding else []
+    distinct_nodes = dict(zip(map(id, map(_ATTRIBUTES, nodes)), nodes, strict=True))  # most nodes share attributes
+    holder_keys = {key for key, node in distinct_nodes.items() if not node.plain}
+    return [(i, node) for i, node in enumerate(nodes) if id(node.attributes) in holder_keys] if holder_keys else []
 
 
 def _iterate_bodies(
-    holders: list[tuple[int, OnnxNode]], place: str, imports: Mapping[str, int], function: OnnxFunction | None
+    holder_nodes: list[tuple[int, OnnxNode]], place: str, imports: Mapping[str, int], function: OnnxFunction | None
 ) -> Iterator[Body]:
-    for index, node in holders:
+    for index, node in holder_nodes:
         for name, graph in subgraphs(node):
             yield from _graph(graph, f"{place}/{label(node, index)}/{name}", imports, function)
 
@@ -162,7 +162,7 @@ def finding(
     message: str,
     place: Place,
     *,
-    where: str = "",
+    graph_place: str = "",
     values: Mapping[str, Any] | None = None,
     fix: str | None = None,
 ) -> Finding:
@@ -173,18 +173,18 @@ def finding(
     file, node, operator = place
     location = Location(file, None, node, operator)
     return Finding(
-        f"onnx/model/{rule}", severity, message, where=where, values=values or {}, fix=fix, location=location
+        f"onnx/model/{rule}", severity, message, where=graph_place, values=values or {}, fix=fix, location=location
     )
 
 
-def own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+def map_names(graph: OnnxGraph, place: str) -> dict[str, str]:
     """Map a subgraph's value names to names with its path.
 
     Names need not be unique across subgraphs.
     """
-    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
-    own += [name for node in graph.nodes for name in node.outputs if name]
-    return {name: f"{place}:{name}" for name in own}
+    value_names = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    value_names += [name for node in graph.nodes for name in node.outputs if name]
+    return {name: f"{place}:{name}" for name in value_names}
 
 
 def makers_of(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
@@ -201,8 +201,8 @@ def graph_paths(model: OnnxModel) -> dict[int, Path]:
 
     Graphs in nodes with duplicate attributes are not included.
     """
-    whole: Path = (("graph", 0),)
-    pairs_by_number = {id(model.graph): whole, **_nested_paths(model.graph.nodes, whole)}
+    graph_path: Path = (("graph", 0),)
+    pairs_by_number = {id(model.graph): graph_path, **_nested_paths(model.graph.nodes, graph_path)}
     for number, function in enumerate(model.functions):
         pairs_by_number |= _nested_paths(function.nodes, (("functions", number),))
     return pairs_by_number
@@ -216,30 +216,30 @@ def _nested_paths(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
         for place, attribute in enumerate(node.attributes.values()):
             if attribute.kind not in GRAPH_KINDS or attribute.value is None:
                 continue
-            several = isinstance(attribute.value, list)
-            for number, graph in enumerate(attribute.value if several else [attribute.value]):
-                graph_path = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
+            is_list = isinstance(attribute.value, list)
+            for number, graph in enumerate(attribute.value if is_list else [attribute.value]):
+                graph_path = (*path, ("node", index), ("attribute", place), ("graphs" if is_list else "g", number))
                 pairs_by_number |= {id(graph): graph_path, **_nested_paths(graph.nodes, graph_path)}
     return pairs_by_number
 
 
-def circular_names(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:
+def circular_names(nodes: list[OnnxNode], reads_of: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:
     """Return the outputs of nodes in or after a cycle."""
     makers = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
-    needs = [{makers[name] for name in reads(node) if name in makers} for node in nodes]
+    maker_sets = [{makers[name] for name in reads_of(node) if name in makers} for node in nodes]
     readers: dict[int, list[int]] = {}
-    for index, before in enumerate(needs):
+    for index, before in enumerate(maker_sets):
         for maker in before:
             readers.setdefault(maker, []).append(index)
-    ready = [index for index, before in enumerate(needs) if not before]
-    left = [len(before) for before in needs]
-    done = set(ready)
-    while ready:
-        for reader in readers.get(ready.pop(), ()):
+    ready_nodes = [index for index, before in enumerate(maker_sets) if not before]
+    left = [len(before) for before in maker_sets]
+    done = set(ready_nodes)
+    while ready_nodes:
+        for reader in readers.get(ready_nodes.pop(), ()):
             left[reader] -= 1
             if not left[reader]:
                 done.add(reader)
-                ready.append(reader)
+                ready_nodes.append(reader)
     return frozenset(name for index, node in enumerate(nodes) if index not in done for name in node.outputs if name)
 
 
@@ -286,21 +286,21 @@ class NodeUnits(Units):
     def kinds(self) -> list[tuple[Unit, int]]:
         kinds = list(chain.from_iterable(row.kinds for row in self.rows))
         ids = list(map(id, kinds))
-        counted, firsts = Counter(ids), dict(zip(ids, kinds, strict=True))
-        return [(kind, counted[key]) for key, kind in firsts.items() if kind is not None]
+        counts, firsts = Counter(ids), dict(zip(ids, kinds, strict=True))
+        return [(kind, counts[key]) for key, kind in firsts.items() if kind is not None]
 
     def units_of(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
         for row in self.rows:
-            for at, kind in enumerate(row.kinds):
+            for kind_index, kind in enumerate(row.kinds):
                 if kind is None or (kinds is not None and id(kind) not in kinds):
                     continue
-                index = row.first + at
+                index = row.first + kind_index
                 node = row.nodes[index]
                 ends: Any = _Ends(node, row.names) if row.names else (node.inputs, node.outputs)
-                where = partial(location, row.file, row.place, node, index)
-                yield Unit(where, kind.operator, kind.descriptor, kind.reason, ends)
+                locate_part = partial(location, row.file, row.place, node, index)
+                yield Unit(locate_part, kind.operator, kind.descriptor, kind.reason, ends)
 
-    def by_node(self) -> dict[int, Unit]:
+    def unit_by_node(self) -> dict[int, Unit]:
         """Return a unit of the same kind per node id; only its place may differ."""
         return {
             id(node): kind

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import format_value
-from specgate.dialects.onnx.lint.fixes import lower_opset, older
+from specgate.dialects.onnx.lint.fixes import lower_ir_version, lower_opset
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS, domain_name, finding, function_key
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
@@ -35,7 +35,7 @@ __all__ = [
 
 #: Since this IR version a model imports opsets; before, all operators are those of opset 1.
 _IMPORTS_SINCE: Final = 3
-_LISTED: Final = 5
+_MAX_LISTED: Final = 5
 
 
 def level_of(domain: str, version: int) -> str | None:
@@ -74,50 +74,52 @@ def complete_imports(model: OnnxModel) -> None:
         model.opset_imports[""] = 1
 
 
-def import_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+def import_findings(model: OnnxModel, walked_bodies: Sequence[Body]) -> Iterator[Finding]:
     """Yield problems with the imports and the IR version of `model`.
 
-    They do not depend on a target. `walked` are its bodies.
+    They do not depend on a target. `walked_bodies` are its bodies.
     """
-    at: Place = (model.file, "model", None)
+    model_place: Place = (model.file, "model", None)
     if model.ir_version is None:
-        yield finding("ir-version", "error", "has no IR version, which is required", at)
+        yield finding("ir-version", "error", "has no IR version, which is required", model_place)
     elif not 1 <= model.ir_version <= _newest_ir_version():
         message = f"has IR version {model.ir_version}, expected one from 1 to {_newest_ir_version()}"
-        yield finding("ir-version", "error", message, at, where="ir_version")
+        yield finding("ir-version", "error", message, model_place, graph_place="ir_version")
     if not model.opset_imports:
-        yield finding("opset-missing", "error", "imports no opset, so its operators have no version", at)
-    yield from _check_imports(model.opset_imports, model.repeated_imports, at)
+        yield finding("opset-missing", "error", "imports no opset, so its operators have no version", model_place)
+    yield from _check_imports(model.opset_imports, model.repeated_imports, model_place)
     for function in model.functions:
         place: Place = (model.file, f"function {function.domain}.{function.name}", None)
         yield from _check_imports(function.opset_imports, function.repeated_imports, place)
-    yield from _check_used_domains(model, walked)
+    yield from _check_used_domains(model, walked_bodies)
 
 
-def _check_imports(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: Place) -> Iterator[Finding]:
+def _check_imports(imports: Mapping[str, int], repeated: Mapping[str, list[int]], place: Place) -> Iterator[Finding]:
     for domain, version in imports.items():
         name = format_value(domain_name(domain))
         if version < 1:
             message = f"imports version {version} of {name}; versions start at 1"
-            yield finding("opset-version", "error", message, at, where="opset_import")
+            yield finding("opset-version", "error", message, place, graph_place="opset_import")
         if domain in repeated:
             versions = [*repeated[domain], version]
-            same = len(set(versions)) == 1
-            listed = ", ".join(map(str, versions[: 2 * _LISTED]))
-            message = f"imports the opset of {name} {len(versions)} times, as version {listed}"
-            fix = "keep one of them" if same else "import one version"
-            severity = "note" if same else "error"
-            yield finding("opset-duplicate", severity, message, at, where="opset_import", fix=fix)  # type: ignore[arg-type]
+            is_consistent = len(set(versions)) == 1
+            listing = ", ".join(map(str, versions[: 2 * _MAX_LISTED]))
+            message = f"imports the opset of {name} {len(versions)} times, as version {listing}"
+            fix = "keep one of them" if is_consistent else "import one version"
+            severity = "note" if is_consistent else "error"
+            yield finding("opset-duplicate", severity, message, place, graph_place="opset_import", fix=fix)  # type: ignore[arg-type]
 
 
-def custom_operators(model: OnnxModel, walked: Sequence[Body], domains: Collection[str]) -> dict[str, dict[str, int]]:
+def custom_operators(
+    model: OnnxModel, walked_bodies: Sequence[Body], domains: Collection[str]
+) -> dict[str, dict[str, int]]:
     """Return node counts of operators in custom domains, by domain.
 
     Custom domains are neither ONNX's nor in `known`.
     """
     functions = {function_key(function) for function in model.functions}
     entries: dict[str, dict[str, int]] = {}
-    for body in walked:
+    for body in walked_bodies:
         for key, count in body.operators.items():
             domain, op_type, _ = key
             if key not in functions and domain not in STANDARD_DOMAINS and domain not in domains:
@@ -126,30 +128,36 @@ def custom_operators(model: OnnxModel, walked: Sequence[Body], domains: Collecti
     return entries
 
 
-def _check_used_domains(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+def _check_used_domains(model: OnnxModel, walked_bodies: Sequence[Body]) -> Iterator[Finding]:
     """Yield domains without an import, and imports without operators."""
-    used: set[str] = set()
-    for body in walked:
-        lacking: dict[str, dict[str, int]] = {}
+    used_domains: set[str] = set()
+    for body in walked_bodies:
+        missing_imports: dict[str, dict[str, int]] = {}
         for (domain, op_type, _), count in body.operators.items():
-            used.add(domain)
+            used_domains.add(domain)
             if domain not in body.imports:
-                counts = lacking.setdefault(domain, {})
+                counts = missing_imports.setdefault(domain, {})
                 counts[op_type] = counts.get(op_type, 0) + count
         if body.imports or body.function is not None:  # a model without any import already has a finding
-            for domain, counts in lacking.items():
+            for domain, counts in missing_imports.items():
                 name = format_value(domain_name(domain))
                 message = f"has {_format_counts(counts)} of the domain {name}, but imports no opset of it"
-                yield finding("opset-missing", "error", message, (model.file, body.place, None), where="opset_import")
-    at: Place = (model.file, "model", None)
-    unused = [domain for domain in model.opset_imports if domain and domain not in used]
-    if unused:
-        listed = ", ".join(map(format_value, unused[:_LISTED])) + (" …" if len(unused) > _LISTED else "")
-        message = f"imports {'an opset' if len(unused) == 1 else 'opsets'} of {listed}, but has no operator of "
-        message += "it" if len(unused) == 1 else "them"
-        values = {"domains": unused}
-        fix = "remove the import" + "s" * (len(unused) > 1)
-        yield finding("opset-unused", "note", message, at, where="opset_import", values=values, fix=fix)
+                yield finding(
+                    "opset-missing", "error", message, (model.file, body.place, None), graph_place="opset_import"
+                )
+    place: Place = (model.file, "model", None)
+    unused_domains = [domain for domain in model.opset_imports if domain and domain not in used_domains]
+    if unused_domains:
+        listing = ", ".join(map(format_value, unused_domains[:_MAX_LISTED])) + (
+            " …" if len(unused_domains) > _MAX_LISTED else ""
+        )
+        message = (
+            f"imports {'an opset' if len(unused_domains) == 1 else 'opsets'} of {listing}, but has no operator of "
+        )
+        message += "it" if len(unused_domains) == 1 else "them"
+        values = {"domains": unused_domains}
+        fix = "remove the import" + "s" * (len(unused_domains) > 1)
+        yield finding("opset-unused", "note", message, place, graph_place="opset_import", values=values, fix=fix)
 
 
 def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -> Iterator[Finding]:
@@ -157,31 +165,33 @@ def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -
 
     A warning unless all targets have the domain, else a note.
     """
-    at: Place = (file, "model", None)
+    place: Place = (file, "model", None)
     for domain, counts in graph.custom.items():
-        lacking = [target for target in targets if domain not in target.domains]
-        if len(lacking) == len(targets):
-            yield _custom(domain, counts, at)
-        elif lacking:
-            yield from (replace(_custom(domain, counts, at), target=str(target)) for target in lacking)
+        lacking_targets = [target for target in targets if domain not in target.domains]
+        if len(lacking_targets) == len(targets):
+            yield _custom_domain_finding(domain, counts, place)
+        elif lacking_targets:
+            yield from (
+                replace(_custom_domain_finding(domain, counts, place), target=str(target)) for target in lacking_targets
+            )
         else:
             nodes, environment = _format_counts(counts), targets[0].environment
             message = f"has {nodes} of the domain {format_value(domain)}, which {environment} defines"
             values = {"domain": domain, "operators": dict(counts)}
-            yield finding("custom-domain", "note", message, at, values=values)
+            yield finding("custom-domain", "note", message, place, values=values)
 
 
-def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
+def _custom_domain_finding(domain: str, counts: Mapping[str, int], place: Place) -> Finding:
     owner = dialect("onnx").tables.foreign.get(domain)
     operators = dialect("onnx").tables.operators
-    lacking = owner is None or any(f"{domain}.{name}" not in operators for name in counts)
-    what = "its operators are unknown" if owner is None else f"it belongs to {owner}"
-    what += ", and some of these have no table" if owner is not None and lacking else ""
+    is_unknown = owner is None or any(f"{domain}.{name}" not in operators for name in counts)
+    reason = "its operators are unknown" if owner is None else f"it belongs to {owner}"
+    reason += ", and some of these have no table" if owner is not None and is_unknown else ""
     return finding(
         "custom-domain",
         "warning",
-        f"has {_format_counts(counts)} of the domain {format_value(domain)}, which is not an ONNX domain: {what}",
-        at,
+        f"has {_format_counts(counts)} of the domain {format_value(domain)}, which is not an ONNX domain: {reason}",
+        place,
         values={"domain": domain, "operators": dict(counts)},
         fix=f"if the target supports them, add {format_value(domain)} to custom_domains in the configuration",
     )
@@ -189,9 +199,9 @@ def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
 
 def _format_counts(counts: Mapping[str, int]) -> str:
     names = [name if name.isidentifier() else format_value(name) for name in counts]
-    listed = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
+    listing = ", ".join(names[:_MAX_LISTED]) + (" …" if len(names) > _MAX_LISTED else "")
     total = sum(counts.values())
-    return f"{total} node{'' if total == 1 else 's'} ({listed})"
+    return f"{total} node{'' if total == 1 else 's'} ({listing})"
 
 
 def target_findings(graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterator[Finding]:
@@ -203,10 +213,12 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
     for domain, opset in graph.imports.items():
         newest = newest_version(domain, target.level)
         if newest is None:  # importing a domain unknown to the target is harmless, using its operators is not
-            above = domain in dialect("onnx").domains and any(_domain_of(u.operator) == domain for u in graph.units)
+            is_above_target = domain in dialect("onnx").domains and any(
+                _domain_of(u.operator) == domain for u in graph.units
+            )
         else:
-            above = opset > newest
-        if above:
+            is_above_target = opset > newest
+        if is_above_target:
             new_finding = _import_above(domain, opset, newest, target, location, versions)
             edits = () if newest is None else lower_opset(graph, target, domain, newest)
             if edits and versions.plain[domain]:
@@ -225,7 +237,7 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
             fix=f"save it with IR version {readable}",
             target=str(target),
             location=location,
-            edits=older(graph, readable),
+            edits=lower_ir_version(graph, readable),
         )
 
 
@@ -239,36 +251,38 @@ def _import_above(
     table = dialect("onnx")
     first = level_of(domain, opset)
     last = newest_version(domain, table.levels[-1])
-    what = f"opset {opset}" if not domain else f"version {opset} of {domain}"
-    has = "does not support that domain" if newest is None else f"supports up to {newest}"
+    version_text = f"opset {opset}" if not domain else f"version {opset} of {domain}"
+    support_text = "does not support that domain" if newest is None else f"supports up to {newest}"
     text = f"version {newest} of {domain}" if domain else f"opset {newest}"
-    nodes, equal_nodes = versions.newer[domain], versions.alike[domain]
+    nodes, equal_nodes = versions.newer[domain], versions.unchanged[domain]
     if equal_nodes == nodes:
-        which = "its node exists" if nodes == 1 else f"all {nodes} nodes exist"
+        nodes_text = "its node exists" if nodes == 1 else f"all {nodes} nodes exist"
     else:
-        which = (
+        nodes_text = (
             f"{equal_nodes} of {nodes} nodes {'exists' if equal_nodes == 1 else 'exist'}"
             if equal_nodes
             else "no node exists"
         )
-    same = f"; {which} unchanged at {newest}"
-    plain, names = versions.plain[domain], list(versions.defaults.get(domain, ()))
-    if plain:
-        listed = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
-        same += f", and {plain} more do after removing {listed} (default values that the target does not define)"
+    unchanged_text = f"; {nodes_text} unchanged at {newest}"
+    plain_count, names = versions.plain[domain], list(versions.defaults.get(domain, ()))
+    if plain_count:
+        listing = ", ".join(names[:_MAX_LISTED]) + (" …" if len(names) > _MAX_LISTED else "")
+        unchanged_text += (
+            f", and {plain_count} more do after removing {listing} (default values that the target does not define)"
+        )
     return Finding(
         id="onnx/model/opset-import",
         severity="error",
-        message=f"uses {what}, but the target {has}"
+        message=f"uses {version_text}, but the target {support_text}"
         + (f"; the tables end at {last}" if last is not None and opset > last else "")
-        + (same if nodes and newest is not None else ""),
+        + (unchanged_text if nodes and newest is not None else ""),
         where="opset_import",
         values={
             "opset_import": opset,
             "target": None if newest is None else str(newest),
             "nodes": nodes,
             "the same": equal_nodes,
-            **({"the same without defaults": plain} if plain else {}),
+            **({"the same without defaults": plain_count} if plain_count else {}),
         },
         first_level=first,
         levels=() if first is None else tuple(table.levels[table.position[first] :]),

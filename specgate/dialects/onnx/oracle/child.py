@@ -41,11 +41,11 @@ def checker_model(question: Question) -> Any:
 
     model = _model(question)
     graph = model.graph
-    shaped = [info for info in graph.input if info.type.tensor_type.HasField("shape")]
+    shaped_infos = [info for info in graph.input if info.type.tensor_type.HasField("shape")]
     items = [info.name for info in graph.input if not info.type.tensor_type.HasField("shape")]
     if items:
         del graph.input[:]
-        graph.input.extend(shaped)
+        graph.input.extend(shaped_infos)
         graph.node.insert(0, NodeProto(op_type="Value", domain=_MAKER, output=items))
         model.opset_import.add(domain=_MAKER, version=1)
     outputs = [info for info in graph.output if info.type.tensor_type.HasField("shape")]
@@ -54,27 +54,29 @@ def checker_model(question: Question) -> Any:
     return model
 
 
-def inference_model(question: Question, fed: Collection[str] = ()) -> Any:
+def inference_model(question: Question, fed_names: Collection[str] = ()) -> Any:
     """Return a model with the facts of the descriptor.
 
-    Constants in `fed` are inputs.
+    Constants in `fed_names` are inputs.
     """
-    return _model(question, fed)
+    return _model(question, fed_names)
 
 
-def runtime_model(question: Question, fed: Collection[str] = ()) -> Any:
+def runtime_model(question: Question, fed_names: Collection[str] = ()) -> Any:
     """Return a model for ONNX Runtime.
 
     It requires an element type wherever a shape is stated.
     """
-    model = _model(question, fed)
+    model = _model(question, fed_names)
     untyped = [i.name for i in model.graph.input if not i.type.tensor_type.elem_type]
     if untyped:
         raise NotExpressible(f"a model's input needs an element type, but that of {untyped[0]} is unknown")
-    shaped = [i for i in model.graph.output if i.type.HasField("tensor_type") and not i.type.tensor_type.elem_type]
-    if shaped:
+    untyped_outputs = [
+        i for i in model.graph.output if i.type.HasField("tensor_type") and not i.type.tensor_type.elem_type
+    ]
+    if untyped_outputs:
         numbers_by_name = _inferred_types(model)
-        for info in shaped:
+        for info in untyped_outputs:
             if not numbers_by_name.get(info.name):
                 raise NotExpressible(f"the element type of {info.name} is neither declared nor inferred")
             info.type.tensor_type.elem_type = numbers_by_name[info.name]
@@ -92,7 +94,7 @@ def _inferred_types(model: Any) -> dict[str, int]:
     return {info.name: info.type.tensor_type.elem_type for info in inferred.graph.output}
 
 
-def _model(question: Question, fed: Collection[str] = ()) -> Any:
+def _model(question: Question, fed_names: Collection[str] = ()) -> Any:
     from onnx import ModelProto, numpy_helper
 
     model = ModelProto(ir_version=question.ir_version)
@@ -102,7 +104,7 @@ def _model(question: Question, fed: Collection[str] = ()) -> Any:
     graph = model.graph
     graph.name = "one_node"
     for tensor in filter(None, question.inputs):
-        constant = tensor.value is not None and tensor.name not in fed
+        constant = tensor.value is not None and tensor.name not in fed_names
         if constant:
             graph.initializer.append(numpy_helper.from_array(constant_array(tensor), tensor.name))
         if not constant or question.ir_version < _FREE_INITIALIZERS:
@@ -187,12 +189,14 @@ _DETAIL: Final = 200
 _OUT_OF_MEMORY: Final = re.compile(r"allocate memory|bad_alloc|bad allocation")
 #: ONNX Runtime errors about element types: one that it cannot load, which says nothing about the node, and one that it
 #: accepts in the node but has no tensors of.
-_STRANGE_TYPE: Final = re.compile(r"Invalid tensor data type \d+")
+_INVALID_TYPE: Final = re.compile(r"Invalid tensor data type \d+")
 _NO_TENSORS: Final = re.compile(r"MLDataType for: \S+ is not currently registered")
 #: Without a kernel for half floats, ONNX Runtime inserts casts, which may not exist at an old opset.
 _CASTS: Final = re.compile(r"'InsertedPrecisionFreeCast_")
 #: Errors due to this machine, or due to missing types in the question, say nothing about the node.
-_UNASKED: Final = re.compile(r"Failed to construct locale|::Locale::Locale|output arg \(\S+\) type inference failed")
+_LOCAL_ERRORS: Final = re.compile(
+    r"Failed to construct locale|::Locale::Locale|output arg \(\S+\) type inference failed"
+)
 _NO_KERNEL: Final = frozenset({"NotImplemented", "NotImplementedError", "OpRunImplementationError"})
 _UNKNOWN_TYPE: Final = re.compile(r"Element type of (?:input \d+|tensor \S+)\s*unknown|expected to have type but")
 # Source location of an ONNX Runtime error: path, line and C++ signature.
@@ -246,7 +250,7 @@ def _refusal(error: BaseException) -> Word:
     text = message_of(error)
     if isinstance(error, MemoryError) or _OUT_OF_MEMORY.search(text):
         return "not asked", f"out of memory: {text}"[:_DETAIL]
-    if _STRANGE_TYPE.search(text) or _UNASKED.search(text):
+    if _INVALID_TYPE.search(text) or _LOCAL_ERRORS.search(text):
         return "not asked", text
     if type(error).__name__ in _NO_KERNEL or _NO_TENSORS.search(text) or _CASTS.search(text):
         return "no kernel", text
@@ -291,9 +295,9 @@ def _run_inference(question: Question) -> Word | None:
 
 
 def _create_session(question: Question) -> None:
-    refused = _runtime_gate(question.opset, question.ir_version)
-    if refused:
-        raise NotExpressible(refused)
+    refusal = _runtime_gate(question.opset, question.ir_version)
+    if refusal:
+        raise NotExpressible(refusal)
     _session(runtime_model(question))
 
 
@@ -343,32 +347,34 @@ def _values(names: Sequence[str], question: Question, feeds: Sequence[Mapping[st
     A result is a pair: arrays by output name (or None), and a word.
     """
     ways = {"onnxruntime": _runtime_runner, "reference": _reference_runner}
-    fed = {name for feed in feeds for name in feed}
-    constants = {t.name: t for t in question.inputs if t is not None and t.value is not None and t.name in fed}
+    fed_names = {name for feed in feeds for name in feed}
+    constants = {t.name: t for t in question.inputs if t is not None and t.value is not None and t.name in fed_names}
     answers: dict[str, list[Any]] = {}
     for name in names:
         try:
-            filled = [{**{n: constant_array(t) for n, t in constants.items()}, **feed} for feed in feeds]
-            run = ways[name](question, fed)
+            full_feeds = [{**{n: constant_array(t) for n, t in constants.items()}, **feed} for feed in feeds]
+            run = ways[name](question, fed_names)
         except Exception as error:  # noqa: BLE001  # as in `_answer`
-            answers[name] = [(None, _unrunnable(error))] * len(feeds)
+            answers[name] = [(None, _failure_reply(error))] * len(feeds)
         else:
-            answers[name] = [_ran(run, feed) for feed in filled]
+            answers[name] = [_run_feed(run, feed) for feed in full_feeds]
     return answers
 
 
-def _unrunnable(error: Exception) -> Word:
+def _failure_reply(error: Exception) -> Word:
     return ("not asked", message_of(error)) if isinstance(error, NotExpressible) else _refusal(error)
 
 
-def _ran(run: Callable[[dict[str, Any]], dict[str, Any]], feed: dict[str, Any]) -> tuple[dict[str, Any] | None, Word]:
+def _run_feed(
+    run: Callable[[dict[str, Any]], dict[str, Any]], feed: dict[str, Any]
+) -> tuple[dict[str, Any] | None, Word]:
     try:
-        return {name: _plain(array) for name, array in run(feed).items()}, ("accepted", "")
+        return {name: _to_picklable(array) for name, array in run(feed).items()}, ("accepted", "")
     except Exception as error:  # noqa: BLE001  # as in `_answer`
-        return None, _unrunnable(error)
+        return None, _failure_reply(error)
 
 
-def _plain(value: Any) -> NDArray[Any]:
+def _to_picklable(value: Any) -> NDArray[Any]:
     """Return a picklable array: strings as objects, scalars as 0-d arrays."""
     import numpy as np
 
@@ -376,11 +382,11 @@ def _plain(value: Any) -> NDArray[Any]:
     return array.astype(object) if array.dtype.kind in "UST" else array
 
 
-def _runtime_runner(question: Question, fed: set[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    refused = _runtime_gate(question.opset, question.ir_version)
-    if refused:
-        raise NotExpressible(refused)
-    session = _session(runtime_model(question, fed))
+def _runtime_runner(question: Question, fed_names: set[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    refusal = _runtime_gate(question.opset, question.ir_version)
+    if refusal:
+        raise NotExpressible(refusal)
+    session = _session(runtime_model(question, fed_names))
     outputs = [info.name for info in session.get_outputs()]
 
     def run_session(feed: dict[str, Any]) -> dict[str, Any]:
@@ -392,11 +398,11 @@ def _runtime_runner(question: Question, fed: set[str]) -> Callable[[dict[str, An
     return run_session
 
 
-def _reference_runner(question: Question, fed: set[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _reference_runner(question: Question, fed_names: set[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     from onnx.reference import ReferenceEvaluator
 
     _known_to_onnx(question)
-    evaluator = ReferenceEvaluator(inference_model(question, fed))
+    evaluator = ReferenceEvaluator(inference_model(question, fed_names))
     outputs = list(evaluator.output_names)
 
     def run_evaluator(feed: dict[str, Any]) -> dict[str, Any]:

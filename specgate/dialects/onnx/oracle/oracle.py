@@ -31,7 +31,7 @@ _KINDS: Final = {
     "float": _FLOAT, "int": _INT, "string": _STRING, "float[]": _FLOATS, "int[]": _INTS, "string[]": _STRINGS,
 }  # fmt: skip
 _MESSAGES: Final = {"TensorProto": 4, "GraphProto": 5, "SparseTensorProto": 11, "TypeProto": 13}
-_MOST_FILLED: Final = 4096
+_MAX_FILLED: Final = 4096
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -77,7 +77,7 @@ class Question(NamedTuple):
     version: int = 0
 
 
-class _Unaskable(Exception):
+class _NotExpressible(Exception):
     """No NodeProto can express this descriptor."""
 
 
@@ -114,7 +114,7 @@ def make_question(descriptor: Descriptor, level: str, newest: int | None = None)
             domain,
             int(opset),
         )
-    except (InputError, NoTable, _Unaskable) as error:
+    except (InputError, NoTable, _NotExpressible) as error:
         return str(error)
 
 
@@ -146,7 +146,7 @@ def _place_tensors(
         elif optional or info.optional:
             tensors.append(None)
         elif info.type == "tensor[]":
-            raise _Unaskable(f"{info.name}: their number is unknown")
+            raise _NotExpressible(f"{info.name}: their number is unknown")
         else:
             tensors.append(Tensor(info.name, 0, None, stated=False))
     while tensors and tensors[-1] is None:
@@ -159,11 +159,11 @@ def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
         return None
     types = dialect("onnx").types
     if tensor.type is not None and tensor.type not in types:
-        raise _Unaskable(f"{name}: {format_value(tensor.type)} is not a TensorProto.DataType")
+        raise _NotExpressible(f"{name}: {format_value(tensor.type)} is not a TensorProto.DataType")
     number = 0 if tensor.type is None else dialect("onnx").type_numbers[tensor.type]
     sizes = None if tensor.sizes is None else tuple(str(s) if isinstance(s, str) else s for s in tensor.sizes)
     if any(isinstance(size, int) and size not in _INT64 for size in sizes or ()):
-        raise _Unaskable(f"{name}: a dim_value has 64 bits")
+        raise _NotExpressible(f"{name}: a dim_value has 64 bits")
     return Tensor(name, number, sizes, tensor.value)
 
 
@@ -173,14 +173,14 @@ def _with_extras(
     """Add one surplus value if the reader found too many."""
     if not any(oddity.code == f"too-many-{kind}" for oddity in descriptor.oddities):
         return tensors
-    like = next((tensor for tensor in tensors if tensor is not None), Tensor("", 0, None))
+    template = next((tensor for tensor in tensors if tensor is not None), Tensor("", 0, None))
     blanks = (None,) * (len(infos) - len(tensors))
-    return (*tensors, *blanks, like._replace(name=f"extra_{kind}", value=None, stated=kind == "inputs"))
+    return (*tensors, *blanks, template._replace(name=f"extra_{kind}", value=None, stated=kind == "inputs"))
 
 
 def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
-    named = {info.name: info for info in layout.attributes.values()}
-    for name, info in named.items():
+    infos_by_name = {info.name: info for info in layout.attributes.values()}
+    for name, info in infos_by_name.items():
         value = descriptor.fields.get(name)
         if isinstance(value, TensorDesc) and info.type == "tensor-proto":
             tensor = _tensor(info.vendor_name, value)
@@ -188,22 +188,22 @@ def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
         elif value is not None:
             yield Attribute(info.vendor_name, value, _KINDS.get(info.type, 0))
     for oddity in descriptor.oddities:
-        if holds_attribute(oddity, named):
-            attribute = named.get(oddity.where)
-            where = replace(oddity, where=attribute.vendor_name) if attribute else oddity
-            yield _odd(where, _KINDS.get(attribute.type, 0) if attribute else 0)
+        if holds_attribute(oddity, infos_by_name):
+            attribute = infos_by_name.get(oddity.where)
+            place = replace(oddity, where=attribute.vendor_name) if attribute else oddity
+            yield _malformed_attribute(place, _KINDS.get(attribute.type, 0) if attribute else 0)
         elif not oddity.code.startswith("too-many-"):
-            raise _Unaskable(oddity.message)
+            raise _NotExpressible(oddity.message)
 
 
 def _fill_tensor(tensor: Tensor) -> Tensor:
     """Return a tensor with elements, zeros if unknown, for an attribute."""
     sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
-    few = prod(sizes) if prod(sizes) <= _MOST_FILLED else 0
-    return tensor if tensor.value is not None else tensor._replace(value=(0,) * few)
+    element_count = prod(sizes) if prod(sizes) <= _MAX_FILLED else 0
+    return tensor if tensor.value is not None else tensor._replace(value=(0,) * element_count)
 
 
-def _odd(oddity: Malformed, expected: int) -> Attribute:
+def _malformed_attribute(oddity: Malformed, expected: int) -> Attribute:
     """Return a malformed attribute with the type of its value.
 
     Null and objects have no attribute type, so a value of another wrong type replaces them.
@@ -218,7 +218,7 @@ def _odd(oddity: Malformed, expected: int) -> Attribute:
         value = int(value)
     kind = _list_kind(value) if isinstance(value, list | tuple) else _scalar_kind(value)
     if kind in {0, expected}:
-        raise _Unaskable(f"cannot store {format_value(value)} unchanged in an AttributeProto")
+        raise _NotExpressible(f"cannot store {format_value(value)} unchanged in an AttributeProto")
     return Attribute(oddity.where, value, kind)
 
 
@@ -290,8 +290,8 @@ class ONNXOracle(Closing):
             return {name: Reply(*word) for name, word in answer.items()}
         replies = {}  # one implementation crashed the subprocess, so ask each separately
         for name in names:
-            alone = self._child.ask(("verdicts", (name,), question))
-            replies[name] = Reply(*alone[name]) if isinstance(alone, dict) else Reply(alone)
+            reply = self._child.ask(("verdicts", (name,), question))
+            replies[name] = Reply(*reply[name]) if isinstance(reply, dict) else Reply(reply)
         return replies
 
     def values(
@@ -315,7 +315,7 @@ class ONNXOracle(Closing):
         question = make_question(descriptor, self.level)
         if isinstance(question, str):
             return [dict.fromkeys(names, Values(None, Reply("not asked", question))) for _ in arrays]
-        feeds = [_feed(entries) for entries in arrays]
+        feeds = [_make_feed(entries) for entries in arrays]
         answer = self._child.ask(("values", names, question, feeds))
         if not isinstance(answer, dict):
             answer = {name: self._values_alone(name, question, feeds) for name in names}
@@ -326,10 +326,10 @@ class ONNXOracle(Closing):
     def _values_alone(self, name: str, question: Question, feeds: Sequence[dict[str, Any]]) -> list[Any]:
         answers: list[Any] = []
         for feed in feeds:
-            alone = self._child.ask(("values", (name,), question, [feed]))
-            answers += alone[name] if isinstance(alone, dict) else [(None, (alone, ""))]
-            if alone == "timeout":  # other elements would time out as well
-                return answers + [(None, (alone, ""))] * (len(feeds) - len(answers))
+            reply = self._child.ask(("values", (name,), question, [feed]))
+            answers += reply[name] if isinstance(reply, dict) else [(None, (reply, ""))]
+            if reply == "timeout":  # other elements would time out as well
+                return answers + [(None, (reply, ""))] * (len(feeds) - len(answers))
         return answers
 
     def close(self) -> None:
@@ -337,7 +337,7 @@ class ONNXOracle(Closing):
         self._child.close()
 
 
-def _feed(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def _make_feed(arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Return arrays by the names of the model's inputs."""
     feed: dict[str, Any] = {}
     for name, result in arrays.items():

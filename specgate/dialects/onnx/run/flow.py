@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["FLOW", "Flow", "Run", "Scope"]
 
 #: Maximum nesting of bodies and calls.
-_MOST_NESTED: Final = 60
+_MAX_NESTING: Final = 60
 
 
 def _read_names(node: OnnxNode) -> Iterator[str]:
@@ -98,14 +98,14 @@ class Run:
         """Return the budget that live values leave."""
         return self.budget.less(self.live_bytes)
 
-    def constant(self, tensor: OnnxTensor, *, keep: bool) -> Any:
-        """Return a tensor's elements; `keep` caches them, for loop bodies."""
+    def constant(self, tensor: OnnxTensor, *, keep_cached: bool) -> Any:
+        """Return a tensor's elements; `keep_cached` caches them, for loop bodies."""
         if id(tensor) in self._kept:
             return self._kept[id(tensor)]
         array = self.weights.array(tensor)
-        if keep:
+        if keep_cached:
             self._kept[id(tensor)] = array
-            self.live_bytes += memory.held_bytes(array)
+            self.live_bytes += memory.count_bytes(array)
         return array
 
     def last_use(self, nodes: Sequence[OnnxNode]) -> Mapping[str, int]:
@@ -138,15 +138,15 @@ class Scope:
         *,
         outer: Scope | None = None,
         attributes: Mapping[str, OnnxAttribute] | None = None,
-        kept: Iterable[str] = (),
+        kept_names: Iterable[str] = (),
         calls: tuple[tuple[str, str, str], ...] = (),
         depth: int = 0,
     ) -> None:
-        if depth > _MOST_NESTED:
-            raise InputError(f"subgraphs and calls are nested more than {_MOST_NESTED} deep")
+        if depth > _MAX_NESTING:
+            raise InputError(f"subgraphs and calls are nested more than {_MAX_NESTING} deep")
         self.run, self.nodes, self.imports, self.place, self.outer = run, nodes, imports, place, outer
         self.attributes, self.calls, self.depth = attributes, calls, depth
-        self.kept = frozenset(kept)
+        self.kept = frozenset(kept_names)
         self.tensors: dict[str, OnnxTensor] = {}
         self.last_use = run.last_use(nodes)
         self.values: dict[str, Any] = {}
@@ -160,19 +160,19 @@ class Scope:
                 return scope.values[name]
             if name in scope.tensors:
                 with at_place(f"initializer {name[:60]!r}"):
-                    scope.give(name, self.run.constant(scope.tensors[name], keep=scope.depth > 0))
+                    scope.set_value(name, self.run.constant(scope.tensors[name], keep_cached=scope.depth > 0))
                 return scope.values[name]
             scope = scope.outer
         raise InputError(f"reads {name!r:.60}, which is not an input, initializer or output of an earlier node")
 
-    def give(self, name: str, value: Any) -> None:
+    def set_value(self, name: str, value: Any) -> None:
         """Set the value of a name; InputError if it is already set."""
         if name in self.values:
             raise InputError(f"computes {name!r:.60}, which already exists")
         if self.depth == 0 and self.run.watch is not None:
             value = self.run.watch(name, value)
         self.values[name] = value
-        self._bytes[name] = number = memory.held_bytes(value)
+        self._bytes[name] = number = memory.count_bytes(value)
         self.run.live_bytes += number
 
     def drop(self, index: int, names: Iterable[str]) -> None:
@@ -215,13 +215,13 @@ def _scalar_of(value: Any, name: str) -> Any:
     return value.reshape(())
 
 
-def _if(flow: Flow) -> list[Any]:
+def _run_if(flow: Flow) -> list[Any]:
     if len(flow.values) != 1 or flow.values[0] is None:
         raise InputError(f"expected one input, the condition, found {len(flow.values)}")
     return flow.body("then_branch" if bool(_scalar_of(flow.values[0], "cond")) else "else_branch", [])
 
 
-class _Collected:
+class _ScanOutputs:
     """Scan outputs of iterations until they are stacked.
 
     Their memory counts as live values.
@@ -234,14 +234,14 @@ class _Collected:
 
     def add(self, values: Sequence[Any]) -> None:
         """Append the values of one iteration."""
-        for kept, value in zip(self.parts, values, strict=True):
+        for scan_part, value in zip(self.parts, values, strict=True):
             if not isinstance(value, np.ndarray):
                 raise InputError("expected a tensor from each iteration, found a sequence, a map or an optional")
-            if kept and (kept[0].shape != value.shape or kept[0].dtype != value.dtype):
-                shapes = f"{kept[0].dtype} {list(kept[0].shape)} and {value.dtype} {list(value.shape)}"
+            if scan_part and (scan_part[0].shape != value.shape or scan_part[0].dtype != value.dtype):
+                shapes = f"{scan_part[0].dtype} {list(scan_part[0].shape)} and {value.dtype} {list(value.shape)}"
                 raise InputError(f"expected iterations to produce tensors of the same type and shape, found {shapes}")
-            kept.append(value)
-            number = memory.held_bytes(value)
+            scan_part.append(value)
+            number = memory.count_bytes(value)
             self.reserved += number
             self.run.live_bytes += number
         self.run.budget.hold(self.run.live_bytes, "the set of live values")
@@ -249,13 +249,15 @@ class _Collected:
     def stack_iterations(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
         """Stack the iterations of each value along an axis, by default 0."""
         arrays = []
-        for index, (kept, info) in enumerate(zip(self.parts, self.infos, strict=True)):
-            self.run.budget.hold(self.run.live_bytes + sum(map(memory.held_bytes, kept)), "the set of live values")
-            whole = np.stack(kept) if kept else self._without_turns(info)
+        for index, (scan_part, info) in enumerate(zip(self.parts, self.infos, strict=True)):
+            self.run.budget.hold(
+                self.run.live_bytes + sum(map(memory.count_bytes, scan_part)), "the set of live values"
+            )
+            stacked = np.stack(scan_part) if scan_part else self._without_turns(info)
             axis = axes[index] if axes else 0
-            if not -whole.ndim <= axis < whole.ndim:
-                raise InputError(f"expected an axis from {-whole.ndim} to {whole.ndim - 1}, found {axis}")
-            arrays.append(np.moveaxis(whole, 0, axis))
+            if not -stacked.ndim <= axis < stacked.ndim:
+                raise InputError(f"expected an axis from {-stacked.ndim} to {stacked.ndim - 1}, found {axis}")
+            arrays.append(np.moveaxis(stacked, 0, axis))
         self.run.live_bytes -= self.reserved
         return arrays
 
@@ -267,33 +269,33 @@ class _Collected:
         return np.empty((0, *sizes), numpy_type(self.run.tables, declared.elem_type))
 
 
-def _loop(flow: Flow) -> list[Any]:
+def _run_loop(flow: Flow) -> list[Any]:
     if len(flow.values) < 2:
         raise InputError(f"expected a trip count and a condition, found {len(flow.values)} inputs")
     trips, cond, *state = flow.values
-    most = None if trips is None else int(_scalar_of(trips, "M"))
+    trip_limit = None if trips is None else int(_scalar_of(trips, "M"))
     goes_on = True if cond is None else bool(_scalar_of(cond, "cond"))
     infos = flow.outputs["body"]
     if len(infos) < 1 + len(state):
         raise InputError(f"expected a body of at least {1 + len(state)} outputs, found {len(infos)}")
-    collected = _Collected(flow, infos[1 + len(state) :])
-    for turn in _turns(flow.run, most):
+    collected_outputs = _ScanOutputs(flow, infos[1 + len(state) :])
+    for turn in _iterations(flow.run, trip_limit):
         if not goes_on:
             break
-        again, *values = flow.body("body", [np.array(turn, np.int64), np.array(goes_on), *state])
-        goes_on = bool(_scalar_of(again, "the body's condition"))
+        goes_on_next, *values = flow.body("body", [np.array(turn, np.int64), np.array(goes_on), *state])
+        goes_on = bool(_scalar_of(goes_on_next, "the body's condition"))
         state = values[: len(state)]
-        collected.add(values[len(state) :])
-    return [*state, *collected.stack_iterations()]
+        collected_outputs.add(values[len(state) :])
+    return [*state, *collected_outputs.stack_iterations()]
 
 
-def _turns(run: Run, most: int | None) -> Iterator[int]:
-    for turn in count() if most is None else range(most):
+def _iterations(run: Run, trip_limit: int | None) -> Iterator[int]:
+    for turn in count() if trip_limit is None else range(trip_limit):
         run.budget.hold_time()
         yield turn
 
 
-def _scan(flow: Flow) -> list[Any]:
+def _run_scan(flow: Flow) -> list[Any]:
     items = list(flow.values)
     lengths = items.pop(0) if flow.version < 9 else None
     if any(value is None for value in items):
@@ -328,17 +330,19 @@ def _scan_outputs(
     lengths = {value.shape[axis] for value, axis in zip(scanned, axes, strict=True)}
     if len(lengths) > 1:
         raise InputError(f"expected scan inputs of the same length, found {sorted(lengths)}")
-    moved = [np.moveaxis(value, axis, 0) for value, axis in zip(scanned, axes, strict=True)]
-    sources = [value[::-1] if back else value for value, back in zip(moved, directions, strict=True)]
-    collected = _Collected(flow, infos[len(state) :])
-    for turn in _turns(flow.run, min(lengths, default=0)):
+    moved_inputs = [np.moveaxis(value, axis, 0) for value, axis in zip(scanned, axes, strict=True)]
+    sources = [
+        value[::-1] if is_reversed else value for value, is_reversed in zip(moved_inputs, directions, strict=True)
+    ]
+    collected_outputs = _ScanOutputs(flow, infos[len(state) :])
+    for turn in _iterations(flow.run, min(lengths, default=0)):
         values = flow.body("body", [*state, *(np.asarray(value[turn]) for value in sources)])
         state = values[: len(state)]
-        collected.add(values[len(state) :])
-    for kept, back in zip(collected.parts, out_directions, strict=True):
-        if back:
-            kept.reverse()
-    return [*state, *collected.stack_iterations(out_axes)]
+        collected_outputs.add(values[len(state) :])
+    for scan_part, is_output_reversed in zip(collected_outputs.parts, out_directions, strict=True):
+        if is_output_reversed:
+            scan_part.reverse()
+    return [*state, *collected_outputs.stack_iterations(out_axes)]
 
 
 def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: Any) -> list[Any]:
@@ -346,9 +350,9 @@ def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: 
 
     Scan outputs are padded with zeros.
     """
-    every = [*state, *scanned]
-    batches = every[0].shape[0] if every and every[0].ndim else 0
-    if any(value.ndim == 0 or value.shape[0] != batches for value in every):
+    batch_inputs = [*state, *scanned]
+    batches = batch_inputs[0].shape[0] if batch_inputs and batch_inputs[0].ndim else 0
+    if any(value.ndim == 0 or value.shape[0] != batches for value in batch_inputs):
         raise InputError("expected states and scan inputs of the same batch size")
     if any(value.ndim < 2 for value in scanned):
         raise InputError("expected scan inputs with batch and length dimensions")
@@ -361,12 +365,12 @@ def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: 
         _scan_outputs(flow, [np.asarray(v[batch]) for v in state], [v[batch, :size] for v in scanned], directions)
         for batch, size in enumerate(sizes)
     ]
-    whole = []
+    batch_outputs = []
     for index, parts in enumerate(zip(*items, strict=True)):
         if index >= len(state):
             parts = tuple(np.concatenate([p, np.zeros((longest - len(p), *p.shape[1:]), p.dtype)]) for p in parts)  # noqa: PLW2901
-        whole.append(np.stack(parts))
-    return whole
+        batch_outputs.append(np.stack(parts))
+    return batch_outputs
 
 
 def _sequence_map(flow: Flow) -> list[Any]:
@@ -376,17 +380,17 @@ def _sequence_map(flow: Flow) -> list[Any]:
     if any(isinstance(value, list) and len(value) != len(first) for value in rest):
         raise InputError(f"expected sequences of {len(first)} elements, the length of the first")
     items: list[list[Any]] = [[] for _ in flow.outputs["body"]]
-    for turn in _turns(flow.run, len(first)):
+    for turn in _iterations(flow.run, len(first)):
         values = [value[turn] if isinstance(value, list) else value for value in rest]
-        for kept, value in zip(items, flow.body("body", [first[turn], *values]), strict=True):
-            kept.append(value)
+        for collected_part, value in zip(items, flow.body("body", [first[turn], *values]), strict=True):
+            collected_part.append(value)
     return items
 
 
 #: By domain and operator.
 FLOW: Final[dict[tuple[str, str], Callable[[Flow], list[Any]]]] = {
-    ("", "If"): _if,
-    ("", "Loop"): _loop,
-    ("", "Scan"): _scan,
+    ("", "If"): _run_if,
+    ("", "Loop"): _run_loop,
+    ("", "Scan"): _run_scan,
     ("", "SequenceMap"): _sequence_map,
 }

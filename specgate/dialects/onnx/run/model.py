@@ -11,15 +11,15 @@ import numpy as np
 from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.model import read_model
 from specgate.dialects.onnx.lint.units import label
-from specgate.dialects.onnx.oracle.whole import IMPLEMENTATIONS
+from specgate.dialects.onnx.oracle.whole_model import IMPLEMENTATIONS
 from specgate.dialects.onnx.reader import container
 from specgate.dialects.onnx.run.flow import Run, Scope
-from specgate.dialects.onnx.run.nodes import execute_nodes, refuse_early
+from specgate.dialects.onnx.run.nodes import check_early, execute_nodes
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.comparison import Compared, Judge, at_place, in_file, values_of
-from specgate.execution.containers import convert_container, plain, type_of
-from specgate.execution.observed import Outputs, counted_notes
+from specgate.execution.comparison import ModelComparison, ValueComparison, at_place, in_file, values_of
+from specgate.execution.containers import convert_container, to_user_value, type_of
+from specgate.execution.observed import Outputs, count_notes
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -69,8 +69,8 @@ def run_model(
     run = Run(model, path, budget, evaluate=evaluate, watch=watch, step=step)
     run.basis, run.by = basis, target.by if target else None
     with in_file(path):
-        refuse_early(run, graph.nodes, imports, set())
-        scope = Scope(run, graph.nodes, imports, "graph", kept=(info.name for info in graph.outputs))
+        check_early(run, graph.nodes, imports, set())
+        scope = Scope(run, graph.nodes, imports, "graph", kept_names=(info.name for info in graph.outputs))
         values = _Values(run)
         values.take(scope, arrays)
         execute_nodes(scope)
@@ -80,7 +80,7 @@ def run_model(
             if model.negative_size is None
             else [f"{model.negative_size} has a size below 0; such sizes are treated as unknown"]
         )
-        return Outputs(outputs, notes=(*sizes, *values.notes, *counted_notes(run.notes)))
+        return Outputs(outputs, notes=(*sizes, *values.notes, *count_notes(run.notes)))
 
 
 def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
@@ -123,70 +123,70 @@ class _Values:
         for name, info in inputs.items():
             if name in arrays:
                 with at_place(f"input {name[:60]!r}"):
-                    scope.give(name, self._input(name, arrays[name], info.type))
+                    scope.set_value(name, self._input(name, arrays[name], info.type))
             elif name not in tensors:
                 raise InputError(f"no array for the input {name!r:.60}")
 
-    def _input(self, name: str, value: Any, declared: OnnxType | None) -> Any:
-        if declared is None or declared.kind == "unknown":
+    def _input(self, name: str, value: Any, declared_type: OnnxType | None) -> Any:
+        if declared_type is None or declared_type.kind == "unknown":
             return value
-        if declared.kind != "tensor":
-            return convert_container(value, _spell_type(declared, self.tables), self.tables, "")
-        if declared.elem_type not in self.tables.types:
-            raise InputError(f"its type {declared.elem_type} has no values")
+        if declared_type.kind != "tensor":
+            return convert_container(value, _spell_type(declared_type, self.tables), self.tables, "")
+        if declared_type.elem_type not in self.tables.types:
+            raise InputError(f"its type {declared_type.elem_type} has no values")
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             raise InputError("has undefined (masked) elements")
-        array = as_array(value, numpy_type(self.tables, declared.elem_type), None, "")
-        self._hold_shape(array, declared, name)
+        array = as_array(value, numpy_type(self.tables, declared_type.elem_type), None, "")
+        self._hold_shape(array, declared_type, name)
         return array
 
-    def _hold_shape(self, array: NDArray[Any], declared: OnnxType, name: str) -> None:
+    def _hold_shape(self, array: NDArray[Any], declared_type: OnnxType, name: str) -> None:
         """Check an array against declared sizes; a symbol's first use sets it."""
-        if declared.shape is None:
+        if declared_type.shape is None:
             return
-        shown = ["?" if size is None else size for size in declared.shape]
-        if len(declared.shape) != array.ndim:
-            raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
-        for size, result in zip(declared.shape, array.shape, strict=True):
+        declared_sizes = ["?" if size is None else size for size in declared_type.shape]
+        if len(declared_type.shape) != array.ndim:
+            raise InputError(f"has the shape {list(array.shape)}, but {declared_sizes} is declared")
+        for size, result in zip(declared_type.shape, array.shape, strict=True):
             if isinstance(size, str):
                 expected, source = self.symbols.setdefault(size, (result, name))
                 if expected != result:
-                    where = f"but {plain_name(size)} is {expected} in {source!r:.60}"
-                    raise InputError(f"has the shape {list(array.shape)} where {shown} is declared, {where}")
+                    reason = f"but {plain_name(size)} is {expected} in {source!r:.60}"
+                    raise InputError(f"has the shape {list(array.shape)} where {declared_sizes} is declared, {reason}")
             elif size is not None and size != result:
-                raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
+                raise InputError(f"has the shape {list(array.shape)}, but {declared_sizes} is declared")
 
     def output(self, scope: Scope, info: OnnxValueInfo) -> Any:
         """Return a graph output; a wrong type raises, a wrong shape is noted."""
         with at_place(f"output {info.name[:60]!r}"):
             if info.name not in scope.values and info.name not in scope.tensors:
                 raise InputError("is not computed by any node")
-            value, declared = scope.read(info.name), info.type
-            if declared is not None and declared.kind == "tensor" and isinstance(value, np.ndarray):
+            value, declared_type = scope.read(info.name), info.type
+            if declared_type is not None and declared_type.kind == "tensor" and isinstance(value, np.ndarray):
                 word = type_of(value, self.tables)
-                if declared.elem_type not in {None, "UNDEFINED", word}:
-                    raise InputError(f"is computed as {word}, but {declared.elem_type} is declared")
+                if declared_type.elem_type not in {None, "UNDEFINED", word}:
+                    raise InputError(f"is computed as {word}, but {declared_type.elem_type} is declared")
                 try:
-                    self._hold_shape(value, declared, info.name)
+                    self._hold_shape(value, declared_type, info.name)
                 except InputError as error:  # runtimes warn and return the value
                     self.notes.append(f"output {plain_name(info.name)!s:.80} {error.message}")
-            return plain(value)
+            return to_user_value(value)
 
 
-def _spell_type(declared: OnnxType, tables: Any) -> str:
+def _spell_type(declared_type: OnnxType, tables: Any) -> str:
     """Return a declared type in operator schema spelling."""
-    if declared.kind == "tensor":
-        word = declared.elem_type or ""
+    if declared_type.kind == "tensor":
+        word = declared_type.elem_type or ""
         return str(tables.types[word]["tensor"]) if word in tables.types else word
-    if declared.inner is None or declared.kind not in {"sequence", "map", "optional"}:
-        raise InputError(f"its type, {declared.kind}, is not supported")
-    inner = _spell_type(declared.inner, tables)
-    return container(declared.kind, inner, declared.elem_type)
+    if declared_type.inner is None or declared_type.kind not in {"sequence", "map", "optional"}:
+        raise InputError(f"its type, {declared_type.kind}, is not supported")
+    inner = _spell_type(declared_type.inner, tables)
+    return container(declared_type.kind, inner, declared_type.elem_type)
 
 
 def _names(names: Mapping[str, Any]) -> str:
-    shown = ", ".join(repr(name[:60]) for name in list(names)[:8])
-    return shown + (" …" if len(names) > 8 else "") or "none"
+    listing = ", ".join(repr(name[:60]) for name in list(names)[:8])
+    return listing + (" …" if len(names) > 8 else "") or "none"
 
 
 def compare_model(
@@ -198,7 +198,7 @@ def compare_model(
     budget: Budget,
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
     basis: Basis = "both",
-) -> Compared:
+) -> ModelComparison:
     """Return where nodes of a model differ from another implementation.
 
     Differences are measured with the tolerances of the tables. implementation: ``onnxruntime`` or ``reference``. basis:
@@ -210,7 +210,9 @@ def compare_model(
     if find_spec(IMPLEMENTATIONS[implementation]) is None:
         raise InputError(f"{implementation} is not installed: pip install 'specgate-ml[oracles]'")
     question = implementation, str(Path(path).resolve()), dict(arrays)
-    version, theirs = values_of("specgate.dialects.onnx.oracle.whole", question, implementation, path, budget)
+    version, their_outputs = values_of(
+        "specgate.dialects.onnx.oracle.whole_model", question, implementation, path, budget
+    )
     model = read_model(path)
     places = {
         name: (f"graph/{label(node, index)}", node.op_type)
@@ -218,19 +220,19 @@ def compare_model(
         for name in node.outputs
         if name
     }
-    judge = Judge(basis, target.by if target else None)
+    judge = ValueComparison(basis, target.by if target else None)
 
     def evaluate(run: Run, descriptor: Descriptor, entries: Mapping[str, Any], _place: str) -> dict[str, Any]:
-        ours = run.execute(descriptor, entries)
-        judge.record_tolerance(descriptor, entries, ours, run.execute)
-        return ours
+        our_outputs = run.execute(descriptor, entries)
+        judge.record_tolerance(descriptor, entries, our_outputs, run.execute)
+        return our_outputs
 
     def settle(name: str, value: Any) -> Any:
-        return judge.settle(*places[name], name, value, theirs.get(name)) if name in places else value
+        return judge.settle(*places[name], name, value, their_outputs.get(name)) if name in places else value
 
-    def report_node(count: int, of: int) -> None:
+    def report_node(count: int, node_count: int) -> None:
         judge.next_node()
-        on_node(count, of)
+        on_node(count, node_count)
 
     outputs = run_model(
         path,
@@ -243,4 +245,4 @@ def compare_model(
         model=model,
         basis=basis,
     )
-    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.differences)
+    return ModelComparison(implementation, version, outputs, judge.count, judge.missing, judge.differences)

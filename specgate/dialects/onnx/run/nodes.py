@@ -20,7 +20,7 @@ from specgate.dialects.onnx.run.weights import constant_value, is_constant
 from specgate.errors import InputError, NoKernel
 from specgate.execution.comparison import arrays_by_name, at_node, at_place
 from specgate.execution.containers import type_of
-from specgate.execution.undefined import computed_apart, is_undefined
+from specgate.execution.undefined import is_undefined, mask_undefined_outputs
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     Body = Callable[[Scope, OnnxGraph, Sequence[Any], str], list[Any]]
 
-__all__ = ["describe_node", "execute_nodes", "label_of", "refuse_early", "table_of"]
+__all__ = ["check_early", "describe_node", "execute_nodes", "label_of", "table_of"]
 
 #: Cache size for descriptors, and the attribute length above which a descriptor is not cached.
-_REMEMBERED, _LONGEST = 1024, 64
+_MAX_CACHED, _MAX_CACHED_LENGTH = 1024, 64
 _descriptors: Final[dict[Hashable, Descriptor]] = {}
 on_change(_descriptors.clear)
 
@@ -73,7 +73,7 @@ def describe_node(
     if descriptor is None:
         descriptor = _build_descriptor(result, scope, place, body)
         if key is not None:
-            if len(_descriptors) >= _REMEMBERED:
+            if len(_descriptors) >= _MAX_CACHED:
                 _descriptors.clear()
             _descriptors[key] = descriptor
     return descriptor
@@ -99,13 +99,13 @@ def _key(result: _Call) -> Hashable | None:
         if value.__class__ is not np.ndarray and value is not None:
             return None
         kinds.append(None if value is None else (value.dtype, value.shape))
-    stated: list[Hashable] = []
+    key_parts: list[Hashable] = []
     for name, attribute in result.attributes.items():
         value = _hashable(attribute.value)
         if value is None:
             return None
-        stated.append((name, attribute.kind, value))
-    return result.spec, result.version, tuple(kinds), tuple(map(bool, result.node.outputs)), tuple(stated)
+        key_parts.append((name, attribute.kind, value))
+    return result.spec, result.version, tuple(kinds), tuple(map(bool, result.node.outputs)), tuple(key_parts)
 
 
 def _hashable(value: Any) -> Hashable | None:
@@ -114,7 +114,7 @@ def _hashable(value: Any) -> Hashable | None:
         return value.hex()
     if isinstance(value, int | bytes):
         return value
-    if isinstance(value, list) and len(value) <= _LONGEST:
+    if isinstance(value, list) and len(value) <= _MAX_CACHED_LENGTH:
         hashables = tuple(map(_hashable, value))
         return None if None in hashables else hashables
     return None
@@ -124,14 +124,16 @@ def _build_descriptor(result: _Call, scope: Scope, place: str, body: Body) -> De
     spec, version, node, items, attributes = result
     tensors = [None if value is None else _tensor(value, spec.name, scope.run.tables) for value in items]
     # The kernel needs the number of outputs. For an old BatchNormalization it decides whether the node trains.
-    stated = [TensorDesc(None, None) if name else None for name in node.outputs]
-    plain = {name: _attribute(scope, attribute, f"{place}/{name}", body) for name, attribute in attributes.items()}
+    undeclared = [TensorDesc(None, None) if name else None for name in node.outputs]
+    plain_attributes = {
+        name: _attribute(scope, attribute, f"{place}/{name}", body) for name, attribute in attributes.items()
+    }
     kinds = {
         name: ATTRIBUTE_TYPES[attribute.kind]
         for name, attribute in attributes.items()
         if attribute.kind in ATTRIBUTE_TYPES
     }
-    return build(spec, tensors, stated, plain, version=version, convert=attribute_value, kinds=kinds)
+    return build(spec, tensors, undeclared, plain_attributes, version=version, convert=attribute_value, kinds=kinds)
 
 
 def _attribute(scope: Scope, attribute: OnnxAttribute, place: str, body: Body) -> Any:
@@ -148,7 +150,7 @@ def _attribute(scope: Scope, attribute: OnnxAttribute, place: str, body: Body) -
         return scope.run.weights.read_elements(attribute)
     if not isinstance(attribute.value, OnnxTensor):
         return attribute.value
-    array = scope.run.constant(attribute.value, keep=scope.depth > 0)
+    array = scope.run.constant(attribute.value, keep_cached=scope.depth > 0)
     return TensorDesc(type_of(array, scope.run.tables), array.shape, value=tuple(array.ravel().tolist()))
 
 
@@ -166,10 +168,10 @@ def label_of(node: OnnxNode, index: int) -> str:
     return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
 
 
-def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int], seen: set[int]) -> None:
+def check_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int], visited: set[int]) -> None:
     """Raise errors that are known without values, including in bodies.
 
-    These are missing opset imports, tables and kernels. seen: ids of the functions that were already checked.
+    These are missing opset imports, tables and kernels. visited: ids of the functions that were already checked.
     """
     for index, node in enumerate(nodes):
         with at_node(label_of(node, index), run.path):
@@ -179,15 +181,15 @@ def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int]
             if node.duplicates:
                 raise InputError(f"the attribute {node.duplicates[0]!r:.60} occurs twice")
             if function is not None:
-                if id(function) not in seen:
-                    seen.add(id(function))
-                    refuse_early(run, function.nodes, function.opset_imports, seen)
+                if id(function) not in visited:
+                    visited.add(id(function))
+                    check_early(run, function.nodes, function.opset_imports, visited)
                 continue
             if is_constant(node):
                 continue
             _hold_kernel(run, node, imports)
             for _, graph in subgraphs(node):
-                refuse_early(run, graph.nodes, imports, seen)
+                check_early(run, graph.nodes, imports, visited)
 
 
 def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
@@ -219,7 +221,7 @@ def execute_nodes(scope: Scope) -> None:
             results = _results(scope, node, f"{scope.place}/{label(node, index)}")
             for name, value in zip(node.outputs, results, strict=False):
                 if name:
-                    scope.give(name, value)
+                    scope.set_value(name, value)
             scope.drop(index, (*node.inputs, *node.outputs, *_free(node)))
         if run.step is not None and scope.depth == 0:
             run.step(index + 1)
@@ -296,15 +298,15 @@ def _call(
     if len(items) > len(function.inputs) or len(node.outputs) > len(function.outputs):
         counts = f"{len(function.inputs)} inputs and {len(function.outputs)} outputs"
         raise InputError(f"the function {function.name!r:.60} has {counts}, the node {len(items)}, {len(node.outputs)}")
-    stated = {attribute.name: attribute for attribute in function.attribute_protos} | dict(attributes)
+    attributes_by_name = {attribute.name: attribute for attribute in function.attribute_protos} | dict(attributes)
     inner = Scope(
-        scope.run, function.nodes, function.opset_imports, place, attributes=stated, kept=function.outputs,
-        calls=(*scope.calls, key), depth=scope.depth + 1,
+        scope.run, function.nodes, function.opset_imports, place, attributes=attributes_by_name,
+        kept_names=function.outputs, calls=(*scope.calls, key), depth=scope.depth + 1,
     )  # fmt: skip
     try:
         for name, value in zip(function.inputs, items, strict=False):
             if value is not None:
-                inner.give(name, value)
+                inner.set_value(name, value)
         execute_nodes(inner)
         return [inner.read(name) if text else None for name, text in zip(function.outputs, node.outputs)]  # noqa: B905
     finally:
@@ -318,7 +320,7 @@ def _with_bodies(
     version = scope.imports[node.domain]
     if str(version) not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.label(str(version))}")
-    plain = {
+    plain_attributes = {
         name: attribute.value for name, attribute in attributes.items() if attribute.kind not in {"GRAPH", "GRAPHS"}
     }
     graphs = {name: attribute.value for name, attribute in attributes.items() if attribute.kind == "GRAPH"}
@@ -331,7 +333,7 @@ def _with_bodies(
             return _body(scope, graphs[name], values, f"{place}/{name}")
 
     outputs = {name: graph.outputs for name, graph in graphs.items()}
-    results = FLOW[node.domain, node.op_type](Flow(scope.run, outputs, body, items, plain, version))
+    results = FLOW[node.domain, node.op_type](Flow(scope.run, outputs, body, items, plain_attributes, version))
     if len(results) < len(node.outputs):
         raise InputError(f"has {len(node.outputs)} outputs, its subgraphs produce {len(results)}")
     return results
@@ -343,12 +345,12 @@ def _body(scope: Scope, graph: OnnxGraph, values: Sequence[Any], place: str) -> 
         raise InputError(f"expected a body of {len(values)} inputs, found {len(graph.inputs)}")
     inner = Scope(
         scope.run, graph.nodes, scope.imports, place, outer=scope, attributes=scope.attributes, calls=scope.calls,
-        kept=(info.name for info in graph.outputs), depth=scope.depth + 1,
+        kept_names=(info.name for info in graph.outputs), depth=scope.depth + 1,
     )  # fmt: skip
     try:
         inner.tensors = {tensor.name: tensor for tensor in (*graph.initializers, *graph.sparse_initializers)}
         for info, value in zip(graph.inputs, values, strict=True):
-            inner.give(info.name, value)
+            inner.set_value(info.name, value)
         execute_nodes(inner)
         return [_input_value(inner, info.name) for info in graph.outputs]
     finally:
@@ -364,13 +366,13 @@ def _compute_node(
     if descriptor.oddities:
         raise InputError(descriptor.oddities[0].message)
     spec, version = run.tables.operator(descriptor.operator), str(descriptor.version)
-    layout, several = spec.layout(version), spec.several_at(version)
-    if len(node.outputs) > len(layout.outputs) and not several:
+    layout, is_variadic = spec.layout(version), spec.several_at(version)
+    if len(node.outputs) > len(layout.outputs) and not is_variadic:
         raise InputError(f"has {len(node.outputs)} outputsbut {spec.name} has at most {len(layout.outputs)}")
     arrays = arrays_by_name(layout.inputs, items)
     if unknown := [name for name, value in zip(node.inputs, items, strict=True) if is_undefined(value)]:
-        outputs = computed_apart(
-            spec, version, arrays, lambda filled: run.evaluate(descriptor, filled, place),
+        outputs = mask_undefined_outputs(
+            spec, version, arrays, lambda filled_inputs: run.evaluate(descriptor, filled_inputs, place),
             lambda marks: run.execute(descriptor, marks),
         )  # fmt: skip
         if outputs is None:
@@ -378,7 +380,7 @@ def _compute_node(
         results = outputs
     else:
         results = run.evaluate(descriptor, arrays, place)
-    if several:
+    if is_variadic:
         return [part for info in layout.outputs for part in results[info.name]]
     for info, name in zip(layout.outputs, node.outputs, strict=False):
         if name and info.name not in results:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.dialects.onnx.file.schema import STORED, WireError, messages
+from specgate.dialects.onnx.file.schema import DATA_FIELDS, WireError, messages
 from specgate.dialects.onnx.file.structure import SUB_BYTE, OnnxTensor
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.errors import InputError, NoKernel
@@ -48,7 +48,7 @@ def constant_value(scope: Scope, attributes: Mapping[str, OnnxAttribute], output
         raise InputError(f"expected a Constant of one attribute and one output, found {count} attributes")
     ((name, attribute),) = attributes.items()
     if name in {"value", "sparse_value"} and isinstance(attribute.value, OnnxTensor):
-        return scope.run.constant(attribute.value, keep=scope.depth > 0)
+        return scope.run.constant(attribute.value, keep_cached=scope.depth > 0)
     kind = _CONSTANTS.get(name)
     if kind is None or attribute.value is None or attribute.kind != name.removeprefix("value_").upper():
         raise NoKernel(f"a Constant with the attribute {name!r:.60} of kind {attribute.kind} is not supported")
@@ -86,15 +86,15 @@ class Weights:
         Raises InputError or NoKernel.
         """
         if tensor.sparse is not None:
-            return self._dense(tensor, *tensor.sparse)
+            return self._to_dense(tensor, *tensor.sparse)
         table = dialect("onnx")
         if tensor.elem_type not in table.types or min(tensor.dims, default=0) < 0:
             raise InputError(f"a tensor of {tensor.elem_type:.40} and sizes {list(tensor.dims)} has no values")
         dtype = numpy_type(table, tensor.elem_type)
         count = prod(tensor.dims)
         if count * dtype.itemsize > self.budget:
-            needed = f"a tensor needs {count * dtype.itemsize} bytes"
-            raise InputError(f"{needed}, but only {self.budget} of the limit are left")
+            size_text = f"a tensor needs {count * dtype.itemsize} bytes"
+            raise InputError(f"{size_text}, but only {self.budget} of the limit are left")
         values = tensor.values()
         if values is not None:
             flat = _from_values(values, dtype)
@@ -102,7 +102,7 @@ class Weights:
             bits = SUB_BYTE.get(tensor.elem_type, 8 * dtype.itemsize)
             flat = _decode_raw_data(self._external(tensor, (count * bits + 7) // 8), tensor.elem_type, dtype, count)
         elif tensor.data is not None:
-            flat = _misfit(tensor, dtype, count)
+            flat = _check_element_count(tensor, dtype, count)
         else:
             flat = self._reread(tensor, dtype, count)
         if flat.size != count:
@@ -134,7 +134,7 @@ class Weights:
                     raise InputError(f"a list needs more than the {self.budget} bytes that are left of the limit")
         return items[-1] if attribute.kind == "STRING" and items else items
 
-    def _dense(self, tensor: OnnxTensor, values: OnnxTensor, indices: OnnxTensor) -> NDArray[Any]:
+    def _to_dense(self, tensor: OnnxTensor, values: OnnxTensor, indices: OnnxTensor) -> NDArray[Any]:
         """Return a sparse tensor as a dense array.
 
         Its indices are linear or one per dimension.
@@ -152,24 +152,24 @@ class Weights:
         dense[flat] = array
         return dense.reshape(tensor.dims)
 
-    def _external(self, tensor: OnnxTensor, needed: int) -> bytes:
+    def _external(self, tensor: OnnxTensor, needed_bytes: int) -> bytes:
         location = tensor.external.get("location", "")
         try:
             folder = Path(self.path).parent.resolve()
             path = (folder / location).resolve()
             state = path.stat()
             offset = int(tensor.external.get("offset") or 0)
-            length = int(tensor.external.get("length") or needed)
+            length = int(tensor.external.get("length") or needed_bytes)
         except (OSError, ValueError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"external data {location!r:.80} cannot be read: {reason:.80}") from None
         if not path.is_relative_to(folder) or not stat.S_ISREG(state.st_mode):
             raise InputError(f"expected external data in a file next to the model, found {location!r:.80}")
-        if offset < 0 or length != needed or offset + needed > state.st_size:
-            raise InputError(f"external data {location!r:.80} does not have {needed} bytes from byte {offset} on")
+        if offset < 0 or length != needed_bytes or offset + needed_bytes > state.st_size:
+            raise InputError(f"external data {location!r:.80} does not have {needed_bytes} bytes from byte {offset} on")
         with path.open("rb") as file:
             file.seek(offset)
-            return file.read(needed)
+            return file.read(needed_bytes)
 
     def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         if tensor.segment:
@@ -189,18 +189,18 @@ class Weights:
             raise InputError(f"cannot be read again: {error}", file=self.path) from None
 
 
-def _misfit(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+def _check_element_count(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     """Return the elements of a small tensor whose data and sizes disagree.
 
     Raises InputError if the data cannot be used.
     """
     if isinstance(tensor.data, bytes):
         return _decode_raw_data(tensor.data, tensor.elem_type, dtype, count)
-    field = STORED.get(tensor.elem_type, "int32_data")
+    field = DATA_FIELDS.get(tensor.elem_type, "int32_data")
     if not tensor.data and field not in tensor.stored_counts:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
-    counted = f"{len(tensor.data or ())} numbers of {field}"
-    raise InputError(f"a tensor of sizes {list(tensor.dims)} has {counted}, expected {count} elements of {dtype}")
+    description = f"{len(tensor.data or ())} numbers of {field}"
+    raise InputError(f"a tensor of sizes {list(tensor.dims)} has {description}, expected {count} elements of {dtype}")
 
 
 def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
@@ -209,7 +209,7 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
         pairs_by_name.setdefault(name, []).append((begin, end))
     if "raw_data" in pairs_by_name:
         return _decode_raw_data(reader.read(*pairs_by_name["raw_data"][-1]), elem_type, dtype, count)
-    field = STORED.get(elem_type, "int32_data")
+    field = DATA_FIELDS.get(elem_type, "int32_data")
     if field not in pairs_by_name:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
     items = pairs_by_name[field]
@@ -231,8 +231,8 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
             return numbers_of(np.array([integer & 63 for integer in integers], np.uint8), dtype)
         bits = np.array(integers, np.int64).astype(f"<u{dtype.itemsize}")
         return _decode_raw_data(bits.tobytes(), elem_type, dtype, count)
-    wide = np.array(integers, np.uint64 if kind == "uint64" else np.int64)
-    return wide.astype(dtype)
+    wide_values = np.array(integers, np.uint64 if kind == "uint64" else np.int64)
+    return wide_values.astype(dtype)
 
 
 def _floats(reader: Reader, items: list[tuple[Any, int]], item: np.dtype[Any]) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from specgate.caching import cached_property
 from specgate.descriptors.core import format_value
-from specgate.dialects.openvino.oracle.exchange import Blob, Computed, python_module
+from specgate.dialects.openvino.oracle.exchange import Blob, ComputedOutputs, python_module
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError, ir_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino.oracle.exchange import Question
     from specgate.dialects.openvino.oracle.layer import Layer, Port
 
-__all__ = ["make"]
+__all__ = ["make_asker"]
 
 _MAX_MEMORY: Final = 4 * 2**30
 _MAX_OUTPUT: Final = 2**28
@@ -35,14 +35,14 @@ _MAX_DETAIL: Final = 200
 #: Error texts that concern the factory, not the operation. The factory only supports attributes of plain types, does
 #: not create constants, and does not know variables of other operations. A Parameter represents an input of unknown
 #: value, which may be a constant.
-_UNASKABLE: Final = {
+_NOT_TESTABLE: Final = {
     "No AttributeVisitor support": "the factory does not accept attributes of this kind",
     "NodeFactory doesn't support": "the factory does not create this operation",
     "Can't find variable": "the variable belongs to another operation",
     "must be connected to a Constant": "the descriptor does not state the value of an input that must be a constant",
 }
 #: Layer types with another name in the factory.
-_OTHERWISE: Final = {"Const": "Constant"}
+_FACTORY_NAMES: Final = {"Const": "Constant"}
 #: With an f32 hint the plugin computes f16 and bf16 in f32 and rounds graph outputs. Without a hint it chooses the
 #: precision, and with f16 it computes even f32 in f16.
 _CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
@@ -60,14 +60,14 @@ _NUMPY: Final = {"f64": "f8", "f32": "f4", "f16": "f2", "boolean": "?", "i64": "
 }
 
 
-def make(level: str) -> Callable[[Question], Any]:
+def make_asker(level: str) -> Callable[[Question], Any]:
     """Return the function that answers questions about the opset `level`."""
     sys.modules["openvino_telemetry"] = cast("Any", None)  # prevents telemetry when importing openvino
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
         resource: Any = importlib.import_module("resource")
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, hard))
-    return _Asker(level).answer
+    return _LayerRunner(level).answer
 
 
 def _line(error: BaseException) -> str:
@@ -82,13 +82,13 @@ def _refusal(error: BaseException) -> tuple[str, str]:
         return "not asked", str(error)
     if isinstance(error, MemoryError) or "bad_alloc" in str(error):
         return "not asked", "it needs more memory than the process limit"
-    unaskable = next((meaning for words, meaning in _UNASKABLE.items() if words in str(error)), None)
+    unaskable = next((meaning for words, meaning in _NOT_TESTABLE.items() if words in str(error)), None)
     if unaskable is not None:
         return "not asked", unaskable
     return "rejected", _line(error)
 
 
-class _Asker:
+class _LayerRunner:
     def __init__(self, level: str) -> None:
         self.ov: Any = importlib.import_module("openvino")
         self.op: Any = python_module("op")
@@ -107,13 +107,13 @@ class _Asker:
             return self.verdict(layer, self.read if column == "ir" else self.create)
         word, detail = self.verdict(layer, self.create)
         if word != "accepted":
-            return [Computed(word, detail) for _ in sets]
+            return [ComputedOutputs(word, detail) for _ in sets]
         return self.evaluate(layer, sets) if column == "evaluate" else self.infer(layer, sets)
 
-    def verdict(self, layer: Layer, ask: Callable[[Layer], Any]) -> tuple[str, str]:
+    def verdict(self, layer: Layer, ask_layer: Callable[[Layer], Any]) -> tuple[str, str]:
         try:
             self.factory(layer.version)
-            ask(layer)
+            ask_layer(layer)
         except Exception as error:  # noqa: BLE001  # any exception is a rejection
             return _refusal(error)
         return "accepted", ""
@@ -137,15 +137,15 @@ class _Asker:
             raise NotExpressibleError("the factory does not accept bodies")
         sources = self.sources(layer)
         node = self.node(layer, sources)
-        for at, stated in enumerate(layer.outputs):
-            self.compare(node, at, stated)
+        for index, stated_port in enumerate(layer.outputs):
+            self.compare(node, index, stated_port)
 
     def node(self, layer: Layer, sources: Sequence[Any]) -> Any:
         create, outputs = self.factory(layer.version).create, [source.output(0) for source in sources]
         try:
             return create(layer.kind, outputs, dict(layer.data))
         except RuntimeError as error:
-            other = _OTHERWISE.get(layer.kind) or self.spellings.get(layer.kind.lower(), layer.kind)
+            other = _FACTORY_NAMES.get(layer.kind) or self.spellings.get(layer.kind.lower(), layer.kind)
             if other == layer.kind or "Couldn't create operation" not in str(error):
                 raise
         return create(other, outputs, dict(layer.data))
@@ -160,17 +160,17 @@ class _Asker:
         texts = (module.read_text(encoding="utf-8") for module in modules)
         return {name.lower(): name for text in texts for name in re.findall(r'\.create\(\s*"(\w+)"', text)}
 
-    def compare(self, node: Any, at: int, stated: Port | None) -> None:
+    def compare(self, node: Any, index: int, stated_port: Port | None) -> None:
         """Raise if the node lacks a stated output, or if its type differs."""
-        if at >= node.get_output_size():
-            raise ValueError(f"output {at} is declared, but the node has only {node.get_output_size()} outputs")
-        if stated is None:
+        if index >= node.get_output_size():
+            raise ValueError(f"output {index} is declared, but the node has only {node.get_output_size()} outputs")
+        if stated_port is None:
             return
-        kind, shape = node.get_output_element_type(at), node.get_output_partial_shape(at)
-        if stated.type is not None and kind.is_static() and kind.get_type_name() != stated.type:
-            raise ValueError(f"output {at} is stated as {stated.type}, inferred is {kind.get_type_name()}")
-        if not self.shape(stated).compatible(shape):
-            raise ValueError(f"output {at} is stated as {self.shape(stated)}, inferred is {shape}")
+        kind, shape = node.get_output_element_type(index), node.get_output_partial_shape(index)
+        if stated_port.type is not None and kind.is_static() and kind.get_type_name() != stated_port.type:
+            raise ValueError(f"output {index} is stated as {stated_port.type}, inferred is {kind.get_type_name()}")
+        if not self.shape(stated_port).compatible(shape):
+            raise ValueError(f"output {index} is stated as {self.shape(stated_port)}, inferred is {shape}")
 
     def sources(self, layer: Layer) -> list[Any]:
         """Return a Parameter or Constant per input.
@@ -240,22 +240,22 @@ class _Asker:
             data: bytes = self.constant(port).data.tobytes()
             return data
         texts = [text.encode() for text in port.value or ()]
-        ends = [sum(map(len, texts[:at])) for at in range(len(texts) + 1)]
+        ends = [sum(map(len, texts[:index])) for index in range(len(texts) + 1)]
         return struct.pack(f"<{len(texts) + 2}I", len(texts), *ends) + b"".join(texts)
 
-    def evaluate(self, layer: Layer, sets: list[list[Blob]]) -> list[Computed]:
+    def evaluate(self, layer: Layer, sets: list[list[Blob]]) -> list[ComputedOutputs]:
         return [self.evaluate_layer(layer, blobs) for blobs in sets]
 
-    def evaluate_layer(self, layer: Layer, blobs: list[Blob]) -> Computed:
+    def evaluate_layer(self, layer: Layer, blobs: list[Blob]) -> ComputedOutputs:
         try:
             tensors = [self.tensor(blob) for blob in blobs]
             node = self.node(layer, [self.op.Constant(tensor) for tensor in tensors])
             outputs = self.room(node)
             if not node.evaluate(outputs, tensors):
-                return Computed("no kernel", "Node.evaluate returns False")
-            return Computed("accepted", "", [self.blob(output) for output in outputs])
+                return ComputedOutputs("no kernel", "Node.evaluate returns False")
+            return ComputedOutputs("accepted", "", [self.blob(output) for output in outputs])
         except Exception as error:  # noqa: BLE001  # any exception is a rejection
-            return Computed(*_refusal(error))
+            return ComputedOutputs(*_refusal(error))
 
     def room(self, node: Any) -> list[Any]:
         """Return output tensors for a node with constant inputs.
@@ -263,11 +263,11 @@ class _Asker:
         Raises NotExpressibleError if they are too large.
         """
         outputs = []
-        for at in range(node.get_output_size()):
-            kind, shape = node.get_output_element_type(at), node.get_output_partial_shape(at)
+        for index in range(node.get_output_size()):
+            kind, shape = node.get_output_element_type(index), node.get_output_partial_shape(index)
             sizes = list(shape.to_shape()) if shape.is_static else [0]
             if prod(sizes) * max(kind.bitwidth, 8) // 8 > _MAX_OUTPUT:
-                raise NotExpressibleError(f"output {at} is {shape}: more than {_MAX_OUTPUT} bytes")
+                raise NotExpressibleError(f"output {index} is {shape}: more than {_MAX_OUTPUT} bytes")
             outputs.append(self.ov.Tensor(kind, self.ov.Shape(sizes)))
         return outputs
 
@@ -280,32 +280,34 @@ class _Asker:
             if port.value is None and port.type in _NO_PARAMETERS:
                 raise NotExpressibleError(f"the CPU plugin does not accept a Parameter of {port.type}")
         node = self.node(layer, sources)
-        results = [self.op.Result(node.output(at)) for at in range(node.get_output_size())]
+        results = [self.op.Result(node.output(index)) for index in range(node.get_output_size())]
         parameters = [s for s, port in zip(sources, layer.inputs, strict=True) if port.value is None]
         return self.core.compile_model(self.ov.Model(results, parameters, "one"), "CPU", _CPU), len(results)
 
-    def infer(self, layer: Layer, sets: list[list[Blob]]) -> list[Computed]:
+    def infer(self, layer: Layer, sets: list[list[Blob]]) -> list[ComputedOutputs]:
         try:
             compiled, count = self.compile_layer(layer)
             request = compiled.create_infer_request()
         except Exception as error:  # noqa: BLE001  # any exception is a rejection
             word, detail = _refusal(error)
-            return [Computed("no kernel" if word == "rejected" else word, detail) for _ in sets]
+            return [ComputedOutputs("no kernel" if word == "rejected" else word, detail) for _ in sets]
         return [self.infer_layer(layer, request, count, blobs) for blobs in sets]
 
-    def infer_layer(self, layer: Layer, request: Any, count: int, blobs: list[Blob]) -> Computed:
+    def infer_layer(self, layer: Layer, request: Any, count: int, blobs: list[Blob]) -> ComputedOutputs:
         try:
             tensors = [self.tensor(blob) for blob in blobs]
-            self.afford(layer, tensors)
+            self.check_output_sizes(layer, tensors)
             free = [tensor for tensor, port in zip(tensors, layer.inputs, strict=True) if port.value is None]
-            for at, tensor in enumerate(free):
-                request.set_input_tensor(at, tensor)
+            for index, tensor in enumerate(free):
+                request.set_input_tensor(index, tensor)
             request.infer()
-            return Computed("accepted", "", [self.blob(request.get_output_tensor(at)) for at in range(count)])
+            return ComputedOutputs(
+                "accepted", "", [self.blob(request.get_output_tensor(tensor_index)) for tensor_index in range(count)]
+            )
         except Exception as error:  # noqa: BLE001  # any exception is a rejection
-            return Computed(*_refusal(error))
+            return ComputedOutputs(*_refusal(error))
 
-    def afford(self, layer: Layer, tensors: list[Any]) -> None:
+    def check_output_sizes(self, layer: Layer, tensors: list[Any]) -> None:
         """Raise if outputs are too large; the plugin reports all other errors."""
         node = None
         with contextlib.suppress(Exception):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from specgate.dialects.openvino.oracle.layer import Layer
 
-__all__ = ["Blob", "Computed", "Question", "python_module", "version"]
+__all__ = ["Blob", "ComputedOutputs", "Question", "python_module", "version"]
 
 
 class Blob(NamedTuple):
@@ -24,7 +24,7 @@ class Blob(NamedTuple):
     data: bytes | list[str]
 
 
-class Computed(NamedTuple):
+class ComputedOutputs(NamedTuple):
     """The result for one set of arrays."""
 
     word: str

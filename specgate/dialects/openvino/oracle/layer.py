@@ -27,10 +27,10 @@ _ALIGNMENT: Final = 64
 _MAX_WEIGHTS: Final = 2**20
 #: Readers up to 2024.5 reject a shorter document; padding after the root counts.
 _SHORTEST: Final = 512
-_OPEN: Final = '<port id="{}" precision="{}">{}</port>'
+_PORT_TEMPLATE: Final = '<port id="{}" precision="{}">{}</port>'
 _ENTRY: Final = '<{} external_port_id="{}" internal_layer_id="{}"{}/>'
 #: Number of leading inputs that are not passed to a body.
-_OWN: Final = {"If": 1, "Loop": 2}
+_LEADING_INPUTS: Final = {"If": 1, "Loop": 2}
 _EDGE: Final = '<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'
 
 
@@ -44,19 +44,19 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
         raise NotExpressibleError("the reader drops layers without outputs unchecked")
     weights = bytearray()
     count = len(layer.inputs)
-    parts = [_source(at, port, blob, weights) for at, (port, blob) in enumerate(zip(layer.inputs, blobs, strict=True))]
+    parts = [_source(i, port, blob, weights) for i, (port, blob) in enumerate(zip(layer.inputs, blobs, strict=True))]
     ends = range(count, count + layer.ports)
-    stated = [*layer.outputs, *[None] * (layer.ports - len(layer.outputs))]
-    takes = "".join(_port(at, port) for at, port in enumerate(layer.inputs))
-    gives = "".join(_port(end, port) for end, port in zip(ends, stated, strict=True))
-    body = f"<input>{takes}</input>" * (count > 0) + f"<output>{gives}</output>"
+    stated_ports = [*layer.outputs, *[None] * (layer.ports - len(layer.outputs))]
+    input_text = "".join(_port(index, port) for index, port in enumerate(layer.inputs))
+    output_text = "".join(_port(end, port) for end, port in zip(ends, stated_ports, strict=True))
+    body = f"<input>{input_text}</input>" * (count > 0) + f"<output>{output_text}</output>"
     body += "".join(_body(layer, name) for name in layer.bodies)
     parts.append(_layer(count, layer.kind, layer.version, _data(layer.data), body))
-    edges = [_EDGE.format(at, 0, count, at) for at in range(count)]
+    edges = [_EDGE.format(index, 0, count, index) for index in range(count)]
     if layer.kind == "Assign" and layer.inputs:
         parts.append(_write_read_value(layer, count + layer.ports + 1))
         edges[0] = _EDGE.format(0, 0, count + layer.ports + 1, 0) + _EDGE.format(count + layer.ports + 1, 1, count, 0)
-    for end, port in zip(ends, stated, strict=True):
+    for end, port in zip(ends, stated_ports, strict=True):
         parts.append(_layer(end + 1, "Result", "opset1", "", f"<input>{_port(0, port)}</input>"))
         edges.append(_EDGE.format(count, end, end + 1, 0))
     weights += _zeros(layer, len(weights))
@@ -69,28 +69,30 @@ def _body(layer: Layer, name: str) -> str:
 
     It has a Parameter for each input and output, and a Result for each output.
     """
-    takes, gives = layer.bodies[name]
-    ends = range(len(takes) + len(gives), len(takes) + 2 * len(gives))
-    layers = [_source(at, port, None, bytearray()) for at, port in enumerate((*takes, *gives))]
+    input_ports, output_ports = layer.bodies[name]
+    ends = range(len(input_ports) + len(output_ports), len(input_ports) + 2 * len(output_ports))
+    layers = [_source(index, port, None, bytearray()) for index, port in enumerate((*input_ports, *output_ports))]
     layers += [
-        _layer(at, "Result", "opset1", "", f"<input>{_port(0, port)}</input>")
-        for at, port in zip(ends, gives, strict=True)
+        _layer(index, "Result", "opset1", "", f"<input>{_port(0, port)}</input>")
+        for index, port in zip(ends, output_ports, strict=True)
     ]
-    edges = "".join(_EDGE.format(at - len(gives), 0, at, 0) for at in ends)
-    fed = range(_OWN.get(layer.kind, 0), len(layer.inputs))
-    entries = [_ENTRY.format("input", outer, at, "") for at, outer in zip(range(len(takes)), fed, strict=False)]
-    if name == "body" and len(fed) > len(takes):
+    edges = "".join(_EDGE.format(index - len(output_ports), 0, index, 0) for index in ends)
+    fed_indices = range(_LEADING_INPUTS.get(layer.kind, 0), len(layer.inputs))
+    entries = [
+        _ENTRY.format("input", outer, i, "") for i, outer in zip(range(len(input_ports)), fed_indices, strict=False)
+    ]
+    if name == "body" and len(fed_indices) > len(input_ports):
         raise NotExpressibleError("the body has fewer inputs than the layer passes")
     left = list(ends)
     if layer.kind == "Loop":  # the last boolean, else the last output
-        of_type = [at for at, port in zip(ends, gives, strict=True) if port.type == "boolean"]
+        of_type = [index for index, port in zip(ends, output_ports, strict=True) if port.type == "boolean"]
         for condition in (of_type or left)[-1:]:
             entries.append(_ENTRY.format("output", -1, condition, ' purpose="execution_condition"'))
-            left = [at for at in left if at != condition] or left
+            left = [index for index in left if index != condition] or left
     outer_ends = range(len(layer.inputs), len(layer.inputs) + layer.ports)
     if name == "body":  # an output of a body may be mapped twice: last value and concatenation
-        left = [left[at % len(left)] for at in range(layer.ports)] if left else []
-    entries += [_ENTRY.format("output", outer, at, "") for outer, at in zip(outer_ends, left, strict=False)]
+        left = [left[index % len(left)] for index in range(layer.ports)] if left else []
+    entries += [_ENTRY.format("output", outer, index, "") for outer, index in zip(outer_ends, left, strict=False)]
     port_map = f"<{MAPS[name]}>{''.join(entries)}</{MAPS[name]}>"
     return f"{port_map}<{name}><layers>{''.join(layers)}</layers><edges>{edges}</edges></{name}>"
 
@@ -105,25 +107,25 @@ def _write_read_value(layer: Layer, number: int) -> str:
     )
 
 
-def _zeros(layer: Layer, there: int) -> bytes:
+def _zeros(layer: Layer, available_bytes: int) -> bytes:
     """Return the zeros to append so that the layer's bytes exist."""
     offset, size = layer.data.get("offset"), layer.data.get("size")
     if not isinstance(offset, int) or not isinstance(size, int):
         return b""
     if offset + size > _MAX_WEIGHTS:
         raise NotExpressibleError(f"its bytes would end at {offset + size}, beyond the limit of {_MAX_WEIGHTS}")
-    return bytes(max(0, offset + size - there))
+    return bytes(max(0, offset + size - available_bytes))
 
 
-def _source(at: int, port: Port, blob: bytes | None, weights: bytearray) -> str:
-    gives = f"<output>{_port(0, port)}</output>"
+def _source(index: int, port: Port, blob: bytes | None, weights: bytearray) -> str:
+    output_text = f"<output>{_port(0, port)}</output>"
     data = f"<data element_type={quoteattr(port.type or 'dynamic')} shape={quoteattr(_shape(port))}"
     if blob is None:
-        return _layer(at, "Parameter", "opset1", data + "/>", gives)
+        return _layer(index, "Parameter", "opset1", data + "/>", output_text)
     weights += bytes(-len(weights) % _ALIGNMENT)
     data += f' offset="{len(weights)}" size="{len(blob)}"/>'
     weights += blob
-    return _layer(at, "Const", "opset1", data, gives)
+    return _layer(index, "Const", "opset1", data, output_text)
 
 
 def _layer(number: int, kind: str, version: str, data: str, body: str) -> str:
@@ -137,9 +139,9 @@ def _shape(port: Port) -> str:
 
 def _port(number: int, port: Port | None) -> str:
     if port is None:
-        return _OPEN.format(number, "UNSPECIFIED", "")
+        return _PORT_TEMPLATE.format(number, "UNSPECIFIED", "")
     sizes = "".join(f"<dim>{-1 if size is None else size}</dim>" for size in port.sizes or ())
-    return _OPEN.format(number, port.precision, sizes)
+    return _PORT_TEMPLATE.format(number, port.precision, sizes)
 
 
 def _data(data: dict[str, Any]) -> str:
@@ -232,15 +234,15 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
         if tensor is None:
             raise NotExpressibleError("OpenVINO cannot omit an input before another one")
         inputs.append(_port_of(tensor, tables))
-    stated = positional(descriptor.fields, layout.outputs)
-    outputs = tuple(None if tensor is None else _port_of(tensor, tables) for tensor in stated)
-    needed = sum(not info.optional for info in layout.outputs)
+    stated_ports = positional(descriptor.fields, layout.outputs)
+    outputs = tuple(None if tensor is None else _port_of(tensor, tables) for tensor in stated_ports)
+    required_count = sum(not info.optional for info in layout.outputs)
     bodies = {
         name: Body(*(tuple(_port_of(end, tables) for end in part) for part in (value.inputs, value.outputs)))
         for name, value in descriptor.fields.items()
         if isinstance(value, GraphDesc)
     }
-    ports = max(0 if bodies else 1, needed, len(outputs))
+    ports = max(0 if bodies else 1, required_count, len(outputs))
     return Layer(spec.name, version, tuple(inputs), outputs, ports, _attributes(descriptor, spec), bodies)
 
 
@@ -250,27 +252,27 @@ def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     for name in read_by_page_names(descriptor, spec):
         values[name] = None
     entries = {name: value for name, value in values.items() if value is not None and not isinstance(value, GraphDesc)}
-    entries.update(_odd(oddity) for oddity in descriptor.oddities)
+    entries.update(_oddity_pair(oddity) for oddity in descriptor.oddities)
     for name, value in entries.items():
-        if not _simple(value, 2):
+        if not _is_simple(value, 2):
             raise NotExpressibleError(f"the attribute {format_value(name)} is {format_value(value)}")
     return entries
 
 
-def _odd(oddity: Malformed) -> tuple[str, Any]:
+def _oddity_pair(oddity: Malformed) -> tuple[str, Any]:
     if oddity.code not in {"unknown-attribute", "wrong-kind"}:
         raise NotExpressibleError(f"{oddity.message}; the descriptor does not contain the others")
     return oddity.where, oddity.value
 
 
-def _simple(value: Any, depth: int) -> bool:
+def _is_simple(value: Any, depth: int) -> bool:
     """Return True if a value is small and flat enough to be sent."""
     if isinstance(value, int):
         return value.bit_length() <= 128
     if isinstance(value, list | tuple):
-        return depth > 0 and len(value) <= _MAX_ITEMS and all(_simple(item, depth - 1) for item in value)
+        return depth > 0 and len(value) <= _MAX_ITEMS and all(_is_simple(item, depth - 1) for item in value)
     if isinstance(value, dict):
-        return depth > 0 and all(isinstance(k, str) and _simple(v, depth - 1) for k, v in value.items())
+        return depth > 0 and all(isinstance(k, str) and _is_simple(v, depth - 1) for k, v in value.items())
     return value is None or isinstance(value, float | str)
 
 
@@ -302,13 +304,13 @@ def _constant(
         raise NotExpressibleError(
             f"a constant of the sizes {format_value(list(sizes))} does not have {len(value)} elements"
         )
-    misfit = next((item for item in value if not _fits(kind, tables.types[kind].get("bits"), item)), None)
+    misfit = next((item for item in value if not _fits_type(kind, tables.types[kind].get("bits"), item)), None)
     if misfit is not None:
         raise NotExpressibleError(f"a constant of {kind} cannot hold {format_value(misfit)}")
     return value
 
 
-def _fits(kind: str, bits: int | None, item: Any) -> bool:
+def _fits_type(kind: str, bits: int | None, item: Any) -> bool:
     if kind == "string":
         return isinstance(item, str) and not item.endswith("\0")  # numpy drops trailing zeros in transit
     if kind == "boolean":

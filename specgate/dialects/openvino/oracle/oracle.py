@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.openvino.oracle.exchange import Blob, Computed, Question
+    from specgate.dialects.openvino.oracle.exchange import Blob, ComputedOutputs, Question
     from specgate.dialects.openvino.oracle.layer import Layer
 
 __all__ = ["OpenVINOOracle"]
@@ -70,24 +70,24 @@ class OpenVINOOracle(Closing):
         self._children.update(dict.fromkeys((*_VERDICTS, "evaluate"), self._child()))
 
     def _child(self) -> Child:
-        return Child(_CHILD, "make", self.level, timeout=self.timeout)
+        return Child(_CHILD, "make_asker", self.level, timeout=self.timeout)
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
         """Return the replies by implementation for each descriptor."""
         questions: list[Question] = []
         places: list[tuple[int, str]] = []
         replies: list[dict[str, Reply]] = [{} for _ in descriptors]
-        for at, descriptor in enumerate(descriptors):
+        for index, descriptor in enumerate(descriptors):
             try:
                 layer = layer_of(descriptor, self.level)
             except NotExpressibleError as error:
-                replies[at] = dict.fromkeys(self.names, Reply("not asked", str(error)))
+                replies[index] = dict.fromkeys(self.names, Reply("not asked", str(error)))
                 continue
             questions += [(column, layer, []) for column in self.names]
-            places += [(at, column) for column in self.names]
+            places += [(index, column) for column in self.names]
         process = "cpu" if "cpu" in self.names else "factory"
-        for (at, column), answer in zip(places, self._answers(process, questions), strict=True):
-            replies[at][column] = answer if isinstance(answer, Reply) else Reply(*answer)
+        for (index, column), answer in zip(places, self._answers(process, questions), strict=True):
+            replies[index][column] = answer if isinstance(answer, Reply) else Reply(*answer)
         return replies
 
     def values(self, descriptor: Descriptor, arrays: Mapping[str, Any]) -> dict[str, Values]:
@@ -110,15 +110,15 @@ class OpenVINOOracle(Closing):
             return [dict.fromkeys(_VALUES, _not_asked_values(str(error))) for _ in sets]
         for column in _VALUES:
             blobs_by_number: dict[int, list[Blob]] = {}
-            for at, arrays in enumerate(sets):
+            for index, arrays in enumerate(sets):
                 blobs = self._blobs(descriptor, arrays, column)
                 if isinstance(blobs, str):
-                    tables[at][column] = _not_asked_values(blobs)
+                    tables[index][column] = _not_asked_values(blobs)
                 else:
-                    blobs_by_number[at] = blobs
-            computed = self._compute(column, layer, list(blobs_by_number.values()))
-            for at, result in zip(blobs_by_number, computed, strict=True):
-                tables[at][column] = _values(descriptor, result)
+                    blobs_by_number[index] = blobs
+            computed_outputs = self._compute(column, layer, list(blobs_by_number.values()))
+            for index, result in zip(blobs_by_number, computed_outputs, strict=True):
+                tables[index][column] = _values(descriptor, result)
         return tables
 
     @staticmethod
@@ -132,7 +132,7 @@ class OpenVINOOracle(Closing):
             return str(error)
         return (narrowing_reason(blobs) if column == "cpu" else "") or blobs
 
-    def _compute(self, column: str, layer: Layer, sets: list[list[Blob]]) -> list[Computed | Reply]:
+    def _compute(self, column: str, layer: Layer, sets: list[list[Blob]]) -> list[ComputedOutputs | Reply]:
         """Ask once for all sets; on failure, ask for each in a fresh subprocess."""
         if not sets:
             return []
@@ -140,7 +140,7 @@ class OpenVINOOracle(Closing):
         if answer == "timeout" and len(sets) == 1:
             return [_FAILURES[answer]]
         if not isinstance(answer, str):
-            return cast("list[Computed | Reply]", answer)
+            return cast("list[ComputedOutputs | Reply]", answer)
         return [self._ask_in_new_process(column, (column, layer, [inputs])) for inputs in sets]
 
     def _answers(self, column: str, questions: list[Question]) -> list[Any]:
@@ -176,7 +176,7 @@ def _not_asked_values(reason: str) -> Values:
     return Values(None, Reply("not asked", reason))
 
 
-def _values(descriptor: Descriptor, result: Computed | Reply) -> Values:
+def _values(descriptor: Descriptor, result: ComputedOutputs | Reply) -> Values:
     from specgate.dialects.openvino.oracle.values import arrays_of
 
     if isinstance(result, Reply) or result.outputs is None:

@@ -38,15 +38,15 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
         raise NotExpressibleError(f"{format_value(stranger)} is not an input of {spec.name}")
     blobs = []
     for info in spec.layout(descriptor.layout or descriptor.version).inputs:
-        declared, result = descriptor.fields.get(info.name), arrays.get(info.name)
+        declared_output, result = descriptor.fields.get(info.name), arrays.get(info.name)
         if info.type == "tensor[]":
-            tensors = declared or []
+            tensors = declared_output or []
             values = [None] * len(tensors) if result is None else list(result)
             if len(values) != len(tensors):
                 raise NotExpressibleError(f"{info.name} has {len(tensors)} tensors, found {len(values)} arrays")
             blobs += [_blob(info.name, tensor, value) for tensor, value in zip(tensors, values, strict=True)]
-        elif isinstance(declared, TensorDesc):
-            blobs.append(_blob(info.name, declared, result))
+        elif isinstance(declared_output, TensorDesc):
+            blobs.append(_blob(info.name, declared_output, result))
     return blobs
 
 
@@ -99,19 +99,19 @@ def narrowing_reason(blobs: Sequence[Blob]) -> str:
 
     It converts 64-bit and unsigned 32-bit integers to i32, and f64 to f32, with infinity as the largest number.
     """
-    for at, blob in enumerate(blobs):
+    for index, blob in enumerate(blobs):
         if blob.type not in {"i64", "u64", "u32", "f64"} or isinstance(blob.data, list):
             continue
         array = np.frombuffer(blob.data, np.dtype({"i64": "i8", "u64": "u8", "u32": "u4", "f64": "f8"}[blob.type]))
         if blob.type == "f64":
             with np.errstate(over="ignore", invalid="ignore"):
-                same = np.array_equal(array.astype(np.float32).astype(np.float64), array, equal_nan=True)
-            kept = same and not np.isinf(array).any()
+                is_equal = np.array_equal(array.astype(np.float32).astype(np.float64), array, equal_nan=True)
+            is_exact = is_equal and not np.isinf(array).any()
         else:
-            kept = all(_INT32[0] <= int(x) <= _INT32[1] for x in (array.min(), array.max())) if array.size else True
-        if not kept:
+            is_exact = all(_INT32[0] <= int(x) <= _INT32[1] for x in (array.min(), array.max())) if array.size else True
+        if not is_exact:
             narrow = "f32" if blob.type == "f64" else "i32"
-            return f"the CPU plugin narrows {blob.type} to {narrow}, and input {at} has values that do not fit"
+            return f"the CPU plugin narrows {blob.type} to {narrow}, and input {index} has values that do not fit"
     return ""
 
 
@@ -123,8 +123,8 @@ def arrays_of(descriptor: Descriptor, outputs: Sequence[Blob]) -> dict[str, np.n
     spec = dialect("openvino").operator(descriptor.operator)
     names: list[str] = []
     for info in spec.layout(descriptor.layout or descriptor.version).outputs:
-        many = info.type == "tensor[]"
-        names += [f"{info.name}[{i}]" for i in range(len(outputs) - len(names))] if many else [info.name]
+        is_list = info.type == "tensor[]"
+        names += [f"{info.name}[{i}]" for i in range(len(outputs) - len(names))] if is_list else [info.name]
     return {name: _array(blob) for name, blob in zip(names, outputs, strict=False)}
 
 

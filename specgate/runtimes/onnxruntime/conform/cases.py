@@ -16,9 +16,9 @@ from specgate.dialects.onnx.oracle.oracle import make_question
 from specgate.errors import Error, InputError
 from specgate.execution.types import as_array, numpy_type
 from specgate.generate.cases import cases_of
-from specgate.linting.files import read_whole
+from specgate.linting.files import read_content
 from specgate.runtimes.onnxruntime.conform.compare import is_opset_in_range
-from specgate.runtimes.onnxruntime.oracle.cpu_child import MOST_ELEMENTS
+from specgate.runtimes.onnxruntime.oracle.cpu_child import MAX_ELEMENTS
 from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.runtimes.onnxruntime.run_outcomes import run_failure, with_open_outputs
 from specgate.runtimes.onnxruntime.table_references import MODELS
@@ -37,19 +37,19 @@ __all__ = [
     "NODE",
     "Case",
     "CaseKind",
+    "breaks_rule",
     "file_cases",
     "fitting_feeds",
     "graph_cases",
     "levels",
     "node_cases",
     "one_node",
-    "unfit",
 ]  # fmt: skip
 
 #: Whether each set is tame: small values, boundary values, and small values again.
 _SETS: Final = (True, False, True)
 #: Maximum elements of an input whose values rules may read, such as sizes, axes or a depth.
-_MOST_VALUES: Final = 64
+_MAX_VALUES: Final = 64
 
 
 def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
@@ -59,30 +59,30 @@ def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
     them as inputs too.
     """
     feeds: list[Feed] = []
-    if any(tensor.known_elements > MOST_ELEMENTS for _, tensor in descriptor.tensors()):
+    if any(tensor.known_elements > MAX_ELEMENTS for _, tensor in descriptor.tensors()):
         return feeds
-    for at, tame in enumerate(_SETS):
+    for index, tame in enumerate(_SETS):
         try:
-            entries = fill(descriptor, level, Random(at), tame=tame)  # noqa: S311  # reproducible on purpose
-            feeds.append(_constants(descriptor) | _by_name(entries))
+            entries = fill(descriptor, level, Random(index), tame=tame)  # noqa: S311  # reproducible on purpose
+            feeds.append(_constants(descriptor) | _flatten_arrays(entries))
         except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # usually a descriptor that breaks a rule
             break
     return feeds
 
 
-def unfit(descriptor: Descriptor, level: str, feed: Feed, release: str) -> bool:
+def breaks_rule(descriptor: Descriptor, level: str, feed: Feed, release: str) -> bool:
     """Return whether arrays break a rule that the descriptor alone does not.
 
     Conditions of the release count as rules. Output shapes that the descriptor states are ignored.
     """
-    opened = replace(with_open_outputs(descriptor), version=level)
+    open_descriptor = replace(with_open_outputs(descriptor), version=level)
     values = {
         name: tensor._replace(value=tuple(feed[name].ravel().tolist()))
-        for name, tensor in opened.fields.items()
-        if name in feed and isinstance(tensor, TensorDesc) and feed[name].size <= _MOST_VALUES
+        for name, tensor in open_descriptor.fields.items()
+        if name in feed and isinstance(tensor, TensorDesc) and feed[name].size <= _MAX_VALUES
     }
-    known_descriptor = replace(opened, fields={**opened.fields, **values}, plain=False)
-    return bool(_broken_rules(known_descriptor, level, release) - _broken_rules(opened, level, release))
+    known_descriptor = replace(open_descriptor, fields={**open_descriptor.fields, **values}, plain=False)
+    return bool(_broken_rules(known_descriptor, level, release) - _broken_rules(open_descriptor, level, release))
 
 
 def _broken_rules(descriptor: Descriptor, level: str, release: str) -> set[str]:
@@ -91,13 +91,13 @@ def _broken_rules(descriptor: Descriptor, level: str, release: str) -> set[str]:
     return {finding.id for finding in findings}
 
 
-def _by_name(arrays: dict[str, Any]) -> dict[str, Any]:
-    named: dict[str, Any] = {}
+def _flatten_arrays(arrays: dict[str, Any]) -> dict[str, Any]:
+    cases_by_name: dict[str, Any] = {}
     for name, array in arrays.items():
-        named |= (
-            {f"{name}_{at}": element for at, element in enumerate(array)} if isinstance(array, list) else {name: array}
+        cases_by_name |= (
+            {f"{name}_{i}": element for i, element in enumerate(array)} if isinstance(array, list) else {name: array}
         )
-    return {name: array for name, array in named.items() if hasattr(array, "dtype")}
+    return {name: array for name, array in cases_by_name.items() if hasattr(array, "dtype")}
 
 
 def _constants(descriptor: Descriptor) -> dict[str, Any]:
@@ -113,10 +113,10 @@ def _constants(descriptor: Descriptor) -> dict[str, Any]:
 
 #: Oldest opset of a graph; the operators used here hardly change after it.
 _OLDEST: Final = 11
-_MOST_NODES: Final = 14
+_MAX_NODES: Final = 14
 #: Element types of a graph's tensors.
-_OWN_TYPES: Final = ("FLOAT", "FLOAT16")
-_OWN, _OPEN = "T", "N"
+_GRAPH_TYPES: Final = ("FLOAT", "FLOAT16")
+_GRAPH_TYPE, _OPEN_SIZE = "T", "N"
 _NAME: Final = re.compile(r"\b[a-z]\b(?=[,)\s])")
 #: Origin of a node's input, as ten equally likely draws: an existing value, a new graph input, or an initializer.
 _MIX: Final = ("known",) * 7 + ("input",) * 2 + ("constant",)
@@ -157,17 +157,17 @@ class _Graph:
         from onnx import helper, shape_inference
 
         tables = runtime_tables()["graphs"]
-        kind = self.random.choice(_OWN_TYPES)
-        size: int | str = self.random.choice((2, 2, _OPEN))
+        kind = self.random.choice(_GRAPH_TYPES)
+        size: int | str = self.random.choice((2, 2, _OPEN_SIZE))
         pieces = [
             piece
             for piece in tables["pieces"]
             if is_opset_in_range(str(self.opset), piece.get("opsets")) and piece.get("type", kind) == kind
         ]
-        kinds = {name: _fill_value(about, kind, size) for name, about in tables["kinds"].items()}
+        kinds = {name: _fill_value(kind_data, kind, size) for name, kind_data in tables["kinds"].items()}
         self._value("tensor", kinds, "input")
-        for _ in range(self.random.randint(3, _MOST_NODES)):
-            self._piece(self.random.choice(pieces), kinds, kind)
+        for _ in range(self.random.randint(3, _MAX_NODES)):
+            self._add_piece(self.random.choice(pieces), kinds, kind)
         results = [name for name in self.types if name not in self.used]
         outputs = [helper.make_empty_tensor_value_info(name) for name in results]
         for info in outputs:
@@ -181,14 +181,14 @@ class _Graph:
             return None
         return proto if self.nodes else None
 
-    def _piece(self, piece: Mapping[str, Any], kinds: Mapping[str, Any], own: str) -> None:
+    def _add_piece(self, piece: Mapping[str, Any], kinds: Mapping[str, Any], own_kind: str) -> None:
         """Add a node, unless it needs a kind of value that only nodes produce."""
         from onnx import parser
 
         if any(not self.values.get(kind) and kinds[kind].get("made") for kind in piece["takes"].values()):
             return
         names = {name: self._value(kind, kinds) for name, kind in piece["takes"].items()}
-        names |= {name: self._constant(_fill_value(a, own, 1)) for name, a in piece.get("constants", {}).items()}
+        names |= {name: self._constant(_fill_value(a, own_kind, 1)) for name, a in piece.get("constants", {}).items()}
         self.used |= {*names.values()}
         result = names["y"] = f"{piece['gives']}_{len(self.nodes)}"
         node = parser.parse_node(_NAME.sub(lambda match: names.get(match[0], match[0]), piece["node"]))
@@ -201,42 +201,42 @@ class _Graph:
         """Return a value of a kind, either existing or new."""
         from onnx import TensorProto, helper
 
-        about = kinds[kind]
+        kind_data = kinds[kind]
         names = self.values.setdefault(kind, [])
         way = way or self.random.choice(_MIX)
-        if names and (way == "known" or about.get("made")):
+        if names and (way == "known" or kind_data.get("made")):
             return self.random.choice(names)
-        if way == "constant" and about.get("values"):
-            name = self._constant(about)
+        if way == "constant" and kind_data.get("values"):
+            name = self._constant(kind_data)
         else:
             name = f"{kind}_in_{len(self.inputs)}"
-            number = TensorProto.DataType.Value(about["type"])
-            self.inputs.append(helper.make_tensor_value_info(name, number, about["shape"]))
+            number = TensorProto.DataType.Value(kind_data["type"])
+            self.inputs.append(helper.make_tensor_value_info(name, number, kind_data["shape"]))
         names.append(name)
         return name
 
-    def _constant(self, about: Mapping[str, Any]) -> str:
+    def _constant(self, kind_data: Mapping[str, Any]) -> str:
         from onnx import TensorProto, helper, numpy_helper
 
         name = f"constant_{len(self.constants)}"
-        dtype = helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(about["type"]))
-        count = int(np.prod(about["shape"], dtype=int))
-        array = np.array([self.random.choice(about["values"]) for _ in range(count)], dtype)
-        self.constants.append(numpy_helper.from_array(array.reshape(about["shape"]), name))
+        dtype = helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(kind_data["type"]))
+        count = int(np.prod(kind_data["shape"], dtype=int))
+        array = np.array([self.random.choice(kind_data["values"]) for _ in range(count)], dtype)
+        self.constants.append(numpy_helper.from_array(array.reshape(kind_data["shape"]), name))
         return name
 
 
-def _fill_value(about: Mapping[str, Any], kind: str, size: int | str) -> dict[str, Any]:
+def _fill_value(kind_data: Mapping[str, Any], kind: str, size: int | str) -> dict[str, Any]:
     """Return a value's description with the graph's own type and size."""
-    shape = [size if each == _OPEN else each for each in about.get("shape", ())]
-    return {**about, "type": kind if about["type"] == _OWN else about["type"], "shape": shape}
+    shape = [size if dimension == _OPEN_SIZE else dimension for dimension in kind_data.get("shape", ())]
+    return {**kind_data, "type": kind if kind_data["type"] == _GRAPH_TYPE else kind_data["type"], "shape": shape}
 
 
 CaseKind = Literal["node", "graph", "file"]
 #: The name of the tested node in a single-node model.
 NODE: Final = "node"
 #: Maximum size in bytes of a protobuf message.
-_MOST_BYTES: Final = 2**31 - 1
+_MAX_BYTES: Final = 2**31 - 1
 
 
 class Case(NamedTuple):
@@ -266,11 +266,11 @@ def node_cases(operator: str, count: int, seed: str, newest: int | None = None) 
     spec = dialect(MODELS).operator(operator)
     for level in levels(operator, newest):
         try:
-            for index, drawn in enumerate(draw_cases(spec, level, count, f"{seed}/{operator}/{level}")):
-                pair = one_node(drawn.descriptor, level, newest)
+            for index, case in enumerate(draw_cases(spec, level, count, f"{seed}/{operator}/{level}")):
+                pair = one_node(case.descriptor, level, newest)
                 if pair is not None:
                     name = f"{operator}/{level}/{index}"
-                    yield Case(name, "node", operator, pair[0], pair[1], drawn.origin, drawn.descriptor, level)
+                    yield Case(name, "node", operator, pair[0], pair[1], case.origin, case.descriptor, level)
         except InputError:  # no valid descriptor at this level
             continue
 
@@ -280,8 +280,8 @@ def levels(operator: str, newest: int | None) -> list[str]:
     texts = [case.level for case in cases_of(MODELS, operator)]
     if newest is None:
         return texts
-    below = [level for level in texts if int(level) <= newest]
-    return below + [str(newest)] * (bool(below) and str(newest) not in below)
+    supported_levels = [level for level in texts if int(level) <= newest]
+    return supported_levels + [str(newest)] * (bool(supported_levels) and str(newest) not in supported_levels)
 
 
 def one_node(descriptor: Descriptor, level: str, newest: int | None = None) -> tuple[str, bytes] | None:
@@ -307,4 +307,4 @@ def file_cases(folder: Path) -> Iterator[Case]:
         raise InputError("expected a folder with .onnx files", file=str(folder))
     for path in paths:
         name = path.relative_to(folder).as_posix()
-        yield Case(f"file/{name}", "file", "", "", read_whole(path, _MOST_BYTES, name=str(path)), str(path))
+        yield Case(f"file/{name}", "file", "", "", read_content(path, _MAX_BYTES, name=str(path)), str(path))

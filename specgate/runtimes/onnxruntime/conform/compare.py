@@ -23,10 +23,19 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
     from specgate.runtimes.release import Runtime
 
-__all__ = ["ASPECTS", "Aspect", "Compared", "Mismatch", "compare", "explaining", "is_opset_in_range", "normal"]
+__all__ = [
+    "ASPECTS",
+    "Aspect",
+    "Mismatch",
+    "PlacementComparison",
+    "compare",
+    "is_opset_in_range",
+    "matching_entry",
+    "normal_form",
+]
 
 
-def explaining(
+def matching_entry(
     result: Mismatch,
     opset: str,
     runtime: Runtime,
@@ -54,13 +63,13 @@ def explaining(
     return None
 
 
-def _is_listed(word: str, listed: Sequence[str] | None) -> bool:
-    return listed is None or word in listed
+def _is_listed(word: str, levels: Sequence[str] | None) -> bool:
+    return levels is None or word in levels
 
 
 def _is_released(release: str, entry: Mapping[str, Any]) -> bool:
-    at = release_position(release)
-    return bool(entry.get("first", at) <= at <= entry.get("last", at))
+    position = release_position(release)
+    return bool(entry.get("first", position) <= position <= entry.get("last", position))
 
 
 def is_opset_in_range(opset: str, text: str | None) -> bool:
@@ -86,18 +95,18 @@ ASPECTS: Final[dict[Aspect, str]] = {
     "fields",
 }
 #: Nodes that the runtime inserts: copies between devices, and casts around nodes without a FLOAT16 kernel.
-_ADDED: Final = ("MemcpyToHost", "MemcpyFromHost")
+_INSERTED_OPERATORS: Final = ("MemcpyToHost", "MemcpyFromHost")
 _CASTS: Final = ("InsertedPrecisionFreeCast_", "InsertedCast_")
 #: The OrtErrorCode for a node without a kernel.
 _NOT_IMPLEMENTED: Final = 9
-_MOST_WORDS: Final = 160
+_MAX_MESSAGE: Final = 160
 #: The node's inputs and outputs in an error message, before the reason.
 _SIGNATURE: Final = re.compile(r"(In Node, \(.*?, -?\d+\)) : \(.*?\) -> \(.*?\) , (?=Error)")
 #: The prefix of a run error before the reason: the node, and the source function.
-_RUNNING: Final = re.compile(
+_RUN_ERROR_PREFIX: Final = re.compile(
     r"Non-zero status code returned while running .*? Status Message: |[\w:]+ [^ ()]*\(.*?\) (?:const )?"
 )
-_VARYING: Final = re.compile(r"0x[0-9A-Fa-f]+|\d+|'[^']*'|\"[^\"]*\"")
+_MODEL_SPECIFIC: Final = re.compile(r"0x[0-9A-Fa-f]+|\d+|'[^']*'|\"[^\"]*\"")
 
 
 class Mismatch(NamedTuple):
@@ -113,7 +122,7 @@ class Mismatch(NamedTuple):
 
 
 @dataclass(slots=True)
-class Compared:
+class PlacementComparison:
     """Comparisons of one model: counts, matches, differences and omissions."""
 
     comparisons: Counter[Aspect] = field(default_factory=Counter)
@@ -121,126 +130,142 @@ class Compared:
     mismatches: list[Mismatch] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def hold(self, aspect: Aspect, operator: str, ours: str, theirs: str, *, same: bool) -> None:
+    def hold(self, aspect: Aspect, operator: str, our_answer: str, runtime_answer: str, *, is_same: bool) -> None:
         """Count one comparison."""
         self.comparisons[aspect] += 1
-        if same:
+        if is_same:
             self.same[aspect] += 1
         else:
-            self.mismatches.append(Mismatch(aspect, operator, ours, theirs))
+            self.mismatches.append(Mismatch(aspect, operator, our_answer, runtime_answer))
 
 
-def compare(answer: Answer, ours: Placement, first: str) -> Compared:
+def compare(answer: Answer, placement: Placement, first: str) -> PlacementComparison:
     """Compare a placement with an answer.
 
     first: the provider whose operators were recorded, "" for none.
     """
-    compared = Compared()
+    result = PlacementComparison()
     if answer.word in {"crashed", "timeout"}:
-        compared.left_out.append(f"the runtime's process {answer.word}")
-        return compared
+        result.left_out.append(f"the runtime's process {answer.word}")
+        return result
     fails = answer.word == "fails"
-    theirs = f"fails: {_plain(answer.error)}" if fails else "created"
-    mine = _session(ours)
-    compared.hold("session", _blamed_operator(ours, fails=fails), mine, theirs, same=(mine == "created") != fails)
-    _compare_run(compared, answer, ours)
-    without = next((node for node in ours if not node.has_kernel), None)
+    runtime_answer = f"fails: {_generic_message(answer.error)}" if fails else "created"
+    our_answer = _session(placement)
+    result.hold(
+        "session",
+        _blamed_operator(placement, answer_fails=fails),
+        our_answer,
+        runtime_answer,
+        is_same=(our_answer == "created") != fails,
+    )
+    _compare_run(result, answer, placement)
+    kernelless_node = next((node for node in placement if not node.has_kernel), None)
     if not fails or answer.code == _NOT_IMPLEMENTED:
-        operator = without.operator if without else _blamed_operator(ours, fails=fails)
-        text = "a node has none" if without else "all have one"
-        compared.hold("kernel", operator, text, theirs, same=(without is not None) == fails)
+        operator = kernelless_node.operator if kernelless_node else _blamed_operator(placement, answer_fails=fails)
+        text = "a node has none" if kernelless_node else "all have one"
+        result.hold("kernel", operator, text, runtime_answer, is_same=(kernelless_node is not None) == fails)
     if not answer.nodes:
-        compared.left_out.append("the runtime did not place any node")
-        return compared
-    _nodes(compared, [_mark_lacking(node, answer) for node in answer.nodes if not _is_added(node)], list(ours.every))
+        result.left_out.append("the runtime did not place any node")
+        return result
+    _nodes(result, [_mark_lacking(node, answer) for node in answer.nodes if not _is_added(node)], list(placement.every))
     if first:
-        _descriptors(compared, answer, [node for node in ours.every if node.provider == first])
-    return compared
+        _descriptors(result, answer, [node for node in placement.every if node.provider == first])
+    return result
 
 
-def _session(ours: Placement) -> str:
+def _session(placement: Placement) -> str:
     """Return the expected session outcome, ignoring failures at run time."""
     reasons = [
-        *ours.refusals,
-        *(node.created_by for node in ours.every if node.creation == "fails" and not node.at_run),
+        *placement.refusals,
+        *(node.created_by for node in placement.every if node.creation == "fails" and not node.at_run),
     ]
     if reasons:
-        return f"fails: {_plain(reasons[0])}"
-    return "fails" if any(node.provider is None for node in ours.every) else "created"
+        return f"fails: {_generic_message(reasons[0])}"
+    return "fails" if any(node.provider is None for node in placement.every) else "created"
 
 
-def _compare_run(compared: Compared, answer: Answer, ours: Placement) -> None:
+def _compare_run(comparison: PlacementComparison, answer: Answer, placement: Placement) -> None:
     """Compare the expected outcome of the first run with the actual one."""
     if not answer.run or answer.word != "created":
         return
     if answer.run.startswith(NOT_RUN) or answer.run == "timeout":
-        compared.left_out.append("the session was not run" if answer.run != "timeout" else "the first run timed out")
+        comparison.left_out.append("the session was not run" if answer.run != "timeout" else "the first run timed out")
         return
-    failing = next((node for node in ours.every if node.at_run), None)
-    ran = answer.run == "ran"
-    mine = "runs" if failing is None else _plain(failing.created_by)
-    theirs = "runs" if ran else f"fails: {_plain(_RUNNING.sub('', answer.run))}"
-    nodes = list(ours)
-    operator = failing.operator if failing else nodes[0].operator if len(nodes) == 1 else ""
-    compared.hold("run", operator, mine, theirs, same=ran == (failing is None))
+    failing_node = next((node for node in placement.every if node.at_run), None)
+    did_run = answer.run == "ran"
+    our_answer = "runs" if failing_node is None else _generic_message(failing_node.created_by)
+    runtime_answer = "runs" if did_run else f"fails: {_generic_message(_RUN_ERROR_PREFIX.sub('', answer.run))}"
+    nodes = list(placement)
+    operator = failing_node.operator if failing_node else nodes[0].operator if len(nodes) == 1 else ""
+    comparison.hold("run", operator, our_answer, runtime_answer, is_same=did_run == (failing_node is None))
 
 
-def _blamed_operator(ours: Placement, *, fails: bool) -> str:
+def _blamed_operator(placement: Placement, *, answer_fails: bool) -> str:
     """Return the operator to report for a session.
 
     It is the operator of the only node, or of the first node expected to fail.
     """
-    nodes = list(ours)
-    failing = [node for node in nodes if node.creation == "fails"]
-    return nodes[0].operator if len(nodes) == 1 else failing[0].operator if failing and not fails else ""
+    nodes = list(placement)
+    failing_nodes = [node for node in nodes if node.creation == "fails"]
+    return (
+        nodes[0].operator
+        if len(nodes) == 1
+        else failing_nodes[0].operator
+        if failing_nodes and not answer_fails
+        else ""
+    )
 
 
-def _plain(text: str) -> str:
+def _generic_message(text: str) -> str:
     """Return a message without model-specific parts, to group equal messages."""
-    return _VARYING.sub("N", _SIGNATURE.sub(r"\1 ", text))[:_MOST_WORDS]
+    return _MODEL_SPECIFIC.sub("N", _SIGNATURE.sub(r"\1 ", text))[:_MAX_MESSAGE]
 
 
-def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode]) -> None:
+def _nodes(comparison: PlacementComparison, placed_nodes: Sequence[Placed], our_nodes: Sequence[PlacedNode]) -> None:
     """Compare the providers of nodes.
 
     Nodes with unique names are matched by name, the others by operator. A call that only one side inlined counts as one
     node.
     """
-    kept = {(node.name, node.provider): node.op_type for node in theirs if node.name}
-    calls = {node.function: _bare(node.function, "/") for node in ours if node.function}
+    types_by_placement = {(node.name, node.provider): node.op_type for node in placed_nodes if node.name}
+    calls = {node.function: _bare(node.function, "/") for node in our_nodes if node.function}
     for call, name in calls.items():
-        provider, kind = next(((p, kind) for (n, p), kind in kept.items() if n == name), ("", ""))
-        if provider and not any(_bare(node.node, "/") == name for node in ours):
-            compared.hold("node", kind, "a function, replaced by its body", provider, same=False)
-            ours = [node for node in ours if node.function != call]
-            theirs = [node for node in theirs if node.name != name]
-    names = {node.name for node in theirs}
-    mine = [(_node_name(node.node, names), _bare(node.operator, "."), node) for node in ours]
-    named = Counter((name, kind) for name, kind, _ in mine)
-    counts = Counter((node.name, node.op_type) for node in theirs)
-    providers = {(node.name, node.op_type): node.provider for node in theirs}
+        provider, kind = next(((p, kind) for (n, p), kind in types_by_placement.items() if n == name), ("", ""))
+        if provider and not any(_bare(node.node, "/") == name for node in our_nodes):
+            comparison.hold("node", kind, "a function, replaced by its body", provider, is_same=False)
+            our_nodes = [node for node in our_nodes if node.function != call]
+            placed_nodes = [node for node in placed_nodes if node.name != name]
+    names = {node.name for node in placed_nodes}
+    our_rows = [(_node_name(node.node, names), _bare(node.operator, "."), node) for node in our_nodes]
+    row_counts = Counter((name, kind) for name, kind, _ in our_rows)
+    counts = Counter((node.name, node.op_type) for node in placed_nodes)
+    providers = {(node.name, node.op_type): node.provider for node in placed_nodes}
     left: list[tuple[str, PlacedNode]] = []
-    for name, kind, node in mine:
-        if named[name, kind] == counts[name, kind] == 1:
+    for name, kind, node in our_rows:
+        if row_counts[name, kind] == counts[name, kind] == 1:
             text = providers[name, kind]
-            compared.hold("node", node.operator, _provider(node), text, same=text.partition(",")[0] == node.provider)
+            comparison.hold(
+                "node", node.operator, _provider(node), text, is_same=text.partition(",")[0] == node.provider
+            )
         else:
             left.append((kind, node))
-    rest = Counter((n.op_type, n.provider) for n in theirs if named[n.name, n.op_type] * counts[n.name, n.op_type] != 1)
+    rest = Counter(
+        (n.op_type, n.provider) for n in placed_nodes if row_counts[n.name, n.op_type] * counts[n.name, n.op_type] != 1
+    )
     for kind, node in left:
         similar = next(
             (k for k, n in rest.items() if n and k[0] == kind and k[1].partition(",")[0] == node.provider), None
         )
         if similar is not None:
             rest[similar] -= 1
-            compared.hold("node", node.operator, "", "", same=True)
+            comparison.hold("node", node.operator, "", "", is_same=True)
         else:
             other = next((provider for (k, provider), count in rest.items() if k == kind and count), "no such node")
             rest[kind, other] -= 1
-            compared.hold("node", node.operator, _provider(node), other, same=False)
+            comparison.hold("node", node.operator, _provider(node), other, is_same=False)
     for (kind, provider), count in rest.items():
         for _ in range(count):
-            compared.hold("node", kind, "no such node", provider, same=False)
+            comparison.hold("node", kind, "no such node", provider, is_same=False)
 
 
 def _mark_lacking(node: Placed, answer: Answer) -> Placed:
@@ -263,7 +288,7 @@ def _node_name(path: str, names: Collection[str]) -> str:
     The longest matching name wins.
     """
     parts = path.split("/")
-    ends = ("/".join(parts[at:]) for at in range(1, len(parts)))
+    ends = ("/".join(parts[index:]) for index in range(1, len(parts)))
     return next((end for end in ends if end in names), parts[-1])
 
 
@@ -272,81 +297,85 @@ def _bare(name: str, mark: str) -> str:
 
 
 def _is_added(node: Placed) -> bool:
-    return node.op_type in _ADDED or node.name.startswith(_CASTS)
+    return node.op_type in _INSERTED_OPERATORS or node.name.startswith(_CASTS)
 
 
-def _descriptors(compared: Compared, answer: Answer, nodes: Sequence[PlacedNode]) -> None:
+def _descriptors(comparison: PlacementComparison, answer: Answer, nodes: Sequence[PlacedNode]) -> None:
     """Compare the DirectML operators created with the session.
 
     If the last operator was rejected, only it and the operators before it are compared.
     """
-    refused = bool(answer.operators) and answer.operators[-1].hresult != 0
-    if answer.word != "created" and not (refused and len(nodes) == 1):
+    is_refused = bool(answer.operators) and answer.operators[-1].hresult != 0
+    if answer.word != "created" and not (is_refused and len(nodes) == 1):
         return
-    early = [node for node in nodes if node.creation == "created" or (refused and node.creation == "fails")]
-    unknown = next((node for node in early if node.lowered is None), None)
+    created_nodes = [node for node in nodes if node.creation == "created" or (is_refused and node.creation == "fails")]
+    unknown = next((node for node in created_nodes if node.lowered is None), None)
     if unknown is not None or any(node.creation == "unknown" for node in nodes):
-        compared.left_out.append("the operators of a node are unknown")
+        comparison.left_out.append("the operators of a node are unknown")
         return
-    truth = [normal(operator.descriptor) for operator in answer.operators if not operator.deferred]
-    ours = [(node, normal(write_dict(operator))) for node in early for operator in node.lowered or ()]
-    if refused:
-        ours = ours[: len(truth)]
+    truth = [normal_form(operator.descriptor) for operator in answer.operators if not operator.deferred]
+    our_operators = [
+        (node, normal_form(write_dict(operator))) for node in created_nodes for operator in node.lowered or ()
+    ]
+    if is_refused:
+        our_operators = our_operators[: len(truth)]
     if len(nodes) > 1:
-        _many(compared, ours, truth)
-    elif truth or ours:
-        descriptors = [operator for _, operator in ours]
+        _compare_operators(comparison, our_operators, truth)
+    elif truth or our_operators:
+        descriptors = [operator for _, operator in our_operators]
         texts = _difference(descriptors, truth)
-        compared.hold("descriptor", nodes[0].operator if nodes else "", *texts, same=descriptors == truth)
+        comparison.hold("descriptor", nodes[0].operator if nodes else "", *texts, is_same=descriptors == truth)
 
 
-def _many(compared: Compared, ours: Sequence[tuple[PlacedNode, Any]], truth: Sequence[Any]) -> None:
+def _compare_operators(
+    comparison: PlacementComparison, our_operators: Sequence[tuple[PlacedNode, Any]], truth: Sequence[Any]
+) -> None:
     """Compare the operators of several nodes, in any order."""
     waiting = Counter(map(_key, truth))
     left = []
-    for node, placed in ours:
-        if waiting[_key(placed)] > 0:
-            waiting[_key(placed)] -= 1
-            compared.hold("descriptor", node.operator, "", "", same=True)
+    for node, operator in our_operators:
+        if waiting[_key(operator)] > 0:
+            waiting[_key(operator)] -= 1
+            comparison.hold("descriptor", node.operator, "", "", is_same=True)
         else:
-            left.append((node, placed))
-    more = [json.loads(key) for key in waiting.elements()]
-    for node, placed in left:
-        other = next((each for each in more if each["type"] == placed["type"]), None)
+            left.append((node, operator))
+    remaining_operators = [json.loads(key) for key in waiting.elements()]
+    for node, operator in left:
+        other = next((candidate for candidate in remaining_operators if candidate["type"] == operator["type"]), None)
         if other is not None:
-            more.remove(other)
-        compared.hold("descriptor", node.operator, *_difference([placed], [other] if other else []), same=False)
-    for each in more:
-        compared.hold("descriptor", "", "no such operator", each["type"], same=False)
+            remaining_operators.remove(other)
+        comparison.hold("descriptor", node.operator, *_difference([operator], [other] if other else []), is_same=False)
+    for remaining in remaining_operators:
+        comparison.hold("descriptor", "", "no such operator", remaining["type"], is_same=False)
 
 
 def _key(descriptor: Any) -> str:
     return json.dumps(descriptor, sort_keys=True)
 
 
-def _difference(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str]:
+def _difference(our_operators: Sequence[Any], runtime_operators: Sequence[Any]) -> tuple[str, str]:
     """Return the first operators in which two lists differ, per side."""
-    kinds = [[each["type"] for each in side] for side in (ours, theirs)]
+    kinds = [[operator["type"] for operator in side] for side in (our_operators, runtime_operators)]
     if kinds[0] != kinds[1]:
         return tuple(" + ".join(side) or "no operator" for side in kinds)  # type: ignore[return-value]
-    for mine, other in zip(ours, theirs, strict=True):
-        for name, mine_value, two in _members(mine["desc"], other["desc"]):
+    for our_operator, other in zip(our_operators, runtime_operators, strict=True):
+        for name, mine_value, two in _members(our_operator["desc"], other["desc"]):
             if mine_value != two:
-                return f"another {mine['type']}.{name}", ""
+                return f"another {our_operator['type']}.{name}", ""
     return "", ""
 
 
-def _members(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _members(our_members: Mapping[str, Any], runtime_members: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield the fields of two descriptors, with separate fields of tensors."""
-    for name in {**ours, **theirs}:
-        first, second = ours.get(name), theirs.get(name)
+    for name in {**our_members, **runtime_members}:
+        first, second = our_members.get(name), runtime_members.get(name)
         if isinstance(first, dict) and isinstance(second, dict):
             yield from ((f"{name}.{inner}", a, b) for inner, a, b in _members(first, second))
         else:
             yield name, first, second
 
 
-def normal(value: Any) -> Any:
+def normal_form(value: Any) -> Any:
     """Return a descriptor in a normal form for comparison.
 
     Strides of packed tensors, null fields and empty arrays are omitted. Floats are rounded to 32 bits.
@@ -354,22 +383,22 @@ def normal(value: Any) -> Any:
     if isinstance(value, dict) and "DataType" in value:
         return _normal_tensor(value)
     if isinstance(value, dict):
-        return {name: normal(each) for name, each in value.items() if each not in (None, [])}
+        return {name: normal_form(item) for name, item in value.items() if item not in (None, [])}
     if isinstance(value, list):
-        return [normal(each) for each in value]
+        return [normal_form(item) for item in value]
     if isinstance(value, float):
         return struct.unpack("<f", struct.pack("<f", value))[0]
     return value
 
 
 def _normal_tensor(tensor: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {"DataType": tensor["DataType"], "Sizes": list(tensor["Sizes"])}
+    kept_members = {"DataType": tensor["DataType"], "Sizes": list(tensor["Sizes"])}
     packed: list[int] = []
     step = 1
-    for size in reversed(kept["Sizes"]):
+    for size in reversed(kept_members["Sizes"]):
         packed.insert(0, step)
         step *= size
     strides = tensor.get("Strides")
     if strides is not None and list(strides) != packed:
-        kept["Strides"] = list(strides)
-    return kept | {name: tensor[name] for name in ("Flags",) if tensor.get(name)}
+        kept_members["Strides"] = list(strides)
+    return kept_members | {name: tensor[name] for name in ("Flags",) if tensor.get(name)}

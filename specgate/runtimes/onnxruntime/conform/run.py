@@ -15,8 +15,8 @@ from specgate.errors import InputError
 from specgate.files import write_bytes
 from specgate.linting.input_source import InputSource
 from specgate.linting.settings import LintSettings
-from specgate.runtimes.onnxruntime.conform.cases import file_cases, fitting_feeds, graph_cases, node_cases, unfit
-from specgate.runtimes.onnxruntime.conform.compare import ASPECTS, Compared, compare, explaining
+from specgate.runtimes.onnxruntime.conform.cases import breaks_rule, file_cases, fitting_feeds, graph_cases, node_cases
+from specgate.runtimes.onnxruntime.conform.compare import ASPECTS, PlacementComparison, compare, matching_entry
 from specgate.runtimes.onnxruntime.oracle.cpu import CPU_PACKAGE, CpuPlacementOracle
 from specgate.runtimes.onnxruntime.oracle.install import PACKAGE
 from specgate.runtimes.onnxruntime.oracle.oracle import NOT_RUN, PlacementOracle
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "SCHEMA", "Difference", "Plan", "Result", "RuntimeOracle", "Tally", "run"]
 
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_UNSAFE_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class Plan:
         words = [f"{r}@{level}" for r in self.releases for level in self.levels] if self.levels else self.releases
         return tuple(f"{self.package}:{word}" for word in words)
 
-    def command(self, keep: str = "") -> str:
+    def command(self, save_path: str = "") -> str:
         """Return the command line that repeats the campaign.
 
-        keep: a folder to which it also writes the tested models.
+        save_path: a folder to which it also writes the tested models.
         """
         words = ["specgate", "conform", self.package, "--release", ",".join(self.releases)]
         words += ["--level", ",".join(self.levels)] if self.levels else []
@@ -81,13 +81,13 @@ class Plan:
         words += ["--models", shlex.quote(str(self.models))] if self.models is not None else []
         words += ["--seed", str(self.seed)]
         words += ["--case", shlex.quote(self.case)] if self.case else []
-        return " ".join([*words, *(["--keep", keep] if keep else [])])
+        return " ".join([*words, *(["--keep", save_path] if save_path else [])])
 
     def keep_model(self, case: Case) -> None:
         """Write a model to the `keep` folder."""
         if self.keep is not None:
             self.keep.mkdir(parents=True, exist_ok=True)
-            write_bytes(self.keep / f"{_UNSAFE.sub('-', case.id.removesuffix('.onnx'))}.onnx", case.model)
+            write_bytes(self.keep / f"{_UNSAFE_CHARACTERS.sub('-', case.id.removesuffix('.onnx'))}.onnx", case.model)
 
 
 SCHEMA: Final = "specgate-placement-campaign/1"
@@ -156,7 +156,7 @@ class Result:
     @property
     def unexplained(self) -> int:
         """Number of differences without an observed entry."""
-        return sum(each.count for each in self.differences if not each.recorded)
+        return sum(difference.count for difference in self.differences if not difference.recorded)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -166,9 +166,15 @@ class Result:
         """Yield totals per kind and aspect, for one target or all."""
         for kind in KINDS:
             for aspect in ASPECTS:
-                of = [t for t in self.tallies if (t.kind, t.aspect) == (kind, aspect) and target in {None, t.target}]
-                if of:
-                    counts = (sum(t.comparisons for t in of), sum(t.same for t in of), sum(t.explained for t in of))
+                matching_tallies = [
+                    t for t in self.tallies if (t.kind, t.aspect) == (kind, aspect) and target in {None, t.target}
+                ]
+                if matching_tallies:
+                    counts = (
+                        sum(t.comparisons for t in matching_tallies),
+                        sum(t.same for t in matching_tallies),
+                        sum(t.explained for t in matching_tallies),
+                    )
                     yield Tally(target or "", kind, aspect, *counts)
 
 
@@ -213,33 +219,33 @@ class _Counts:
 
 
 def run(
-    plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Target], RuntimeOracle] | None = None
+    plan: Plan, progress: Progress = lambda *_: None, open_oracle: Callable[[Target], RuntimeOracle] | None = None
 ) -> Result:
     """Return the result of a campaign.
 
-    progress: called with finished cases, all cases, and the current item. opened: opens a target, by default an
+    progress: called with finished cases, all cases, and the current item. open_oracle: opens a target, by default an
     installed build.
     Raises InputError for an unknown operator or release, and if a build is not installed.
     """
-    began = time.monotonic()
-    until = began + plan.seconds if plan.seconds is not None else float("inf")
+    start_time = time.monotonic()
+    deadline = start_time + plan.seconds if plan.seconds is not None else float("inf")
     counts, versions = _Counts(), {}
     for position, word in enumerate(plan.targets):
         target = parse_target(word)
-        with closing((opened or _oracle)(target)) as oracle:
+        with closing((open_oracle or _oracle)(target)) as oracle:
             versions[str(target)] = dict(oracle.versions)
-            pieces = _pieces(plan, target)
-            for done, (name, cases) in enumerate(pieces, position * len(pieces)):
-                progress(done, len(plan.targets) * len(pieces), f"{target} {name}")
-                if time.monotonic() > until:
+            pieces = _item_names(plan, target)
+            for done_count, (name, cases) in enumerate(pieces, position * len(pieces)):
+                progress(done_count, len(plan.targets) * len(pieces), f"{target} {name}")
+                if time.monotonic() > deadline:
                     counts.capped = True
                     break
-                _piece(plan, target, oracle, cases, counts, until)
+                _run_item(plan, target, oracle, cases, counts, deadline)
     return Result(
         package=plan.package,
         command=plan.command(),
         seed=plan.seed,
-        seconds=round(time.monotonic() - began, 1),
+        seconds=round(time.monotonic() - start_time, 1),
         capped=counts.capped,
         versions=versions,
         models=dict(counts.models),
@@ -261,23 +267,23 @@ def _oracle(target: Target) -> RuntimeOracle:
     return PlacementOracle(runtime.release, level=level or None, timeout=_TIMEOUT)
 
 
-def _piece(
-    plan: Plan, target: Target, oracle: RuntimeOracle, cases: Iterator[Case], counts: _Counts, until: float
+def _run_item(
+    plan: Plan, target: Target, oracle: RuntimeOracle, cases: Iterator[Case], counts: _Counts, deadline: float
 ) -> None:
     """Run the cases of one item on a target until the time limit."""
     batch: list[Case] = []
     for case in cases:
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             counts.capped = True
             break
         batch.append(case)
         if len(batch) >= _BATCH or case.kind == "file":
-            _judge(plan, target, oracle, batch, counts)
+            _judge_batch(plan, target, oracle, batch, counts)
             batch.clear()
-    _judge(plan, target, oracle, batch, counts)
+    _judge_batch(plan, target, oracle, batch, counts)
 
 
-def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
+def _item_names(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
     """Return the items to test by name: operators, then graphs, then files."""
     tables = dialect(MODELS)
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
@@ -292,14 +298,14 @@ def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
     return pairs
 
 
-def _judge(plan: Plan, target: Target, oracle: RuntimeOracle, batch: Sequence[Case], counts: _Counts) -> None:
+def _judge_batch(plan: Plan, target: Target, oracle: RuntimeOracle, batch: Sequence[Case], counts: _Counts) -> None:
     cases = [case for case in batch if plan.case in {None, case.id}]
     for case, first in zip(cases, oracle.ask([case.model for case in cases]), strict=True):
         answer = _ask_with_inputs(target, oracle, case, first)
         counts.models[case.kind] += 1
-        compared = _compare_case(target, case, answer)
-        counts.left_out.update(compared.left_out)
-        _count(target, case, compared, counts)
+        comparison = _compare_case(target, case, answer)
+        counts.left_out.update(comparison.left_out)
+        _count(target, case, comparison, counts)
         if plan.keep is not None:
             plan.keep_model(case)
 
@@ -315,36 +321,36 @@ def _ask_with_inputs(target: Target, oracle: RuntimeOracle, case: Case, answer: 
     feeds = fitting_feeds(case.descriptor, case.level)
     if not feeds:
         return answer
-    fed = oracle.ask([case.model], [feeds])[0]
+    fed_answer = oracle.ask([case.model], [feeds])[0]
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     release = target.runtime.release
-    failed = fed.run not in {"ran", "crashed", "timeout"}
-    if failed and all(unfit(case.descriptor, case.level, feed, release) for feed in feeds):
-        return replace(fed, run=f"{NOT_RUN}: no suitable values")  # an input may still have such values
-    return fed
+    failed = fed_answer.run not in {"ran", "crashed", "timeout"}
+    if failed and all(breaks_rule(case.descriptor, case.level, feed, release) for feed in feeds):
+        return replace(fed_answer, run=f"{NOT_RUN}: no suitable values")  # an input may still have such values
+    return fed_answer
 
 
-def _compare_case(target: Target, case: Case, answer: Answer) -> Compared:
+def _compare_case(target: Target, case: Case, answer: Answer) -> PlacementComparison:
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     result = case.drawn if case.kind == "file" else InputSource(case.model, MODELS, case.id)
     try:
-        ours = place_model(result, target, None, LintSettings())
+        placement = place_model(result, target, None, LintSettings())
     except Exception as error:  # noqa: BLE001  # any exception is a finding of the campaign
-        compared = Compared()
-        compared.hold("answer", case.operator, repr(error)[:200], "an answer", same=False)
-        return compared
+        comparison = PlacementComparison()
+        comparison.hold("answer", case.operator, repr(error)[:200], "an answer", is_same=False)
+        return comparison
     first = target.runtime.providers[0]
-    return compare(answer, ours, first if target.runtime.below else "")
+    return compare(answer, placement, first if target.runtime.below else "")
 
 
-def _count(target: Target, case: Case, compared: Compared, counts: _Counts) -> None:
+def _count(target: Target, case: Case, comparison: PlacementComparison, counts: _Counts) -> None:
     assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     word = str(target)
-    for aspect, number in compared.comparisons.items():
+    for aspect, number in comparison.comparisons.items():
         counts.comparisons[word, case.kind, aspect] += number
-        counts.same[word, case.kind, aspect] += compared.same[aspect]
-    for result in compared.mismatches:
-        entry = explaining(result, case.opset, target.runtime, model=case.operator)
+        counts.same[word, case.kind, aspect] += comparison.same[aspect]
+    for result in comparison.mismatches:
+        entry = matching_entry(result, case.opset, target.runtime, model=case.operator)
         counts.explained[word, case.kind, result.aspect] += entry is not None
         key = (result, entry["name"] if entry else "")
         class_ = counts.classes.setdefault(key, _Class(case, word, entry=dict(entry) if entry else None))
@@ -373,7 +379,7 @@ def _differences(plan: Plan, counts: _Counts) -> list[Difference]:
                 case=case.id,
                 size=len(case.model),
                 node=write_dict(case.descriptor) if case.descriptor is not None else None,
-                command=_only(plan, class_).command(keep="DIR"),
+                command=_single_class_plan(plan, class_).command(save_path="DIR"),
             )
         )
     order = list(ASPECTS)
@@ -382,7 +388,7 @@ def _differences(plan: Plan, counts: _Counts) -> list[Difference]:
     )
 
 
-def _only(plan: Plan, class_: _Class) -> Plan:
+def _single_class_plan(plan: Plan, class_: _Class) -> Plan:
     """Return a plan with only the smallest model of a class."""
     case = class_.smallest
     return replace(

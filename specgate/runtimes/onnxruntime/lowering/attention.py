@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
     broadcast_tensor,
@@ -13,7 +13,7 @@ from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     number,
     operator,
     optional_tensor,
-    plain,
+    provider_tensor,
     sizes_of,
     tensor_of,
 )
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["as_is", "grouped_attention", "heads_of", "lower_attention", "multihead_attention"]
+__all__ = ["grouped_attention", "heads_of", "lower_attention", "multihead_attention", "without_leading_ones"]
 
 
-def as_is(state: State, name: str) -> TensorDesc | None:
+def without_leading_ones(state: State, name: str) -> TensorDesc | None:
     """Return a tensor of the node without leading ones, None if omitted."""
     tensor = optional_tensor(state, name)
-    return None if tensor is None else plain(state, tensor, least=1)
+    return None if tensor is None else provider_tensor(state, tensor, least=1)
 
 
 def _mask_fields(state: State, batch: int, queries: int, keys: int, past: int) -> dict[str, Any]:
@@ -47,11 +47,13 @@ def _mask_fields(state: State, batch: int, queries: int, keys: int, past: int) -
             return {"MaskTensor": bare(word, (1, batch)), "MaskType": "KEY_SEQUENCE_LENGTH"}
         if sizes == (3 * batch + 2,):
             return {"MaskTensor": bare(word, sizes), "MaskType": "KEY_QUERY_SEQUENCE_LENGTH_START_END"}
-        raise Refused("mask-size", "a 1-D mask must have batch_size or 3 * batch_size + 2 elements")
+        raise ProviderRefusal("mask-size", "a 1-D mask must have batch_size or 3 * batch_size + 2 elements")
     total = keys + past
     expected_numbers = {2: (batch, keys), 3: (batch, queries, total), 4: (batch, heads, queries, total)}.get(len(sizes))
     if sizes != expected_numbers:
-        raise Refused("mask-size", "a mask must have one number per key, per query and key, or per head, query and key")
+        raise ProviderRefusal(
+            "mask-size", "a mask must have one number per key, per query and key, or per head, query and key"
+        )
     numbers = {2: (batch, 1, 1, keys), 3: (batch, 1, queries, total)}.get(len(sizes), sizes)
     return {"MaskTensor": broadcast_tensor(word, (batch, heads, queries, sizes[-1]), numbers), "MaskType": "BOOLEAN"}
 
@@ -60,7 +62,7 @@ def heads_of(state: State) -> int:
     """Return the number of heads; raise Refused if it is missing."""
     heads = number(state, "num_heads")
     if heads < 1:
-        raise Refused("heads", "num_heads must be above 0")
+        raise ProviderRefusal("heads", "num_heads must be above 0")
     return heads
 
 
@@ -71,7 +73,7 @@ def lower_attention(state: State, head: int, **fields: Any) -> Descriptor:
     """
     scale = state.get("scale")
     entries = {
-        "OutputTensor": as_is(state, "output"),
+        "OutputTensor": without_leading_ones(state, "output"),
         "Scale": float(scale) if scale else 1.0 / sqrt(head),
         "MaskFilterValue": float(state.get("mask_filter_value")),
         "HeadCount": heads_of(state),
@@ -84,21 +86,21 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
     query = tensor_of(state, "query")
     sizes = sizes_of(query)
     if len(sizes) not in {3, 5}:
-        raise Refused("input-rank", "the query must have three dimensions, or five if it is packed")
-    fields: dict[str, Any] = {"BiasTensor": as_is(state, "bias")}
+        raise ProviderRefusal("input-rank", "the query must have three dimensions, or five if it is packed")
+    fields: dict[str, Any] = {"BiasTensor": without_leading_ones(state, "bias")}
     if len(sizes) == 5:
-        fields["StackedQueryKeyValueTensor"] = as_is(state, "query")
+        fields["StackedQueryKeyValueTensor"] = without_leading_ones(state, "query")
         head = sizes[4]
     else:
-        fields |= {"QueryTensor": as_is(state, "query"), **_keys(state)}
+        fields |= {"QueryTensor": without_leading_ones(state, "query"), **_keys(state)}
         head = sizes[-1] // heads_of(state)
     fields |= _mask_fields(state, sizes[0], sizes[1], *_lengths(state, sizes[1]))
-    fields["RelativePositionBiasTensor"] = as_is(state, "attention_bias")
+    fields["RelativePositionBiasTensor"] = without_leading_ones(state, "attention_bias")
     for name, field in (("past_key", "PastKeyTensor"), ("past_value", "PastValueTensor")):
         if optional_tensor(state, name) is not None:
-            fields[field] = as_is(state, name)
-    fields["OutputPresentKeyTensor"] = as_is(state, "present_key")
-    fields["OutputPresentValueTensor"] = as_is(state, "present_value")
+            fields[field] = without_leading_ones(state, name)
+    fields["OutputPresentKeyTensor"] = without_leading_ones(state, "present_key")
+    fields["OutputPresentValueTensor"] = without_leading_ones(state, "present_value")
     yield lower_attention(state, head, **fields)
 
 
@@ -120,10 +122,16 @@ def _keys(state: State) -> dict[str, Any]:
     if key is None:
         return {}
     if len(sizes_of(key)) == 5:
-        return {"StackedKeyValueTensor": as_is(state, "key")}
+        return {"StackedKeyValueTensor": without_leading_ones(state, "key")}
     if len(sizes_of(key)) == 4:
-        return {"PastKeyTensor": as_is(state, "key"), "PastValueTensor": as_is(state, "value")}
-    return {"KeyTensor": as_is(state, "key"), "ValueTensor": None if value is None else as_is(state, "value")}
+        return {
+            "PastKeyTensor": without_leading_ones(state, "key"),
+            "PastValueTensor": without_leading_ones(state, "value"),
+        }
+    return {
+        "KeyTensor": without_leading_ones(state, "key"),
+        "ValueTensor": None if value is None else without_leading_ones(state, "value"),
+    }
 
 
 def grouped_attention(state: State) -> Iterator[Descriptor]:
@@ -135,11 +143,11 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
     batch, length, width = sizes_of(tensor_of(state, "query"))
     heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")
     past, total = optional_tensor(state, "past_key"), constant(state, "total_sequence_length") or (0,)
-    most = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
-    present = (batch, groups, most, sizes_of(tensor_of(state, "key"))[2] // groups)
+    max_length = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
+    present = (batch, groups, max_length, sizes_of(tensor_of(state, "key"))[2] // groups)
     word = state.dml_type(tensor_of(state, "query"))
     scale = state.get("scale")
-    read = {f"{name.title()}Tensor": sizes_of(tensor_of(state, name)) for name in ("query", "key", "value")}
+    input_sizes = {f"{name.title()}Tensor": sizes_of(tensor_of(state, name)) for name in ("query", "key", "value")}
     numbers_by_name = {
         "OutputTensor": (batch, length, width),
         "OutputPresentKeyTensor": present,
@@ -148,7 +156,7 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
     starts = bare("INT32", (batch,))
     yield operator(
         "MULTIHEAD_ATTENTION1",
-        **{name: bare("FLOAT32", sizes) for name, sizes in (read | numbers_by_name).items()},
+        **{name: bare("FLOAT32", sizes) for name, sizes in (input_sizes | numbers_by_name).items()},
         PastSequenceLengthsTensor=starts,
         Scale=_root_scale(width // heads) if scale is None else float(scale),
         MaskFilterValue=-10000.0,
@@ -157,7 +165,7 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
         MaskType="NONE",
     )
     if word != "FLOAT32":
-        for sizes in read.values():
+        for sizes in input_sizes.values():
             yield operator("CAST", InputTensor=bare(word, sizes), OutputTensor=bare("FLOAT32", sizes))
         for sizes in numbers_by_name.values():
             yield operator("CAST", InputTensor=bare("FLOAT32", sizes), OutputTensor=bare(word, sizes))

@@ -50,7 +50,7 @@ def build_lowering(folder: Path) -> dict[str, Any]:
                 )
                 continue
             try:
-                tables["operators"][operator] = entry = _of_operator(operator, _merge_shared(content, general))
+                tables["operators"][operator] = entry = _operator_entry(operator, _merge_shared(content, general))
                 make_table(operator, entry, general)
             except FormError as error:
                 problems.append(format_problem(str(path), lines, error.path, f"{operator}: {error}"))
@@ -60,11 +60,11 @@ def build_lowering(folder: Path) -> dict[str, Any]:
 
 
 def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
-    for ours, theirs in general.get("types", {}).items():
-        if ours not in dialect("onnx").types:
-            yield ("types", ours), "unknown type of ONNX"
-        if theirs not in dialect("directml").types:
-            yield ("types", ours), f"unknown type of DirectML {theirs!r:.40}"
+    for vendor_name, type_name in general.get("types", {}).items():
+        if vendor_name not in dialect("onnx").types:
+            yield ("types", vendor_name), "unknown type of ONNX"
+        if type_name not in dialect("directml").types:
+            yield ("types", vendor_name), f"unknown type of DirectML {type_name!r:.40}"
 
 
 def _merge_shared(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,10 +73,10 @@ def _merge_shared(content: Mapping[str, Any], general: Mapping[str, Any]) -> dic
     Raises FormError for an unknown shared part.
     """
     merged: dict[str, dict[str, Any]] = {"define": {}, "lists": {}, "refuses": {}}
-    for at, name in enumerate(content.get("use", ())):
+    for index, name in enumerate(content.get("use", ())):
         shared = general.get("shared", {}).get(name)
         if shared is None:
-            raise FormError(f"{_GENERAL} shares no {name!r:.60}", "use", at)
+            raise FormError(f"{_GENERAL} shares no {name!r:.60}", "use", index)
         for key, part in merged.items():
             part.update(shared.get(key, {}))
     entries = dict(content)
@@ -89,7 +89,7 @@ def _merge_shared(content: Mapping[str, Any], general: Mapping[str, Any]) -> dic
 def _hold_releases(content: Mapping[str, Any]) -> None:
     """Raise FormError for a range of unknown releases."""
     order = list(runtime_tables()["releases"])
-    entries = [(("rows", at), row) for at, row in enumerate(content["rows"])]
+    entries = [(("rows", index), row) for index, row in enumerate(content["rows"])]
     for key in ("refuses", "warns"):
         for name, result in content.get(key, {}).items():
             entries += [((key, name), check) for check in (result if isinstance(result, list) else [result])]
@@ -100,7 +100,7 @@ def _hold_releases(content: Mapping[str, Any]) -> None:
             raise FormError(str(error), *path, "releases") from None
 
 
-def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
+def _operator_entry(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry of one operator with parameters substituted.
 
     Short forms are expanded. Raises FormError.
@@ -119,28 +119,28 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     shorthand = Shorthand(formulas, schema.scope.optional, {*schema.scope.fields})
     for name, text in shorthand.check():
         raise FormError(text, "define", name)
-    plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
+    plain_texts = {key: text for key, text in defines.items() if formula_of(key, text) is None}
     parts = {
-        "define": plain,
+        "define": plain_texts,
         **{key: content.get(key) for key in ("lists", "outputs", "inferred", "refuses", "warns", "rows")},
     }
     for key, part in parts.items():
         if part:
-            entries[key] = _written_out(part, words, shorthand, (key,))
+            entries[key] = _expand_shorthand(part, words, shorthand, (key,))
     return entries
 
 
-def _written_out(raw: Any, words: Mapping[str, str], shorthand: Shorthand, path: tuple[str | int, ...]) -> Any:
+def _expand_shorthand(raw: Any, words: Mapping[str, str], shorthand: Shorthand, path: tuple[str | int, ...]) -> Any:
     if isinstance(raw, dict):
-        named = {_word(key, words): part for key, part in raw.items()}
-        return {key: _written_out(part, words, shorthand, (*path, key)) for key, part in named.items()}
+        parts_by_word = {_word(key, words): part for key, part in raw.items()}
+        return {key: _expand_shorthand(part, words, shorthand, (*path, key)) for key, part in parts_by_word.items()}
     if isinstance(raw, list):
-        return [_written_out(part, words, shorthand, (*path, at)) for at, part in enumerate(raw)]
+        return [_expand_shorthand(part, words, shorthand, (*path, index)) for index, part in enumerate(raw)]
     if not isinstance(raw, str):
         return raw
-    missing = [name for name in _PARAMETER.findall(raw) if name not in words]
-    if missing:
-        raise FormError(f"the operator does not define ${missing[0]}", *path)
+    missing_words = [name for name in _PARAMETER.findall(raw) if name not in words]
+    if missing_words:
+        raise FormError(f"the operator does not define ${missing_words[0]}", *path)
     text = _word(raw, words)
     if path[-1] in _PROSE:
         return text

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     constant,
     number,
     operator,
     optional_tensor,
-    plain,
+    provider_tensor,
     sizes_of,
     tensor_of,
 )
@@ -35,12 +35,12 @@ _MODES: Final = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION"
 def joined(state: State) -> Iterator[Descriptor]:
     """Yield the operator that joins the nonempty inputs of a Concat."""
     output = tensor_of(state, "output0")
-    kept = [tensor for tensor in state.get("inputs") if 0 not in sizes_of(tensor)]
+    nonempty = [tensor for tensor in state.get("inputs") if 0 not in sizes_of(tensor)]
     axis, rank = number(state, "axis"), len(sizes_of(output))
     yield operator(
         "JOIN",
-        InputTensors=[plain(state, tensor) for tensor in kept],
-        OutputTensor=plain(state, output),
+        InputTensors=[provider_tensor(state, tensor) for tensor in nonempty],
+        OutputTensor=provider_tensor(state, output),
         Axis=(axis if axis >= 0 else axis + rank) + max(0, state.least - rank),
     )
 
@@ -57,10 +57,10 @@ def _clamp_integers(state: State, name: str) -> list[int] | None:
 
 
 def _dimension(axis: int, rank: int) -> int:
-    at = axis + rank if axis < 0 else axis
-    if not 0 <= at < rank:
-        raise Refused("axes", f"axis {axis} is out of range for {rank} dimensions")
-    return at
+    dimension = axis + rank if axis < 0 else axis
+    if not 0 <= dimension < rank:
+        raise ProviderRefusal("axes", f"axis {axis} is out of range for {rank} dimensions")
+    return dimension
 
 
 class _Window(NamedTuple):
@@ -73,7 +73,7 @@ class _Window(NamedTuple):
 
 def _window(size: int, start: int, end: int, step: int) -> _Window:
     if step == 0:
-        raise Refused("steps", "a step must not be 0")
+        raise ProviderRefusal("steps", "a step must not be 0")
     first = start + size if _INT32[0] < start < 0 else start
     last = end + size if end < 0 and start > _INT32[0] else end
     if step < 0:  # the window in memory order
@@ -91,15 +91,15 @@ def sliced(state: State) -> Iterator[Descriptor]:
     starts, ends = _clamp_integers(state, "starts") or [], _clamp_integers(state, "ends") or []
     axes, steps = _clamp_integers(state, "axes"), _clamp_integers(state, "steps")
     if any(part is not None and len(part) != len(starts) for part in (ends, axes or None, steps or None)):
-        raise Refused("counts", "starts, ends, axes and steps must have the same length")
+        raise ProviderRefusal("counts", "starts, ends, axes and steps must have the same length")
     windows = [_Window(0, size, 1) for size in sizes]
     for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        at = _dimension(axes[index] if axes else index, len(sizes))
-        windows[at] = _window(sizes[at], start, end, steps[index] if steps else 1)
+        dimension = _dimension(axes[index] if axes else index, len(sizes))
+        windows[dimension] = _window(sizes[dimension], start, end, steps[index] if steps else 1)
     yield operator(
         "SLICE1",
-        InputTensor=plain(state, data, least=1),
-        OutputTensor=plain(state, output, least=1),
+        InputTensor=provider_tensor(state, data, least=1),
+        OutputTensor=provider_tensor(state, output, least=1),
         InputWindowOffsets=[window.offset for window in windows],
         InputWindowSizes=[window.size for window in windows],
         InputWindowStrides=[window.step for window in windows],
@@ -113,15 +113,15 @@ def padded(state: State) -> Iterator[Descriptor]:
     pads = _pads(state)
     axes = [_dimension(axis, rank) for axis in _clamp_integers(state, "axes") or range(rank)]
     if len(pads) != 2 * len(axes):
-        raise Refused("pads-count", "each axis must have two pads")
+        raise ProviderRefusal("pads-count", "each axis must have two pads")
     shift = max(0, state.least - rank)
     start, end = [0] * (rank + shift), [0] * (rank + shift)
     for index, axis in enumerate(axes):
         start[axis + shift], end[axis + shift] = pads[index], pads[index + len(axes)]
     yield operator(
         "PADDING1",
-        InputTensor=plain(state, data),
-        OutputTensor=plain(state, output),
+        InputTensor=provider_tensor(state, data),
+        OutputTensor=provider_tensor(state, output),
         PaddingMode=_mode(state),
         PaddingValueDataType=word,
         PaddingValue=_value(state, word),
@@ -133,7 +133,7 @@ def padded(state: State) -> Iterator[Descriptor]:
 def _mode(state: State) -> str:
     word = state.get("mode")
     if word not in _MODES:
-        raise Refused("mode", f"the kernel does not support the mode {word!r:.40}")
+        raise ProviderRefusal("mode", f"the kernel does not support the mode {word!r:.40}")
     return _MODES[word]
 
 
@@ -144,36 +144,38 @@ def _pads(state: State) -> list[int]:
 def _value(state: State, word: str) -> int | float:
     items: Sequence[Any] | None = constant(state, "input2") if optional_tensor(state, "input2") is not None else None
     if items is not None and len(items) != 1:
-        raise Refused("value", "the pad value must be a single number")
+        raise ProviderRefusal("value", "the pad value must be a single number")
     value = items[0] if items else (state.get("value") or state.get("value_attribute") or 0)
     if isinstance(value, TensorDesc):
         value = 0
     return float(value) if word.startswith("FLOAT") else int(value)
 
 
-def without_ones(sizes: Sequence[int], *others: Sequence[Any]) -> list[list[Any]]:
-    """Return `others` without the positions at which `sizes` is 1.
+def without_ones(sizes: Sequence[int], *size_lists: Sequence[Any]) -> list[list[Any]]:
+    """Return `size_lists` without the positions at which `sizes` is 1.
 
     If all sizes are 1, the first position remains.
     """
-    kept = [at for at, size in enumerate(sizes) if size != 1] or [0][: len(sizes)]
-    return [[other[at] for at in kept] for other in others]
+    kept_places = [index for index, size in enumerate(sizes) if size != 1] or [0][: len(sizes)]
+    return [[other[index] for index in kept_places] for other in size_lists]
 
 
 def tiled(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a Tile."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
-    repeats = constant(state, "input1") or ()
-    if len(repeats) != len(sizes_of(data)):
-        raise Refused("repeats-count", "each dimension must have a repeat count")
+    repeat_counts = constant(state, "input1") or ()
+    if len(repeat_counts) != len(sizes_of(data)):
+        raise ProviderRefusal("repeats-count", "each dimension must have a repeat count")
     target = sizes_of(output)
-    if len(target) != len(repeats):
-        raise Refused("output-rank", "the output must have as many dimensions as the input")
-    ours, theirs, counts = without_ones(target, sizes_of(data), target, [int(count) for count in repeats])
-    tensor = plain(state, output, theirs)
+    if len(target) != len(repeat_counts):
+        raise ProviderRefusal("output-rank", "the output must have as many dimensions as the input")
+    target_sizes, data_sizes, counts = without_ones(
+        target, sizes_of(data), target, [int(count) for count in repeat_counts]
+    )
+    tensor = provider_tensor(state, output, data_sizes)
     yield operator(
         "TILE",
-        InputTensor=plain(state, data, ours),
+        InputTensor=provider_tensor(state, data, target_sizes),
         OutputTensor=tensor,
         Repeats=[1] * (len(sizes_of(tensor)) - len(counts)) + counts,
     )

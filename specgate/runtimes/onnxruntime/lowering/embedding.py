@@ -6,13 +6,13 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.directml.vocabulary import ScaleBias
-from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
     broadcast_tensor,
     operator,
     optional_tensor,
-    plain,
+    provider_tensor,
     sizes_of,
     tensor_of,
 )
@@ -58,35 +58,37 @@ def embedding(state: State) -> Iterator[Descriptor]:
     """Yield the operators of an EmbedLayerNormalization."""
     ids, words = tensor_of(state, "input_ids"), tensor_of(state, "word_embedding")
     if len(sizes_of(ids)) != 2:
-        raise Refused("input-rank", "the indices must have two dimensions")
+        raise ProviderRefusal("input-rank", "the indices must have two dimensions")
     batch, length = sizes_of(ids)
     mask, positions, segments = (optional_tensor(state, name) for name in ("mask", "position_ids", "segment_ids"))
     for table in (words, tensor_of(state, "position_embedding"), optional_tensor(state, "segment_embedding")):
         if table is not None and len(sizes_of(table)) != 2:
-            raise Refused("table-rank", "a table must have two dimensions")
+            raise ProviderRefusal("table-rank", "a table must have two dimensions")
     word = state.dml_type(words)
-    whole = bare(word, (1, batch, length, sizes_of(words)[-1]))
+    output_tensor = bare(word, (1, batch, length, sizes_of(words)[-1]))
     if mask is None:
         yield _constant(0)
-    where = broadcast_tensor("INT32", (1, 1, batch, length), (length,))
+    position_indices = broadcast_tensor("INT32", (1, 1, batch, length), (length,))
     if positions is None:
         yield _sequence("INT32", (1, 1, 1, length), 0, 1)
     elif sizes_of(positions)[0] != 1:
-        where = plain(state, positions)
-    yield _gather_rows(plain(state, words), plain(state, ids), batch, length)
-    yield _gather_rows(plain(state, tensor_of(state, "position_embedding")), where, batch, length)
-    added = operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=whole)
+        position_indices = provider_tensor(state, positions)
+    yield _gather_rows(provider_tensor(state, words), provider_tensor(state, ids), batch, length)
+    yield _gather_rows(provider_tensor(state, tensor_of(state, "position_embedding")), position_indices, batch, length)
+    sum_operator = operator(
+        "ELEMENT_WISE_ADD", ATensor=output_tensor, BTensor=output_tensor, OutputTensor=output_tensor
+    )
     if segments is not None:
-        table = plain(state, tensor_of(state, "segment_embedding"))
-        yield _gather_rows(table, plain(state, segments), batch, length)
-        yield added
-    yield added
+        table = provider_tensor(state, tensor_of(state, "segment_embedding"))
+        yield _gather_rows(table, provider_tensor(state, segments), batch, length)
+        yield sum_operator
+    yield sum_operator
     yield operator(
         "MEAN_VARIANCE_NORMALIZATION1",
-        InputTensor=whole,
-        ScaleTensor=plain(state, tensor_of(state, "gamma")),
-        BiasTensor=plain(state, tensor_of(state, "beta")),
-        OutputTensor=whole,
+        InputTensor=output_tensor,
+        ScaleTensor=provider_tensor(state, tensor_of(state, "gamma")),
+        BiasTensor=provider_tensor(state, tensor_of(state, "beta")),
+        OutputTensor=output_tensor,
         Axes=[3],
         NormalizeVariance=True,
         Epsilon=float(state.get("epsilon")),
@@ -118,7 +120,7 @@ def _count_mask(batch: int, length: int) -> Iterator[Descriptor]:
     )
 
 
-class _Turn(NamedTuple):
+class _Rotation(NamedTuple):
     """The sizes of a RotaryEmbedding.
 
     part: number of rotated elements per head. swapped: heads come before positions.
@@ -148,31 +150,31 @@ class _Turn(NamedTuple):
         return bare(self.word, self.whole, strides if self.swapped else None)
 
 
-def _turn(state: State, *, stated: bool) -> _Turn:
+def _rotation_sizes(state: State, *, has_position_ids: bool) -> _Rotation:
     """Return the sizes of a rotation.
 
-    stated: from the node's attributes, else from its table of cosines alone.
+    has_position_ids: from the node's attributes, else from its table of cosines alone.
     """
     data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
     sizes, table = sizes_of(data), sizes_of(cosines)
     swapped = len(sizes) == 4
     if len(sizes) > 4:
-        raise Refused("input-rank", "the input must have at most four dimensions")
+        raise ProviderRefusal("input-rank", "the input must have at most four dimensions")
     if len(table) != 2:
-        raise Refused("table-rank", "the cosines must have two dimensions")
+        raise ProviderRefusal("table-rank", "the cosines must have two dimensions")
     if 0 in sizes or 0 in table:
-        raise Refused("no-elements", "neither the input nor the cosines may be empty")
+        raise ProviderRefusal("no-elements", "neither the input nor the cosines may be empty")
     batch, length = (sizes[0] if len(sizes) > 2 else 1), (sizes[-2] if len(sizes) > 1 else 1)
     hidden = prod(sizes) // (batch * length)
-    heads, head, part = _stated_heads(state, sizes, hidden) if stated else (0, 0, 0)
+    heads, head, part = _stated_heads(state, sizes, hidden) if has_position_ids else (0, 0, 0)
     head = head or 2 * table[-1]
-    if not stated and sizes[-1] % head:
-        raise Refused("heads", "the elements per position must be a multiple of the head size")
+    if not has_position_ids and sizes[-1] % head:
+        raise ProviderRefusal("heads", "the elements per position must be a multiple of the head size")
     heads = heads or hidden // head
     if not heads:
-        raise Refused("heads", "each position must have at least as many elements as one head")
+        raise ProviderRefusal("heads", "each position must have at least as many elements as one head")
     interleaved = bool(state.get("interleaved"))
-    return _Turn(state.dml_type(data), batch, length, heads, head, part or head, swapped, interleaved)
+    return _Rotation(state.dml_type(data), batch, length, heads, head, part or head, swapped, interleaved)
 
 
 def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int, int, int]:
@@ -182,17 +184,17 @@ def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int,
     """
     heads, part = (as_uint(state.get(name)) for name in ("num_heads", "rotary_embedding_dim"))
     if part and not heads:
-        raise Refused("heads", "rotary_embedding_dim requires num_heads")
+        raise ProviderRefusal("heads", "rotary_embedding_dim requires num_heads")
     if len(sizes) == 4 and heads not in {0, sizes[1]}:
-        raise Refused("heads", "num_heads must be the second size of an input with four dimensions")
+        raise ProviderRefusal("heads", "num_heads must be the second size of an input with four dimensions")
     if heads > hidden:
-        raise Refused("heads", "the number of heads must not exceed the elements per position")
+        raise ProviderRefusal("heads", "the number of heads must not exceed the elements per position")
     return heads, hidden // heads if heads else 0, part
 
 
 def rotation(state: State) -> Iterator[Descriptor]:
     """Yield the operators of a RotaryEmbedding with its heads as attributes."""
-    return _rotate_part(state, _turn(state, stated=True))
+    return _rotate_part(state, _rotation_sizes(state, has_position_ids=True))
 
 
 def whole_rotation(state: State) -> Iterator[Descriptor]:
@@ -200,22 +202,24 @@ def whole_rotation(state: State) -> Iterator[Descriptor]:
 
     A head is twice as large as a row of cosines.
     """
-    return _rotate_part(state, _turn(state, stated=False))
+    return _rotate_part(state, _rotation_sizes(state, has_position_ids=False))
 
 
-def _rotate_part(state: State, turn: _Turn) -> Iterator[Descriptor]:
+def _rotate_part(state: State, turn: _Rotation) -> Iterator[Descriptor]:
     word, half, pairs = turn.word, turn.part // 2, turn.pairs
-    whole, paired = bare(word, turn.whole), bare(word, pairs)
+    full_tensor, paired = bare(word, turn.whole), bare(word, pairs)
     axis = 4 if turn.interleaved else 3
     column = bare(word, (*pairs[:axis], 1, *pairs[axis + 1 :]))
-    stated = tensor_of(state, "position_ids")
-    counted = len(sizes_of(stated)) == 1
-    positions = bare("INT64", (1, 1, turn.batch, turn.length)) if counted else plain(state, stated)
+    position_ids = tensor_of(state, "position_ids")
+    is_offset = len(sizes_of(position_ids)) == 1
+    positions = bare("INT64", (1, 1, turn.batch, turn.length)) if is_offset else provider_tensor(state, position_ids)
     identity = ScaleBias(1.0, 0.0)
-    yield operator("ELEMENT_WISE_IDENTITY", InputTensor=turn.rotated_tensor(), OutputTensor=whole, ScaleBias=identity)
+    yield operator(
+        "ELEMENT_WISE_IDENTITY", InputTensor=turn.rotated_tensor(), OutputTensor=full_tensor, ScaleBias=identity
+    )
     yield operator("SPLIT", InputTensor=paired, OutputTensors=[column, column], Axis=axis)
     for name in ("cos_cache", "sin_cache"):
-        yield _gather_rows(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length, half)
+        yield _gather_rows(provider_tensor(state, tensor_of(state, name)), positions, turn.batch, turn.length, half)
     yield _sequence(word, (2,), -1.0, 2.0)
     yield operator("JOIN", InputTensors=[column, column], OutputTensor=paired, Axis=axis)
     angles = (turn.batch, turn.length, 1, half, 1) if turn.interleaved else (turn.batch, turn.length, 1, 1, half)
@@ -223,33 +227,33 @@ def _rotate_part(state: State, turn: _Turn) -> Iterator[Descriptor]:
     for numbers in (angles, angles, signs):
         other = broadcast_tensor(word, pairs, numbers)
         yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
-    yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.rotated_tensor())
-    if counted:
-        yield from _positions(turn, positions, sizes_of(plain(state, stated)))
+    yield operator("ELEMENT_WISE_ADD", ATensor=full_tensor, BTensor=full_tensor, OutputTensor=turn.rotated_tensor())
+    if is_offset:
+        yield from _positions(turn, positions, sizes_of(provider_tensor(state, position_ids)))
     if turn.part != turn.head:
-        yield from _rest(turn)
+        yield from _split_rest(turn)
 
 
-def _rest(turn: _Turn) -> Iterator[Descriptor]:
+def _split_rest(turn: _Rotation) -> Iterator[Descriptor]:
     """Yield operators that split off and rejoin the part not rotated.
 
     The node's memory order is kept.
     """
     batch, length, heads = turn.whole[:3]
     front = (batch, heads, length) if turn.swapped else (batch, length, heads)
-    all_of_it = bare(turn.word, (*front, turn.head))
+    full_tensor = bare(turn.word, (*front, turn.head))
     parts = [bare(turn.word, (*front, turn.part)), bare(turn.word, (*front, as_uint(turn.head - turn.part)))]
-    yield operator("SPLIT", InputTensor=all_of_it, OutputTensors=parts, Axis=3)
-    yield operator("JOIN", InputTensors=parts, OutputTensor=all_of_it, Axis=3)
+    yield operator("SPLIT", InputTensor=full_tensor, OutputTensors=parts, Axis=3)
+    yield operator("JOIN", InputTensors=parts, OutputTensor=full_tensor, Axis=3)
 
 
-def _positions(turn: _Turn, positions: TensorDesc, numbers: Sequence[int]) -> Iterator[Descriptor]:
+def _positions(turn: _Rotation, positions: TensorDesc, numbers: Sequence[int]) -> Iterator[Descriptor]:
     """Yield positions that count up from the given start positions.
 
     There is usually one start position.
     """
     yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
     sizes = sizes_of(positions)
-    counted = positions if turn.batch == 1 else broadcast_tensor("INT64", sizes, (turn.length,))
+    position_tensor = positions if turn.batch == 1 else broadcast_tensor("INT64", sizes, (turn.length,))
     first = positions if numbers == sizes else broadcast_tensor("INT64", sizes, numbers)
-    yield operator("ELEMENT_WISE_ADD", ATensor=counted, BTensor=first, OutputTensor=positions)
+    yield operator("ELEMENT_WISE_ADD", ATensor=position_tensor, BTensor=first, OutputTensor=positions)

@@ -9,7 +9,7 @@ from specgate.descriptors.core import UNKNOWN, Symbol
 from specgate.rules.language import RuleError
 from specgate.rules.parse import parse
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
-from specgate.runtimes.onnxruntime.lowering.state import ABSENT, Open, Refused
+from specgate.runtimes.onnxruntime.lowering.state import ABSENT, ProviderRefusal, UnknownValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Check",
     "FormError",
-    "as_it_is",
     "check_of",
     "condition_rule",
     "holds_at",
+    "identity",
     "list_form",
     "locate_form_errors",
     "number_form",
@@ -60,7 +60,7 @@ def locate_form_errors(make: Callable[..., Form], arguments: tuple[Any, ...], *p
         raise FormError(str(error), *path, *error.path) from None
 
 
-def as_it_is(value: Any) -> Any:
+def identity(value: Any) -> Any:
     return value
 
 
@@ -70,8 +70,8 @@ def number_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
         return lambda _state, _i: constant
     if isinstance(raw, dict) and set(raw) == {"ratio"}:
         first, second = (
-            locate_form_errors(number_form, (part, scope, as_it_is), "ratio", at)
-            for at, part in enumerate(raw["ratio"])
+            locate_form_errors(number_form, (part, scope, identity), "ratio", index)
+            for index, part in enumerate(raw["ratio"])
         )
         return lambda state, i: kind(_ratio(first(state, i), second(state, i)))
     if not isinstance(raw, str):
@@ -98,7 +98,7 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
         if not state.partial:
             return [kind(_require_operand(item)) for item in result]
         if result is UNKNOWN:
-            raise Open(f"{rule.text} is unknown before the first run")
+            raise UnknownValue(f"{rule.text} is unknown before the first run")
         return [
             UNKNOWN if item is None or item is UNKNOWN or isinstance(item, Symbol) else kind(item) for item in result
         ]
@@ -109,34 +109,34 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
 def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
     """Return a list of forms, or one form that a loop repeats."""
     if isinstance(raw, list):
-        parts = [locate_form_errors(make, (entry,), at) for at, entry in enumerate(raw)]
+        parts = [locate_form_errors(make, (entry,), index) for index, entry in enumerate(raw)]
         return lambda state, i: [part(state, i) for part in parts]
     if not isinstance(raw, dict) or set(raw) != {"each", "count"}:
         raise FormError("expected a list, or `each` and `count`")
-    each = locate_form_errors(make, (raw["each"],), "each")
+    item_form = locate_form_errors(make, (raw["each"],), "each")
     count = locate_form_errors(number_form, (raw["count"], scope, int), "count")
-    return lambda state, _i: [each(state, turn) for turn in range(_turns(count(state, 0)))]
+    return lambda state, _i: [item_form(state, turn) for turn in range(_to_count(count(state, 0)))]
 
 
 def _ratio(first: Any, second: Any) -> float:
     if first is UNKNOWN or second is UNKNOWN:
-        raise Open("the operands of a ratio are unknown before the first run")
+        raise UnknownValue("the operands of a ratio are unknown before the first run")
     if first is ABSENT or not second:
-        raise Refused("unusable", "an operand of a ratio is missing or 0")
+        raise ProviderRefusal("unusable", "an operand of a ratio is missing or 0")
     return float(first / second)
 
 
 def _require_operand(item: Any) -> Any:
     if item is ABSENT:
-        raise Refused("unusable", "an operand of a number in a list is missing")
+        raise ProviderRefusal("unusable", "an operand of a number in a list is missing")
     return item
 
 
-def _turns(count: Any) -> int:
+def _to_count(count: Any) -> int:
     if count is ABSENT:
-        raise Refused("unusable", "the length of a list is missing")
+        raise ProviderRefusal("unusable", "the length of a list is missing")
     if count is UNKNOWN:
-        raise Open("the length of a list is unknown before the first run")
+        raise UnknownValue("the length of a list is unknown before the first run")
     return int(count)
 
 
@@ -162,12 +162,12 @@ class Check(NamedTuple):
 
 def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
     """Return a check of a table; raise FormError for an invalid expression."""
-    when = rule_of(entry["when"], scope_of(entry, scope), "truth")
+    condition = rule_of(entry["when"], scope_of(entry, scope), "truth")
     cpu, at_run = entry.get("cpu", False), entry.get("at") == "run"
     return Check(
         name,
         *versions_of(entry),
-        when,
+        condition,
         entry["because"],
         cpu,
         entry.get("releases"),
@@ -187,7 +187,7 @@ def scope_of(entry: Mapping[str, Any], scope: Scope) -> Scope:
     return replace(scope.scope_between(entry.get("since"), entry.get("until")), defines=scope.defines)
 
 
-def condition_rule(operator: str, when: str, version: int) -> tuple[Schema, Rule] | None:
+def condition_rule(operator: str, condition: str, version: int) -> tuple[Schema, Rule] | None:
     """Return a condition on nodes of one version of an operator.
 
     It is None for an operator without a table. Raises FormError for an invalid expression.
@@ -195,9 +195,11 @@ def condition_rule(operator: str, when: str, version: int) -> tuple[Schema, Rule
     schema = schema_from(operator, None)
     if schema is None:
         return None
-    return schema, rule_of(when, scope_of({"since": str(version), "until": str(version + 1)}, schema.scope), "truth")
+    return schema, rule_of(
+        condition, scope_of({"since": str(version), "until": str(version + 1)}, schema.scope), "truth"
+    )
 
 
-def holds_at(since: int, until: int | None, version: int) -> bool:
+def holds_at(since: int, until_version: int | None, version: int) -> bool:
     """Return whether `version` is in a range of versions."""
-    return since <= version and (until is None or version < until)
+    return since <= version and (until_version is None or version < until_version)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import RECORDS, Descriptor, whole_numbers
 from specgate.runtimes.onnxruntime.lowering.expressions import (
     FormError,
-    as_it_is,
+    identity,
     list_form,
     locate_form_errors,
     number_form,
     numbers_form,
     rule_of,
 )
-from specgate.runtimes.onnxruntime.lowering.tensors import TensorForm, Which, as_uint
+from specgate.runtimes.onnxruntime.lowering.tensors import FieldReference, TensorForm, as_uint
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["fields_form", "form_of"]
 
 
-_KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"float": float, "bool": bool, "scalar": as_it_is, "uint": as_uint}
+_KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"float": float, "bool": bool, "scalar": identity, "uint": as_uint}
 
 
 def fields_form(spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope) -> Callable[[State, int], Descriptor | None]:
@@ -72,13 +72,13 @@ def form_of(info: FieldInfo, raw: Any, scope: Scope) -> Form:
     """Return the form of one field of a DirectML operator."""
     base = info.type.removesuffix("[]")
     if info.type.endswith("[]") and base in {"tensor", "operator"}:
-        return list_form(lambda entry: _single(info, base, entry, scope), raw, scope)
+        return list_form(lambda entry: _scalar_form(info, base, entry, scope), raw, scope)
     if info.type.endswith("[]"):
         return numbers_form(raw, scope, _KINDS.get(base, int))
-    return _single(info, base, raw, scope)
+    return _scalar_form(info, base, raw, scope)
 
 
-def _single(info: FieldInfo, base: str, raw: Any, scope: Scope) -> Form:
+def _scalar_form(info: FieldInfo, base: str, raw: Any, scope: Scope) -> Form:
     if base == "tensor":
         return TensorForm.make(raw, scope)
     if base == "operator":
@@ -122,8 +122,8 @@ def _word(info: FieldInfo, raw: Any, scope: Scope) -> Form:
     The expression may use the enum values without quotes.
     """
     if isinstance(raw, dict) and set(raw) == {"type_of"}:
-        which = Which.make(raw["type_of"], scope)
-        return lambda state, i: None if (tensor := which.tensor(state, i)) is None else state.dml_type(tensor)
+        selector = FieldReference.make(raw["type_of"], scope)
+        return lambda state, i: None if (tensor := selector.tensor(state, i)) is None else state.dml_type(tensor)
     words = frozenset(info.words or ()) or _enum_words(info)
     if not isinstance(raw, str):
         raise FormError(f"expected one of {', '.join(sorted(words))}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, operator, sizes_of, tensor_of
 from specgate.runtimes.onnxruntime.lowering.tensors import describe_tensor, packed_strides
 
@@ -31,7 +31,7 @@ class _Labelled(NamedTuple):
         return numbers_by_name
 
 
-class _Sum:
+class _EinsumEquation:
     """An equation over the tensors of a node.
 
     order: the labels of the inputs in order of appearance.
@@ -42,27 +42,27 @@ class _Sum:
         tensors: list[TensorDesc] = state.get("inputs")
         terms, self.result = _equation(state.get("equation"))
         if len(terms) != len(tensors):
-            raise Refused("equation", "the equation must have a term for each input")
+            raise ProviderRefusal("equation", "the equation must have a term for each input")
         self.inputs = [_Labelled(term, tensor) for term, tensor in zip(terms, tensors, strict=True)]
         self.output = _Labelled(self.result, tensor_of(state, "output0"))
         self.sizes: dict[str, int] = {}
         for labelled in (*self.inputs, self.output):
             if len(labelled.labels) != len(sizes_of(labelled.tensor)):
-                raise Refused("equation", "each term must have a label for each dimension")
+                raise ProviderRefusal("equation", "each term must have a label for each dimension")
         for labelled in self.inputs:
             self.sizes |= dict(zip(labelled.labels, sizes_of(labelled.tensor), strict=True))
         if not set(self.result) <= self.sizes.keys():
-            raise Refused("equation", "the output has a label that is not in any input")
+            raise ProviderRefusal("equation", "the output has a label that is not in any input")
         self.order = "".join(self.sizes)
         self.summed = [label for label in self.order if label not in self.result]
 
-    def strided_tensor(self, labelled: _Labelled, labels: Sequence[str], *, kept: bool = False) -> TensorDesc:
+    def strided_tensor(self, labelled: _Labelled, labels: Sequence[str], *, keeps_strides: bool = False) -> TensorDesc:
         """Return a tensor with the dimensions of `labels`.
 
-        kept: a missing dimension has size 1 and is not broadcast.
+        keeps_strides: a missing dimension has size 1 and is not broadcast.
         """
         strides = labelled.strides()
-        sizes = tuple(1 if label not in strides and kept else self.sizes.get(label, 1) for label in labels)
+        sizes = tuple(1 if label not in strides and keeps_strides else self.sizes.get(label, 1) for label in labels)
         word = self.state.dml_type(labelled.tensor)
         return describe_tensor(self.state, word, sizes, tuple(strides.get(label, 0) for label in labels), least=1)
 
@@ -74,66 +74,68 @@ class _Sum:
 
 def _equation(text: object) -> tuple[list[str], str]:
     if not isinstance(text, str):
-        raise Refused("equation", "the node has no equation")
+        raise ProviderRefusal("equation", "the node has no equation")
     left, arrow, right = text.replace(" ", "").partition("->")
     terms = left.split(",")
     if not all(term.isalpha() or not term for term in [*terms, right]):
-        raise Refused("equation", "the kernel supports only letters as labels")
-    once = sorted(label for label in set(left) - {","} if left.count(label) == 1)
-    return terms, right if arrow else "".join(once)
+        raise ProviderRefusal("equation", "the kernel supports only letters as labels")
+    unique_labels = sorted(label for label in set(left) - {","} if left.count(label) == 1)
+    return terms, right if arrow else "".join(unique_labels)
 
 
 def einsum(state: State) -> Iterator[Descriptor]:
     """Yield the operators of an Einsum of one or two tensors."""
-    whole = _Sum(state)
-    if len(whole.inputs) == 1:
-        labels = whole.order
-        axes = [at for at, label in enumerate(labels) if label in whole.summed]
-        yield _reduce_sum(whole.strided_tensor(whole.inputs[0], labels), whole, labels, axes)
-    elif len(whole.inputs) == 2:
-        yield from _matrices(whole) if _is_product(whole) else _elements(whole)
+    equation_sum = _EinsumEquation(state)
+    if len(equation_sum.inputs) == 1:
+        labels = equation_sum.order
+        axes = [index for index, label in enumerate(labels) if label in equation_sum.summed]
+        yield _reduce_sum(equation_sum.strided_tensor(equation_sum.inputs[0], labels), equation_sum, labels, axes)
+    elif len(equation_sum.inputs) == 2:
+        yield from _matrices(equation_sum) if _is_product(equation_sum) else _elements(equation_sum)
     else:
-        raise Refused("inputs", "the kernel supports at most two tensors")
+        raise ProviderRefusal("inputs", "the kernel supports at most two tensors")
 
 
-def _reduce_sum(source: TensorDesc, whole: _Sum, labels: str, axes: list[int]) -> Descriptor:
-    output = whole.strided_tensor(whole.output, labels, kept=True)
+def _reduce_sum(source: TensorDesc, equation_sum: _EinsumEquation, labels: str, axes: list[int]) -> Descriptor:
+    output = equation_sum.strided_tensor(equation_sum.output, labels, keeps_strides=True)
     return operator("REDUCE", Function="SUM", InputTensor=source, OutputTensor=output, Axes=axes)
 
 
-def _is_product(whole: _Sum) -> bool:
+def _is_product(equation_sum: _EinsumEquation) -> bool:
     """Return whether the equation is a matrix product.
 
     Both inputs share one summed label, and each has a label that the other lacks.
     """
-    first, second = (set(labelled.labels) for labelled in whole.inputs)
-    own = [first - second, second - first]
+    first, second = (set(labelled.labels) for labelled in equation_sum.inputs)
+    own_labels = [first - second, second - first]
     return (
-        len(whole.summed) == 1
-        and whole.summed[0] in first & second
-        and all(len(labels) <= 1 or index == 0 for index, labels in enumerate(own))
-        and all(own)
-        and len(whole.order) <= 5
-        and len(first | second) - 1 <= whole.state.least
-        and all(len(set(labelled.labels)) == len(labelled.labels) for labelled in whole.inputs)
+        len(equation_sum.summed) == 1
+        and equation_sum.summed[0] in first & second
+        and all(len(labels) <= 1 or index == 0 for index, labels in enumerate(own_labels))
+        and all(own_labels)
+        and len(equation_sum.order) <= 5
+        and len(first | second) - 1 <= equation_sum.state.least
+        and all(len(set(labelled.labels)) == len(labelled.labels) for labelled in equation_sum.inputs)
     )
 
 
-def _matrices(whole: _Sum) -> Iterator[Descriptor]:
-    first, second = whole.inputs
-    inner = whole.summed[0]
-    lengths = {sizes_of(operand.tensor)[operand.labels.index(inner)] for operand in whole.inputs}
+def _matrices(equation_sum: _EinsumEquation) -> Iterator[Descriptor]:
+    first, second = equation_sum.inputs
+    inner = equation_sum.summed[0]
+    lengths = {sizes_of(operand.tensor)[operand.labels.index(inner)] for operand in equation_sum.inputs}
     if len(lengths) > 1:
-        raise Refused("inner-size", f"{inner} has different sizes {sorted(lengths)}")
+        raise ProviderRefusal("inner-size", f"{inner} has different sizes {sorted(lengths)}")
     rows = [label for label in first.labels if label not in second.labels]
     (column,) = [label for label in second.labels if label not in first.labels]
-    batch = [label for label in whole.order if label in first.labels and label in second.labels and label != inner]
+    batch = [
+        label for label in equation_sum.order if label in first.labels and label in second.labels and label != inner
+    ]
     batch = [*rows[1:], *batch]
     front: list[str] = [*batch, *[""] * (2 - len(batch))]
     tensors = [
-        whole.strided_tensor(first, [*front, rows[0], inner]),
-        whole.strided_tensor(second, [*front, column, inner]),
-        whole.strided_tensor(whole.output, [*front, rows[0], column]),
+        equation_sum.strided_tensor(first, [*front, rows[0], inner]),
+        equation_sum.strided_tensor(second, [*front, column, inner]),
+        equation_sum.strided_tensor(equation_sum.output, [*front, rows[0], column]),
     ]
     yield operator(
         "GEMM",
@@ -147,13 +149,22 @@ def _matrices(whole: _Sum) -> Iterator[Descriptor]:
     )
 
 
-def _elements(whole: _Sum) -> Iterator[Descriptor]:
-    labels = whole.order
-    first, second = (whole.strided_tensor(labelled, labels) for labelled in whole.inputs)
-    between = whole.packed_tensor(labels) if whole.summed else whole.strided_tensor(whole.output, labels)
-    yield operator("ELEMENT_WISE_MULTIPLY", ATensor=first, BTensor=second, OutputTensor=between)
-    if whole.summed:
-        yield _reduce_sum(between, whole, labels, [at for at, label in enumerate(labels) if label in whole.summed])
+def _elements(equation_sum: _EinsumEquation) -> Iterator[Descriptor]:
+    labels = equation_sum.order
+    first, second = (equation_sum.strided_tensor(labelled, labels) for labelled in equation_sum.inputs)
+    inner_tensor = (
+        equation_sum.packed_tensor(labels)
+        if equation_sum.summed
+        else equation_sum.strided_tensor(equation_sum.output, labels)
+    )
+    yield operator("ELEMENT_WISE_MULTIPLY", ATensor=first, BTensor=second, OutputTensor=inner_tensor)
+    if equation_sum.summed:
+        yield _reduce_sum(
+            inner_tensor,
+            equation_sum,
+            labels,
+            [index for index, label in enumerate(labels) if label in equation_sum.summed],
+        )
 
 
 _Strided = tuple[list[int], list[int]]
@@ -161,40 +172,41 @@ _Strided = tuple[list[int], list[int]]
 
 def fused_product(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a FusedMatMul whose matrices DirectML transposes."""
-    yield _product(state, turned=False)
+    yield _product(state, is_transposed=False)
 
 
 def turned_product(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a FusedMatMul that uses strides to transpose."""
-    yield _product(state, turned=True)
+    yield _product(state, is_transposed=True)
 
 
-def _product(state: State, *, turned: bool) -> Descriptor:
+def _product(state: State, *, is_transposed: bool) -> Descriptor:
     first, second = (tensor_of(state, name) for name in ("A", "B"))
-    across = [bool(state.get(name)) for name in ("transA", "transB")]
-    ours, theirs = (
+    transposed_flags = [bool(state.get(name)) for name in ("transA", "transB")]
+    left_strides, right_strides = (
         _input_strides(sizes_of(first), state.get("transBatchA")),
         _input_strides(sizes_of(second), state.get("transBatchB")),
     )
-    if turned:
-        ours, theirs = (
-            _swap_last_axes(each) if swap else each for each, swap in zip((ours, theirs), across, strict=True)
+    if is_transposed:
+        left_strides, right_strides = (
+            _swap_last_axes(strides) if swap else strides
+            for strides, swap in zip((left_strides, right_strides), transposed_flags, strict=True)
         )
-        across = [False, False]
+        transposed_flags = [False, False]
     product = list(sizes_of(tensor_of(state, "Y")))
-    if len(theirs[0]) == 1:
-        theirs = [*theirs[0], 1], [*theirs[1], 0]
+    if len(right_strides[0]) == 1:
+        right_strides = [*right_strides[0], 1], [*right_strides[1], 0]
         product.append(1)
-    if len(ours[0]) == 1:
-        ours = [1, *ours[0]], [0, *ours[1]]
+    if len(left_strides[0]) == 1:
+        left_strides = [1, *left_strides[0]], [0, *left_strides[1]]
         product.insert(len(product) - 1, 1)
-    ours, theirs = _broadcast(ours, product), _broadcast(theirs, product)
+    left_strides, right_strides = _broadcast(left_strides, product), _broadcast(right_strides, product)
     word = state.dml_type(first)
-    words = ["TRANSPOSE" if swap else "NONE" for swap in across]
+    words = ["TRANSPOSE" if swap else "NONE" for swap in transposed_flags]
     return operator(
         "GEMM",
-        ATensor=bare(word, *ours),
-        BTensor=bare(word, *theirs),
+        ATensor=bare(word, *left_strides),
+        BTensor=bare(word, *right_strides),
         OutputTensor=bare(word, product),
         TransA=words[0],
         TransB=words[1],
@@ -203,10 +215,10 @@ def _product(state: State, *, turned: bool) -> Descriptor:
     )
 
 
-def _swap_last_axes(strided: _Strided) -> _Strided:
+def _swap_last_axes(strided_sizes: _Strided) -> _Strided:
     """Swap the last two dimensions; a vector is unchanged."""
-    sizes, strides = strided
-    return (sizes[:-2] + sizes[:-3:-1], strides[:-2] + strides[:-3:-1]) if len(sizes) > 1 else strided
+    sizes, strides = strided_sizes
+    return (sizes[:-2] + sizes[:-3:-1], strides[:-2] + strides[:-3:-1]) if len(sizes) > 1 else strided_sizes
 
 
 def _input_strides(sizes: Sequence[int], batch: int) -> _Strided:
@@ -218,16 +230,16 @@ def _input_strides(sizes: Sequence[int], batch: int) -> _Strided:
     if not batch:
         return numbers, strides
     if len(numbers) < 3:
-        raise Refused("batch", "transBatch requires a batch dimension")
+        raise ProviderRefusal("batch", "transBatch requires a batch dimension")
     for part in (numbers, strides):
         part.insert(len(part) - 2, part.pop(0))
     return numbers, strides
 
 
-def _broadcast(strided: _Strided, product: Sequence[int]) -> _Strided:
-    missing = len(product) - len(strided[0])
-    sizes, strides = [1] * missing + strided[0], [0] * missing + strided[1]
-    for at in range(len(product) - 2):
-        if sizes[at] != product[at]:
-            sizes[at], strides[at] = product[at], 0
+def _broadcast(strided_sizes: _Strided, product: Sequence[int]) -> _Strided:
+    missing_count = len(product) - len(strided_sizes[0])
+    sizes, strides = [1] * missing_count + strided_sizes[0], [0] * missing_count + strided_sizes[1]
+    for index in range(len(product) - 2):
+        if sizes[index] != product[index]:
+            sizes[index], strides[index] = product[index], 0
     return sizes, strides

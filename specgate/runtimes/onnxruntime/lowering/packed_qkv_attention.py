@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.runtimes.onnxruntime.lowering.attention import as_is, heads_of, lower_attention
-from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.attention import heads_of, lower_attention, without_leading_ones
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     bare,
     broadcast_tensor,
@@ -44,9 +44,9 @@ class _Past(NamedTuple):
     added: int
     head: int
 
-    def sizes(self, added: int = 0) -> tuple[int, ...]:
+    def sizes(self, added_length: int = 0) -> tuple[int, ...]:
         """Return the sizes of the keys or of the values alone."""
-        return 1, self.batch, self.heads, self.length + added, self.head
+        return 1, self.batch, self.heads, self.length + added_length, self.head
 
     def fields(self) -> dict[str, Any]:
         """Return the past and present fields of the attention."""
@@ -70,9 +70,9 @@ class _Past(NamedTuple):
                 InputWindowSizes=list(numbers),
                 InputWindowStrides=[1, 1, 1, 1, 1],
             )
-        each = bare(self.word, self.sizes(self.added))
-        whole = bare(self.word, (2, *self.sizes(self.added)[1:]))
-        yield operator("JOIN", InputTensors=[each, each], OutputTensor=whole, Axis=0)
+        single_tensor = bare(self.word, self.sizes(self.added))
+        both_tensors = bare(self.word, (2, *self.sizes(self.added)[1:]))
+        yield operator("JOIN", InputTensors=[single_tensor, single_tensor], OutputTensor=both_tensors, Axis=0)
 
 
 class _Stack:
@@ -83,10 +83,10 @@ class _Stack:
         self.state = state
         self.batch, self.length, self.inner = sizes
         if len(sizes_of(tensor_of(state, weights))) != 2:
-            raise Refused("weight-rank", "the weights must have two dimensions")
+            raise ProviderRefusal("weight-rank", "the weights must have two dimensions")
         self.width = sizes_of(tensor_of(state, weights))[-1]
-        stated = state.get("qkv_hidden_sizes") or [self.width // 3] * 3
-        self.hidden, self.values = int(stated[0]), int(stated[-1])
+        hidden_sizes = state.get("qkv_hidden_sizes") or [self.width // 3] * 3
+        self.hidden, self.values = int(hidden_sizes[0]), int(hidden_sizes[-1])
         self.heads = heads_of(state)
         self.head = self.hidden // self.heads
 
@@ -107,11 +107,11 @@ class _Stack:
         """
         mask = self._mask_fields(past)
         shorter = self._shorter(mask)
-        mask["RelativePositionBiasTensor"] = as_is(self.state, "attention_bias")
+        mask["RelativePositionBiasTensor"] = without_leading_ones(self.state, "attention_bias")
         if past is not None:
             mask |= past.fields()
         equal_sizes = self.values == self.hidden
-        laid, packed = self.stacked_tensors(word, 3 if equal_sizes else 2)
+        laid_out_tensor, packed = self.stacked_tensors(word, 3 if equal_sizes else 2)
         if equal_sizes:
             yield lower_attention(self.state, self.head, StackedQueryKeyValueTensor=packed, **mask)
         else:
@@ -119,7 +119,7 @@ class _Stack:
             yield lower_attention(self.state, self.head, StackedQueryKeyTensor=packed, ValueTensor=values, **mask)
             yield self._slice_rows(word, 0, 2 * self.hidden)
             yield self._slice_rows(word, 2 * self.hidden, self.values)
-        yield operator("ELEMENT_WISE_IDENTITY", InputTensor=laid, OutputTensor=packed)
+        yield operator("ELEMENT_WISE_IDENTITY", InputTensor=laid_out_tensor, OutputTensor=packed)
         if shorter is not None:
             yield shorter
 
@@ -135,10 +135,10 @@ class _Stack:
         if len(sizes) == 1:
             rows = sizes[0] // self.batch
             if rows not in _ENDS:
-                raise Refused("mask-size", "a 1-D mask must have batch_size or 2 * batch_size elements")
+                raise ProviderRefusal("mask-size", "a 1-D mask must have batch_size or 2 * batch_size elements")
             return {"MaskTensor": bare(word, (rows, self.batch)), "MaskType": _ENDS[rows]}
         if not 2 <= len(sizes) <= 4:
-            raise Refused("mask-rank", "a mask must have one to four dimensions")
+            raise ProviderRefusal("mask-rank", "a mask must have one to four dimensions")
         numbers = (sizes[0], *(1,) * (4 - len(sizes)), *sizes[1:])
         expected_numbers = (self.batch, self.heads, self.length, self.length)
         return {"MaskTensor": broadcast_tensor(word, expected_numbers, numbers), "MaskType": "BOOLEAN"}
@@ -180,12 +180,14 @@ class _Stack:
             return None
         word, sizes = self.state.dml_type(tensor), sizes_of(tensor)
         if sizes[2] != sizes[3]:
-            raise Refused("mask-size", "a mask of another sequence length must have equal query and key lengths")
-        whole = (*numbers[:2], *sizes[2:])
+            raise ProviderRefusal(
+                "mask-size", "a mask of another sequence length must have equal query and key lengths"
+            )
+        new_sizes = (*numbers[:2], *sizes[2:])
         mask["MaskTensor"] = short = bare(word, numbers)
         return operator(
             "SLICE1",
-            InputTensor=bare(word, whole) if sizes == whole else broadcast_tensor(word, whole, sizes),
+            InputTensor=bare(word, new_sizes) if sizes == new_sizes else broadcast_tensor(word, new_sizes, sizes),
             OutputTensor=short,
             InputWindowOffsets=[0, 0, 0, 0],
             InputWindowSizes=list(numbers),
@@ -211,7 +213,7 @@ def attention(state: State) -> Iterator[Descriptor]:
     bias = optional_tensor(state, "bias")
     yield operator(
         "GEMM",
-        ATensor=as_is(state, "input"),
+        ATensor=without_leading_ones(state, "input"),
         BTensor=bare(word, (stack.batch, stack.inner, stack.width), (0, stack.width, 1)),
         CTensor=None if bias is None else bare(word, stack.rows, (0, 0, 1)),
         OutputTensor=bare(word, stack.rows),
@@ -230,20 +232,20 @@ def quantized_attention(state: State) -> Iterator[Descriptor]:
     weights = state.dml_type(tensor_of(state, "weight"))
     tensor = optional_tensor(state, "past")
     if (tensor is None) != (optional_tensor(state, "present") is None):
-        raise Refused("present", "past and present must be given together")
+        raise ProviderRefusal("present", "past and present must be given together")
     past = None
     if tensor is not None:
         if len(sizes_of(tensor)) != 5:
-            raise Refused("past-rank", "the past must have five dimensions")
+            raise ProviderRefusal("past-rank", "the past must have five dimensions")
         past = _Past(tensor, word, stack.batch, stack.heads, sizes_of(tensor)[3], stack.length, stack.head)
     yield operator(
         "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
-        ATensor=as_is(state, "input"),
-        AScaleTensor=as_is(state, "input_scale"),
-        AZeroPointTensor=as_is(state, "input_zero_point"),
+        ATensor=without_leading_ones(state, "input"),
+        AScaleTensor=without_leading_ones(state, "input_scale"),
+        AZeroPointTensor=without_leading_ones(state, "input_zero_point"),
         BTensor=bare(weights, (stack.batch, stack.inner, stack.width), (0, stack.width, 1)),
-        BScaleTensor=as_is(state, "weight_scale"),
-        BZeroPointTensor=as_is(state, "weight_zero_point"),
+        BScaleTensor=without_leading_ones(state, "weight_scale"),
+        BZeroPointTensor=without_leading_ones(state, "weight_zero_point"),
         BiasTensor=bare(word, stack.rows, (0, 0, 1)),
         OutputTensor=bare(word, stack.rows),
     )

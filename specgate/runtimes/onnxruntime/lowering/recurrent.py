@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.runtimes.onnxruntime.lowering.state import Refused
-from specgate.runtimes.onnxruntime.lowering.tensor_builder import operator, optional_tensor, plain
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import operator, optional_tensor, provider_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ __all__ = ["recurrent"]
 
 _DIRECTIONS: Final = {"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}
 #: Default activations per operator; DirectML's have the same names.
-_USUAL: Final[Mapping[str, tuple[str, ...]]] = {
+_DEFAULT_ACTIVATIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "RNN": ("Tanh",),
     "GRU": ("Sigmoid", "Tanh"),
     "LSTM": ("Sigmoid", "Tanh", "Tanh"),
@@ -40,9 +40,9 @@ _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
 
 def recurrent(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a recurrent network."""
-    name, usual = state.operator, _USUAL[state.operator]
+    name, default_names = state.operator, _DEFAULT_ACTIVATIONS[state.operator]
     direction = _DIRECTIONS[state.get("direction") or "forward"]
-    twice = 2 if direction == "BIDIRECTIONAL" else 1
+    direction_count = 2 if direction == "BIDIRECTIONAL" else 1
     fields: dict[str, Any] = {
         "InputTensor": _tensor(state, "X"),
         "WeightTensor": _tensor(state, "W"),
@@ -52,7 +52,7 @@ def recurrent(state: State) -> Iterator[Descriptor]:
         "SequenceLengthsTensor": _lengths(state),
         "OutputSequenceTensor": _tensor(state, "Y"),
         "OutputSingleTensor": _tensor(state, "Y_h"),
-        "ActivationDescs": _activations(state, usual * twice),
+        "ActivationDescs": _activations(state, default_names * direction_count),
         "Direction": direction,
     }
     if name == "LSTM":
@@ -72,7 +72,7 @@ def recurrent(state: State) -> Iterator[Descriptor]:
 
 def _tensor(state: State, name: str) -> TensorDesc | None:
     tensor = optional_tensor(state, name)
-    return None if tensor is None else plain(state, tensor)
+    return None if tensor is None else provider_tensor(state, tensor)
 
 
 def _lengths(state: State) -> TensorDesc | None:
@@ -80,20 +80,20 @@ def _lengths(state: State) -> TensorDesc | None:
     return None if tensor is None else tensor._replace(type="UINT32")
 
 
-def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
+def _activations(state: State, default_names: Sequence[str]) -> list[Descriptor]:
     """Return the activations of all directions.
 
     The values of alpha and beta go in order to the activations that use one.
     """
-    names = (state.get("activations") or list(usual))[: len(usual)]
-    if len(names) < len(usual):
-        raise Refused("activations-count", f"expected {len(usual)} activations, found {len(names)}")
+    names = (state.get("activations") or list(default_names))[: len(default_names)]
+    if len(names) < len(default_names):
+        raise ProviderRefusal("activations-count", f"expected {len(default_names)} activations, found {len(names)}")
     given_numbers = {key: list(state.get(f"activation_{key.lower()}") or ()) for key in ("Alpha", "Beta")}
     descriptors = []
     for name in names:
         word, numbers = _ACTIVATIONS.get(name.lower(), ("", {}))
         if not word:
-            raise Refused("activation", f"the kernel does not support the activation {name}")
+            raise ProviderRefusal("activation", f"the kernel does not support the activation {name}")
         fields: dict[str, float] = {}
         for key, default in numbers.items():
             fields[key] = float(given_numbers[key].pop(0)) if given_numbers[key] else default

@@ -10,12 +10,12 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.runtimes.onnxruntime.lowering.data_movement import without_ones
-from specgate.runtimes.onnxruntime.lowering.state import Open, Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal, UnknownValue
 from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     constant,
     operator,
     optional_tensor,
-    plain,
+    provider_tensor,
     sizes_of,
     tensor_of,
 )
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["resampled", "resampled_plainly"]
 
-_GREATEST: Final = 3.4028234663852886e38
+_MAX_FLOAT32: Final = 3.4028234663852886e38
 _MODES: Final = {"nearest": "NEAREST_NEIGHBOR", "linear": "LINEAR", "bilinear": "LINEAR"}
 #: For NEAREST_NEIGHBOR, the rounding direction and the offset in the input, per `nearest_mode`.
-_NEAREST: Final = {
+_NEAREST_MODES: Final = {
     "round_prefer_floor": ("INCREASING", 0.5),
     "round_prefer_ceil": ("DECREASING", -0.5),
     "floor": ("DECREASING", 0.0),
@@ -62,11 +62,11 @@ def _symmetric(d: _Dimension) -> _Places:
 
 
 def _pytorch(d: _Dimension) -> _Places:
-    return _Places(_GREATEST, 0.0, 0.0) if d.size <= 1 else _Places(d.scale, 0.5, -0.5)
+    return _Places(_MAX_FLOAT32, 0.0, 0.0) if d.size <= 1 else _Places(d.scale, 0.5, -0.5)
 
 
 def _corners(d: _Dimension) -> _Places:
-    scale = _GREATEST if d.size <= 1 or d.target <= 1 else (d.target - 1) / (d.size - 1)
+    scale = _MAX_FLOAT32 if d.size <= 1 or d.target <= 1 else (d.target - 1) / (d.size - 1)
     return _Places(scale, 0.0, 0.0)
 
 
@@ -104,27 +104,29 @@ def _fields(state: State) -> dict[str, Any]:
     sizes, target = sizes_of(data), sizes_of(output)
     mode = _MODES.get(str(state.get("mode") or "nearest").lower())
     if mode is None:
-        raise Refused("mode", f"the kernel does not support the mode {state.get('mode')}")
+        raise ProviderRefusal("mode", f"the kernel does not support the mode {state.get('mode')}")
     places = _places(state, sizes, target)
-    useless = [1 if ours == theirs == 1 else 2 for ours, theirs in zip(sizes, target, strict=True)]
-    ours, theirs, kept = without_ones(useless, sizes, target, places)
-    kept = [_Places(1.0, 0.5, -0.5)] * (max(state.least, len(theirs)) - len(theirs)) + kept
+    useless = [
+        1 if input_size == output_size == 1 else 2 for input_size, output_size in zip(sizes, target, strict=True)
+    ]
+    input_sizes, output_sizes, kept_places = without_ones(useless, sizes, target, places)
+    kept_places = [_Places(1.0, 0.5, -0.5)] * (max(state.least, len(output_sizes)) - len(output_sizes)) + kept_places
     direction, shift = "DECREASING", 0.0
     if mode == "NEAREST_NEIGHBOR":
         rounding = state.get("nearest_mode") or "round_prefer_floor"
-        direction, shift = _NEAREST.get(rounding, ("DECREASING", 0.5))
+        direction, shift = _NEAREST_MODES.get(rounding, ("DECREASING", 0.5))
     return {
-        "InputTensor": plain(state, data, ours),
-        "OutputTensor": plain(state, output, theirs),
+        "InputTensor": provider_tensor(state, data, input_sizes),
+        "OutputTensor": provider_tensor(state, output, output_sizes),
         "InterpolationMode": mode,
         "RoundingDirection": direction,
-        "Scales": [_single(place.scale) for place in kept],
-        "InputPixelOffsets": [_single(place.before + shift) for place in kept],
-        "OutputPixelOffsets": [_single(place.after) for place in kept],
+        "Scales": [_to_float32(place.scale) for place in kept_places],
+        "InputPixelOffsets": [_to_float32(place.before + shift) for place in kept_places],
+        "OutputPixelOffsets": [_to_float32(place.after) for place in kept_places],
     }
 
 
-def _single(number: float) -> float:
+def _to_float32(number: float) -> float:
     """Return the FLOAT32 nearest to a number."""
     matching_number: float = unpack("f", pack("f", number))[0]
     return matching_number
@@ -133,13 +135,13 @@ def _single(number: float) -> float:
 def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_Places]:
     mode = state.get("coordinate_transformation_mode") or "half_pixel"
     if mode not in _TRANSFORMATIONS:
-        raise Refused("transformation", f"the kernel does not support the transformation {mode}")
+        raise ProviderRefusal("transformation", f"the kernel does not support the transformation {mode}")
     scales = _scales(state, sizes, target)
     crop = (
         constant(state, "roi") if optional_tensor(state, "roi") is not None and mode == "tf_crop_and_resize" else None
     )
     if mode == "tf_crop_and_resize" and not crop:
-        raise Refused("region", "tf_crop_and_resize requires roi")
+        raise ProviderRefusal("region", "tf_crop_and_resize requires roi")
     region = _region(state, crop, len(sizes))
     transformed = _TRANSFORMATIONS[mode]
     parts = zip(sizes, target, scales, region, strict=True)
@@ -150,7 +152,7 @@ def _region(state: State, crop: Sequence[float] | None, rank: int) -> list[tuple
     axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
     numbers = [(0.0, 1.0)] * rank
     if crop and len(crop) != 2 * len(axes):
-        raise Refused("region", "roi must have two numbers per dimension")
+        raise ProviderRefusal("region", "roi must have two numbers per dimension")
     for index, axis in enumerate(axes):
         if crop:
             numbers[axis] = float(crop[index]), float(crop[index + len(axes)])
@@ -161,22 +163,22 @@ def _scales(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[f
     """Return the scale of each dimension, given or computed from the sizes."""
     rank = len(sizes)
     if len(target) != rank:
-        raise Refused("rank-changed", "input and output must have as many dimensions")
-    stated = (
+        raise ProviderRefusal("rank-changed", "input and output must have as many dimensions")
+    scale_values = (
         constant(state, "scales") if optional_tensor(state, "scales") is not None else state.get("scales_attribute")
     )
-    if not stated and state.get("scales_attribute"):
-        stated = state.get("scales_attribute")
-    if optional_tensor(state, "sizes") is not None and not stated:
+    if not scale_values and state.get("scales_attribute"):
+        scale_values = state.get("scales_attribute")
+    if optional_tensor(state, "sizes") is not None and not scale_values:
         if 0 in sizes:
-            raise Open("a size of 0 does not have a scale")
-        return [ours / theirs for ours, theirs in zip(target, sizes, strict=True)]
-    if not stated:
-        raise Refused("scales", "scales or sizes are required")
+            raise UnknownValue("a size of 0 does not have a scale")
+        return [output_size / input_size for output_size, input_size in zip(target, sizes, strict=True)]
+    if not scale_values:
+        raise ProviderRefusal("scales", "scales or sizes are required")
     axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
-    if len(axes) != len(stated):
-        raise Refused("scales", "each dimension must have a scale")
+    if len(axes) != len(scale_values):
+        raise ProviderRefusal("scales", "each dimension must have a scale")
     numbers = [1.0] * rank
-    for axis, scale in zip(axes, stated, strict=True):
+    for axis, scale in zip(axes, scale_values, strict=True):
         numbers[axis] = float(scale)
     return numbers

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["MOST_NAMED", "Schema", "needs_fields", "schema_from"]
+__all__ = ["MAX_NAMED", "Schema", "needs_fields", "schema_from"]
 
 #: Maximum number of tensors with a positional name in expressions: input0, output0 and so on.
-MOST_NAMED: Final = 12
-_POSITIONS: Final = tuple(f"{end}{i}" for end in ("input", "output") for i in range(MOST_NAMED))
+MAX_NAMED: Final = 12
+_POSITIONS: Final = tuple(f"{end}{i}" for end in ("input", "output") for i in range(MAX_NAMED))
 _VOCABULARY: Final = Vocabulary(attributes={"value": Attribute(NUMBERS, "value")})
 
 
@@ -54,8 +54,8 @@ class Schema(NamedTuple):
         words = self.spec.words if self.spec else dialect(NAME).words
         fields = {**by_position, **kinds, "i": NUMBER}
 
-        def stretch(since: str | None, until: str | None) -> Scope:
-            texts_by_name = self.spec.scope.scope_between(since, until).fields if self.spec else {}
+        def stretch(since: str | None, until_level: str | None) -> Scope:
+            texts_by_name = self.spec.scope.scope_between(since, until_level).fields if self.spec else {}
             return replace(scope, fields={**fields, **texts_by_name})
 
         scope = Scope(fields, frozenset({*optional, *_POSITIONS}), words=words, stretch=stretch, vocabulary=_VOCABULARY)
@@ -77,7 +77,7 @@ class Schema(NamedTuple):
 
         Parts that its operator does not define are recorded as oddities.
         """
-        spec: Any = self.spec if self.spec is not None else _Stand(self)
+        spec: Any = self.spec if self.spec is not None else _TableSubstitute(self)
         return build(spec, inputs, outputs, attributes, version=str(version), convert=attribute_value)
 
     def values(self, descriptor: Descriptor, version: int) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Schema(NamedTuple):
         for end, infos in (("input", layout.inputs), ("output", layout.outputs)):
             tensors = [tensor if _is_given(tensor) else None for tensor in positional(stated_entries, infos)]
             entries[f"{end}s"] = entries.get(f"{end}s") or tensors
-            entries |= {f"{end}{i}": tensors[i] if i < len(tensors) else None for i in range(MOST_NAMED)}
+            entries |= {f"{end}{i}": tensors[i] if i < len(tensors) else None for i in range(MAX_NAMED)}
         return entries
 
 
@@ -101,7 +101,7 @@ def _is_given(tensor: Any) -> bool:
     return isinstance(tensor, TensorDesc) and (tensor.type is not None or tensor.sizes is not None)
 
 
-class _Stand:
+class _TableSubstitute:
     """A substitute for an operator's table in `build`.
 
     Its operators are the same at all versions.
@@ -124,13 +124,13 @@ class _Stand:
 
     @property
     def table(self) -> Any:
-        return _Unchecked
+        return _UncheckedSpec
 
     def layout(self, _version: str | None) -> Layout:
         return self._layout
 
 
-class _Unchecked:
+class _UncheckedSpec:
     unchecked_attributes = False
 
 

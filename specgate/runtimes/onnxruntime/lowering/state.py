@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Rule
 
-__all__ = ["ABSENT", "TENSOR_NAME", "Open", "Refused", "State"]
+__all__ = ["ABSENT", "TENSOR_NAME", "ProviderRefusal", "State", "UnknownValue"]
 
 
-class Refused(Exception):
+class ProviderRefusal(Exception):
     """A check of the provider that fails before it calls DirectML.
 
     rule: the id of the check. The message says why.
     """
 
-    def __init__(self, rule: str, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(reason)
         self.rule = rule
 
 
-class Open(Exception):
+class UnknownValue(Exception):
     """A size or the elements of an input are unknown but required."""
 
 
@@ -92,18 +92,18 @@ class State:
             if outcome and part and self._evaluator.context.absent(path):
                 if self.partial:
                     return UNKNOWN
-                raise Open(f"the elements of {name} are unknown before the first run")
+                raise UnknownValue(f"the elements of {name} are unknown before the first run")
         try:
             result = self._evaluator.value(rule.tree, {"i": i})
         except Undefined as error:
             if self.partial:
                 return UNKNOWN
-            raise Refused("unusable", f"{rule.text}: {error}") from None
+            raise ProviderRefusal("unusable", f"{rule.text}: {error}") from None
         if self.partial:
             return UNKNOWN if isinstance(result, Symbol) else result
         items = result if isinstance(result, list | tuple) else (result,)
         if any(item is UNKNOWN or isinstance(item, Symbol) for item in items):
-            raise Open(f"{rule.text} is unknown before the first run")
+            raise UnknownValue(f"{rule.text} is unknown before the first run")
         return result
 
     def holds(self, rule: Rule | None, i: int = 0) -> bool:
@@ -116,8 +116,8 @@ class State:
         Raises Refused if DirectML lacks the type, and Open if it is unknown.
         """
         if tensor.type is None:
-            raise Open("the type of a tensor is unknown")
+            raise UnknownValue("the type of a tensor is unknown")
         word = self.types.get(tensor.type)
         if word is None:
-            raise Refused("type", f"DirectML does not support tensors of type {tensor.type}")
+            raise ProviderRefusal("type", f"DirectML does not support tensors of type {tensor.type}")
         return word

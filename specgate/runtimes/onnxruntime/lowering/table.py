@@ -19,7 +19,7 @@ from specgate.runtimes.onnxruntime.lowering.expressions import (
 from specgate.runtimes.onnxruntime.lowering.forms import fields_form
 from specgate.runtimes.onnxruntime.lowering.functions import FUNCTIONS, function_of
 from specgate.runtimes.onnxruntime.lowering.schema import Schema, schema_from
-from specgate.runtimes.onnxruntime.lowering.state import Open, Refused, State
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal, State, UnknownValue
 from specgate.runtimes.onnxruntime.lowering.tensors import output_sizes
 from specgate.runtimes.onnxruntime.registrations import contains_release
 from specgate.spec.tables import dialect
@@ -105,13 +105,13 @@ class Table:
             hold_inputs(descriptor, layout)
         state = self._state(descriptor, version)
         if self.outputs:
-            whole = self._worked_out(descriptor, state)
-            if whole is not descriptor:
-                descriptor, state = whole, self._state(whole, version)
+            lowered = self._infer_sizes(descriptor, state)
+            if lowered is not descriptor:
+                descriptor, state = lowered, self._state(lowered, version)
         for check in self.checks:
             result = holds_at(check.since, check.until, version) and contains_release(check.releases, release)
-            if result and _concerns(check, descriptor, layout) and state.holds(check.when):
-                raise Refused(check.name, check.because)
+            if result and _check_applies(check, descriptor, layout) and state.holds(check.when):
+                raise ProviderRefusal(check.name, check.because)
         if not self.sizes_open:
             hold_outputs(descriptor, layout)
         for row in self.rows:
@@ -133,15 +133,15 @@ class Table:
         layout, state = self.schema.layout(version), self._state(descriptor, version, partial=True)
         for check in self.checks:
             result = holds_at(check.since, check.until, version) and contains_release(check.releases, release)
-            if result and _concerns(check, descriptor, layout) and state.value(check.when, 0) is True:
-                raise Refused(check.name, check.because)
+            if result and _check_applies(check, descriptor, layout) and state.value(check.when, 0) is True:
+                raise ProviderRefusal(check.name, check.because)
         for row in self.rows:
             if not holds_at(row.since, row.until, version) or not contains_release(row.releases, release):
                 continue
-            holds = True if row.when is None else state.value(row.when, 0)
-            if holds is True:
+            condition_value = True if row.when is None else state.value(row.when, 0)
+            if condition_value is True:
                 return [] if row.function is not None else list(_outline_row(row, state))
-            if holds is UNKNOWN:
+            if condition_value is UNKNOWN:
                 break
         return []
 
@@ -167,7 +167,7 @@ class Table:
         numbers_by_name = {name: _evaluate_sizes(form, state) for name, form in forms.items()}
         return {name: sizes for name, sizes in numbers_by_name.items() if sizes is not None}
 
-    def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
+    def _infer_sizes(self, descriptor: Descriptor, state: State) -> Descriptor:
         """Return a node with output sizes that only the provider computes."""
         tensors_by_name: dict[str, TensorDesc] = {}
         for name, form in self.outputs.items():
@@ -190,12 +190,12 @@ def _evaluate_sizes(form: Callable[[State, int], Any], state: State) -> tuple[in
     """Return sizes, None if one is negative, unknown or undefined."""
     try:
         sizes = form(state, 0)
-    except (Open, Refused):
+    except (UnknownValue, ProviderRefusal):
         return None
     return None if sizes is None or any(size is None or size < 0 for size in sizes) else tuple(sizes)
 
 
-def _concerns(check: Check, descriptor: Descriptor, layout: Layout) -> bool:
+def _check_applies(check: Check, descriptor: Descriptor, layout: Layout) -> bool:
     """Return whether a check applies, by the stated shape of an output."""
     if check.stated_output is None:
         return True
@@ -205,12 +205,12 @@ def _concerns(check: Check, descriptor: Descriptor, layout: Layout) -> bool:
     return isinstance(tensor, TensorDesc) and tensor.sizes is not None
 
 
-def hold_ranks(descriptor: Descriptor, most: int) -> None:
+def hold_ranks(descriptor: Descriptor, max_rank: int) -> None:
     """Raise Refused if a tensor has too many dimensions."""
     for name, tensor in descriptor.tensors():
-        if tensor.sizes is not None and len(tensor.sizes) > most:
-            raise Refused(
-                "rank", f"{name} has {len(tensor.sizes)} dimensions, but the provider supports at most {most}"
+        if tensor.sizes is not None and len(tensor.sizes) > max_rank:
+            raise ProviderRefusal(
+                "rank", f"{name} has {len(tensor.sizes)} dimensions, but the provider supports at most {max_rank}"
             )
 
 
@@ -221,7 +221,7 @@ def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
     """
     for name, tensor in _tensors(descriptor, layout.inputs):
         if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
-            raise Open(f"the type and sizes of {name} are unknown before the first run")
+            raise UnknownValue(f"the type and sizes of {name} are unknown before the first run")
 
 
 def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
@@ -231,10 +231,10 @@ def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
     """
     for info in layout.outputs:
         if not info.optional and not descriptor.fields.get(info.name):
-            raise Open(f"{info.name} has no type and sizes; only the provider infers them")
+            raise UnknownValue(f"{info.name} has no type and sizes; only the provider infers them")
     for name, tensor in _tensors(descriptor, layout.outputs):
         if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
-            raise Open(f"not all sizes of {name} are known; only the provider infers them")
+            raise UnknownValue(f"not all sizes of {name} are known; only the provider infers them")
 
 
 def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tuple[str, TensorDesc]]:
@@ -247,7 +247,7 @@ def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tup
 
 def _lowered_rows(row: Row, state: State) -> Iterator[Descriptor]:
     if row.deferred is not None:
-        raise Open(row.deferred)
+        raise UnknownValue(row.deferred)
     if row.function is not None:
         yield from function_of(row.function)(state)
     for step in row.steps:
@@ -264,7 +264,7 @@ def _outline_row(row: Row, state: State) -> Iterator[Descriptor]:
             turns = 1 if step.repeat is None else state.value(step.repeat, 0)
             if isinstance(turns, int) and turns > 0 and state.holds(step.when) and (descriptor := step.make(state, 0)):
                 yield descriptor
-        except (Open, Refused):  # later descriptors are unknown
+        except (UnknownValue, ProviderRefusal):  # later descriptors are unknown
             continue
 
 
@@ -281,8 +281,8 @@ def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
 def _with_list(scope: Scope, name: str) -> Scope:
     """Return a scope with one more name for every range of versions."""
 
-    def stretch(since: str | None, until: str | None) -> Scope:
-        known_scope = scope.scope_between(since, until)
+    def stretch(since: str | None, until_level: str | None) -> Scope:
+        known_scope = scope.scope_between(since, until_level)
         return replace(known_scope, fields={**known_scope.fields, name: NUMBERS})
 
     return replace(scope, fields={**scope.fields, name: NUMBERS}, stretch=stretch)
@@ -304,19 +304,19 @@ def _checks(raw: Mapping[str, Any], key: str, scope: Scope) -> Iterator[Check]:
 def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
     for index, entry in enumerate(raw.get("rows", ())):
         path, known_scope = ("rows", index), scope_of(entry, scope)
-        when = (
+        condition = (
             _locate_form_errors(rule_of, entry["when"], known_scope, "truth", path=(*path, "when"))
             if "when" in entry
             else None
         )
         steps = tuple(
-            _locate_form_errors(_step, step, known_scope, path=(*path, "to", at))
-            for at, step in enumerate(entry.get("to", ()))
+            _locate_form_errors(_step, step, known_scope, path=(*path, "to", step_index))
+            for step_index, step in enumerate(entry.get("to", ()))
         )
         function = entry.get("function")
         if function is not None and function not in FUNCTIONS:
             raise FormError(f"unknown function {function!r:.60}", *path, "function")
-        yield Row(*versions_of(entry), when, steps, function, entry.get("deferred"), entry.get("releases"))
+        yield Row(*versions_of(entry), condition, steps, function, entry.get("deferred"), entry.get("releases"))
 
 
 def _step(raw: Mapping[str, Any], scope: Scope) -> Step:

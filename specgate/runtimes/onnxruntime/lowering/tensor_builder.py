@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.runtimes.onnxruntime.lowering.state import Open, Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal, UnknownValue
 from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, describe_tensor
 from specgate.spec.tables import dialect
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = [
     "bare",
     "broadcast_tensor",
+    "broadcast_to",
     "constant",
     "number",
     "operator",
     "optional_tensor",
-    "over",
-    "plain",
+    "provider_tensor",
     "sizes_of",
     "tensor_of",
 ]
@@ -65,7 +65,7 @@ def tensor_of(state: State, name: str) -> TensorDesc:
     """Return a tensor of the node; raise Refused if it is omitted."""
     tensor = optional_tensor(state, name)
     if tensor is None:
-        raise Refused("missing", f"{name} is missing, but the kernel reads it")
+        raise ProviderRefusal("missing", f"{name} is missing, but the kernel reads it")
     return tensor
 
 
@@ -74,20 +74,20 @@ def sizes_of(tensor: TensorDesc) -> Sizes:
     return tuple(int(size) for size in tensor.sizes or () if size is not None)
 
 
-def plain(
+def provider_tensor(
     state: State,
     tensor: TensorDesc,
     sizes: Sequence[int] | None = None,
     *,
-    align: str = "right",
+    alignment: str = "right",
     least: int | None = None,
 ) -> TensorDesc:
     """Return a tensor as the provider describes it, reshaped if requested."""
     numbers = sizes_of(tensor) if sizes is None else tuple(sizes)
-    return describe_tensor(state, state.dml_type(tensor), numbers, None, align=align, least=least)
+    return describe_tensor(state, state.dml_type(tensor), numbers, None, alignment=alignment, least=least)
 
 
-def over(
+def broadcast_to(
     state: State, tensor: TensorDesc, expected_numbers: Sequence[int], numbers: Sequence[int] | None = None
 ) -> TensorDesc:
     """Return a tensor broadcast to `expected_numbers`.
@@ -96,7 +96,7 @@ def over(
     """
     sizes, target = sizes_of(tensor) if numbers is None else tuple(numbers), tuple(expected_numbers)
     if sizes == target:
-        return plain(state, tensor, target)
+        return provider_tensor(state, tensor, target)
     strides = broadcast_strides(sizes, max(len(target), state.least))
     return describe_tensor(state, state.dml_type(tensor), target, strides)
 
@@ -105,7 +105,7 @@ def number(state: State, name: str) -> int:
     """Return an integer attribute; raise Refused if it is omitted."""
     result = state.get(name)
     if not isinstance(result, int):
-        raise Refused("missing", f"the node does not have {name}")
+        raise ProviderRefusal("missing", f"the node does not have {name}")
     return int(result)
 
 
@@ -118,7 +118,7 @@ def constant(state: State, name: str) -> tuple[Any, ...] | None:
     if tensor is None:
         return None
     if tensor.value is None:
-        raise Open(f"the elements of {name} are unknown before the first run")
+        raise UnknownValue(f"the elements of {name} are unknown before the first run")
     return tensor.value
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from specgate.descriptors.core import UNKNOWN, Symbol, TensorDesc
 from specgate.rules.language import TENSOR, TENSORS
 from specgate.runtimes.onnxruntime.lowering.expressions import FormError, numbers_form, rule_of
-from specgate.runtimes.onnxruntime.lowering.state import TENSOR_NAME, Open, Refused
+from specgate.runtimes.onnxruntime.lowering.state import TENSOR_NAME, ProviderRefusal, UnknownValue
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -22,23 +22,30 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.lowering.state import State
 
 __all__ = [
-    "ALIGNMENTS", "TensorForm", "Which", "as_uint", "broadcast_strides", "describe_tensor", "output_sizes",
-    "packed_strides", "pad_sizes",
+    "ALIGNMENTS",
+    "FieldReference",
+    "TensorForm",
+    "as_uint",
+    "broadcast_strides",
+    "describe_tensor",
+    "output_sizes",
+    "packed_strides",
+    "pad_sizes",
 ]  # fmt: skip
 
 Sizes = tuple[int, ...]
 
 
-def pad_sizes(sizes: Sequence[int], least: int, align: str = "right") -> Sizes:
+def pad_sizes(sizes: Sequence[int], least: int, alignment: str = "right") -> Sizes:
     """Return sizes padded with ones to `least` dimensions.
 
-    align: where the ones go, a key of `ALIGNMENTS`.
+    alignment: where the ones go, a key of `ALIGNMENTS`.
     """
-    return ALIGNMENTS[align](tuple(sizes), max(0, least - len(sizes)))
+    return ALIGNMENTS[alignment](tuple(sizes), max(0, least - len(sizes)))
 
 
-def _spatial(sizes: Sizes, ones: int) -> Sizes:
-    return sizes[:2] + (1,) * ones + sizes[2:]
+def _spatial(sizes: Sizes, ones_count: int) -> Sizes:
+    return sizes[:2] + (1,) * ones_count + sizes[2:]
 
 
 def _align_at(place: int) -> Callable[[Sizes, int], Sizes]:
@@ -47,9 +54,9 @@ def _align_at(place: int) -> Callable[[Sizes, int], Sizes]:
     It adds leading ones only up to the rank.
     """
 
-    def align(sizes: Sizes, ones: int) -> Sizes:
-        before = min(place, ones)
-        return (1,) * before + sizes + (1,) * (ones - before)
+    def align(sizes: Sizes, ones_count: int) -> Sizes:
+        before = min(place, ones_count)
+        return (1,) * before + sizes + (1,) * (ones_count - before)
 
     return align
 
@@ -57,8 +64,8 @@ def _align_at(place: int) -> Callable[[Sizes, int], Sizes]:
 #: Ones go before all sizes; after all; between batch, channel and the rest; or so that the first size is the channel
 #: dimension or the one after it.
 ALIGNMENTS: Final[Mapping[str, Callable[[Sizes, int], Sizes]]] = {
-    "right": lambda sizes, ones: (1,) * ones + sizes,
-    "left": lambda sizes, ones: sizes + (1,) * ones,
+    "right": lambda sizes, ones_count: (1,) * ones_count + sizes,
+    "left": lambda sizes, ones_count: sizes + (1,) * ones_count,
     "spatial": _spatial,
     "channel": _align_at(1),
     "height": _align_at(2),
@@ -88,11 +95,11 @@ def broadcast_strides(numbers: Sequence[int], rank: int) -> Sizes:
     A size that is 1 or missing has stride 0. Raises Refused for more sizes than dimensions.
     """
     if len(numbers) > rank:
-        raise Refused("broadcast", f"cannot broadcast a tensor of {len(numbers)} dimensions to {rank}")
+        raise ProviderRefusal("broadcast", f"cannot broadcast a tensor of {len(numbers)} dimensions to {rank}")
     strides, stride = [0] * rank, 1
-    for back, size in enumerate(reversed(numbers), 1):
+    for position_from_end, size in enumerate(reversed(numbers), 1):
         if size != 1:
-            strides[rank - back] = stride
+            strides[rank - position_from_end] = stride
             stride *= size
     return tuple(strides)
 
@@ -104,14 +111,14 @@ _UNSIGNED: Final = {"INT64": "UINT64", "INT32": "UINT32", "INT16": "UINT16", "IN
 OpenSizes = tuple[Any, ...]
 
 
-class Which(NamedTuple):
+class FieldReference(NamedTuple):
     """A reference to a field, or to an element of an array of tensors."""
 
     name: str
     at: Rule | None
 
     @classmethod
-    def make(cls, text: Any, scope: Scope) -> Which:
+    def make(cls, text: Any, scope: Scope) -> FieldReference:
         """Parse ``X`` or ``inputs[i]``; raise FormError."""
         match = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
         if match is None or scope.fields.get(match[1]) != (TENSOR if match[2] is None else TENSORS):
@@ -124,25 +131,25 @@ class Which(NamedTuple):
         if self.at is not None and result is not None:
             index = state.value(self.at, i)
             if index is UNKNOWN:
-                raise Open(f"the index into {self.name} is unknown before the first run")
+                raise UnknownValue(f"the index into {self.name} is unknown before the first run")
             if not 0 <= index < len(result):
-                raise Refused("unusable", f"{self.name}[{index}] does not exist")
+                raise ProviderRefusal("unusable", f"{self.name}[{index}] does not exist")
             result = result[index]
             if isinstance(result, TensorDesc) and result.type is None and result.sizes is None:
-                raise Open(f"{self.name}[{index}] has no type and sizes")
+                raise UnknownValue(f"{self.name}[{index}] has no type and sizes")
         return result if isinstance(result, TensorDesc) else None
 
 
 def _sizes_of(state: State, tensor: TensorDesc, name: str) -> OpenSizes:
     sizes = tensor.sizes
     if state.partial and sizes is not None:
-        return _open(sizes)
+        return _open_sizes(sizes)
     if sizes is None or not all(isinstance(size, int) for size in sizes):
-        raise Open(f"the sizes of {name} are unknown before the first run")
+        raise UnknownValue(f"the sizes of {name} are unknown before the first run")
     return tuple(int(size) for size in sizes if isinstance(size, int))
 
 
-def _open(sizes: Sequence[Any]) -> OpenSizes:
+def _open_sizes(sizes: Sequence[Any]) -> OpenSizes:
     return tuple([None if size is UNKNOWN or isinstance(size, Symbol) else size for size in sizes])
 
 
@@ -152,7 +159,7 @@ def describe_tensor(
     sizes: OpenSizes,
     strides: OpenSizes | None,
     *,
-    align: str = "right",
+    alignment: str = "right",
     least: int | None = None,
 ) -> TensorDesc:
     """Return a DirectML tensor padded to `least` dimensions.
@@ -160,12 +167,14 @@ def describe_tensor(
     The default of None is the provider's minimum. Raises Refused.
     """
     if len(sizes) > state.most:
-        raise Refused("rank", f"a tensor has {len(sizes)} dimensions, but the provider supports at most {state.most}")
+        raise ProviderRefusal(
+            "rank", f"a tensor has {len(sizes)} dimensions, but the provider supports at most {state.most}"
+        )
     least = state.least if least is None else least
-    numbers = pad_sizes(sizes, least, align)
+    numbers = pad_sizes(sizes, least, alignment)
     if strides is not None and len(strides) < len(numbers):
-        missing = len(numbers) - len(strides)
-        strides = (0,) * missing + strides if align == "right" else strides + (0,) * missing
+        missing_count = len(numbers) - len(strides)
+        strides = (0,) * missing_count + strides if alignment == "right" else strides + (0,) * missing_count
     return TensorDesc(word, numbers, strides)
 
 
@@ -189,7 +198,7 @@ class TensorForm:
                 return None
             return _sizes_form(raw[key], scope) if key in {"over", "sizes"} else numbers_form(raw[key], scope, int)
 
-        self.of = Which.make(raw["of"], scope) if "of" in raw else None
+        self.of = FieldReference.make(raw["of"], scope) if "of" in raw else None
         self.type = _type_form(raw.get("as"), scope)
         self.sizes, self.over = sizes("sizes"), sizes("over")
         self.permute, self.strides = sizes("permute"), sizes("strides")
@@ -214,23 +223,23 @@ class TensorForm:
         word = self.type(state, i, tensor) if self.type else state.dml_type(tensor)  # type: ignore[arg-type]
         if word is None:
             return None
-        sizes = _plain(self.sizes, state, i)
+        sizes = _evaluate_sizes(self.sizes, state, i)
         if sizes is None:
             if tensor is None or self.sizes is not None:
                 return None
             sizes = _sizes_of(state, tensor, self.of.name)  # type: ignore[union-attr]
-        strides = _plain(self.strides, state, i)
+        strides = _evaluate_sizes(self.strides, state, i)
         least = state.value(self.least, i) if self.least is not None else None
         if least is UNKNOWN:
-            raise Open("the rank of a tensor is unknown before the first run")
+            raise UnknownValue("the rank of a tensor is unknown before the first run")
         if self.over is not None:
-            items = _plain(self.over, state, i)
+            items = _evaluate_sizes(self.over, state, i)
             if items is not None and items != sizes:
                 rank = max(len(items), state.least if least is None else least)
                 strides, sizes = _broadcast(sizes, rank), items
-        if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
+        if self.permute is not None and (order := _evaluate_sizes(self.permute, state, i)) is not None:
             sizes, strides = _permute_dimensions(sizes, strides, order)
-        new_tensor = describe_tensor(state, word, sizes, strides, align=self.align, least=least)
+        new_tensor = describe_tensor(state, word, sizes, strides, alignment=self.align, least=least)
         if tensor is not None:
             state.origins.append((new_tensor, tensor))
         return new_tensor
@@ -239,8 +248,8 @@ class TensorForm:
 def _sizes_form(entry: Any, scope: Scope) -> Callable[[State, int], Any]:
     """Return a function that gives sizes, from a tensor or a list."""
     if isinstance(entry, str) and _names_tensor(entry, scope):
-        which = Which.make(entry, scope)
-        return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(state, t, which.name)
+        selector = FieldReference.make(entry, scope)
+        return lambda state, i: None if (t := selector.tensor(state, i)) is None else _sizes_of(state, t, selector.name)
     return numbers_form(entry, scope, int)
 
 
@@ -249,7 +258,7 @@ def output_sizes(name: str, entry: Any, scope: Scope) -> Callable[[State, int], 
 
     The provider computes these sizes.
     """
-    Which.make(name, scope)
+    FieldReference.make(name, scope)
     return _sizes_form(entry, scope)
 
 
@@ -261,14 +270,14 @@ def _broadcast(sizes: OpenSizes, rank: int) -> OpenSizes:
 
 def _permute_dimensions(sizes: OpenSizes, strides: OpenSizes | None, order: OpenSizes) -> tuple[OpenSizes, OpenSizes]:
     if sorted(order) != list(range(len(sizes))):
-        raise Refused("unusable", f"{list(order)} is not a permutation of {len(sizes)} dimensions")
+        raise ProviderRefusal("unusable", f"{list(order)} is not a permutation of {len(sizes)} dimensions")
     steps = strides or ((None,) * len(sizes) if None in sizes else packed_strides(sizes))
-    return tuple(sizes[at] for at in order), tuple(steps[at] for at in order)
+    return tuple(sizes[index] for index in order), tuple(steps[index] for index in order)
 
 
-def _plain(form: Callable[[State, int], Any] | None, state: State, i: int) -> OpenSizes | None:
+def _evaluate_sizes(form: Callable[[State, int], Any] | None, state: State, i: int) -> OpenSizes | None:
     result = None if form is None else form(state, i)
-    return None if result is None else _open(result)
+    return None if result is None else _open_sizes(result)
 
 
 def _names_tensor(text: str, scope: Scope) -> bool:
@@ -286,11 +295,11 @@ def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | Non
     if not _names_tensor(str(raw), scope):
         rule = rule_of(str(raw), scope, "word")
         return lambda state, i, _tensor: None if (word := state.value(rule, i)) is None else str(word)
-    which = Which.make(raw, scope)
-    return lambda state, i, _tensor: None if (other := which.tensor(state, i)) is None else state.dml_type(other)
+    selector = FieldReference.make(raw, scope)
+    return lambda state, i, _tensor: None if (other := selector.tensor(state, i)) is None else state.dml_type(other)
 
 
 def _unsigned_type(word: str) -> str:
     if word not in _UNSIGNED and word not in _UNSIGNED.values():
-        raise Refused("type", f"{word} is not an integer type")
+        raise ProviderRefusal("type", f"{word} is not an integer type")
     return _UNSIGNED.get(word, word)

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.dialects.directml.oracle import builds
-from specgate.dialects.directml.oracle.install import appearing, run_program
+from specgate.dialects.directml.oracle.install import run_program, temporary_folder
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.oracle.cpu_child import CpuQuestion
 from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Placed, error_text, optimisation_number
@@ -47,11 +47,11 @@ class CpuPlacementOracle(Closing):
     def __init__(
         self, release: str | None = None, *, optimisation: str = "off", run: bool = False, timeout: float = 60.0
     ) -> None:
-        own = _own_release()
-        text = release or own
+        own_release = _own_release()
+        text = release or own_release
         if text is None:
             raise InputError(f"the package {CPU_PACKAGE} is not installed: pip install {CPU_PACKAGE}")
-        folder = None if text == own else _folder(text)
+        folder = None if text == own_release else _folder(text)
         if folder is not None and not folder.is_dir():
             raise InputError(f"{CPU_PACKAGE} {text} is not installed; try {cpu_command(text)}")
         argument = (None if folder is None else str(folder), optimisation_number(optimisation))
@@ -65,7 +65,7 @@ class CpuPlacementOracle(Closing):
         A crash or a timeout counts only if it happens twice. feeds: arrays by input name that a run of each model tries
         first.
         """
-        return [self._ask_model(model, feeds[at] if feeds else ()) for at, model in enumerate(models)]
+        return [self._ask_model(model, feeds[index] if feeds else ()) for index, model in enumerate(models)]
 
     def _ask_model(self, model: bytes, feeds: Sequence[Feed]) -> Answer:
         question = CpuQuestion(model, self.run, tuple(feeds))
@@ -79,10 +79,10 @@ class CpuPlacementOracle(Closing):
             return Answer("crashed")
         if result == "timeout":
             return Answer("timeout")
-        code, text, nodes, seconds, ended = result
-        placed = tuple(Placed(name, kind, "CPU") for name, kind in nodes)
+        code, text, nodes, seconds, ended_text = result
+        placed_nodes = tuple(Placed(name, kind, "CPU") for name, kind in nodes)
         word: Literal["fails", "created"] = "fails" if code else "created"
-        return Answer(word, error_text(text), code, placed, run=run or error_text(ended), seconds=seconds)
+        return Answer(word, error_text(text), code, placed_nodes, run=run or error_text(ended_text), seconds=seconds)
 
     def close(self) -> None:
         """Stop the subprocess; the next question starts another."""
@@ -112,9 +112,12 @@ def cpu_releases() -> list[str]:
 
     Fetched releases must fit this Python.
     """
-    own = _own_release()
+    own_release = _own_release()
     fetched = sorted(path.name for path in _parent().iterdir()) if _parent().is_dir() else []
-    return [*([own] if own else []), *(name for name in fetched if name != own and not name.startswith("."))]
+    return [
+        *([own_release] if own_release else []),
+        *(name for name in fetched if name != own_release and not name.startswith(".")),
+    ]
 
 
 def cpu_command(release: str) -> str:
@@ -132,7 +135,7 @@ def install_cpu(release: str, *, progress: Callable[[str], object] = print) -> N
         return
     folder = _folder(release)
     progress(f"fetching {CPU_PACKAGE} {release}")
-    with appearing(folder) as path:
+    with temporary_folder(folder) as path:
         _pip(f"{CPU_PACKAGE}=={release}", path)
         try:
             run_program([sys.executable, "-c", _CHECK, str(path)], f"importing {CPU_PACKAGE} {release}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MOST_ELEMENTS", "CpuAnswer", "CpuQuestion", "NotFed", "answerer", "feeds_of", "values_of"]
+__all__ = ["MAX_ELEMENTS", "CpuAnswer", "CpuQuestion", "NotFed", "answerer", "feeds_of", "values_of"]
 
 #: ONNX Runtime's names of element types, and numpy's.
 _TYPES: Final = {
@@ -43,11 +43,11 @@ _RAW: Final = {
     "int2": (26, 8, 0x55),
 }
 #: Fill methods, with the size of each symbolic dimension.
-_WAYS: Final = (("ones", 2), ("zeros", 1), ("random", 2), ("random", 1), ("random", 3))
+_FILL_METHODS: Final = (("ones", 2), ("zeros", 1), ("random", 2), ("random", 1), ("random", 3))
 #: Maximum elements of an input; a session with a larger input is not run.
-MOST_ELEMENTS: Final = 2**24
+MAX_ELEMENTS: Final = 2**24
 _TENSOR: Final = re.compile(r"tensor\((\w+)\)")
-_WRAPPED: Final = re.compile(r"(seq|optional)\((.*)\)")
+_CONTAINER_PATTERN: Final = re.compile(r"(seq|optional)\((.*)\)")
 
 
 class NotFed(Exception):
@@ -61,9 +61,9 @@ def feeds_of(inputs: Sequence[Any], tables: Sequence[Mapping[str, NDArray[Any]]]
     set. Raises NotFed for an unsupported input.
     """
     random = np.random.default_rng(0)
-    whole = [*tables, *({},) * (len(_WAYS) if inputs else 1)]
-    for index, feed in enumerate(whole):
-        way, size = _WAYS[max(0, index - len(tables))]
+    feed_list = [*tables, *({},) * (len(_FILL_METHODS) if inputs else 1)]
+    for index, feed in enumerate(feed_list):
+        way, size = _FILL_METHODS[max(0, index - len(tables))]
         yield {
             info.name: feed[info.name] if info.name in feed else _draw_input(info.type, info.shape, way, size, random)
             for info in inputs
@@ -71,15 +71,15 @@ def feeds_of(inputs: Sequence[Any], tables: Sequence[Mapping[str, NDArray[Any]]]
 
 
 def _draw_input(word: str, shape: Sequence[Any] | None, way: str, size: int, random: Any) -> Any:
-    wrapped = _WRAPPED.fullmatch(word)
-    if wrapped:
-        inner = _draw_input(wrapped[2], (2, 3), way, size, random)
-        return [inner, inner] if wrapped[1] == "seq" else inner
+    wrapped_match = _CONTAINER_PATTERN.fullmatch(word)
+    if wrapped_match:
+        inner = _draw_input(wrapped_match[2], (2, 3), way, size, random)
+        return [inner, inner] if wrapped_match[1] == "seq" else inner
     match = _TENSOR.fullmatch(word)
     if match is None or (match[1] not in _TYPES and match[1] not in _RAW):
         raise NotFed(f"no input of type {word}")
-    sizes = [size_ if isinstance(size_, int) and size_ >= 0 else size for size_ in shape or ()]
-    if prod(sizes) > MOST_ELEMENTS:
+    sizes = [stated_size if isinstance(stated_size, int) and stated_size >= 0 else size for stated_size in shape or ()]
+    if prod(sizes) > MAX_ELEMENTS:
         raise NotFed(f"an input has {prod(sizes)} elements")
     if match[1] in _RAW:
         _, bits, size_ = _RAW[match[1]]
@@ -120,7 +120,7 @@ def values_of(runtime: Any, inputs: Sequence[Any], feed: Mapping[str, Any]) -> d
 _ERROR: Final = re.compile(r"\[ONNXRuntimeError\] : (\d+) : \w+ : (.*)", re.DOTALL)
 _FAIL: Final = 1  # OrtErrorCode
 _MEMORY: Final = 16 * 2**30  # bytes of address space, so that a huge constant fails here
-_SILENT: Final = 4
+_FATAL_LOG_LEVEL: Final = 4
 
 
 class CpuQuestion(NamedTuple):
@@ -162,25 +162,25 @@ def answerer(argument: tuple[str | None, int]) -> Callable[[CpuQuestion], CpuAns
 
     with contextlib.suppress(ImportError, ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    onnxruntime.set_default_logger_severity(_SILENT)
+    onnxruntime.set_default_logger_severity(_FATAL_LOG_LEVEL)
     return lambda question: _answer(onnxruntime, question, optimisation)
 
 
 def _answer(runtime: Any, question: CpuQuestion, optimisation: int) -> CpuAnswer:
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel(optimisation)
-    options.log_severity_level = _SILENT
+    options.log_severity_level = _FATAL_LOG_LEVEL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     with tempfile.TemporaryDirectory(prefix="specgate-placement-") as text:
-        written = Path(text) / "model.onnx"  # the runtime's graph: functions inlined, casts inserted
-        options.optimized_model_filepath = str(written)
-        began = time.perf_counter()
+        model_path = Path(text) / "model.onnx"  # the runtime's graph: functions inlined, casts inserted
+        options.optimized_model_filepath = str(model_path)
+        start_time = time.perf_counter()
         try:
             session = runtime.InferenceSession(question.model, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # noqa: BLE001  # pybind's own classes
-            return CpuAnswer(*_refusal(error), [], time.perf_counter() - began)
-        number = time.perf_counter() - began
-        nodes = nodes_of(written.read_bytes())
+            return CpuAnswer(*_refusal(error), [], time.perf_counter() - start_time)
+        number = time.perf_counter() - start_time
+        nodes = nodes_of(model_path.read_bytes())
     return CpuAnswer(0, "", nodes, number, _first_run(runtime, session, question.feeds) if question.run else "")
 
 

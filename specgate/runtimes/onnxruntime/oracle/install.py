@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from specgate.descriptors.core import format_value
 from specgate.dialects.directml.oracle import builds, values_environment
 from specgate.dialects.directml.oracle.builds import Wheel, find_builds
-from specgate.dialects.directml.oracle.install import COMPILE, appearing, download_wheel, extract, run_program
+from specgate.dialects.directml.oracle.install import COMPILE, download_wheel, extract, run_program, temporary_folder
 from specgate.dialects.directml.oracle.values_environment import install_values
 from specgate.errors import InputError
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.oracle.values_environment import WineEnvironment
 
 __all__ = [
-    "LEVELS", "NEWEST", "PACKAGE", "RUNTIMES", "Ready", "Runtime", "RuntimeStatus", "find_runtime", "install_command",
-    "install_runtime", "ready", "status",
+    "LEVELS", "NEWEST", "PACKAGE", "RUNTIMES", "InstalledHost", "Runtime", "RuntimeStatus", "find_runtime",
+    "install_command", "install_runtime", "installed_host", "status",
 ]  # fmt: skip
 
 #: The package of these releases.
@@ -91,7 +91,7 @@ _DXCORE: Final = "DXCore.dll"
 _LIBRARY: Final = "onnxruntime.dll"
 
 
-class Ready(NamedTuple):
+class InstalledHost(NamedTuple):
     """The environment, host program and libraries that a process needs.
 
     The libraries are the runtime's and DirectML's.
@@ -114,8 +114,8 @@ class RuntimeStatus:
 
 def install_command(release: str, levels: Sequence[str] = ()) -> str:
     """Return the command that installs a release with DirectML levels."""
-    which = "" if release == NEWEST else f" --release {release}"
-    return f"specgate oracle install {PACKAGE}{which}" + (f" --levels {','.join(levels)}" if levels else "")
+    release_option = "" if release == NEWEST else f" --release {release}"
+    return f"specgate oracle install {PACKAGE}{release_option}" + (f" --levels {','.join(levels)}" if levels else "")
 
 
 def status() -> list[RuntimeStatus]:
@@ -148,7 +148,7 @@ def install_runtime(
     if library.is_file():
         progress(f"{runtime.title}: already installed")
         return
-    with download_wheel(runtime.wheel, progress) as wheel, appearing(library.parent) as path:
+    with download_wheel(runtime.wheel, progress) as wheel, temporary_folder(library.parent) as path:
         extract(wheel, runtime.library, path / library.name)
     progress(f"{runtime.title}: installed")
 
@@ -159,7 +159,7 @@ def check_level(level: str) -> None:
         raise InputError(f"expected the level of an installed DirectML, one of {', '.join(LEVELS)}, found {level}")
 
 
-def ready(release: str, level: str | None) -> Ready:
+def installed_host(release: str, level: str | None) -> InstalledHost:
     """Return the files of an installed release with a DirectML level.
 
     Raises InputError, with the install command, if they are missing.
@@ -167,24 +167,24 @@ def ready(release: str, level: str | None) -> Ready:
     runtime = find_runtime(release)
     text = level or runtime.level
     check_level(text)
-    absent = missing(runtime, text)
+    missing_items = missing(runtime, text)
     place = values_environment.find_place()
-    if absent or place is None:
+    if missing_items or place is None:
         hint = install_command(release, [] if text == runtime.level else [text])
-        raise InputError(f"{PACKAGE} {release} is not available: {'; '.join(absent)}; try {hint}")
-    return Ready(place, _host(place), _library(place, runtime), place.library(text))
+        raise InputError(f"{PACKAGE} {release} is not available: {'; '.join(missing_items)}; try {hint}")
+    return InstalledHost(place, _host(place), _library(place, runtime), place.library(text))
 
 
 def missing(runtime: Runtime, level: str) -> list[str]:
     """Return texts about the missing parts of a build, empty if complete."""
-    absent = values_environment.missing_values(level)
+    missing_items = values_environment.missing_values(level)
     place = values_environment.find_place()
     if place is not None:
         if not _library(place, runtime).is_file():
-            absent.append("its library is missing")
+            missing_items.append("its library is missing")
         if not all((_host(place).parent / name).is_file() for name in (_HOST, _DXCORE)):
-            absent.append("its host program is not built")
-    return absent
+            missing_items.append("its host program is not built")
+    return missing_items
 
 
 def _library(place: WineEnvironment, runtime: Runtime) -> Path:
@@ -192,14 +192,14 @@ def _library(place: WineEnvironment, runtime: Runtime) -> Path:
 
 
 def _host(place: WineEnvironment) -> Path:
-    return place.folder / f"placement-{_stamp()}" / _HOST
+    return place.folder / f"placement-{_hash_host_sources()}" / _HOST
 
 
 @cache
-def _stamp() -> str:
+def _hash_host_sources() -> str:
     """Return a hash of the sources, so that a stale host is never run."""
     sources = b"".join(path.read_bytes() for path in _SOURCES)
-    return hashlib.sha256(sources + builds.stamp(values_environment.HOST).encode()).hexdigest()[:12]
+    return hashlib.sha256(sources + builds.hash_sources(values_environment.HOST).encode()).hexdigest()[:12]
 
 
 def _install_host(place: WineEnvironment, progress: Callable[[str], object]) -> None:
@@ -208,7 +208,7 @@ def _install_host(place: WineEnvironment, progress: Callable[[str], object]) -> 
         return
     compiler = builds.compiler("windows").path or ""
     progress(f"building the host for placement with {Path(compiler).name}")
-    with appearing(target.parent) as path:
+    with temporary_folder(target.parent) as path:
         include = f"-I{builds.source('common.h').parent}"
         command = [compiler, *COMPILE, include, "-o", str(path / _HOST), str(_SOURCES[0]), "-static"]
         run_program(command, "compiling")

@@ -33,9 +33,9 @@ def install(name: str, releases: str | None, levels: str | None, progress: Calla
         for release in texts:
             install_cpu(release, progress=progress)
         return
-    below = [level.strip() for level in levels.split(",")] if levels else []
+    requested_levels = [level.strip() for level in levels.split(",")] if levels else []
     for release in texts or [NEWEST]:
-        install_runtime(release, below, progress=progress)
+        install_runtime(release, requested_levels, progress=progress)
 
 
 def rows() -> Iterator[list[str]]:

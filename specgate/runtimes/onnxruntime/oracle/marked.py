@@ -22,26 +22,26 @@ _NAME, _TYPE, _ATTRIBUTE = 3, 4, 5
 _BODIES: Final = (6, 11)  # of an attribute: a graph, several graphs
 
 
-def spans(message: bytes, at: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:
+def spans(message: bytes, offset: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:
     """Yield number, start and end of each length-delimited field.
 
     Raises WireError or IndexError.
     """
     last = len(message) if end is None else end
-    while at < last:
-        key, at = key_of(message, at, at)
+    while offset < last:
+        key, offset = key_of(message, offset, offset)
         if key & 7 == LEN:
-            length, at = length_of(message, at, at)
-            if length > last - at:
-                raise WireError("the message is truncated", at)
-            yield key >> 3, at, at + length
-            at += length
+            length, offset = length_of(message, offset, offset)
+            if length > last - offset:
+                raise WireError("the message is truncated", offset)
+            yield key >> 3, offset, offset + length
+            offset += length
         elif key & 7 == VARINT:
-            _, at = varint(message, at, at)
+            _, offset = varint(message, offset, offset)
         elif key & 7 in _WIDTHS:
-            at += _WIDTHS[key & 7]
+            offset += _WIDTHS[key & 7]
         else:
-            raise WireError("a group", at)
+            raise WireError("a group", offset)
 
 
 def nodes_of(model: bytes) -> list[tuple[str, str]]:
@@ -49,17 +49,17 @@ def nodes_of(model: bytes) -> list[tuple[str, str]]:
 
     Nodes of a nested graph follow the node that contains it.
     """
-    return [node for number, begin, end in spans(model) if number == _GRAPH for node in _of_graph(model, begin, end)]
+    return [node for number, begin, end in spans(model) if number == _GRAPH for node in _graph_marks(model, begin, end)]
 
 
-def _of_graph(model: bytes, at: int, last: int) -> Iterator[tuple[str, str]]:
-    for number, begin, end in spans(model, at, last):
+def _graph_marks(model: bytes, offset: int, last: int) -> Iterator[tuple[str, str]]:
+    for number, begin, end in spans(model, offset, last):
         if number == _NODE:
-            yield from _of_node(model, begin, end)
+            yield from _node_marks(model, begin, end)
 
 
-def _of_node(model: bytes, at: int, last: int) -> Iterator[tuple[str, str]]:
-    parts = list(spans(model, at, last))
+def _node_marks(model: bytes, offset: int, last: int) -> Iterator[tuple[str, str]]:
+    parts = list(spans(model, offset, last))
     texts = {
         number: model[begin:end].decode("utf-8", "replace") for number, begin, end in parts if number != _ATTRIBUTE
     }
@@ -68,7 +68,7 @@ def _of_node(model: bytes, at: int, last: int) -> Iterator[tuple[str, str]]:
         if number == _ATTRIBUTE:
             for inner, inner_begin, inner_end in spans(model, begin, end):
                 if inner in _BODIES:
-                    yield from _of_graph(model, inner_begin, inner_end)
+                    yield from _graph_marks(model, inner_begin, inner_end)
 
 
 #: Prefix of the names of added nodes and values.
@@ -96,7 +96,7 @@ def _number(number: int, value: int) -> bytes:
     return bytes([number << 3 | VARINT]) + low
 
 
-def _marker(operator: str, kind: int) -> bytes:
+def _marker_graph(operator: str, kind: int) -> bytes:
     """Return the graph of one node with an input and output of a type."""
     name, source, result = (f"{MARKER}{operator}{end}".encode() for end in ("", "-in", "-out"))
     shape = _field(_SHAPE, _field(_DIMENSION, _number(_SIZE, MARKER_SIZE)))
@@ -115,7 +115,7 @@ def _marker(operator: str, kind: int) -> bytes:
 
 
 #: DirectML does not support strings; it supports Not, which is the same at all opsets, on every device.
-_MARKERS: Final = _field(_MODEL_GRAPH, _marker("Not", _BOOL), _marker("Identity", _STRING))
+_MARKERS: Final = _field(_MODEL_GRAPH, _marker_graph("Not", _BOOL), _marker_graph("Identity", _STRING))
 _DEFAULT_IMPORT: Final = _field(_IMPORT, _field(_DOMAIN), _number(_VERSION, 1))
 
 

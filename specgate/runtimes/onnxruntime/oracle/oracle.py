@@ -15,21 +15,21 @@ from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.oracle import Capabilities
 from specgate.dialects.directml.oracle.worker import HostProcess
 from specgate.errors import InputError
-from specgate.runtimes.onnxruntime.oracle.install import NEWEST, PACKAGE, find_runtime, ready
+from specgate.runtimes.onnxruntime.oracle.install import NEWEST, PACKAGE, find_runtime, installed_host
 from specgate.runtimes.onnxruntime.oracle.marked import MARKER, MARKER_SIZE, add_markers
-from specgate.workers.piped import Renewing, WorkerLost
+from specgate.workers.piped import ProcessOwner, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from specgate.runtimes.onnxruntime.oracle.install import Ready
+    from specgate.runtimes.onnxruntime.oracle.install import InstalledHost
     from specgate.workers.piped import End
 
 __all__ = [
     "NOT_RUN",
     "OPTIMISATIONS",
     "Answer",
-    "Created",
+    "CreatedOperator",
     "Outcome",
     "Placed",
     "PlacementOracle",
@@ -62,7 +62,7 @@ class Placed(NamedTuple):
     provider: str
 
 
-class Created(NamedTuple):
+class CreatedOperator(NamedTuple):
     """A created DirectML operator.
 
     It has the descriptor in DxDispatch's format, and CreateOperator's HRESULT.
@@ -90,7 +90,7 @@ class Answer:
     error: str = ""
     code: int = 0
     nodes: tuple[Placed, ...] = ()
-    operators: tuple[Created, ...] = ()
+    operators: tuple[CreatedOperator, ...] = ()
     run: str = ""
     seconds: float = 0.0
 
@@ -107,8 +107,8 @@ class Answer:
             "code": self.code,
             "nodes": [node._asdict() for node in self.nodes],
             "operators": [
-                each._asdict() | {"hresult": None if each.hresult is None else f"0x{each.hresult:08X}"}
-                for each in self.operators
+                operator._asdict() | {"hresult": None if operator.hresult is None else f"0x{operator.hresult:08X}"}
+                for operator in self.operators
             ],
             "run": self.run,
             "seconds": round(self.seconds, 4),
@@ -138,7 +138,7 @@ def placed_nodes(lines: Iterable[str]) -> tuple[Placed, ...]:
 
 
 _LAYOUT, _CREATE = 1, 2
-_OPERATOR, _CREATED, _PLACE, _COMPILED, _END, _RUNNING = range(1, 7)
+_OPERATOR, _CREATED, _PLACE, _COMPILED, _END, _RUN_MARK = range(1, 7)
 _HEAD: Final = struct.Struct("<II")
 _QUESTION: Final = struct.Struct("<IIIII")
 _NUMBER: Final = struct.Struct("<I")
@@ -197,7 +197,7 @@ class PlacementProcess(HostProcess):
         Raises EOFError for invalid data.
         """
         kind, size = _HEAD.unpack(self.read(_HEAD.size))
-        if not _OPERATOR <= kind <= _RUNNING or size > 2**28:
+        if not _OPERATOR <= kind <= _RUN_MARK or size > 2**28:
             self.kill()  # a crashing process wrote text to the pipe
             raise EOFError
         data = self.read(size)
@@ -209,7 +209,7 @@ class PlacementProcess(HostProcess):
             outcome.places.append(data.decode("utf-8", "replace"))
         elif kind == _COMPILED:
             outcome.kernels.append((len(outcome.operators), _NUMBER.unpack(data)[0]))
-        elif kind == _RUNNING:
+        elif kind == _RUN_MARK:
             outcome.before_run = len(outcome.operators)
         else:
             outcome.code = _NUMBER.unpack_from(data)[0]
@@ -226,14 +226,14 @@ def _image(data: bytes) -> Image:
 #: The runtime's graph optimization levels with their numbers.
 OPTIMISATIONS: Final = {"off": 0, "basic": 1, "extended": 2, "all": 99}
 #: HRESULTs that leave a process usable: success and E_INVALIDARG.
-_USUAL: Final = frozenset({0, 0x80070057})
+_USUAL_CODES: Final = frozenset({0, 0x80070057})
 #: Error codes of a removed device in texts; every later question fails, too.
-_GONE: Final = ("887A0005", "887A0006", "887A0007", "887A0020", "8007000E")
+_DEVICE_REMOVED_CODES: Final = ("887A0005", "887A0006", "887A0007", "887A0020", "8007000E")
 #: Number of models after which a process is replaced.
-_FRESH_AFTER: Final = 400
+_MAX_QUESTIONS: Final = 400
 
 
-class PlacementOracle(Renewing[PlacementProcess]):
+class PlacementOracle(ProcessOwner[PlacementProcess]):
     """One release of ONNX Runtime, in a restartable subprocess.
 
     The subprocess is replaced whenever its state may be damaged.
@@ -264,7 +264,7 @@ class PlacementOracle(Renewing[PlacementProcess]):
         self.timeout = timeout
         self.fused, self.run = fused, run
         self._optimisation = optimisation_number(optimisation)
-        self._build = ready(release, level)
+        self._build = installed_host(release, level)
         self.versions: Mapping[str, str] = {PACKAGE: release, "directml": self.level}
         number, reports = self._ready().level, find_builds(self.level, "windows")[0].reports
         if f"{number >> 12}.{number >> 8 & 15}" != reports:
@@ -281,11 +281,11 @@ class PlacementOracle(Renewing[PlacementProcess]):
     def _ask_model(self, model: bytes) -> Answer:
         process = self._ready()
         fresh = process.question_count == 0
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused, run=self.run)
-        number = time.perf_counter() - began
-        harmed = outcome.end is not None or any(sign in outcome.text for sign in _GONE)
-        if harmed or any(code not in _USUAL for _, code in outcome.operators):
+        number = time.perf_counter() - start_time
+        harmed = outcome.end is not None or any(sign in outcome.text for sign in _DEVICE_REMOVED_CODES)
+        if harmed or any(code not in _USUAL_CODES for _, code in outcome.operators):
             self._retire()
         if harmed and not fresh:
             return self._ask_model(model)
@@ -295,7 +295,7 @@ class PlacementOracle(Renewing[PlacementProcess]):
         return PlacementProcess(_command(self._build, self.device), self._build.place.environment())
 
     def _must_replace(self, process: PlacementProcess) -> bool:
-        return process.question_count >= _FRESH_AFTER
+        return process.question_count >= _MAX_QUESTIONS
 
 
 def optimisation_number(word: str) -> int:
@@ -305,23 +305,26 @@ def optimisation_number(word: str) -> int:
     return OPTIMISATIONS[word]
 
 
-def _command(ready: Ready, device: Capabilities) -> list[str]:
-    place = ready.place
-    libraries = ["Z:" + place.map_path(path).replace("/", "\\") for path in (ready.directml, ready.runtime)]
+def _command(ready_host: InstalledHost, device: Capabilities) -> list[str]:
+    place = ready_host.place
+    libraries = ["Z:" + place.map_path(path).replace("/", "\\") for path in (ready_host.directml, ready_host.runtime)]
     switches = [f"{f.name}={int(getattr(device, f.name))}" for f in fields(device)]
-    return place.command(place.wine, place.map_path(ready.host), *libraries, *switches)
+    return place.command(place.wine, place.map_path(ready_host.host), *libraries, *switches)
 
 
 def _answer(outcome: Outcome, seconds: float) -> Answer:
     before_run = len(outcome.operators) if outcome.before_run is None else outcome.before_run
-    counted = (
+    image_counts = (
         (describe_image(image), code, sum(before <= i for before, _ in outcome.kernels), i >= before_run)
         for i, (image, code) in enumerate(outcome.operators)
     )
-    own = [each for each in counted if not _of_marker(each[0])]
-    order = {kernel: i for i, kernel in enumerate(dict.fromkeys(each[2] for each in own))}
+    runtime_images = [image_count for image_count in image_counts if not _is_marker(image_count[0])]
+    order = {kernel: i for i, kernel in enumerate(dict.fromkeys(runtime_image[2] for runtime_image in runtime_images))}
     nodes = tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER))
-    created = tuple(Created(*each[:2], order[each[2]], each[3]) for each in own)
+    created = tuple(
+        CreatedOperator(*runtime_image[:2], order[runtime_image[2]], runtime_image[3])
+        for runtime_image in runtime_images
+    )
     text = error_text(outcome.text)
     if outcome.before_run is not None:
         return Answer("created", "", 0, nodes, created, outcome.end or text or "ran", seconds)
@@ -330,6 +333,6 @@ def _answer(outcome: Outcome, seconds: float) -> Answer:
     )
 
 
-def _of_marker(descriptor: Mapping[str, Any]) -> bool:
+def _is_marker(descriptor: Mapping[str, Any]) -> bool:
     tensor = descriptor["desc"].get("InputTensor")
     return isinstance(tensor, dict) and MARKER_SIZE in tensor["Sizes"]

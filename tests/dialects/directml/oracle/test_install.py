@@ -167,7 +167,7 @@ def test_a_build_that_is_not_the_first_choice_needs_its_system_in_the_command(co
 
 def test_a_changed_source_asks_for_a_new_host(commands, monkeypatch):
     install_directml(["6.4"], system="windows", progress=lambda _: None)
-    monkeypatch.setattr(builds, "_stamp", lambda _: "another")
+    monkeypatch.setattr(builds, "_host_stamp", lambda _: "another")
     assert list_installed() == []
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.dxdispatch.buffers import gather_tensor, needed_bytes
 from specgate.dialects.directml.oracle import cases
-from specgate.dialects.directml.oracle.cases import bound_tensors, lay_out, output_arrays, read_out
+from specgate.dialects.directml.oracle.cases import bound_tensors, output_arrays, pack_array, unpack_array
 from specgate.errors import InputError
 
 
@@ -38,40 +38,40 @@ def laid_out(draw):
 @given(laid_out(), st.sampled_from([0xA5, 0x5A, 0]))
 def test_what_is_laid_out_is_read_back(case, fill):
     result, array = case
-    data = lay_out(array, result, needed_bytes(result, "x"), fill, "x")
+    data = pack_array(array, result, needed_bytes(result, "x"), fill, "x")
     assert gather_tensor(data, result, "x", 2**20).tobytes() == array.tobytes()
-    assert read_out(array, result, "x").tobytes() == array.tobytes()
+    assert unpack_array(array, result, "x").tobytes() == array.tobytes()
 
 
 def test_gaps_hold_the_filling():
-    data = lay_out(np.array([1, 2], np.uint8), tensor("UINT8", [2], (3,)), 8, 0xA5, "x")
+    data = pack_array(np.array([1, 2], np.uint8), tensor("UINT8", [2], (3,)), 8, 0xA5, "x")
     assert data.tolist() == [1, 0xA5, 0xA5, 2, 0xA5, 0xA5, 0xA5, 0xA5]
-    data = lay_out(np.array([-1, 2, 3], np.int8), tensor("INT4", [3]), 4, 0xA5, "x")
+    data = pack_array(np.array([-1, 2, 3], np.int8), tensor("INT4", [3]), 4, 0xA5, "x")
     assert data.tolist() == [0x2F, 0xA3, 0xA5, 0xA5]
 
 
 def test_elements_that_share_memory_must_be_equal():
     shared = tensor("INT32", [2, 2], (0, 1))
     with pytest.raises(InputError, match="elements at the same memory location"):
-        lay_out(np.array([[1, 2], [3, 4]], np.int32), shared, 8, 0, "x")
-    settled = read_out(np.array([[1, 2], [3, 4]], np.int32), shared, "x")
+        pack_array(np.array([[1, 2], [3, 4]], np.int32), shared, 8, 0, "x")
+    settled = unpack_array(np.array([[1, 2], [3, 4]], np.int32), shared, "x")
     assert settled.tolist() == [[3, 4], [3, 4]]
-    assert lay_out(settled, shared, 8, 0, "x").view(np.int32).tolist() == [3, 4]
+    assert pack_array(settled, shared, 8, 0, "x").view(np.int32).tolist() == [3, 4]
 
 
 def test_elements_of_4_bits_that_share_memory_must_be_equal_too():
     shared = tensor("UINT4", [2], (0,))
     with pytest.raises(InputError, match="elements at the same memory location"):
-        lay_out(np.array([5, 4], np.uint8), shared, 4, 0, "x")
-    settled = read_out(np.array([5, 4], np.uint8), shared, "x")
+        pack_array(np.array([5, 4], np.uint8), shared, 4, 0, "x")
+    settled = unpack_array(np.array([5, 4], np.uint8), shared, "x")
     assert settled.tolist() == [4, 4]
-    assert lay_out(settled, shared, 4, 0, "x").tolist() == [4, 0, 0, 0]
+    assert pack_array(settled, shared, 4, 0, "x").tolist() == [4, 0, 0, 0]
 
 
 def test_nan_payloads_pass_as_they_are():
     array = np.array([0x7F800001, 0xFFC12345, 0x80000000], np.uint32).view(np.float32)
     new_tensor = tensor("FLOAT32", [3], (2,))
-    assert read_out(array, new_tensor, "x").tobytes() == array.tobytes()
+    assert unpack_array(array, new_tensor, "x").tobytes() == array.tobytes()
 
 
 def test_what_differs_between_two_fillings_is_masked():

@@ -15,9 +15,9 @@ from specgate.dialects.directml.oracle import oracle as directml
 from specgate.dialects.directml.oracle.cases import bound_tensors
 from specgate.dialects.directml.oracle.install import COMPILE, run_program
 from specgate.dialects.directml.oracle.values import (
-    FILLS,
+    FILL_BYTES,
     Compiled,
-    Failed,
+    FailedQuestion,
     ValuesOracle,
     ValuesProcess,
     compile_question,
@@ -158,7 +158,7 @@ def test_gaps_between_the_elements_of_an_input_are_filled_like_the_outputs(fake_
     with ValuesOracle("6.4") as oracle:
         result = oracle.run(descriptor, {"InputTensor": np.array([1, 2], np.uint32)})["OutputTensor"]
     assert result.tolist() == [PLUS_ONE[0], None, PLUS_ONE[1]]
-    assert FILLS[0] ^ FILLS[1] == 0xFF
+    assert FILL_BYTES[0] ^ FILL_BYTES[1] == 0xFF
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_rejected_operator_is_rejected_for_every_case_at_once(fake_place, tmp_
 
 def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
     fake_place()
-    monkeypatch.setattr(values, "_FRESH_AFTER", 2)
+    monkeypatch.setattr(values, "_MAX_COMPILED", 2)
     with ValuesOracle("6.4") as oracle:
         for _ in range(5):
             oracle.run(identity(), ARRAYS)
@@ -243,7 +243,7 @@ def test_the_verdict_oracle_hands_values_on(monkeypatch, fake_oracle, fake_place
 
 
 def test_a_failure_reads_well():
-    assert str(Failed("CompileOperator", 0x80004005)) == "CompileOperator: 0x80004005"
+    assert str(FailedQuestion("CompileOperator", 0x80004005)) == "CompileOperator: 0x80004005"
 
 
 @pytest.mark.slow

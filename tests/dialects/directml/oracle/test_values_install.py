@@ -21,10 +21,10 @@ from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.dialects.directml.oracle.values_environment import (
     VALUE_LEVELS,
+    choose_environment,
     install_values,
     missing_values,
     native_place,
-    plan,
     ready_place,
     root_place,
     wine_version,
@@ -99,13 +99,13 @@ def test_the_levels_have_windows_builds():
 
 def test_a_system_that_has_all_is_used_as_it_is(machine):
     machine.update(packages=[], wine=10)
-    assert plan() == "native"
+    assert choose_environment() == "native"
 
 
 def test_an_older_debian_gets_a_root_of_a_newer_one(machine):
-    assert plan() == "root"
+    assert choose_environment() == "root"
     machine.update(packages=[])  # Wine 8 does not write the outputs
-    assert plan() == "root"
+    assert choose_environment() == "root"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_an_older_debian_gets_a_root_of_a_newer_one(machine):
 def test_what_is_missing_is_named_in_one_line(machine, change, message):
     machine.update(change)
     with pytest.raises(InputError, match=message) as caught:
-        plan()
+        choose_environment()
     assert "\n" not in str(caught.value)
 
 

@@ -133,7 +133,7 @@ FIRST = Operator(ABS, ["x"], ["m"], "first")
          [("edge-twice", "OutputEdges")]),
     ],
 )  # fmt: skip
-def test_edges_are_held_against_each_other(tmp_path, capsys, nodes, expected):
+def test_edges_are_compared_with_each_other(tmp_path, capsys, nodes, expected):
     path = tmp_path / "g.bin"
     path.write_bytes(graph(*nodes, inputs=["x"], outputs=["y"]))
     result = specgate.lint(path, ["directml:6.4"]).findings

@@ -6,14 +6,14 @@ import io
 
 import pytest
 
-from specgate.dialects.onnx.file.edit import Spliced, cuts
+from specgate.dialects.onnx.file.edit import EditedView, plan_cuts
 from specgate.verdict import Edit
 from tests.linting.models import graph, helper, info, model, onnx, relu
 
 
 def edited(data: bytes, *edits: Edit) -> bytes:
     file = io.BytesIO(data)
-    spliced = Spliced(file, len(data), cuts(file, len(data), edits))
+    spliced = EditedView(file, len(data), plan_cuts(file, len(data), edits))
     whole = spliced.read()
     assert len(whole) == spliced.size
     return whole
@@ -71,9 +71,9 @@ def test_of_several_edits_of_one_place_taking_out_and_the_lowest_number_count():
 def test_what_is_spliced_can_be_read_from_anywhere():
     data = nest(40).SerializeToString()
     file = io.BytesIO(data)
-    onnx_model = cuts(file, len(data), [Edit((*BRANCH, ("value_info", 1)), expected="b")])
-    whole = Spliced(file, len(data), onnx_model).read()
-    spliced = Spliced(file, len(data), onnx_model)
+    onnx_model = plan_cuts(file, len(data), [Edit((*BRANCH, ("value_info", 1)), expected="b")])
+    whole = EditedView(file, len(data), onnx_model).read()
+    spliced = EditedView(file, len(data), onnx_model)
     for at in range(0, len(whole), 7):
         spliced.seek(at)
         got = b""

@@ -97,7 +97,7 @@ def in_model(*attributes: bytes) -> bytes:
 
 def field_by_field(monkeypatch: pytest.MonkeyPatch, data: bytes) -> Any:
     with monkeypatch.context() as patched:
-        patched.setattr(onnx_graph, "LEAST_BYTES", 1 << 60)
+        patched.setattr(onnx_graph, "MIN_BYTES", 1 << 60)
         return read(data)
 
 
@@ -130,7 +130,7 @@ def test_a_list_is_read_as_a_whole(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_anything_else_is_read_field_by_field(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(OTHERS[name]) >= fast_paths.LEAST_BYTES
+    assert len(OTHERS[name]) >= fast_paths.MIN_BYTES
     data = in_model(OTHERS[name])
     assert read(data) == field_by_field(monkeypatch, data)
 

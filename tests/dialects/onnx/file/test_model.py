@@ -761,7 +761,7 @@ def test_enums_are_those_of_the_installed_onnx() -> None:
     assert onnx_schema.ATTRIBUTE_FIELDS == FIELD_OF
     for name, number in onnx.TensorProto.DataType.items():
         if number:
-            assert onnx_schema.STORED[name] == helper.tensor_dtype_to_field(number)
+            assert onnx_schema.DATA_FIELDS[name] == helper.tensor_dtype_to_field(number)
 
 
 # --- any model, any bytes ---

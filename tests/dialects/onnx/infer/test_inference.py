@@ -51,7 +51,7 @@ def test_inference_for_a_runtime_has_no_names_but_those_of_the_file():
     onnx_model = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
     body = id(onnx_model.graph)
     assert inference.infer_question(question(onnx_model))[body]["places"].shape == (2, None)
-    assert inference.begin(onnx_model, [])().types[body]["places"].shape == (2, "unk__0")
+    assert inference.start_inference(onnx_model, [])().types[body]["places"].shape == (2, "unk__0")
     nodes[0] = helper.make_node("Relu", ["x"], ["places"])
     onnx_model = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
     assert inference.infer_question(question(onnx_model))[id(onnx_model.graph)]["places"].shape == ("batch", 3)
@@ -102,8 +102,8 @@ def test_what_the_file_says_otherwise_is_reported_once(monkeypatch, kind, shape,
     message = [f for f in specgate.lint(onnx_model, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id.split("/")[1], f.severity) for f in message] == [("Cast", "error")] * (expected is not None)
     monkeypatch.setattr("specgate.linting.checker.check_at", accepting)
-    monkeypatch.setattr("specgate.linting.checker._JUDGED", Memo())
-    monkeypatch.setattr("specgate.linting.checker._SEEN", {})
+    monkeypatch.setattr("specgate.linting.checker._VERDICTS", Memo())
+    monkeypatch.setattr("specgate.linting.checker._DESCRIPTOR_CACHE", {})
     message = [f for f in specgate.lint(onnx_model, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id, f.severity) for f in message] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
 
@@ -141,7 +141,7 @@ def test_too_many_such_nodes_end_the_attempt():
     open_, findings = make_undecided(hide(*map(crashing, names), outputs=["hot", *names]))
     assert len(open_) == 1
     assert [f.location.node for f in findings if f.location][-1] == "graph"
-    assert len(findings) == inference.MOST_CULPRITS + 1
+    assert len(findings) == inference.MAX_CULPRITS + 1
 
 
 def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
@@ -149,7 +149,7 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     slow = tmp_path / "slow.py"
     slow.write_text(
         script.replace(
-            'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))',
+            'answer(b"+", infer_types(inference, data, nested=nested, values=values, keep_names=keep_names))',
             "import time; time.sleep(600)",
         ),
         encoding="utf-8",

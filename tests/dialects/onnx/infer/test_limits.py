@@ -14,7 +14,7 @@ import pytest
 import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer import process
-from specgate.dialects.onnx.infer.inference import MOST_NODES, expands_too_far
+from specgate.dialects.onnx.infer.inference import MAX_NODES, expands_too_far
 from specgate.dialects.onnx.lint.units import bodies
 from tests.dialects.onnx.infer.samples import bare, constants, hide, make_undecided, one_hot_of
 from tests.linting.models import BOOL, INT64, branch, call, chain, function, graph, helper, info, model
@@ -31,7 +31,7 @@ def slow_child(monkeypatch, tmp_path):
     def use(statement):
         script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
         path = tmp_path / "slow.py"
-        questions = 'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))'
+        questions = 'answer(b"+", infer_types(inference, data, nested=nested, values=values, keep_names=keep_names))'
         assert questions in script
         path.write_text(script.replace(questions, statement), encoding="utf-8")
         process.close()
@@ -74,7 +74,7 @@ def test_functions_that_multiply_are_not_followed_and_it_is_reported():
     report = specgate.lint(onnx_model, ["onnx:17"])
     (finding,) = [f for f in report.findings if f.id == "onnx/model/not-inferred"]
     assert finding.severity == "note"
-    assert f"with functions inlined, the model has more than {MOST_NODES} nodes" in finding.message
+    assert f"with functions inlined, the model has more than {MAX_NODES} nodes" in finding.message
     assert report.undecided
 
 
@@ -103,7 +103,7 @@ def test_long_chains_of_functions_are_counted_without_recursion():
 def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
     slow_child("exec('while True: pass')")
     monkeypatch.setattr(process, "SECONDS", 0.5)
-    monkeypatch.setattr(process, "PATIENCE", 1000.0)
+    monkeypatch.setattr(process, "TIMEOUT_FACTOR", 1000.0)
     open_, (finding,) = make_undecided(hide())
     assert len(open_) == 1
     assert "did not finish within" in finding.message
@@ -136,10 +136,10 @@ def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
     monkeypatch.setattr(process, "SECONDS", 5.0)
     slow_child(
         "import time; time.sleep(0.5); "
-        'answer(b"+", infer_types(inference, data, nested=nested, values=values, named=named))'
+        'answer(b"+", infer_types(inference, data, nested=nested, values=values, keep_names=keep_names))'
     )
     make_undecided(hide())  # it is up
-    monkeypatch.setattr(process, "PATIENCE", 1.2)  # 6 s, and the last thread waits for 8
+    monkeypatch.setattr(process, "TIMEOUT_FACTOR", 1.2)  # 6 s, and the last thread waits for 8
     with ThreadPoolExecutor(16) as threads:
         result = list(threads.map(lambda _: make_undecided(hide()), range(16)))
     assert result == [([], [])] * 16

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
-from specgate.dialects.onnx.infer.inference import Stated, begin, infer_question, question
+from specgate.dialects.onnx.infer.inference import StatedTypes, infer_question, question, start_inference
 from specgate.dialects.onnx.lint.units import bodies
 
 onnx = pytest.importorskip("onnx", reason="the onnx package infers")
@@ -29,9 +29,9 @@ def model_of(text: str) -> Any:
     return read_model_bytes(onnx.parser.parse_model(text).SerializeToString())
 
 
-def stated_of(text: str) -> Stated | None:
+def stated_of(text: str) -> StatedTypes | None:
     model = model_of(text)
-    return Stated.of(model, list(bodies(model)))
+    return StatedTypes.of(model, list(bodies(model)))
 
 
 def confirm(text: str) -> bool:
@@ -53,7 +53,7 @@ def test_one_node_of_each_kind_is_asked_about() -> None:
 def test_the_types_are_those_of_the_whole_graph() -> None:
     model = model_of(CHAIN)
     (whole,) = infer_question(question(model), values=True).values()
-    inferred = begin(model, list(bodies(model)))()
+    inferred = start_inference(model, list(bodies(model)))()
     assert inferred.types[id(model.graph)] == whole
     assert inferred.kinds
 
@@ -71,7 +71,7 @@ def test_what_contradicts_its_node_is_not_confirmed(wrong: tuple[str, str]) -> N
     text = CHAIN.replace(*wrong)
     assert not confirm(text)
     model = model_of(text)
-    onnx_model = begin(model, list(bodies(model)))()
+    onnx_model = start_inference(model, list(bodies(model)))()
     (whole,) = infer_question(question(model), values=True).values()
     assert onnx_model.types[id(model.graph)] == whole, "then every value is inferred"
     assert not onnx_model.kinds

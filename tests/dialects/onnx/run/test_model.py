@@ -239,7 +239,7 @@ def test_a_symbol_is_one_size_throughout(save):
     assert list(outputs.notes) == ["output o has the shape [2, 3] where ['N', 'N'] is declared, but N is 2 in 'i'"]
 
 
-def test_outputs_are_held_against_their_declaration(save):
+def test_outputs_are_compared_with_their_declaration(save):
     with pytest.raises(InputError, match="output 'o': is computed as FLOAT, but INT64 is declared"):
         run_model(save(outputs=[info("o", TensorProto.INT64, None)]), INPUTS)
     notes: list[str] = []

@@ -25,8 +25,8 @@ MARKED = """
     import os, time
     from specgate.dialects.openvino.oracle import child as openvino_child
 
-    def make(level):
-        answer, asked = openvino_child.make(level), []
+    def make_asker(level):
+        answer, asked = openvino_child.make_asker(level), []
         def marked(question):
             asked.append(question)
             mark = question[1].data.get("mark")
@@ -299,7 +299,7 @@ def test_openvino_is_missing(monkeypatch):
 
 
 def test_openvino_does_not_start(tmp_path, monkeypatch):
-    (tmp_path / "broken_openvino.py").write_text("def make(level):\n    raise ImportError('no such library')\n")
+    (tmp_path / "broken_openvino.py").write_text("def make_asker(level):\n    raise ImportError('no such library')\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(openvino_oracle, "_CHILD", "broken_openvino")
     with (

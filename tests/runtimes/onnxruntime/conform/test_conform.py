@@ -13,10 +13,16 @@ from specgate.cli import main
 from specgate.descriptors.read import read_dict
 from specgate.runtimes.onnxruntime.conform import run as conform_run
 from specgate.runtimes.onnxruntime.conform.cases import NODE, file_cases, graph_cases, levels, node_cases
-from specgate.runtimes.onnxruntime.conform.compare import Mismatch, _plain, compare, explaining, is_opset_in_range
+from specgate.runtimes.onnxruntime.conform.compare import (
+    Mismatch,
+    _generic_message,
+    compare,
+    is_opset_in_range,
+    matching_entry,
+)
 from specgate.runtimes.onnxruntime.conform.render import FORMATS
 from specgate.runtimes.onnxruntime.conform.run import Plan
-from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, CreatedOperator, Placed
 from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.targets import parse_target
 from tests.paths import ROOT
@@ -50,7 +56,7 @@ class Ours(list):
 
 
 def answer(*nodes: tuple[str, str, str], operators: Any = (RELU,), **more: Any) -> Answer:
-    createds = tuple(Created(item, 0, 0) for item in operators)
+    createds = tuple(CreatedOperator(item, 0, 0) for item in operators)
     return Answer(more.pop("word", "created"), nodes=tuple(Placed(*n) for n in nodes), operators=createds, **more)
 
 
@@ -96,7 +102,7 @@ LATE: dict[str, Any] = {"creation": "fails", "at_run": True, "created_by": "fail
         ("", [place_model(lowered=(), **LATE)], []),
     ],
 )
-def test_a_first_run_is_held_against_what_is_reported_of_it(run, ours, outcome):
+def test_a_first_run_is_compared_with_what_is_reported_of_it(run, ours, outcome):
     onnx_model = compare(answer(ONE, operators=(), run=run), Ours(ours), "")  # type: ignore[arg-type]
     assert [(each.aspect, each.ours, each.theirs) for each in onnx_model.mismatches] == outcome
     assert onnx_model.comparisons["run"] == (run != "")
@@ -153,7 +159,7 @@ def test_models_of_one_node_are_the_same_for_a_seed_whatever_their_number():
 
 def test_the_signature_of_a_node_is_no_part_of_what_is_wrong():
     word = 'In Node, ("a:0", Cast, "", -1) : ("x": tensor(float16),) -> ("y": tensor(float),) , Error Mismatched type'
-    assert _plain(word) == "In Node, (N, Cast, N, -N) Error Mismatched type"
+    assert _generic_message(word) == "In Node, (N, Cast, N, -N) Error Mismatched type"
 
 
 @pytest.mark.parametrize("newest", [19, 25])
@@ -207,14 +213,14 @@ def test_an_entry_explains_what_all_of_its_words_name():
     assert runtime is not None
     mismatch = Mismatch("session", "Relu", "created", "fails: no locale")
     entry = {"name": "x", "aspects": ["session"], "operators": ["Relu"], "theirs": "locale"}
-    assert explaining(mismatch, "13", runtime, [entry]) is entry
+    assert matching_entry(mismatch, "13", runtime, [entry]) is entry
     others: list[dict[str, Any]] = [
         {"aspects": ["node"]}, {"operators": ["Gelu"]}, {"packages": ["onnxruntime"]}, {"levels": ["5.0"]},
         {"opsets": "..12"}, {"models": ["Gelu"]}, {"ours": "fails"}, {"theirs": "other"}, {"first": 0, "last": 0},
     ]  # fmt: skip
     for other in others:
-        assert explaining(mismatch, "13", runtime, [entry | other]) is None, other
-    assert explaining(mismatch, "13", runtime, [entry | {"models": ["Relu"]}], model="Relu") is not None
+        assert matching_entry(mismatch, "13", runtime, [entry | other]) is None, other
+    assert matching_entry(mismatch, "13", runtime, [entry | {"models": ["Relu"]}], model="Relu") is not None
 
 
 class Oracle:
@@ -234,7 +240,7 @@ class Oracle:
 def result(tmp_path):
     oracle = Oracle()
     plan = Plan("onnxruntime-directml", ("1.24.4", "1.24.4@5.0"), ("Relu",), cases=6, graphs=2, keep=None)
-    outputs = conform_run.run(plan, opened=lambda _: oracle)
+    outputs = conform_run.run(plan, open_oracle=lambda _: oracle)
     assert oracle.closed
     return outputs
 
@@ -291,7 +297,7 @@ def test_a_wrong_placement_is_a_difference_of_its_own(monkeypatch):
 
     monkeypatch.setattr(conform_run, "place_model", fail)
     plan = Plan("onnxruntime-directml", ("1.24.4",), ("Relu",), cases=2)
-    outputs = conform_run.run(plan, opened=lambda _: Oracle())
+    outputs = conform_run.run(plan, open_oracle=lambda _: Oracle())
     assert {each.aspect for each in outputs.differences} == {"answer"}
     assert "ValueError" in outputs.differences[0].ours
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
 from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, packed_strides, pad_sizes
 
 
@@ -29,7 +29,7 @@ def test_strides() -> None:
     assert packed_strides(()) == ()
     assert broadcast_strides((3, 1), 4) == (0, 0, 1, 0)
     assert broadcast_strides((2, 1, 4), 3) == (4, 0, 1)
-    with pytest.raises(Refused, match="cannot broadcast a tensor of 2 dimensions to 1"):
+    with pytest.raises(ProviderRefusal, match="cannot broadcast a tensor of 2 dimensions to 1"):
         broadcast_strides((2, 3), 1)
 
 

@@ -78,7 +78,7 @@ def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         class Ready:
             place = Place()
 
-        monkeypatch.setattr(oracle, "ready", lambda *_: Ready())
+        monkeypatch.setattr(oracle, "installed_host", lambda *_: Ready())
         monkeypatch.setattr(oracle, "_command", lambda *_: command)
         monkeypatch.setattr(oracle, "add_markers", lambda model: model)
         return oracle.PlacementOracle(**options)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from specgate.runtimes.onnxruntime.oracle.oracle import Answer, Created, Placed, error_text, placed_nodes
+from specgate.runtimes.onnxruntime.oracle.oracle import Answer, CreatedOperator, Placed, error_text, placed_nodes
 
 LOG = [
     "Node placements",
@@ -62,7 +62,7 @@ def test_an_answer_is_plain_data():
         "no",
         9,
         (Placed("n", "Relu", "CPU"),),
-        (Created(relu, 0x80070057, 0), Created(relu, None, 1, True)),
+        (CreatedOperator(relu, 0x80070057, 0), CreatedOperator(relu, None, 1, True)),
         seconds=0.25,
     )
     assert json.loads(json.dumps(answer.to_dict())) == {

@@ -78,7 +78,7 @@ def test_a_session_runs_with_inputs_of_its_types(running, kind):
 
 @needs_runtime
 @pytest.mark.oracle
-def test_a_run_that_fails_says_why(running):
+def test_a_run_that_fails_gives_the_reason(running):
     helper, proto = onnx.helper, onnx.TensorProto
     x, s, y = (
         helper.make_tensor_value_info(*each)

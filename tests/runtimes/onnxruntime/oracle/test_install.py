@@ -19,7 +19,7 @@ from specgate.runtimes.onnxruntime.oracle.install import (
     find_runtime,
     install_command,
     install_runtime,
-    ready,
+    installed_host,
     status,
 )
 
@@ -66,13 +66,13 @@ def test_everything_is_installed_once(place):
     where, done = place
     install_runtime(progress=quiet)
     assert done == ["values 6.4", "host", f"onnxruntime-directml {NEWEST}"]
-    onnx_model = ready(NEWEST, None)
+    onnx_model = installed_host(NEWEST, None)
     assert onnx_model.runtime.read_text() == "*/capi/onnxruntime.dll"
     assert onnx_model.directml == where.library("6.4")
     assert sorted(path.name for path in onnx_model.host.parent.iterdir()) == ["DXCore.dll", "placement.exe"]
     install_runtime(levels=["5.0"], progress=quiet)
     assert done[3:] == ["values 6.4 5.0"]
-    assert ready(NEWEST, "5.0").directml == where.library("5.0")
+    assert installed_host(NEWEST, "5.0").directml == where.library("5.0")
 
 
 def test_another_release_brings_its_own_level(place):
@@ -84,19 +84,19 @@ def test_another_release_brings_its_own_level(place):
 
 def test_what_is_missing_names_its_command(place):
     with pytest.raises(InputError, match=r"its library is missing; .*; try specgate oracle install \S+$"):
-        ready(NEWEST, None)
+        installed_host(NEWEST, None)
     install_runtime(progress=quiet)
     with pytest.raises(InputError, match=r"--levels 5\.0$"):
-        ready(NEWEST, "5.0")
+        installed_host(NEWEST, "5.0")
     with pytest.raises(InputError, match=r"--release 1\.18\.0$"):
-        ready("1.18.0", None)
+        installed_host("1.18.0", None)
 
 
 def test_a_host_of_other_sources_is_not_run(place, monkeypatch):
     install_runtime(progress=quiet)
-    monkeypatch.setattr(install, "_stamp", lambda: "other")
+    monkeypatch.setattr(install, "_hash_host_sources", lambda: "other")
     with pytest.raises(InputError, match="host"):
-        ready(NEWEST, None)
+        installed_host(NEWEST, None)
 
 
 @pytest.mark.parametrize("level", ["2.1", "3.1", "9.9"])

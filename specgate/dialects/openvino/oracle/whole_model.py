@@ -15,9 +15,9 @@ __all__ = ["answerer"]
 
 _CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
 #: Layers whose values are not requested: ends of a net, constants and state.
-_NOT_ASKED: Final = frozenset({"Parameter", "Constant", "Result", "Assign", "ReadValue"})
+_LAYERS_WITHOUT_VALUES: Final = frozenset({"Parameter", "Constant", "Result", "Assign", "ReadValue"})
 #: Element types that numpy supports.
-_CARRIED: Final = frozenset({
+_NUMPY_TYPES: Final = frozenset({
     "boolean", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
 })  # fmt: skip
 
@@ -46,9 +46,9 @@ def _values(path: str, arrays: Mapping[str, Any]) -> tuple[str, dict[tuple[str, 
     items = [
         output
         for node in model.get_ordered_ops()
-        if node.get_type_name() not in _NOT_ASKED
+        if node.get_type_name() not in _LAYERS_WITHOUT_VALUES
         for output in node.outputs()
-        if output.get_element_type().get_type_name() in _CARRIED
+        if output.get_element_type().get_type_name() in _NUMPY_TYPES
     ]
     model.add_outputs(items)
     compiled = core.compile_model(model, "CPU", _CPU)
@@ -56,16 +56,16 @@ def _values(path: str, arrays: Mapping[str, Any]) -> tuple[str, dict[tuple[str, 
     entries: dict[tuple[str, int], Any] = {}
     for number, result in enumerate(model.get_results()):
         source = result.input_value(0)
-        if source.get_element_type().get_type_name() in _CARRIED:
+        if source.get_element_type().get_type_name() in _NUMPY_TYPES:
             entries[source.get_node().get_friendly_name(), source.get_index()] = results[number].copy()
     return str(openvino.__version__).partition("-")[0], entries
 
 
 def _order_inputs(model: Any, arrays: Mapping[str, Any]) -> dict[int, Any]:
     """Return the arrays by input index."""
-    fed: dict[int, Any] = {}
+    fed_values: dict[int, Any] = {}
     for number, parameter in enumerate(model.get_parameters()):
         for name in (parameter.get_friendly_name(), *parameter.output(0).names):
             if name in arrays:
-                fed[number] = arrays[name]
-    return fed
+                fed_values[number] = arrays[name]
+    return fed_values

@@ -31,7 +31,7 @@ def answerer(_argument: None) -> Callable[[tuple[str, str, Mapping[str, Any]]], 
     def answer(question: tuple[str, str, Mapping[str, Any]]) -> tuple[str, Any]:
         name, path, arrays = question
         try:
-            return "values", _WAYS[name](path, dict(arrays))
+            return "values", _RUNNERS[name](path, dict(arrays))
         except Exception as error:  # noqa: BLE001  # any exception of an implementation is a rejection
             return "error", message_of(error)
 
@@ -52,7 +52,7 @@ def _expose_values(path: str, *, weights: bool) -> Any:
     return model
 
 
-def _by_onnxruntime(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _run_onnxruntime(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -71,7 +71,7 @@ def _is_supported_type(word: str) -> bool:
     return not any(part in word for part in ("bfloat16", "float8", "float4", "int4", "int2"))
 
 
-def _by_reference(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _run_reference(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
@@ -84,7 +84,7 @@ def _by_reference(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any
     return onnx.__version__, entries
 
 
-_WAYS: Final[dict[str, Callable[[str, dict[str, Any]], tuple[str, dict[str, Any]]]]] = {
-    "onnxruntime": _by_onnxruntime,
-    "reference": _by_reference,
+_RUNNERS: Final[dict[str, Callable[[str, dict[str, Any]], tuple[str, dict[str, Any]]]]] = {
+    "onnxruntime": _run_onnxruntime,
+    "reference": _run_reference,
 }

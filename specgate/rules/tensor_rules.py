@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["TensorRules"]
 
 #: Compiling costs as much as this many evaluations.
-WORTH: Final = 96
+MIN_EVALUATIONS: Final = 96
 
 
 class TensorRules:
@@ -35,11 +35,11 @@ class TensorRules:
         self._calls = 0
         self._check: Callable[[Mapping[str, Any]], bool] | None = None
 
-    def surely_hold(self, tensor: TensorDesc) -> bool:
+    def certainly_hold(self, tensor: TensorDesc) -> bool:
         """Return whether all rules certainly hold; False means undecided."""
         if self._check is None:
             self._calls += 1
-            if self._calls <= WORTH:
+            if self._calls <= MIN_EVALUATIONS:
                 return False
             self._check = self._compile_rules()
         return tensor.concrete and self._check({"tensor": tensor})
@@ -48,6 +48,10 @@ class TensorRules:
         from specgate.rules.compile import compile_resolved  # most runs stay below the limit
 
         info: FieldInfo = next(iter(self._resolved.fields.values()))
-        alone = replace(info, name="tensor", kind="input", type="tensor", optional=False, default=None, words=None)
-        own = replace(self._resolved, fields={"tensor": alone}, cells={}, rules=self.forms, tensor_rules=(), cases=())
-        return compile_resolved(own)
+        single_info = replace(
+            info, name="tensor", kind="input", type="tensor", optional=False, default=None, words=None
+        )
+        resolved = replace(
+            self._resolved, fields={"tensor": single_info}, cells={}, rules=self.forms, tensor_rules=(), cases=()
+        )
+        return compile_resolved(resolved)

@@ -8,7 +8,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.slotted import replace
 from specgate.validate.check import check_at
 from specgate.validate.moved import readings, type_for
-from specgate.validate.replaced import successor
+from specgate.validate.replacement import replacing_operator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,17 +39,17 @@ class Replacement(NamedTuple):
 def replacement(descriptor: Descriptor, spec: OperatorSpec) -> Replacement | None:
     """Return the descriptor of the replacing operator, None where invalid."""
     level = str(descriptor.version)
-    pair = successor(spec, level)
+    pair = replacing_operator(spec, level)
     entry = spec.table.replaced_by
     if pair is None or entry is None:
         return None
-    other, added = pair
+    other, added_fields = pair
     last = str(list(spec.levels)[-1])
-    reading, moved = replace(descriptor, version=last), dict[str, str]()
+    reading, moved_fields = replace(descriptor, version=last), dict[str, str]()
     resolved = spec.resolve(last)
     move = None if resolved is None else readings(reading, resolved)
     if move is not None:
-        reading, moved = move.readings[0], dict(move.fields)
+        reading, moved_fields = move.readings[0], dict(move.fields)
     if check_at(reading, last).accepted is False:
         return None
     inputs = {old: new for new, old in entry["inputs"].items()}
@@ -61,16 +61,22 @@ def replacement(descriptor: Descriptor, spec: OperatorSpec) -> Replacement | Non
         if not to or to not in other.fields or other.field_at(to, level) is None:
             return None
         fields[to] = value
-    empty = [name for name in entry.get("empty", ()) if (at := other.field_at(name, level)) and not at.optional]
-    there = other.resolve(level)
-    if there is None:
+    empty = [
+        name
+        for name in entry.get("empty", ())
+        if (target_info := other.field_at(name, level)) and not target_info.optional
+    ]
+    other_resolved = other.resolve(level)
+    if other_resolved is None:
         return None
-    fields |= {name: TensorDesc(type_for([0.0], name, fields, there), (0,), value=()) for name in empty}
-    added = {name: value for name, value in added.items() if name not in fields}
+    fields |= {name: TensorDesc(type_for([0.0], name, fields, other_resolved), (0,), value=()) for name in empty}
+    added_fields = {name: value for name, value in added_fields.items() if name not in fields}
     new_descriptor = replace(
-        reading, operator=other.name, fields={**fields, **added}, version=level, layout=None, plain=False
+        reading, operator=other.name, fields={**fields, **added_fields}, version=level, layout=None, plain=False
     )
     if check_at(new_descriptor, level).accepted is False:
         return None
-    dropped = tuple(spec.fields[old].vendor_name for old in moved)
-    return Replacement(new_descriptor, last, inputs, tuple(moved.values()), tuple(empty), dropped, added)
+    dropped_names = tuple(spec.fields[old].vendor_name for old in moved_fields)
+    return Replacement(
+        new_descriptor, last, inputs, tuple(moved_fields.values()), tuple(empty), dropped_names, added_fields
+    )

@@ -23,7 +23,7 @@ _IMPORTS: Final = 3
 #: Since this version an initializer that is also an input is a default value; before, initializers are constant.
 _INITIALIZERS: Final = 4
 _QUANTIZATION: Final = 5
-_SPARSE: Final = 6
+_SPARSE_VERSION: Final = 6
 _TRAINING: Final = 7
 _FUNCTIONS: Final = 8
 _DEFAULTS: Final = 9  # defaults of function attributes
@@ -32,64 +32,64 @@ _OPAQUE: Final = 14
 #: Kinds of types and attributes; all others exist since IR version 3. Element types are in the tables.
 _KINDS: Final = {
     "sparse_tensor": 8, "optional": 8, "opaque": _OPAQUE,
-    "SPARSE_TENSOR": _SPARSE, "SPARSE_TENSORS": _SPARSE, "TYPE_PROTO": 8, "TYPE_PROTOS": 8,
+    "SPARSE_TENSOR": _SPARSE_VERSION, "SPARSE_TENSORS": _SPARSE_VERSION, "TYPE_PROTO": 8, "TYPE_PROTOS": 8,
 }  # fmt: skip
 
 
 def needed_ir_version(model: OnnxModel) -> int:
     """Return the lowest IR version that supports the model, operators aside."""
-    numbers = [_IMPORTS, *_of_graph(model.graph)]
+    numbers = [_IMPORTS, *_graph_versions(model.graph)]
     numbers += [_TRAINING] * bool(model.training) + [_FUNCTIONS] * bool(model.functions)
     for graph in chain.from_iterable(model.training):
-        numbers += _of_graph(graph)
+        numbers += _graph_versions(graph)
     for function in model.functions:
         numbers += [_DEFAULTS] * bool(function.attribute_protos) + [_OVERLOADS] * bool(function.overload)
-        numbers += chain(_of_nodes(function.nodes), *(_of_type(info.type) for info in function.value_infos))
-        numbers += chain.from_iterable(map(_of_attribute, function.attribute_protos))
+        numbers += chain(_node_versions(function.nodes), *(_type_versions(info.type) for info in function.value_infos))
+        numbers += chain.from_iterable(map(_attribute_versions, function.attribute_protos))
     return max(numbers)
 
 
-def _of_graph(graph: OnnxGraph) -> Iterator[int]:
+def _graph_versions(graph: OnnxGraph) -> Iterator[int]:
     if graph.initializers:
         yield _INITIALIZERS
     if graph.quantization:
         yield _QUANTIZATION
     if graph.sparse_initializers:
-        yield _SPARSE
+        yield _SPARSE_VERSION
     for tensor in (*graph.initializers, *graph.sparse_initializers):
-        yield _of_elements(tensor.elem_type)
+        yield _element_version(tensor.elem_type)
     for info in (*graph.inputs, *graph.outputs, *graph.value_infos):
-        yield from _of_type(info.type)
-    yield from _of_nodes(graph.nodes)
+        yield from _type_versions(info.type)
+    yield from _node_versions(graph.nodes)
 
 
-def _of_nodes(nodes: Iterable[OnnxNode]) -> Iterator[int]:
+def _node_versions(nodes: Iterable[OnnxNode]) -> Iterator[int]:
     for node in nodes:
         if node.overload:
             yield _OVERLOADS
         for attribute in node.attributes.values():
             if not attribute.plain:
-                yield from _of_attribute(attribute)
+                yield from _attribute_versions(attribute)
 
 
-def _of_attribute(attribute: OnnxAttribute) -> Iterator[int]:
+def _attribute_versions(attribute: OnnxAttribute) -> Iterator[int]:
     yield _KINDS.get(attribute.kind, _IMPORTS)
     for result in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
         if isinstance(result, OnnxTensor):
-            yield _of_elements(result.elem_type)
+            yield _element_version(result.elem_type)
         elif isinstance(result, OnnxType):
-            yield from _of_type(result)
+            yield from _type_versions(result)
         elif hasattr(result, "nodes"):
-            yield from _of_graph(result)
+            yield from _graph_versions(result)
 
 
-def _of_type(kind: OnnxType | None) -> Iterator[int]:
+def _type_versions(kind: OnnxType | None) -> Iterator[int]:
     while kind is not None:
         yield _KINDS.get(kind.kind, _IMPORTS)
-        yield _of_elements(kind.elem_type)
+        yield _element_version(kind.elem_type)
         kind = kind.inner
 
 
-def _of_elements(kind: str | None) -> int:
+def _element_version(kind: str | None) -> int:
     entry = dialect("onnx").types.get(kind or "")
     return _IMPORTS if entry is None else max(_IMPORTS, entry.get("ir_version", _IMPORTS))

@@ -49,11 +49,11 @@ def exceeds(inputs: NDArray[Any], *, threshold: float = 0.0) -> NDArray[Any]:
     if inputs.dtype.kind == "i" and not isnan(threshold):
         ends = np.iinfo(inputs.dtype)  # integers are compared exactly
         low = floor(max(min(threshold, 2.0**64), -(2.0**64)))
-        above = np.full(inputs.shape, low < ends.min) if not ends.min <= low <= ends.max else inputs > low
+        is_above = np.full(inputs.shape, low < ends.min) if not ends.min <= low <= ends.max else inputs > low
     else:
-        above = inputs > threshold
+        is_above = inputs > threshold
     result = memory.empty(inputs.shape, inputs.dtype)
-    result[...] = above
+    result[...] = is_above
     return result
 
 
@@ -67,13 +67,13 @@ def join_columns(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None 
         raise InputError("join_columns: expected 1-D or 2-D inputs")
     if any(part.ndim == 0 for part in parts) or len({len(part) for part in rows}) != 1:
         raise InputError("join_columns: expected inputs with the same number of rows")
-    wide = [part.shape[1] for part in rows] if widths is None else list(widths)
-    if len(wide) != len(rows) or min(wide) < 0:
+    column_counts = [part.shape[1] for part in rows] if widths is None else list(widths)
+    if len(column_counts) != len(rows) or min(column_counts) < 0:
         raise InputError(f"join_columns: expected {len(rows)} widths of at least 0")
-    result = memory.empty((len(rows[0]), sum(wide)), np.dtype(np.float32))
+    result = memory.empty((len(rows[0]), sum(column_counts)), np.dtype(np.float32))
     result[...] = 0
     begin = 0
-    for part, width in zip(rows, wide, strict=True):
+    for part, width in zip(rows, column_counts, strict=True):
         value = min(width, part.shape[1])
         result[:, begin : begin + value] = part[:, :value]
         begin += width
@@ -100,12 +100,12 @@ def replace_value(
         ends = np.iinfo(inputs.dtype)
         if any(not ends.min <= number <= ends.max for number in new):
             raise InputError(f"replace_value: a value does not fit {inputs.dtype}")
-        at = inputs == old if ends.min <= old <= ends.max else np.zeros(inputs.shape, np.bool_)
+        is_old_value = inputs == old if ends.min <= old <= ends.max else np.zeros(inputs.shape, np.bool_)
     else:
-        at = np.isnan(inputs) if isnan(old) else inputs == old
+        is_old_value = np.isnan(inputs) if isnan(old) else inputs == old
     values = np.array(new).astype(inputs.dtype)
     result = memory.empty(inputs.shape, inputs.dtype)
-    result[...] = np.where(at, values if len(values) != 1 else values[0], inputs)
+    result[...] = np.where(is_old_value, values if len(values) != 1 else values[0], inputs)
     return result
 
 
@@ -120,9 +120,9 @@ def scale_columns(
         raise InputError("scale_columns: expected numbers, and the same number of offsets and scales")
     if len(scale) != 1 and (not 1 <= inputs.ndim <= 2 or len(scale) != inputs.shape[-1]):
         raise InputError(f"scale_columns: {len(scale)} scales do not match an input of shape {list(inputs.shape)}")
-    below, times = (np.asarray(each, np.float32).astype(np.float64) for each in (offset, scale))
+    offsets, times = (np.asarray(array, np.float32).astype(np.float64) for array in (offset, scale))
     result = memory.empty(inputs.shape, np.dtype(np.float32))
-    result[...] = (inputs - below) * times if len(scale) != 1 else (inputs - below[0]) * times[0]
+    result[...] = (inputs - offsets) * times if len(scale) != 1 else (inputs - offsets[0]) * times[0]
     return result
 
 
@@ -147,19 +147,19 @@ def divide_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float3
     return result
 
 
-def _looked_up(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int = -1) -> NDArray[np.intp]:
+def _find_indices(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int = -1) -> NDArray[np.intp]:
     """Return the index of each element: -1 if missing, `of_nan` for nan."""
     flat = inputs.reshape(-1)
     if inputs.dtype == np.object_:
-        array = np.fromiter((places.get(each, -1) for each in memory.in_time(flat)), np.intp, flat.size)
+        array = np.fromiter((places.get(key, -1) for key in memory.within_time_limit(flat)), np.intp, flat.size)
     else:
-        different, inverse = np.unique(flat, return_inverse=True)
-        sought = (places.get(each, of_nan if each != each else -1) for each in different.tolist())  # noqa: PLR0124
-        array = np.fromiter(sought, np.intp, different.size)[inverse.reshape(-1)]
+        distinct_keys, inverse = np.unique(flat, return_inverse=True)
+        key_places = (places.get(key, of_nan if key != key else -1) for key in distinct_keys.tolist())  # noqa: PLR0124
+        array = np.fromiter(key_places, np.intp, distinct_keys.size)[inverse.reshape(-1)]
     return array.reshape(inputs.shape)
 
 
-def _look_up(values: NDArray[Any], default: Any, places: NDArray[np.intp]) -> NDArray[Any]:
+def _select_values(values: NDArray[Any], default: Any, places: NDArray[np.intp]) -> NDArray[Any]:
     """Return the value at each index, `default` at -1."""
     choices = np.empty(values.size + 1, values.dtype)
     choices[:-1], choices[-1] = values, default
@@ -176,10 +176,12 @@ def _array(values: Sequence[Any] | NDArray[Any], kind: Any) -> NDArray[Any]:
     return array
 
 
-def _only_array(name: str, what: str, lists: Sequence[tuple[Sequence[Any] | NDArray[Any] | None, Any]]) -> NDArray[Any]:
+def _require_single_list(
+    name: str, noun: str, lists: Sequence[tuple[Sequence[Any] | NDArray[Any] | None, Any]]
+) -> NDArray[Any]:
     arrays = [_array(values, kind) for values, kind in lists if values is not None]
     if len(arrays) != 1:
-        raise InputError(f"{name}: expected one list of {what}, found {len(arrays)}")
+        raise InputError(f"{name}: expected one list of {noun}, found {len(arrays)}")
     return arrays[0]
 
 
@@ -217,22 +219,22 @@ def map_labels(
             text_default=text_default,
         )
     name = "map_labels"
-    sought = _only_array(
+    key_array = _require_single_list(
         name,
         "keys",
         [(integer_keys, np.int64), (float_keys, np.float32), (text_keys, np.object_), (keys, None)],
     )
-    array = _only_array(
+    array = _require_single_list(
         name,
         "values",
         [(integer_values, np.int64), (float_values, np.float32), (text_values, np.object_), (values, None)],
     )
-    if sought.size != array.size or sought.dtype != inputs.dtype:
+    if key_array.size != array.size or key_array.dtype != inputs.dtype:
         raise InputError(
-            f"{name}: {sought.size} keys of {sought.dtype} and {array.size} values do not match the input type "
+            f"{name}: {key_array.size} keys of {key_array.dtype} and {array.size} values do not match the input type "
             f"{inputs.dtype}"
         )
-    pairs = [(key, place) for place, key in enumerate(sought.tolist())]
+    pairs = [(key, place) for place, key in enumerate(key_array.tolist())]
     if repeated == "first":
         pairs.reverse()
     of_nan = [place for key, place in pairs if isinstance(key, float) and isnan(key)]
@@ -244,7 +246,7 @@ def map_labels(
         other = {"O": text_default, "f": float_default}.get(array.dtype.kind, integer_default)
     if array.dtype.kind == "i" and not np.iinfo(array.dtype).min <= int(other) <= np.iinfo(array.dtype).max:
         raise InputError(f"{name}: {other} is not a valid {array.dtype} value")
-    return _look_up(array, other, _looked_up(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
+    return _select_values(array, other, _find_indices(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
 
 
 def map_names(
@@ -285,16 +287,18 @@ def mark_categories(
     if (inputs.dtype == np.object_) != (texts is not None):
         raise InputError(f"{name}: elements of {inputs.dtype} are not in the categories")
     if inputs.dtype.kind == "f":
-        whole = np.trunc(inputs.astype(np.float64))
-        inside = np.abs(whole) < 2.0**63
-        array = _looked_up(np.where(inside, whole, 0).astype(np.int64), {c: i for i, c in enumerate(categories)})
-        array = np.where(inside, array, -1)
+        truncated = np.trunc(inputs.astype(np.float64))
+        in_range = np.abs(truncated) < 2.0**63
+        array = _find_indices(
+            np.where(in_range, truncated, 0).astype(np.int64), {c: i for i, c in enumerate(categories)}
+        )
+        array = np.where(in_range, array, -1)
     else:
-        array = _looked_up(inputs, {c: i for i, c in enumerate(categories)})
+        array = _find_indices(inputs, {c: i for i, c in enumerate(categories)})
     result = memory.empty((*inputs.shape, len(categories)), np.dtype(np.float32))
     result[...] = 0
-    at = np.flatnonzero(array.reshape(-1) >= 0)
-    result.reshape(prod(inputs.shape), len(categories))[at, array.reshape(-1)[at]] = 1
+    known_places = np.flatnonzero(array.reshape(-1) >= 0)
+    result.reshape(prod(inputs.shape), len(categories))[known_places, array.reshape(-1)[known_places]] = 1
     if unknown_is_zeros or (array >= 0).all():
         return result
     if texts is None:
@@ -303,7 +307,7 @@ def mark_categories(
 
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|\s*[+-]?(inf|infinity|nan)", re.IGNORECASE)
-_WHOLE: Final = re.compile(r"\s*([+-]?\d+)")
+_INTEGER_PATTERN: Final = re.compile(r"\s*([+-]?\d+)")
 
 
 def maps_of_rows(
@@ -319,8 +323,8 @@ def maps_of_rows(
     if not 1 <= inputs.ndim <= 2 or inputs.shape[-1] != len(keys):
         raise InputError(f"maps_of_rows: {len(keys)} keys do not match an input of shape {list(inputs.shape)}")
     rows = np.atleast_2d(inputs)
-    memory.hold((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # accepted by Python as a mapping
-    return [dict(zip(keys, row.tolist(), strict=True)) for row in memory.in_time(rows)]
+    memory.check_budget((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # accepted by Python as a mapping
+    return [dict(zip(keys, row.tolist(), strict=True)) for row in memory.within_time_limit(rows)]
 
 
 def values_at_words(
@@ -340,9 +344,9 @@ def values_at_words(
     result = memory.empty((1, len(words)), values.dtype)
     result[...] = "" if values.dtype == np.object_ else 0
     places = {key: place for place, key in enumerate(keys.tolist())}
-    for at, word in enumerate(words):
+    for word_index, word in enumerate(words):
         if word in places:
-            result[0, at] = values[places[word]]
+            result[0, word_index] = values[places[word]]
     return result
 
 
@@ -372,13 +376,13 @@ def row_of_map(
         raise InputError(f"row_of_map: {length} is not a valid length")
     result = memory.empty((1, len(keys) if form == "DENSE" else length), np.dtype(dtype))
     result[...] = missing_text if dtype is object else 0
-    lacking = np.zeros(result.shape, np.bool_)
-    for place, value in memory.in_time(zip(places.tolist(), values[order].tolist(), strict=True)):
+    is_missing = np.zeros(result.shape, np.bool_)
+    for place, value in memory.within_time_limit(zip(places.tolist(), values[order].tolist(), strict=True)):
         if place < result.shape[1]:
             outcome = convert(value)
-            lacking[0, place] = outcome is None
+            is_missing[0, place] = outcome is None
             result[0, place] = result[0, place] if outcome is None else outcome
-    return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result
+    return np.ma.MaskedArray(result, mask=is_missing) if is_missing.any() else result
 
 
 def _as_float(value: float | str) -> float | None:
@@ -390,7 +394,7 @@ def _as_float(value: float | str) -> float | None:
 
 def _as_int64(value: float | str) -> int | None:
     if isinstance(value, str):
-        match = _WHOLE.match(value)
+        match = _INTEGER_PATTERN.match(value)
         number = int(match[1]) if match and len(match[1]) < 32 else None
     else:
         number = int(value) if abs(value) < 2.0**63 else None

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = ["OutputError", "Stopped", "own_streams", "stoppable", "write_no_more"]
+__all__ = ["OutputError", "ShutdownSignal", "discard_output", "own_streams", "raise_on_signals"]
 
 _SIGNALS: Final = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal is gone"}
 #: ASCII forms of the signs in our texts, for output encodings that lack them, such as cp1252 on Windows.
 _SIGNS: Final = {"→": "->", "…": "...", "◐": "(+)", "●": "(*)", "·": "-", "Δ": "d"}
-_PLAINLY: Final = "specgate-plainly"
+_ASCII_HANDLER: Final = "specgate-plainly"
 
 
-class Stopped(BaseException):
+class ShutdownSignal(BaseException):
     """A signal ended the command; unfinished work is dropped and cleaned up."""
 
     def __init__(self, number: int, word: str) -> None:
@@ -31,7 +31,7 @@ class Stopped(BaseException):
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
+def raise_on_signals() -> Iterator[None]:
     """Raise Stopped on the first signal to end; a second one kills.
 
     Signals that the calling program handles or ignores are not changed. Does nothing outside the main thread.
@@ -39,9 +39,9 @@ def stoppable() -> Iterator[None]:
     before: dict[int, Any] = {}
 
     def stop(number: int, _frame: FrameType | None) -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_DFL)
-        raise Stopped(number, _SIGNALS[signal.Signals(number).name])
+        for signum in before:
+            signal.signal(signum, signal.SIG_DFL)
+        raise ShutdownSignal(number, _SIGNALS[signal.Signals(number).name])
 
     with suppress(ValueError):  # not in the main thread
         for name in _SIGNALS:
@@ -92,15 +92,15 @@ class _Closed(io.TextIOBase):
         return len(text)
 
 
-def _plainly(error: UnicodeError) -> tuple[str, int]:
+def _escape_to_ascii(error: UnicodeError) -> tuple[str, int]:
     """Return unencodable text as ASCII: our signs spelled, others escaped."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(_SIGNS.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lacking), error.end
+    characters = error.object[error.start : error.end]
+    return "".join(_SIGNS.get(c) or c.encode("ascii", "backslashreplace").decode() for c in characters), error.end
 
 
-codecs.register_error(_PLAINLY, _plainly)
+codecs.register_error(_ASCII_HANDLER, _escape_to_ascii)
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def own_streams() -> Iterator[None]:
     if isinstance(output, io.TextIOWrapper):
         output.flush()
         sys.stdout = _Output(
-            output.buffer, output.encoding, _PLAINLY, newline=None, line_buffering=output.line_buffering
+            output.buffer, output.encoding, _ASCII_HANDLER, newline=None, line_buffering=output.line_buffering
         )
     elif output is None:
         sys.stdout = _Closed(OutputError(OSError("it is closed")))
@@ -128,7 +128,7 @@ def own_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = output, errors
 
 
-def write_no_more() -> None:
+def discard_output() -> None:
     """Discard buffered standard output, so the interpreter exits silently."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

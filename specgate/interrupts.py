@@ -34,7 +34,7 @@ def end_command(error: BaseException) -> None:
     Only applies to the command specgate; a program that imports specgate gets the exception.
     """
     # Python 3.11 raises a RuntimeError if the interrupt arrives while a class is created.
-    if any(isinstance(each, KeyboardInterrupt) for each in (error, error.__cause__)) and _is_command():
+    if any(isinstance(cause, KeyboardInterrupt) for cause in (error, error.__cause__)) and _is_command():
         end_interrupted()
         raise SystemExit(130) from None
 

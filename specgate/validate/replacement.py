@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["advice", "successor"]
+__all__ = ["advice", "replacing_operator"]
 
 
-def successor(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, Any]] | None:
+def replacing_operator(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, Any]] | None:
     """Return the replacing operator and its added attributes.
 
     None where the level has no replacement.
@@ -30,9 +30,9 @@ def advice(spec: OperatorSpec, level: str) -> str | None:
 
     None where no table names a replacement.
     """
-    pair = successor(spec, level)
+    pair = replacing_operator(spec, level)
     if pair is None:
         return None
-    other, added = pair
-    words = " and ".join(f"{name} {value}" for name, value in added.items())
+    other, added_fields = pair
+    words = " and ".join(f"{name} {value}" for name, value in added_fields.items())
     return f"write it as {other.name}" + (f" with {words}" if words else "")
