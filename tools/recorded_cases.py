@@ -10,7 +10,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.oracle.cases import laid_out
 from specgate.generate.seeds import find_operator
 from specgate.generate.walk import valid_descriptors
-from specgate.oracles.cases import boundary_arrays, tame_arrays
+from specgate.oracles.cases import boundary_arrays, small_arrays
 from specgate.rules.functions import extent
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, m
     drawn = [*source.descriptors, *(source.draw(random.randint) for _ in range(_POOL * count))]
     pool = [descriptor for descriptor in drawn if descriptor.known_elements <= max_elements]
     for descriptor in _covering(pool, count):
-        arrays = [tame_arrays(descriptor, random)]
+        arrays = [small_arrays(descriptor, random)]
         arrays += [boundary_arrays(descriptor, random) for _ in range(runs - 1)]
         yield Drawn(descriptor, [laid_out(descriptor, each) for each in arrays])
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, TensorDesc
 from specgate.rules import functions as rule_functions
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
 
 __all__ = [
-    "Builder", "Translator", "answer", "assign", "call", "check_of", "compile_resolved", "is_none", "load", "slot",
+    "ERRORS", "GLOBALS", "Builder", "Translator", "answer", "assign", "call", "check_of", "compile_resolved",
+    "index_safely", "is_none", "load", "slot",
 ]  # fmt: skip
 
 _NO_POSITION: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
@@ -32,18 +34,6 @@ def slot(attribute: str) -> int | None:
     matching_attribute = ATTRIBUTES.get(attribute)
     name = attribute if matching_attribute is None else matching_attribute.slot
     return TensorDesc._fields.index(name) if name in TensorDesc._fields else None
-
-
-class Locals(Protocol):
-    """The function under construction, as a translator sees it."""
-
-    resolved: Resolved
-
-    def part(self, field: str, attribute: str) -> ast.expr:
-        """Return a read of FIELD.attribute, loaded before the statement."""
-
-    def member(self, record: ast.expr, name: str) -> ast.expr:
-        """Return a read of a record's member."""
 
 
 def load(identifier: str) -> ast.Name:
@@ -105,10 +95,20 @@ def _counts(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in {"dims", "range"}
 
 
+#: The attributes that are computed from another, with the function.
+_DERIVED: Final = {"rank": ("len", "sizes"), "elements": ("_product", "sizes"), "numbers": ("_numbers", "value")}
+
+
+def derive(attribute: str, read: Callable[[str], ast.expr]) -> ast.expr:
+    """Return the expression of an attribute that is computed from another."""
+    function, source = _DERIVED[attribute]
+    return call(function, read(source))
+
+
 class Translator:
     """Rewrites a rule's tree to read the locals of the generated function."""
 
-    def __init__(self, builder: Locals, bound: Mapping[str, str]) -> None:
+    def __init__(self, builder: Builder, bound: Mapping[str, str]) -> None:
         self.builder = builder
         self.bound = bound
         self.variables: frozenset[str] = frozenset()
@@ -161,7 +161,9 @@ class Translator:
 
     @staticmethod
     def _slot(tensor: ast.expr, attribute: str) -> ast.expr:
-        """Return a read of a member of an array's tensor."""
+        """Return a read of an attribute of an array's tensor."""
+        if attribute in _DERIVED:
+            return derive(attribute, partial(Translator._slot, tensor))
         return ast.Subscript(tensor, ast.Constant(slot(attribute)), ast.Load())
 
     def on_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -219,46 +221,31 @@ class Translator:
         if name == "operator":
             return self.builder.member(self(argument), "operator")
         if name in LAYOUT_FUNCTIONS or FUNCTIONS[name].of_tensor:
-            if isinstance(argument, ast.Name) and argument.id not in self.variables:
-                return self._tensor_call(name, self.field(argument.id))
-            return self._element_call(name, self(argument))
+            return self._tensor_call(name, argument)
         argument_sources = [self(part) for part in node.args]
         if name == "len" and isinstance(argument, ast.GeneratorExp):
             argument_sources = [call("tuple", *argument_sources)]
         return call(f"_{name}", *argument_sources)
 
-    def _tensor_call(self, name: str, field: str) -> ast.expr:
-        part = self.builder.part
+    def _tensor_call(self, name: str, tensor: ast.expr) -> ast.expr:
+        """Return a call of a tensor function on a field, or on an array's tensor."""
+        if isinstance(tensor, ast.Name) and tensor.id not in self.variables:
+            read: Callable[[str], ast.expr] = partial(self.builder.part, self.field(tensor.id))
+        else:
+            read = partial(self._slot, self(tensor))
         match name:
             case "rank" | "type" | "elements":
-                return part(field, name)
+                return read(name)
             case "dims":
-                return call("range", part(field, "rank"))
+                return call("range", read("rank"))
             case "bits":
-                return self.bits(part(field, "type"))
+                return self.bits(read("type"))
             case "value":
-                return call("_single", part(field, "value"))
+                return ast.Subscript(call("_numbers", call("_single", read("value"))), ast.Constant(0), ast.Load())
             case "values":
-                return call("_given", part(field, "numbers"))  # evaluated once, however often a rule reads them
+                return call("_given", read("numbers"))  # evaluated once, however often a rule reads them
             case _:
-                return self.layout(name, *(part(field, attribute) for attribute in ("type", "sizes", "strides")))
-
-    def _element_call(self, name: str, tensor: ast.expr) -> ast.expr:
-        """Return a call of a tensor function on an array's tensor."""
-        kind, sizes, strides = (self._slot(tensor, attribute) for attribute in ("type", "sizes", "strides"))
-        match name:
-            case "type":
-                return kind
-            case "rank":
-                return call("len", sizes)
-            case "elements":
-                return call("_product", sizes)
-            case "dims":
-                return call("range", call("len", sizes))
-            case "bits":
-                return self.bits(kind)
-            case _:
-                return self.layout(name, kind, sizes, strides)
+                return self.layout(name, *map(read, ("type", "sizes", "strides")))
 
     def bits(self, kind: ast.expr) -> ast.expr:
         """Return a read of the bits per element of a type."""
@@ -320,19 +307,13 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     body = builder.statements()
     functions = {f"_{name}": function.compute for name, function in FUNCTIONS.items()}
     layout = {f"_{name}": function.compute for name, function in LAYOUT_FUNCTIONS.items()}
-    scope = {**functions, **layout, **_GLOBALS, **builder.constants}
+    scope = {**functions, **layout, **GLOBALS, **builder.constants}
     name = f"{resolved.spec.name} at {resolved.level}"
-    check: Callable[[Mapping[str, Any]], bool] = check_of(
-        [ast.Try(body, [_handler(builder.errors)], [], [])], name, scope
-    )
-    return check
+    handler = ast.ExceptHandler(load("_ERRORS"), None, [answer(value=False)])
+    return check_of([ast.Try(body, [handler], [], [])], name, scope)
 
 
-def _handler(errors: list[str]) -> ast.ExceptHandler:
-    return ast.ExceptHandler(ast.Tuple([load(e) for e in errors], ast.Load()), None, [answer(value=False)])
-
-
-def _index_safely(sequence: Any, index: int) -> Any:
+def index_safely(sequence: Any, index: int) -> Any:
     """Index without Python's negative wrap-around: -1 is not a dimension."""
     if index < 0:
         raise IndexError("negative")
@@ -340,9 +321,9 @@ def _index_safely(sequence: Any, index: int) -> Any:
 
 
 def _single_value(value: Any) -> Any:
-    if value is None or len(value) != 1 or not isinstance(value[0], int | float):
+    if len(value) != 1:
         raise ValueError("no single number")
-    return value[0]
+    return value
 
 
 def _numbers(value: Any) -> Any:
@@ -356,8 +337,12 @@ def _present_value(value: Any) -> Any:
     return value
 
 
-_GLOBALS: Final[Mapping[str, Any]] = {
-    "_at": _index_safely,
+#: Exceptions of an undefined value, which fails the check.
+ERRORS: Final = (LookupError, TypeError, ArithmeticError, ValueError, AttributeError)
+#: The functions of the generated code.
+GLOBALS: Final[Mapping[str, Any]] = {
+    "_ERRORS": ERRORS,
+    "_at": index_safely,
     "_few": rule_functions.check_nesting,
     "_single": _single_value,
     "_numbers": _numbers,
@@ -377,7 +362,6 @@ class Builder:
         self.resolved = resolved
         self.fields: dict[str, FieldInfo] = dict(resolved.fields)
         self.constants: dict[str, Any] = {"_bits": resolved.spec.dialect.bits}
-        self.errors = ["LookupError", "TypeError", "ArithmeticError", "ValueError", "AttributeError"]
         self.loaded: set[str] = set()
         self.out: list[ast.stmt] = []
 
@@ -471,12 +455,8 @@ class Builder:
             self.loaded.add(local)
             tensor = load(f"t_{field}")
             value: ast.expr
-            if attribute == "rank":
-                value = call("len", self.part(field, "sizes"))
-            elif attribute == "elements":
-                value = call("_product", self.part(field, "sizes"))
-            elif attribute == "numbers":
-                value = call("_numbers", self.part(field, "value"))
+            if attribute in _DERIVED:
+                value = derive(attribute, partial(self.part, field))
             elif self.fields[field].tensor and (slot_index := slot(attribute)) is not None:
                 value = ast.Subscript(tensor, ast.Constant(slot_index), ast.Load())
             elif self.fields[field].fuses:
@@ -503,8 +483,6 @@ class Builder:
 
     def within(self, value: ast.expr, low: int, high: int | None) -> ast.expr:
         """Return a test whether a number is in a row's range."""
-        if low == high:
-            return ast.Compare(value, [ast.Eq()], [ast.Constant(low)])
         if high is None:
             return ast.Compare(value, [ast.GtE()], [ast.Constant(low)])
         return ast.Compare(ast.Constant(low), [ast.LtE(), ast.LtE()], [value, ast.Constant(high)])
@@ -532,7 +510,6 @@ class Builder:
 
     def member(self, record: ast.expr, name: str) -> ast.expr:
         """Return a read of a record's member; other objects fail the check."""
-        self.errors = [*dict.fromkeys([*self.errors, "AttributeError"])]
         return ast.Attribute(record, name, ast.Load())
 
     def _fits(self, name: str, cell: Cell | None) -> ast.expr:
@@ -562,14 +539,8 @@ class Builder:
         guards = [self._absent(path, bound) for path in paths_read]
         if form.when is not None:
             guards.append(translate(ast.UnaryOp(ast.Not(), form.when.tree)))
-        self.require(form.require.tree, guards, translate)
-
-    def require(self, tree: ast.expr, guards: list[ast.expr], translate: Translator) -> None:
-        """Append a rule's expression.
-
-        guards: conditions under which it does not apply.
-        """
-        if not guards and _is_all(tree):
+        tree = form.require.tree
+        if self.translator is Translator and not guards and getattr(getattr(tree, "func", None), "id", "") == "all":
             self.out.append(translate.loop(tree))
         else:
             self.refuse_unless(self.any_of([*guards, translate(tree)]))
@@ -585,7 +556,3 @@ class Builder:
 def _members(info: FieldInfo) -> tuple[str, ...]:
     record = RECORDS.get(info.rule_kind)
     return () if record is None else tuple(record._fields)  # a NamedTuple
-
-
-def _is_all(tree: ast.expr) -> bool:
-    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "all"

@@ -13,41 +13,12 @@ from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Protocol
 
-    from specgate.rules.language import Rule
+    from specgate.rules.language import Function, Rule
 
-    class State(Protocol):
-        """Evaluation state shared by the parts of one rule; see `Evaluator`."""
+    Part = Callable[["Evaluator", Mapping[str, Any]], Any]
 
-        context: Context
-        turns: int
-
-        def quantify(self, node: ast.GeneratorExp, variables: Mapping[str, Any], *, decisive: bool) -> Any: ...
-
-        def collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any: ...
-
-    Part = Callable[[State, Mapping[str, Any]], Any]
-    Maker = Callable[[ast.expr], Part]
-
-__all__ = [
-    "ARITHMETIC",
-    "COMPARISONS",
-    "MIN_LENGTH",
-    "UNKNOWN",
-    "Context",
-    "Evaluator",
-    "Undefined",
-    "certainly_holds",
-    "count_turns",
-    "decide",
-    "equal",
-    "evaluate",
-    "first_turns",
-    "is_element",
-    "part_of",
-    "part_of_call",
-]  # fmt: skip
+__all__ = ["UNKNOWN", "Context", "Evaluator", "Undefined", "equal", "evaluate"]
 
 #: Below this length, evaluating is as fast as comparing.
 MIN_LENGTH: Final = 256
@@ -72,14 +43,8 @@ def first_turns(node: ast.GeneratorExp, sequence: Sequence[Any], context: Contex
         return None
     if any(set(map(type, values)) not in _COMPARED for values in read_parts):
         return None
-    return _first_indices(
-        read_parts[0] if len(read_parts) == 1 else list(zip(*read_parts, strict=False)), len(sequence)
-    )
-
-
-def _first_indices(items: Sequence[Any], count: int) -> list[int]:
-    """Return the index of each first occurrence among the first `count` items."""
-    return sorted(dict(zip(reversed(items[:count]), range(count - 1, -1, -1), strict=True)).values())
+    items = (read_parts[0] if len(read_parts) == 1 else list(zip(*read_parts, strict=False)))[: len(sequence)]
+    return sorted(dict(zip(reversed(items), range(len(items) - 1, -1, -1), strict=True)).values())
 
 
 class _LoopReads(NamedTuple):
@@ -101,20 +66,14 @@ def _compile_turn(node: ast.GeneratorExp) -> _LoopReads:
         parts = [part for subtree in (node.elt, *loop.ifs) for part in ast.walk(subtree)]
         names = [part.id for part in parts if isinstance(part, ast.Name)]
         variable: str = loop.target.id  # type: ignore[attr-defined]  # checked by parse()
-        lists = list(_indexed_parts(parts, variable))
+        indexed = [part for part in parts if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)]
+        lists = [part.value.id for part in indexed if getattr(part.slice, "id", None) == variable]  # type: ignore[attr-defined]
         turn = cached["_turn"] = _LoopReads(
             any(isinstance(part, ast.GeneratorExp) for part in parts),
             frozenset(names),
             tuple(dict.fromkeys(lists)) if len(lists) == names.count(variable) else (),
         )
     return turn
-
-
-def _indexed_parts(parts: Sequence[ast.AST], variable: str) -> Iterator[str]:
-    for part in parts:
-        match part:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if index == variable:
-                yield name
 
 
 def decide(values: Iterable[Any], *, decisive: bool) -> Any:
@@ -149,20 +108,18 @@ def equal(left: Any, right: Any) -> Any:
     return left == right
 
 
-def _not_equal(left: Any, right: Any) -> Any:
-    is_equal = equal(left, right)
-    return is_equal if is_equal is UNKNOWN else not is_equal
-
-
 def _is_in(left: Any, right: Any) -> Any:
     if right is UNKNOWN:
         return UNKNOWN
     return decide((equal(left, size_or_unknown(item)) for item in right), decisive=True)
 
 
-def _not_in(left: Any, right: Any) -> Any:
-    result = _is_in(left, right)
-    return result if result is UNKNOWN else not result
+def _negate(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def compare_negated(left: Any, right: Any) -> Any:
+        result = compare(left, right)
+        return result if result is UNKNOWN else not result
+
+    return compare_negated
 
 
 def _make_ordering(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
@@ -176,24 +133,14 @@ def _make_ordering(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], 
 
 #: The function of each comparison operator.
 COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
-    ast.Eq: equal,
-    ast.NotEq: _not_equal,
-    ast.In: _is_in,
-    ast.NotIn: _not_in,
-    ast.Lt: _make_ordering(operator.lt),
-    ast.LtE: _make_ordering(operator.le),
-    ast.Gt: _make_ordering(operator.gt),
-    ast.GtE: _make_ordering(operator.ge),
-}
-
-
+    ast.Eq: equal, ast.NotEq: _negate(equal), ast.In: _is_in, ast.NotIn: _negate(_is_in),
+    ast.Lt: _make_ordering(operator.lt), ast.LtE: _make_ordering(operator.le),
+    ast.Gt: _make_ordering(operator.gt), ast.GtE: _make_ordering(operator.ge),
+}  # fmt: skip
 ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-}
+}  # fmt: skip
 
 
 def part_of(node: ast.expr) -> Part:
@@ -216,7 +163,7 @@ def _constant(node: ast.Constant) -> Part:
 def _name(node: ast.Name) -> Part:
     name = node.id
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         if name in variables:
             return variables[name]
         context = state.context
@@ -231,7 +178,7 @@ def _name(node: ast.Name) -> Part:
     return value
 
 
-def _evaluate_define(name: str, state: State) -> Any:
+def _evaluate_define(name: str, state: Evaluator) -> Any:
     """Return the value of a define, cached per context.
 
     Its loops are counted on every use.
@@ -252,7 +199,7 @@ def _evaluate_define(name: str, state: State) -> Any:
 def _attribute(node: ast.Attribute) -> Part:
     owner_of, name, element = part_of(node.value), node.attr, is_element(node.value)
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         owner = owner_of(state, variables)
         if owner is UNKNOWN:
             return UNKNOWN
@@ -273,7 +220,7 @@ def _attribute(node: ast.Attribute) -> Part:
 def _subscript(node: ast.Subscript) -> Part:
     sequence_of, index_of = part_of(node.value), part_of(node.slice)
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         sequence = sequence_of(state, variables)
         index = index_of(state, variables)
         if sequence is UNKNOWN or not number(index):
@@ -289,7 +236,7 @@ def _subscript(node: ast.Subscript) -> Part:
 def _bool_op(node: ast.BoolOp) -> Part:
     parts, decisive = [part_of(part) for part in node.values], isinstance(node.op, ast.Or)
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         unknown = False
         try:
             for part in parts:
@@ -310,7 +257,7 @@ def _bool_op(node: ast.BoolOp) -> Part:
 def _unary_op(node: ast.UnaryOp) -> Part:
     operand, negation = part_of(node.operand), isinstance(node.op, ast.Not)
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         result = operand(state, variables)
         if result is UNKNOWN or isinstance(result, str):
             return UNKNOWN
@@ -322,7 +269,7 @@ def _unary_op(node: ast.UnaryOp) -> Part:
 def _bin_op(node: ast.BinOp) -> Part:
     left_of, right_of, compute = part_of(node.left), part_of(node.right), ARITHMETIC[type(node.op)]
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         left, right = left_of(state, variables), right_of(state, variables)
         are_integers = left.__class__ is int and right.__class__ is int
         if not are_integers and not (number(left) and number(right)):
@@ -341,14 +288,14 @@ def _compare(node: ast.Compare) -> Part:
     if len(links) == 1:
         [(compare, second)] = links
 
-        def single(state: State, variables: Mapping[str, Any]) -> Any:
+        def single(state: Evaluator, variables: Mapping[str, Any]) -> Any:
             left = first(state, variables)
             result = compare(left, second(state, variables))
             return UNKNOWN if result is UNKNOWN else result is not False
 
         return single
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         def compare_links() -> Any:
             left = first(state, variables)
             for compare, part in links:
@@ -364,7 +311,7 @@ def _compare(node: ast.Compare) -> Part:
 def _if_exp(node: ast.IfExp) -> Part:
     test_of, body, orelse = part_of(node.test), part_of(node.body), part_of(node.orelse)
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         test = test_of(state, variables)
         if test is not UNKNOWN:
             return (body if test else orelse)(state, variables)
@@ -382,23 +329,7 @@ def _tuple(node: ast.Tuple | ast.List) -> Part:
     return lambda state, variables: tuple([part(state, variables) for part in parts])
 
 
-_MAKERS: Final[Mapping[type[ast.AST], Callable[[Any], Part]]] = {
-    ast.Attribute: _attribute,
-    ast.BinOp: _bin_op,
-    ast.BoolOp: _bool_op,
-    ast.Call: lambda node: part_of_call(node, part_of),
-    ast.Compare: _compare,
-    ast.Constant: _constant,
-    ast.IfExp: _if_exp,
-    ast.List: _tuple,
-    ast.Name: _name,
-    ast.Subscript: _subscript,
-    ast.Tuple: _tuple,
-    ast.UnaryOp: _unary_op,
-}
-
-
-def count_turns(state: State, turns: int) -> None:
+def count_turns(state: Evaluator, turns: int) -> None:
     """Count loop iterations; raise Undefined above the limit."""
     state.turns += turns
     if state.turns > functions.TURN_LIMIT:
@@ -417,11 +348,7 @@ def is_element(node: ast.expr) -> Callable[[Mapping[str, Any]], bool]:
     return lambda _variables: subscript
 
 
-def part_of_call(node: ast.Call, part_of: Maker) -> Part:
-    """Return the evaluator of a call.
-
-    part_of: returns the evaluators of its arguments.
-    """
+def part_of_call(node: ast.Call) -> Part:
     name: str = node.func.id  # type: ignore[attr-defined]  # checked by parse()
     argument = node.args[0]
     if name in {"all", "any"}:
@@ -429,34 +356,30 @@ def part_of_call(node: ast.Call, part_of: Maker) -> Part:
         decisive = name == "any"
         return lambda state, variables: state.quantify(loop, variables, decisive=decisive)
     if name == "present":
-        return _present(argument, part_of)
+        return _present(argument)
     if name == "operator":
-        return _operator(argument, part_of)
+        return _operator(argument)
     if name in LAYOUT_FUNCTIONS:
-        return _tensor_function(
-            lambda tensor, context: functions.layout_value(name, tensor, context), _argument(argument, part_of)
-        )
+        return _of_tensor(lambda tensor, context: functions.layout_value(name, tensor, context), _argument(argument))
     function = FUNCTIONS[name]
-    if function.of_texts:
-        return _text_function(function.compute, node, part_of)
     if function.of_tensor:
-        return _tensor_function(function.compute, _argument(argument, part_of))
-    return _number_function(function.compute, node, _argument(argument, part_of))
+        return _of_tensor(function.compute, _argument(argument))
+    return _of_values(function, node)
 
 
-def _argument(node: ast.expr, part_of: Maker) -> Part:
+def _argument(node: ast.expr) -> Part:
     if isinstance(node, ast.GeneratorExp):
         return lambda state, variables: state.collect(node, variables)
     return part_of(node)
 
 
-def _present(argument: ast.expr, part_of: Maker) -> Part:
+def _present(argument: ast.expr) -> Part:
     path = ast.unparse(argument)
     if not isinstance(argument, ast.Attribute):
         return lambda state, _variables: not state.context.absent(path)
     owner_of, name, element = part_of(argument.value), argument.attr, is_element(argument.value)
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         if not element(variables):
             return not state.context.absent(path)
         owner = owner_of(state, variables)
@@ -465,10 +388,10 @@ def _present(argument: ast.expr, part_of: Maker) -> Part:
     return value
 
 
-def _operator(argument: ast.expr, part_of: Maker) -> Part:
+def _operator(argument: ast.expr) -> Part:
     operand_part = part_of(argument)
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         result = operand_part(state, variables)
         if result is UNKNOWN:
             return UNKNOWN
@@ -479,46 +402,40 @@ def _operator(argument: ast.expr, part_of: Maker) -> Part:
     return value
 
 
-def _text_function(compute: Callable[..., Any], node: ast.Call, part_of: Maker) -> Part:
-    parts = [part_of(argument) for argument in node.args]
+def _of_tensor(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -> Part:
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
-        texts = [part(state, variables) for part in parts]
-        if any(text is UNKNOWN for text in texts):
-            return UNKNOWN
-        try:
-            return compute(*texts)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:  # an empty text or an invalid index
-            raise Undefined(f"{ast.unparse(node)}: {error}") from None
-
-    return value
-
-
-def _tensor_function(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -> Part:
-
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
         tensor = tensor_of(state, variables)
         return UNKNOWN if tensor is UNKNOWN else compute(tensor, state.context)
 
     return value
 
 
-def _number_function(compute: Callable[..., Any], node: ast.Call, numbers_of: Part) -> Part:
-    any_items = compute is len
+def _of_values(function: Function, node: ast.Call) -> Part:
+    parts, compute = [_argument(argument) for argument in node.args], function.compute
+    needs_numbers = not function.of_texts and compute is not len
 
-    def value(state: State, variables: Mapping[str, Any]) -> Any:
-        result = numbers_of(state, variables)
-        if result is UNKNOWN:
+    def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
+        values = [part(state, variables) for part in parts]
+        if [each for each in values if each is UNKNOWN]:
             return UNKNOWN
-        items: Sequence[Any] = result if isinstance(result, tuple | list | range) else (result,)
-        if not any_items and not all(number(size_or_unknown(item)) for item in items):
-            return UNKNOWN
+        if needs_numbers:
+            items: Sequence[Any] = values[0] if isinstance(values[0], tuple | list | range) else values
+            if not all(number(size_or_unknown(item)) for item in items):
+                return UNKNOWN
         try:
-            return compute(result)
-        except (ValueError, OverflowError, TypeError) as error:
+            return compute(*values)
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
             raise Undefined(f"{ast.unparse(node)}: {error}") from None
 
     return value
+
+
+_MAKERS: Final[Mapping[type[ast.AST], Callable[[Any], Part]]] = {
+    ast.Attribute: _attribute, ast.BinOp: _bin_op, ast.BoolOp: _bool_op, ast.Call: part_of_call, ast.Compare: _compare,
+    ast.Constant: _constant, ast.IfExp: _if_exp, ast.List: _tuple, ast.Name: _name, ast.Subscript: _subscript,
+    ast.Tuple: _tuple, ast.UnaryOp: _unary_op,
+}  # fmt: skip
 
 
 def evaluate(rule: Rule, context: Context) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import Evaluator
 from specgate.rules.language import TRUTH, UNKNOWN, Undefined, size_or_unknown
+from specgate.rules.show import copy_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -300,19 +301,7 @@ def _names(node: ast.expr) -> tuple[str, ...]:
 
 def _substitute_variable(nodes: list[ast.expr], variable: str, expressions: ast.expr) -> list[ast.expr]:
     placed_visitor = _Substitution(variable, expressions)
-    return [placed_visitor.visit(_copy_tree(node)) for node in nodes]
-
-
-def _copy_tree(node: Any) -> Any:
-    """Return a modifiable copy of a tree.
-
-    Nodes without fields, such as operators, are shared.
-    """
-    if isinstance(node, list):
-        return [_copy_tree(part) for part in node]
-    if not isinstance(node, ast.AST) or not node._fields:
-        return node
-    return type(node)(**{name: _copy_tree(value) for name, value in ast.iter_fields(node)})
+    return [placed_visitor.visit(copy_tree(node)) for node in nodes]
 
 
 def _item(iterated: ast.expr, turn: _Iteration) -> ast.expr:

@@ -43,7 +43,7 @@ __all__ = [
     "extent",
     "layout_value",
     "overlapping",
-    "power_of_two",
+    "overlapping_rows", "power_of_two",
     "product",
 ]  # fmt: skip
 
@@ -87,7 +87,8 @@ def extent(sizes: Sequence[int], strides: Sequence[int] | None) -> int:
         return prod(sizes)
     if len(strides) != len(sizes):
         raise ValueError("the number of strides must equal the number of sizes")
-    return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    reach = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    return reach * prod(size != 0 for size in sizes)
 
 
 def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
@@ -107,6 +108,19 @@ def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
             return True
         reached_bits += (size - 1) * stride
     return False
+
+
+def overlapping_rows(sizes: Sequence[Any], strides: Sequence[Any] | None) -> Any:
+    """Return `overlapping` per row of columns, which are compared without sorting."""
+    if strides is None:
+        return False
+    reaches = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]
+    shared: Any = False
+    for place, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        others = zip(reaches[:place] + reaches[place + 1 :], [*strides[:place], *strides[place + 1 :]], strict=True)
+        reached = sum(reach * (other <= stride) for reach, other in others)
+        shared = shared | ((size > 1) & (stride <= reached))
+    return shared & (prod(size != 0 for size in sizes) > 0)
 
 
 def bits_of(tensor: TensorDesc, context: Context) -> Any:

@@ -12,29 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "ATTRIBUTES",
-    "GRAPH_ENDS",
-    "LAYOUT_FUNCTIONS",
-    "PLAIN",
-    "TENSOR_ATTRIBUTES",
-    "TENSOR_TYPES",
-    "UNKNOWN",
-    "Attribute",
-    "Context",
-    "Function",
-    "Kind",
-    "LayoutFunction",
-    "Rule",
-    "RuleError",
-    "Scope",
-    "Undefined",
-    "Vocabulary",
-    "define_functions",
-    "member",
-    "number",
-    "register",
-    "register_types",
-    "size_or_unknown",
+    "ATTRIBUTES", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "TENSOR_TYPES", "UNKNOWN",
+    "Attribute", "Context", "Function", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined",
+    "Vocabulary", "define_functions", "member", "number", "register", "register_types", "size_or_unknown",
 ]  # fmt: skip
 
 MAX_SHOWN: Final = 160
@@ -65,16 +45,16 @@ class LayoutFunction(NamedTuple):
     """A function of a tensor's bits per element, sizes and strides.
 
     Strides are None when packed. compute: may raise ValueError without a result; without `needs_bits` it
-    receives 0 for bits. columns: the columnar form, whose first argument is the rows (see `columns`); without it, calls
-    are evaluated row by row. phrases: texts for messages; for a number its description ("the reach in elements of {}"),
-    for a truth value the descriptions of tensors for which it is true and false. cpp: as in `Function`.
+    receives 0 for bits. columns: the form over columns where `compute` needs more than arithmetic and comparisons.
+    phrases: texts for messages; for a number its description ("the reach in elements of {}"), for a truth value the
+    descriptions of tensors for which it is true and false. cpp: as in `Function`.
     """
 
     kind: Kind
     compute: Callable[[int, Any, Any], Any]
     phrases: tuple[str, ...]
     needs_bits: bool = False
-    columns: Callable[[Any, Any, Any, Any], Any] | None = None
+    columns: Callable[[Any, Any, Any], Any] | None = None
     cpp: tuple[str, int, int] | None = None
 
 
@@ -137,8 +117,8 @@ class Function(NamedTuple):
     `functions`.
 
     arguments, result: kinds. compute: its value of known arguments (of a tensor and the context for a function of a
-    tensor, which may return UNKNOWN). The evaluator and the compiler call it, and so do columns where all rows have the
-    same arguments. A columnar form may be in `columns.FORMS`. cpp: its text in C++ with a placeholder for the argument,
+    tensor, which may return UNKNOWN). Every engine calls it; over columns, rows for which it needs more than arithmetic
+    and comparisons of its arguments are checked one by one. cpp: its text in C++ with a placeholder for the argument,
     and the bounds of a number; None where the C++ header lacks the function or it needs more than a template. words:
     the description of the result in messages, followed by the argument or with a placeholder for it; "" where messages
     only name the values of the arguments.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.parse import MAX_NODES
-from specgate.rules.show import shown_tree
+from specgate.rules.show import copy_tree, shown_tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -151,22 +151,6 @@ def _tree(text: str) -> ast.expr | None:
         return None
 
 
-def _copy(tree: ast.expr) -> ast.expr:
-    """Return a deep copy, because an argument may be used several times."""
-    return _Copy().visit(tree)  # type: ignore[no-any-return]
-
-
-class _Copy(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        tree = type(node)(**dict(ast.iter_fields(node)))
-        for name, value in ast.iter_fields(node):
-            if isinstance(value, list):
-                setattr(tree, name, [self.visit(item) if isinstance(item, ast.AST) else item for item in value])
-            elif isinstance(value, ast.AST):
-                setattr(tree, name, self.visit(value))
-        return tree
-
-
 def _free(tree: ast.AST) -> set[str]:
     """Return the free names of an expression."""
     if isinstance(tree, ast.Name):
@@ -215,7 +199,7 @@ class _Calls(ast.NodeTransformer):
         if hidden:
             raise ShorthandError(f"the loop variable {min(hidden)!r:.80} hides a name that {name} reads; rename it")
         result = _Arguments(dict(zip(formula.parameters, node.args, strict=True)), self.shorthand.reserved).visit(
-            _copy(body)
+            copy_tree(body)
         )
         if sum(1 for _ in ast.walk(result)) > MAX_NODES:
             raise ShorthandError(f"expected at most {MAX_NODES} parts, with every define expanded")
@@ -234,7 +218,7 @@ class _Arguments(ast.NodeTransformer):
         self.read = set().union(*map(_free, arguments.values()), set())
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return _copy(self.arguments[node.id]) if node.id in self.arguments else node
+        return copy_tree(self.arguments[node.id]) if node.id in self.arguments else node
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         for old in _targets(node) & self.read:
@@ -322,7 +306,7 @@ def length_of(sequence: ast.expr) -> ast.expr:
     """Return the expression for a sequence's length; for sizes it is the rank."""
     sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
     operand = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
-    return ast.Call(ast.Name("rank" if sizes else "len", ast.Load()), [_copy(operand)], [])
+    return ast.Call(ast.Name("rank" if sizes else "len", ast.Load()), [copy_tree(operand)], [])
 
 
 class Shortener(ast.NodeTransformer):

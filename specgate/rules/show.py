@@ -1,4 +1,4 @@
-"""Format expression trees with the parentheses that they need.
+"""Copy expression trees, and format them with the parentheses that they need.
 
 An `and` inside an `or` is parenthesized as well.
 """
@@ -6,9 +6,9 @@ An `and` inside an `or` is parenthesized as well.
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["shown_tree"]
+__all__ = ["copy_tree", "shown_tree"]
 
 _CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _ATOM = range(9)
 _BINARY: Final[dict[type[ast.operator], tuple[str, int]]] = {
@@ -22,6 +22,18 @@ _COMPARED: Final[dict[type[ast.cmpop], str]] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in",
     ast.NotIn: "not in",
 }  # fmt: skip
+
+
+def copy_tree(node: Any) -> Any:
+    """Return a modifiable copy of a tree.
+
+    Nodes without fields, such as operators, are shared.
+    """
+    if isinstance(node, list):
+        return [copy_tree(part) for part in node]
+    if not isinstance(node, ast.AST) or not node._fields:
+        return node
+    return type(node)(**{name: copy_tree(value) for name, value in ast.iter_fields(node)})
 
 
 def shown_tree(node: ast.expr) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from specgate.spec.fields import Cell, FieldInfo
-    from specgate.spec.forms import RuleForm
+    from specgate.spec.forms import Resolved, RuleForm
 
-__all__ = ["Engine", "Level", "Step", "list_steps", "walk"]
+__all__ = ["Engine", "Step", "list_steps", "walk"]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -37,22 +37,7 @@ class Engine(Protocol[T_co]):
         """Check the rules of the operator."""
 
 
-class Level(Protocol):
-    """The input of `walk`: `Resolved`, or an equivalent for several levels."""
-
-    @property
-    def fields(self) -> Mapping[str, FieldInfo]: ...
-    @property
-    def foreign_fields(self) -> tuple[str, ...]: ...
-    @property
-    def cells(self) -> Mapping[str, Cell]: ...
-    @property
-    def tensor_rules(self) -> tuple[RuleForm, ...]: ...
-    @property
-    def rules(self) -> tuple[RuleForm, ...]: ...
-
-
-def list_steps(level: Level) -> tuple[Step, ...]:
+def list_steps(level: Resolved) -> tuple[Step, ...]:
     """Return the steps of a level: structure, cells, tensor rules, rules."""
     infos = level.fields.values()
     steps: list[Step] = [("presence", (info,)) for info in infos]

@@ -35,14 +35,10 @@ _UNKNOWN: Final[Mapping[str, str]] = {
 }
 #: Templates for facts of one field and of several fields.
 _PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
-    "is": ("{} is {}", "{} are {}"),
+    **dict.fromkeys(("is", "type", "given", "empty"), ("{} is {}", "{} are {}")),
+    **dict.fromkeys(("holds", "values"), ("{} holds {}", "{} hold {}")),
     "rank": ("{} has rank {}", "{} have rank {}"),
-    "type": ("{} is {}", "{} are {}"),
-    "given": ("{} is {}", "{} are {}"),
-    "empty": ("{} is {}", "{} are {}"),
     "sizes": ("{} has the sizes {}", "{} have the sizes {}"),
-    "holds": ("{} holds {}", "{} hold {}"),
-    "values": ("{} holds {}", "{} hold {}"),
     "elements": ("{} has {} element", "{} have {} element"),
     "count": ("{} has {} value", "{} have {} value"),
     "tensors": ("{} has {} tensor", "{} have {} tensor"),

@@ -257,17 +257,19 @@ def _compile(
     key = (dialect, operator, *(side.content for side in sides))
     function = _shared.get(key)
     if function is None:
-        function = _shared[key] = compile_check(_join_sides(*sides))
+        checks = [compile_check(side) for side in _join_sides(*sides)]
+        function = checks[0] if len(checks) == 1 else lambda fields: all(check(fields) for check in checks)
+        _shared[key] = function
     return function
 
 
-def required_rows(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> Resolved | None:
-    """Return the requirements of `basis` at `level`.
+def required_rows(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> tuple[Resolved, ...]:
+    """Return the requirements of `basis` at `level`, which must all hold.
 
-    None where the operator does not exist at this level.
+    Empty where the operator does not exist at this level.
     """
     sides = _requested_sides(dialect, operator, level, basis, by)
-    return None if sides is None else _join_sides(*sides)
+    return () if sides is None else _join_sides(*sides)
 
 
 def _requested_sides(
@@ -277,12 +279,18 @@ def _requested_sides(
     return (sides[0], sides[-1]) if sides else None
 
 
-def _join_sides(first: Resolved, last: Resolved) -> Resolved:
+def _join_sides(first: Resolved, last: Resolved) -> tuple[Resolved, ...]:
     """Return one side, or the intersection of both.
 
-    The intersection has the stricter of each cell and the rules of both sides.
+    The intersection has the stricter of each cell and the rules of both sides. Sides that read different values of an
+    omitted field are both returned.
     """
-    return first if first.key == last.key else _stricter(first, last)
+    if first.key == last.key:
+        return (first,)
+    defaults = {name: info.default for name, info in first.fields.items() if info.optional}
+    if any(name in last.fields and last.fields[name].default != default for name, default in defaults.items()):
+        return first, last
+    return (_stricter(first, last),)
 
 
 def compile_check(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:

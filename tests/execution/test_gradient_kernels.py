@@ -221,7 +221,7 @@ def test_crops(linear, largest, to_corners):
 def test_steps_in_float16_are_those_of_a_build():
     """DirectML 6.4 on a device that rounds FLOAT16 toward zero."""
     x, g = (np.array([[[row]]], np.float16) for row in ([0.5, -1.25, 2, 0.75, 3], [1, 2, -3, 0.5, 30]))
-    options = {"axes": [2, 3], "size": 3, "alpha": 0.0001, "beta": 0.75, "bias": 0.0, "by_logarithm": True}
+    options: Any = {"axes": [2, 3], "size": 3, "alpha": 0.0001, "beta": 0.75, "bias": 0.0, "by_logarithm": True}
     built = np.array([1354, 406.25, 724, -3646, -5232])
     stepwise = divide_by_near_gradient(x, g, **options, stepwise=True, toward_zero=True).ravel()
     np.testing.assert_allclose(stepwise, built, rtol=2**-10)

@@ -12,8 +12,7 @@ from specgate.dialects.directml.cpp.nodes import Names, Nodes
 from specgate.dialects.directml.cpp.translate import Translator
 from specgate.dialects.directml.cpp.values import Untranslatable, make_integer
 from specgate.dialects.directml.vocabulary import Size2D
-from specgate.rules.column_values import column
-from specgate.rules.columns import compile_columns
+from specgate.rules.columns import Words, column, compile_columns
 from specgate.rules.compile import compile_resolved
 from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import NUMBER, Function
@@ -50,8 +49,18 @@ def test_every_engine_computes_it(resolved: Resolved) -> None:
         values = {**VALUES, "Axis": axis}
         assert (explain_at(Descriptor("scratch", "X", values), resolved) == []) is accepted
         assert check(values) is accepted
-        assert check_columns(values, 3) == (accepted, False)
-    assert check_columns({**VALUES, "Axis": column(np.array([6, 8]))}, 2) == (True, True), "judged one by one"
+        assert check_columns(values) == (accepted, False)
+    accepted, undecided = check_columns({**VALUES, "Axis": column(np.array([6, 8]))})
+    assert (accepted.tolist(), undecided) == ([True, False], False)
+
+
+def test_functions_of_texts_are_undecided_where_rows_differ() -> None:
+    """Python raises TypeError for a text that is a column, as for an undefined value."""
+    resolved = make("count(type(A), type(B)) == 1")
+    assert resolved is not None
+    types = Words(np.array([0, 1]), {"INT8": 0, "INT16": 1})
+    assert compile_columns(resolved)({**VALUES, "B": tensor("INT8", [2])._replace(type=types)}) == (True, True)  # type: ignore[arg-type]
+    assert compile_columns(resolved)(VALUES) == (True, False)
 
 
 def test_messages_and_cpp_name_it(resolved: Resolved) -> None:

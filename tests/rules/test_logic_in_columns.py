@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.column_values import Column, Words, column
-from specgate.rules.columns import compile_columns
+from specgate.rules.columns import Words, column, compile_columns
 from specgate.rules.compile import compile_resolved
 from tests.rules.test_logic import ANSWERS, LOGIC, read_context
 
@@ -60,15 +59,11 @@ def stack(values: list[Any], ids: dict[Any, int]) -> Any:
     first = values[0]
     if all(type(value) is type(first) and value == first for value in values):
         return tuple(first) if isinstance(first, list) else first
-    if isinstance(first, bool):
-        return np.array(values)
-    if isinstance(first, int):
-        return column(np.array(values, np.int64))
-    if isinstance(first, float):
-        return Column(np.array(values))
+    if isinstance(first, int | float):
+        return column(np.array(values))
     if isinstance(first, str):
         numbers = [ids.setdefault(word, len(ids)) for word in values]
-        return Words(np.array(numbers), {word: ids[word] for word in values}, ids)
+        return Words(np.array(numbers), {word: ids[word] for word in values})
     if isinstance(first, TensorDesc):
         parts = {
             name: stack([getattr(value, name) for value in values], ids)
@@ -95,7 +90,7 @@ def answers(spec: OperatorSpec, rows: list[dict[str, Any]]) -> tuple[list[bool],
     compiled = compile_resolved(resolved)
     ids: dict[Any, int] = {}
     fields = {name: stack([row[name] for row in rows], ids) for name in rows[0]}
-    items = [np.broadcast_to(item, len(rows)).tolist() for item in compile_columns(resolved)(fields, len(rows))]
+    items = [np.broadcast_to(item, len(rows)).tolist() for item in compile_columns(resolved)(fields)]
     return [compiled(row) for row in rows], items[0], items[1]
 
 

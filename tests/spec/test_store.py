@@ -150,20 +150,20 @@ def test_changed_code_builds_tables_again(checkout, builds, monkeypatch, tmp_pat
     assert len(builds) == 2
 
 
-def test_code_is_looked_at_once_per_process(checkout, monkeypatch) -> None:
-    looked: list[str] = []
-    look = store._look
+def test_code_is_folders_read_at_once_per_process(checkout, monkeypatch) -> None:
+    folders_read: list[str] = []
+    add_files = store._add_files
 
     def count_folder(folder: str, under: str, items: list[list[Any]], suffix: str = ".yaml") -> None:
-        looked.append(os.fspath(folder))
-        look(folder, under, items, suffix)
+        folders_read.append(os.fspath(folder))
+        add_files(folder, under, items, suffix)
 
-    monkeypatch.setattr(store, "_look", count_folder)
+    monkeypatch.setattr(store, "_add_files", count_folder)
     store._stamp_compiler.cache_clear()
-    stamps = [store.stamp(checkout) for _ in range(3)]
+    stamps = [store.source_stamp(checkout) for _ in range(3)]
     assert stamps[0] == stamps[1] == stamps[2]
     for room in ("spec", "rules"):
-        assert looked.count(str(Path(folders.PACKAGE) / room)) == 1
+        assert folders_read.count(str(Path(folders.PACKAGE) / room)) == 1
         assert sum(item[0].startswith(f"../{room}") for item in stamps[0]) > 5
 
 

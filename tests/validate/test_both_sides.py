@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+import specgate
+from specgate.descriptors.core import Descriptor, tensor
+from specgate.dialects import package
 from specgate.spec.fields import Bounds
-from specgate.validate.check import _common_items, _intersect_bounds
+from specgate.validate.check import MIN_EVALUATIONS, _common_items, _intersect_bounds, accepts
+
+if TYPE_CHECKING:
+    from specgate.verdict import Basis
+
+PARTS = package("openvino").tensor_words
 
 
 @pytest.mark.parametrize(
@@ -34,3 +44,18 @@ def test_types() -> None:
     assert _common_items(("A", "B", "C"), ("C", "A")) == ("A", "C")
     assert _common_items(None, ("C", "A")) == ("C", "A")
     assert _common_items(("A",), ("B",)) == ()
+
+
+@pytest.mark.parametrize("basis", ["documented", "observed", "both"])
+def test_an_omitted_field_may_have_a_different_default_on_each_side(basis: Basis) -> None:
+    """Documentation reads an absent do_softmax as true, builds read it as false."""
+    fields = {"data": tensor("f32", [2, 12, 3, 4]), "output": tensor("f32", [2, 36, 4])}
+    attributes = {"axis": 1, "classes": 1, "coords": 4, "end_axis": -2, "num": 2}
+    answers = [
+        accepts(Descriptor("openvino", "RegionYolo", {**fields, **attributes}), "opset1", basis)
+        for _ in range(MIN_EVALUATIONS + 2)
+    ]
+    assert answers == [basis == "documented"] * (MIN_EVALUATIONS + 2), "evaluated, then compiled"
+    columns = {f"{name}.{part}": getattr(fields[name], slot) for name in fields for part, slot in PARTS.items()}
+    rows = specgate.accepts_many("RegionYolo", {**columns, **attributes, "classes": [1, 1]}, "openvino:opset1", basis)
+    assert rows.tolist() == answers[:2]

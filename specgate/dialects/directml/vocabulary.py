@@ -5,13 +5,13 @@ They are two records, the buffer tensor, and functions of its layout.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.rules.functions import extent, overlapping
+from specgate.rules.functions import extent, overlapping, overlapping_rows
 from specgate.rules.language import NUMBER, NUMBERS, TRUTH, Attribute, LayoutFunction, Vocabulary, register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["VOCABULARY", "ScaleBias", "Size2D", "minimum_size"]
 
@@ -39,13 +39,6 @@ def minimum_size(bits: int, sizes: Sequence[int], strides: Sequence[int] | None)
     return (extent(sizes, strides) * bits + 31) // 32 * 4
 
 
-def _compute_columns(name: str, rows: Any, bits: Any, sizes: Any, strides: Any) -> Any:
-    from specgate.dialects.directml import layout_columns  # most callers do not need vectorized functions
-
-    compute: Callable[..., Any] = getattr(layout_columns, name)
-    return compute(rows, bits, sizes, strides)
-
-
 VOCABULARY: Final = Vocabulary(
     attributes={
         "strides": Attribute(NUMBERS, "strides"),
@@ -58,21 +51,19 @@ VOCABULARY: Final = Vocabulary(
             NUMBER,
             lambda _, sizes, strides: extent(sizes, strides),
             ("the reach in elements of {}",),
-            columns=lambda *items: _compute_columns("extent", *items),
             cpp=("extent(check, {})", 0, 2**80),
         ),
         "overlapping": LayoutFunction(
             TRUTH,
             lambda _, sizes, strides: overlapping(sizes, strides),
             ("the strides of {} let elements overlap", "no elements of {} overlap"),
-            columns=lambda *items: _compute_columns("overlapping", *items),
+            columns=lambda _, sizes, strides: overlapping_rows(sizes, strides),
         ),
         "minimum_size": LayoutFunction(
             NUMBER,
             minimum_size,
             ("the least size in bytes of {}",),
             needs_bits=True,
-            columns=lambda *items: _compute_columns("minimum_size", *items),
             cpp=("minimum_size(check, {})", 0, 2**80),
         ),
     },

@@ -301,8 +301,8 @@ class _ClippedLstm(Lstm):
             values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip)
         )
 
-    def returning(self, state: NDArray[Any] | None, first: int, last: int) -> NDArray[Any]:
-        return self.state_bias if state is None else super().returning(state, first, last)
+    def recurrent_sums(self, state: NDArray[Any] | None, first: int, last: int) -> NDArray[Any]:
+        return self.state_bias if state is None else super().recurrent_sums(state, first, last)
 
 
 class _Cell(NamedTuple):
