@@ -26,6 +26,7 @@ print(*sorted(name for name in set(sys.modules) - before if name.partition(".")[
 """
 
 
+@pytest.mark.slow
 def test_nothing_of_specgate_is_imported_after_preload(tmp_path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(model([helper.make_node("Identity", ["x"], ["y"])]).SerializeToString())

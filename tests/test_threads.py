@@ -66,6 +66,7 @@ def read_output(code: str) -> str:
     return run.stdout
 
 
+@pytest.mark.slow
 def test_eight_threads_say_what_one_says() -> None:
     alone = read_output("print(work())")
     together = read_output(

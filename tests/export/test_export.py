@@ -97,6 +97,7 @@ def test_every_member_is_described() -> None:
     assert texts == []
 
 
+@pytest.mark.slow
 def test_a_question_of_the_field() -> None:
     """INT64 indices of ONE_HOT at 2.1 are documented as unsupported, but builds accept them."""
     entries = at(whole(), "directml", "ONE_HOT", "2.1")

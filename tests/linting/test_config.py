@@ -423,6 +423,7 @@ def test_arbitrary_values_raise_nothing_else(table: dict[str, Any]) -> None:
             load_config(Path(folder))
 
 
+@pytest.mark.slow
 @given(st.binary() | st.text().map(lambda text: text.encode("utf-8", "replace")))
 def test_arbitrary_bytes_raise_nothing_else(data: bytes) -> None:
     with TemporaryDirectory() as folder:

@@ -186,6 +186,7 @@ def killer(spec: OperatorSpec) -> str | None:
 TESTIFIED = [key for key in shown_operators() if key in EXPECTED or key[1] == "OneHot"]
 
 
+@pytest.mark.slow
 def test_no_equivalent_mutant_is_listed_in_vain() -> None:
     names = {name for dialect, operator in TESTIFIED for name, _ in mutants(tables.dialect(dialect), operator)}
     assert set(EQUIVALENT) <= names

@@ -70,6 +70,7 @@ ADD: Any = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(data=st.data())
 def test_sizes_share_a_name_only_if_equal(data: st.DataObject) -> None:
@@ -84,6 +85,7 @@ def test_sizes_share_a_name_only_if_equal(data: st.DataObject) -> None:
     assert all(len(each) == 1 for each in sizes.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(data=st.data())
 def test_new_names_differ_from_those_before(data: st.DataObject) -> None:

@@ -37,6 +37,7 @@ def test_the_law_holds_for_sizes_of_0(name: str, operator: str) -> None:
     assert not report.wrong, "\n".join(report.lines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 def test_the_law_holds_for_counterexamples(name: str) -> None:
     groups = groupby(execute_all([name]), key=lambda case: case.operator)

@@ -38,6 +38,7 @@ def text_of(page):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_every_link_leads_somewhere(site):
     assert problems(site, whole=False) == []
 

@@ -871,6 +871,7 @@ def test_a_stated_output_breaks_no_rule(operator):
     assert not usable([3], [1])
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.parametrize("release", [one for one in cpu_releases() if one in RELEASES])
 def test_the_releases_do_so(release):

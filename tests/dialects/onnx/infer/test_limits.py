@@ -118,6 +118,7 @@ def test_memory_is_limited_by_the_size_of_the_file(slow_child):
     assert "MemoryError" in findings[0].message
 
 
+@pytest.mark.slow
 def test_values_that_double_cost_little():
     """A shape is propagated until fifty self-concatenations exceed memory."""
     nodes = [helper.make_node("Shape", ["x"], ["v0"])]

@@ -298,6 +298,7 @@ def test_openvino_is_missing(monkeypatch):
         OpenVINOOracle("opset1")
 
 
+@pytest.mark.slow
 def test_openvino_does_not_start(tmp_path, monkeypatch):
     (tmp_path / "broken_openvino.py").write_text("def make_asker(level):\n    raise ImportError('no such library')\n")
     monkeypatch.syspath_prepend(tmp_path)
