@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,8 +153,12 @@ def test_values_that_an_entry_computes_explain_every_element(monkeypatch: pytest
     """The difference of these large terms exceeds the entry's own condition."""
     x, g = (np.array([[[row]]], np.float16) for row in ([-0.1, 0.2, -0.8, -1, -0.1], [4, -3, 1, -4, 13]))
     arrays = {"InputTensor": x, "InputGradientTensor": g}
-    tensor = {"DataType": "FLOAT16", "Sizes": [1, 1, 1, 5]}
-    desc = {**dict.fromkeys([*arrays, "OutputGradientTensor"], tensor), "CrossChannel": False, "LocalSize": 3}
+    tensor: Any = {"DataType": "FLOAT16", "Sizes": [1, 1, 1, 5]}
+    desc: dict[str, Any] = {
+        **dict.fromkeys([*arrays, "OutputGradientTensor"], tensor),
+        "CrossChannel": False,
+        "LocalSize": 3,
+    }
     desc |= {"Alpha": 0.0001, "Beta": 0.75, "Bias": 0.0}
     descriptor = read_dict({"type": f"DML_OPERATOR_{LRN_GRAD}", "desc": desc}, "directml")
     built = dict(execute_at(descriptor, arrays, "6.4", basis="observed", by="values"))

@@ -42,6 +42,12 @@ def steps(*activations: str, direction: str) -> dict[str, Any]:
     return {"ActivationDescCount": len(records), "ActivationDescs": records, "Direction": direction}
 
 
+#: Backward layers over two steps, with sequences of two steps and of one.
+SHORT: list[Any] = [
+    ("RNN", 1, ["TANH"], {}, [1, NAN, 0.7616, 0], [1, -1, 0.7616, 0]),
+    ("GRU", 3, ["SIGMOID", "TANH"], {"LinearBeforeReset": False}, *[[0.2048, NAN, 0.2048, 0]] * 2),
+    ("LSTM", 4, ["SIGMOID", "TANH", "TANH"], CLIP, *[[0.5453, 0.1477, 0.3696, 0]] * 2),
+]
 CASES: list[Any] = [
     (
         "ELEMENT_WISE_ADD1",
@@ -296,11 +302,7 @@ CASES: list[Any] = [
             [page],
             [builds],
         )
-        for operator, gates, activations, attributes, page, builds in (
-            ("RNN", 1, ["TANH"], {}, [1, NAN, 0.7616, 0], [1, -1, 0.7616, 0]),
-            ("GRU", 3, ["SIGMOID", "TANH"], {"LinearBeforeReset": False}, *[[0.2048, NAN, 0.2048, 0]] * 2),
-            ("LSTM", 4, ["SIGMOID", "TANH", "TANH"], CLIP, *[[0.5453, 0.1477, 0.3696, 0]] * 2),
-        )
+        for operator, gates, activations, attributes, page, builds in SHORT
     ),
     *(
         (

@@ -13,7 +13,7 @@ from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.cpp.levels import Levels
 from specgate.dialects.directml.cpp.nodes import Names, Nodes
 from specgate.spec.tables import dialect
-from tests.export.cpp.native import compiler
+from tests.export.cpp.native import HARNESS, compiler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,3 +133,14 @@ def test_names_that_headers_of_windows_define_do_no_harm(tmp_path: Path) -> None
     installed = compiler()
     assert installed is not None
     installed.run(["-std=c++17", "-Wall", "-Werror", "-fsyntax-only", str(tmp_path / "program.cpp")])
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")
+@pytest.mark.parametrize(("levels", "text"), [(["1.0"], True), (None, False)])
+def test_a_part_of_the_tables_compiles_without_warnings(tmp_path: Path, levels: list[str] | None, text: bool) -> None:
+    header = write_header(["ELEMENT_WISE_IDENTITY"], levels, text=text)
+    (tmp_path / "specgate_dml.h").write_text(header, encoding="utf-8")
+    installed = compiler()
+    assert installed is not None
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{tmp_path}"]
+    installed.run([*flags, str(HARNESS)])

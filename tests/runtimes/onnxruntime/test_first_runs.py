@@ -683,6 +683,24 @@ MODELS = {
     ),
     "Split in no parts": (node("Split", [4], opset=18, outputs=2, num_outputs=0), EVERY),
     "Split of 4 in 3 of 4 parts": (node("Split", [4], opset=18, outputs=3, num_outputs=4), EVERY),
+    "ArgMin of nothing along axis 1": (node("ArgMin", [3, 0], axis=1, output=INT64), EVERY),
+    "LayerNormalization of few scales": (node("LayerNormalization", [2, 3, 4], [4], opset=17, axis=1), ("1.20.1", "1.20.1")),
+    "LayerNormalization of flat scales": (
+        node("LayerNormalization", [2, 3, 4], [12], opset=17, axis=1), ("1.24.4", "1.32.0"),
+    ),
+    "Reshape of nothing with allowzero 2": (
+        node("Reshape", [0, 3, 4], (INT64, [2], [7, 0]), opset=14, allowzero=2), EVERY,
+    ),
+    "Reshape with allowzero 2": (node("Reshape", [2, 3], (INT64, [2], [0, 3]), opset=14, allowzero=2), None),
+    "Resize of an empty image": (
+        node("Resize", [1, 1, 0, 2], None, None, (INT64, [4], [1, 1, 4, 3]), opset=13), EVERY,
+    ),
+    "Resize to nothing": (
+        node("Resize", [1, 1, 2, 2], [0], (FLOAT, [0], []), (INT64, [0], []), opset=11), EVERY,
+    ),
+    "FusedMatMul of batches and a matrix that do not fit": (
+        node("FusedMatMul", [2, 4, 3], [6, 4], domain=OWN, transBatchB=1), EVERY,
+    ),
     "CumSum along a listed axis that is not there": (node("CumSum", [2, 3], (INT32, [1], [3]), opset=14), EVERY),
     "CumSum along a listed axis": (node("CumSum", [2, 3], (INT32, [1], [-2]), opset=14), None),
     "CumSum of a scalar": (node("CumSum", [], (INT32, [], [0]), opset=14), EVERY),
@@ -825,6 +843,9 @@ def test_a_letter_of_the_output_alone_is_inferred_from_1_32_on():
 @pytest.mark.parametrize(
     ("name", "late"),
     [
+        ("FusedMatMul of batches and a matrix that do not fit", False),
+        ("Resize to nothing", True),
+        ("Split in no parts", False),
         ("Squeeze of 4 and beyond", False),
         ("Einsum with two arrows", False),
         ("CenterCropPad with two open sizes for an axis", True),

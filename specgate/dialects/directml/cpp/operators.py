@@ -65,7 +65,7 @@ class Functions:
         body = list(rules.tests())
         function = [
             "// The rules of every tensor, whatever the operator.",
-            "inline bool accepts_tensor(Check& check, const Tensor& tensor, bool output) {",
+            "inline bool accepts_tensor(Check& check, const Tensor& tensor, [[maybe_unused]] bool output) {",
             *_scope(body),
             *(f"  {line}" for line in body),
             "  return true;",

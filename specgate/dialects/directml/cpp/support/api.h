@@ -64,7 +64,7 @@ inline uint32_t lacking_types(uint32_t place, const Device& device) {
   return types;
 }
 
-// The evaluator's answer on a description.
+// The evaluator's answer on a description: a validator that only keeps its results.
 inline Validator validated(const Layout& layout, const void* description, uint32_t place, uint64_t now,
                            uint32_t lacking) {
   Pool pool;
