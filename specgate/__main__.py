@@ -6,8 +6,6 @@ import sys
 
 from specgate.interrupts import end_interrupted, interrupts_end
 
-__all__ = ["run"]
-
 #: Threshold of the garbage collector. Most objects that a command creates live until it ends, and Python's default of
 #: 700 would trigger a collection every fraction of a millisecond.
 _GC_THRESHOLD = 100_000

@@ -68,11 +68,6 @@ else:
     view = lazy("specgate.spec.view")
     many = lazy("specgate.validate.many")
 
-__all__ = [
-    "accepts_many", "check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "place",
-    "preload", "rule", "support", "targets",
-]  # fmt: skip
-
 
 def preload() -> None:
     """Import every module that the other functions import when they are first called.

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-__all__ = ["cached_property", "get_cache", "store_item"]
-
 T = TypeVar("T")
 Key = TypeVar("Key")
 Item = TypeVar("Item")

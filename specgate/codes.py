@@ -14,8 +14,6 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Explanation", "explain_codes"]
-
 MAX_TEXT: Final = 100_000
 #: A word or number of a log line. Digits of addresses (``00007FFE11451461``) are too long for a code.
 _TOKEN: Final = re.compile(r"-?[0-9A-Za-z_]+")

@@ -5,8 +5,6 @@ A rejection is a verdict, not an exception.
 
 from __future__ import annotations
 
-__all__ = ["Error", "InputError", "NoKernel", "NoTable"]
-
 
 class Error(Exception):
     """Base class of the errors that specgate raises on purpose."""

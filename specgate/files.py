@@ -17,19 +17,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "State",
-    "WritableFile",
-    "refuse_replaced",
-    "refuse_shared",
-    "refuse_unwritable",
-    "state_of",
-    "unwritable_error",
-    "write_bytes",
-    "write_text",
-    "writing",
-]  # fmt: skip
-
 _NEW: Final = (
     os.O_WRONLY
     | os.O_CREAT

@@ -6,8 +6,6 @@ import os
 import signal
 import sys
 
-__all__ = ["end_command", "end_interrupted", "interrupts_end"]
-
 
 def interrupts_end() -> None:
     """Let an interrupt end this process at once and without a message.

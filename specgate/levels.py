@@ -10,8 +10,6 @@ from specgate.slotted import slotted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["LevelSet"]
-
 
 @slotted(frozen=True)
 class LevelSet:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["gc_paused", "lazy"]
-
 
 class lazy:  # noqa: N801  # used like a function
     """A module that is imported when it is first used.

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["expand_abbreviation", "fold_name", "near_operators", "near_versions"]
-
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VERSION: Final = re.compile(r"[A-Za-z]*(\d{1,9}(?:\.\d{1,9})*)")
 _CLOSE_CUTOFF: Final = 0.9

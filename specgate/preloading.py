@@ -11,8 +11,6 @@ from specgate.spec.folders import PACKAGE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["import_all"]
-
 #: Commands, campaigns, and what only subprocesses import.
 _SKIPPED: Final = frozenset({
     "__main__", "child", "cli", "conform", "export", "generate", "interrupted", "oracle", "pytest_plugin", "testing",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["assert_supported"]
-
 
 def assert_supported(
     model: Any,

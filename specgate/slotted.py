@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, dataclass_tra
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["field", "replace", "slotted"]
-
 AnyClass = TypeVar("AnyClass")
 
 

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 else:
     jsonreport = lazy("specgate.report.jsonreport")
 
-__all__ = [
-    "BASES", "Basis", "Edit", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict",
-    "expect_basis",
-]  # fmt: skip
-
 Severity = Literal["error", "warning", "note"]
 Basis = Literal["documented", "observed", "both"]
 BASES: Final[tuple[str, ...]] = get_args(Basis)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-__all__ = ["main"]
-
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 
 

@@ -39,8 +39,6 @@ else:
     linting_config = lazy("specgate.linting.config")
     jsonreport = lazy("specgate.report.jsonreport")
 
-__all__ = ["CheckOptions", "check"]
-
 
 def check(arguments: argparse.Namespace) -> int:
     """Validate every descriptor for its targets; 1 if one is rejected."""

@@ -9,8 +9,6 @@ from specgate.export import FORMATS
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["add_conform_options", "add_diff_options", "add_export_options", "add_install_command"]
-
 
 def add_conform_options(conform: argparse.ArgumentParser) -> None:
     """Add the options."""

@@ -26,20 +26,6 @@ else:
     ignores = lazy("specgate.linting.ignores")
     jsonreport = lazy("specgate.report.jsonreport")
 
-__all__ = [
-    "as_json",
-    "emit",
-    "expect_once",
-    "expect_severity",
-    "has_config",
-    "options",
-    "output_width",
-    "selection",
-    "shown_source",
-    "targets_of",
-    "text_table",
-]
-
 CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
 

@@ -10,8 +10,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["script"]
-
 #: The names of options and arguments for files and for folders.
 _FILES: Final = frozenset({"FILE", "path", "model", "descriptor", "file"})
 _FOLDERS: Final = frozenset({"DIR", "folder"})

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-__all__ = ["FOR_RUNTIMES", "conform", "conform_runtime"]
-
 
 def conform(arguments: argparse.Namespace) -> int:
     """Run a campaign and print its report; 1 on unexplained differences."""

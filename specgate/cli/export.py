@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-__all__ = ["export"]
-
 
 def export(arguments: argparse.Namespace) -> int:
     """Write the tables in a format."""

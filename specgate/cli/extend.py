@@ -13,8 +13,6 @@ from specgate.spec.tables import load_extra_specs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["extend"]
-
 
 def extend(specs: Sequence[str] | None, kernels: Sequence[str] | None) -> None:
     """Load spec folders and kernel files; raise InputError if one is missing."""

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from specgate.verdict import Basis, Finding
     from specgate.workers.pool import Workers
 
-__all__ = ["FixPlan", "lint", "refuse_others"]
-
 
 def refuse_others(arguments: argparse.Namespace, *, has_stdin: bool) -> None:
     """Raise InputError for conflicting options.

@@ -13,17 +13,6 @@ from specgate.report.selection import FAIL_ON, SEVERITIES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = [
-    "Help",
-    "add_model_options",
-    "add_place_options",
-    "add_run_options",
-    "add_validation_options",
-    "columns",
-    "lowest",
-    "progress",
-]
-
 
 def columns(otherwise: int) -> int:
     """Return the terminal's columns, as `shutil.get_terminal_size` does."""

@@ -14,8 +14,6 @@ from specgate.runtimes.onnxruntime.oracle import installable
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["install", "list_builds"]
-
 
 def install(arguments: argparse.Namespace) -> int:
     """Install the builds of the requested levels, and build the host.

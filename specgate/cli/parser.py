@@ -27,8 +27,6 @@ else:
     completion = lazy("specgate.cli.completion")
     command_options = lazy("specgate.cli.command_options")
 
-__all__ = ["make_parser"]
-
 SPEC_KINDS = (
     "operator", "examples", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes",
 )  # fmt: skip

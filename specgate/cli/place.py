@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import Placement
     from specgate.runtimes.release import Runtime
 
-__all__ = ["place", "placed_minimum"]
-
 
 def place(arguments: argparse.Namespace) -> int:
     """Print a model's placement; 1 if the session or its first run fails."""

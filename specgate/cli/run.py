@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from specgate.linting.input_source import InputSource
     from specgate.targets import Target
 
-__all__ = ["run", "write_outputs"]
-
 STDOUT: Final = "-"
 _MAX_PRINTED: Final = 100  # printed elements of a sequence or a map
 

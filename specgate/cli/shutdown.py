@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = ["OutputError", "ShutdownSignal", "discard_output", "own_streams", "raise_on_signals"]
-
 _SIGNALS: Final = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal is gone"}
 #: ASCII forms of the signs in our texts, for output encodings that lack them, such as cp1252 on Windows.
 _SIGNS: Final = {"→": "->", "…": "...", "◐": "(+)", "●": "(*)", "·": "-", "Δ": "d"}

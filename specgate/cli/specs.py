@@ -35,8 +35,6 @@ else:
     build = lazy("specgate.spec.build")
     lint = lazy("specgate.spec.lint")
 
-__all__ = ["check", "schema"]
-
 _BUILT_IN_NAMES: Final = {
     "report": ("specgate.report", "report.schema.json"),
     "baseline": ("specgate.linting", "baseline.schema.json"),

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.report.selection import Selection
     from specgate.verdict import Finding, Verdict
 
-__all__ = ["stream"]
-
 
 def stream(arguments: argparse.Namespace, result: CheckOptions, selected: Selection) -> int:
     """Answer every descriptor of every source in order.

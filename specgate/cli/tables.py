@@ -55,8 +55,6 @@ else:
     rulebook = lazy("specgate.spec.rulebook")
     view = lazy("specgate.spec.view")
 
-__all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]
-
 
 def _print_text(text: str) -> None:
     for line in text.splitlines():

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Oracle, Reply
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["ClassKey", "Counts", "Example", "Plan", "Shard", "close_oracles", "run", "run_shard", "shrink_example"]
-
 #: Descriptors per batch; the time limit is checked between batches.
 _BATCH: Final = 250
 _OPEN_AT_ONCE: Final = 2

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["DrawnCase", "Pool", "draw_cases", "fill", "pool_of", "shrink", "size_of"]
-
 _ROUNDS: Final = 60
 _LAYOUT: Final = ("strides", "size_in_bytes", "alignment", "flags", "value")
 

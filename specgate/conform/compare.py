@@ -28,16 +28,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.spec.written import EnvironmentEntry
 
-__all__ = [
-    "OurVerdict",
-    "OutputDifference",
-    "Verdicts",
-    "accepting_sides",
-    "compare_outputs",
-    "kind_of",
-    "verdicts_of",
-]
-
 
 class OutputDifference(NamedTuple):
     """An output that differs.

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KINDS", "KIND_ORDER", "SCHEMA_VERSION", "Difference", "Kind", "Result", "RuleCount", "Tally", "ValueTally"]
-
 SCHEMA_VERSION: Final = 1
 
 Kind = Literal["unexplained", "recorded", "bug", "not looked at"]

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["classify", "classify_whole", "compare_values"]
-
 
 class _Entry(NamedTuple):
     difference: OtherValues

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["ColumnReader", "Leaf", "Leaves", "split_rows"]
-
 #: A field, an index of an array, and a member after a dot.
 _PATH: Final = re.compile(r"([^.\[\]]+)(?:\[(\d{1,4})\])?(?:\.([^.\[\]]+))?")
 #: Kinds of tensor members: integers from 0, or any elements of a constant.

@@ -13,26 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
-__all__ = [
-    "RECORDS",
-    "UNKNOWN",
-    "UNSTATED",
-    "Descriptor",
-    "FileList",
-    "GraphDesc",
-    "Malformed",
-    "NumberedWord",
-    "Symbol",
-    "TensorDesc",
-    "format_value",
-    "integer_limits",
-    "is_record",
-    "placed_items",
-    "register_record",
-    "tensor",
-    "whole_numbers",
-]  # fmt: skip
-
 
 def format_value(value: Any, limit: int = 60, depth: int = 3) -> str:
     """Return any value as one line of at most `limit` characters.

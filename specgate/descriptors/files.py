@@ -20,20 +20,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding
 
-__all__ = [
-    "LEAVES_FOLDER",
-    "NoTableEntry",
-    "Placed",
-    "holds_descriptors",
-    "iterate_placed",
-    "load_document",
-    "only_entry",
-    "read_one",
-    "read_placed",
-    "size_in_folder",
-    "unusable_location",
-]  # fmt: skip
-
 LEAVES_FOLDER = "leaves the model's folder through a link"
 
 

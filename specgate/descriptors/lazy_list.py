@@ -9,8 +9,6 @@ from specgate.descriptors.core import FileList
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["UnreadList"]
-
 
 class UnreadList(FileList):
     """A list that reads its elements on first access, then a `FileList`.

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "attributes_of", "build", "flatten", "holds_attribute", "outputs_of", "positional", "read_by_page_names",
-    "reordered_for", "shape_of", "tensors_of",
-]  # fmt: skip
-
 INT64: Final = (-(2**63), 2**63 - 1)
 MAX_DIMENSIONS: Final = 256
 MAX_CONSTANT: Final = 1_000_000

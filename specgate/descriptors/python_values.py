@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["is_array_value", "python_values", "without_arrays"]
-
 _MAX_DEPTH: Final = 200
 _ELEMENTS: Final = "value"  # elements of a constant tensor
 _PLAIN_TYPES: Final = frozenset({int, float, str, bool, bytes, type(None)})

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["load_document", "read_dict", "read_text_file", "source_code", "write_dict"]
-
 MAX_FILE: Final = 64 * 2**20
 #: Byte order marks of UTF-16, which PowerShell 5 writes when output is redirected.
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")

@@ -16,20 +16,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "any_case",
-    "any_of_schema",
-    "attributes_schema",
-    "document",
-    "list_schema",
-    "node_schema",
-    "nullable",
-    "port_schema",
-    "positional",
-    "words",
-    "words_of",
-]  # fmt: skip
-
 _REF: Final = "#/$defs/{}"
 
 

@@ -13,8 +13,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from specgate.spec.yamlio import Lines
 
-__all__ = ["JSON_LINES_SUFFIXES", "in_lines", "lines", "load_relaxed", "place_of", "plain_name", "without_comments"]
-
 #: Suffixes of files with one document per line.
 JSON_LINES_SUFFIXES: Final = (".jsonl", ".ndjson")
 

@@ -10,17 +10,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = [
-    "UnknownWord",
-    "near_word",
-    "number_of",
-    "number_of_word",
-    "refuse_unknown",
-    "suggest_words",
-    "unknown_word",
-    "word_of",
-]
-
 #: Prefixes by which debuggers mark the base of a number.
 _BASES: Final = (("0x", 16), ("0n", 10), ("", 10))
 _MAX_DIGITS: Final = 20

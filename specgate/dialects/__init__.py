@@ -16,27 +16,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = [
-    "BUILT_IN",
-    "DEFAULT",
-    "GROUP",
-    "TEXT_SUFFIXES",
-    "capability",
-    "dialect_names",
-    "dialect_of",
-    "document_package",
-    "holds_text",
-    "implementing",
-    "is_dialect",
-    "model_owner",
-    "model_package",
-    "model_suffixes",
-    "owner_of_object",
-    "package",
-    "package_of",
-    "packages",
-]
-
 P = TypeVar("P", bound=Reader)
 
 GROUP: Final = "specgate.dialects"

@@ -32,23 +32,6 @@ if TYPE_CHECKING:
 
     FileRules = Mapping[str, tuple[str, str, dict[str, str]]]
 
-__all__ = [
-    "Backend",
-    "Builds",
-    "BuiltInDialect",
-    "Documents",
-    "Exporter",
-    "LibraryObjects",
-    "LowestLevel",
-    "MemoryLayout",
-    "ModelFixes",
-    "ModelFormat",
-    "Packaged",
-    "Positional",
-    "Reader",
-    "Runnable",
-]  # fmt: skip
-
 
 class Reader:
     """Conversion between dicts and `Descriptor`.

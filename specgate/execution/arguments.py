@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.spec.written import Recipe
 
-__all__ = ["array_fields", "kernel_arguments", "output_fields", "recipe_of"]
-
 
 def recipe_of(spec: OperatorSpec) -> Recipe:
     """Return the `execute` entry of an operator.

@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.verdict import Basis
 
-__all__ = [
-    "ModelComparison",
-    "ValueComparison",
-    "ValueDifference",
-    "arrays_by_name",
-    "at_node",
-    "at_place",
-    "in_file",
-    "values_of",
-]
-
 
 def arrays_by_name(infos: Sequence[FieldInfo], arrays: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
     """Return a node's arrays by the operator's input names.

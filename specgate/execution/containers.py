@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = [
-    "ArrayList",
-    "ArrayMap",
-    "array_map",
-    "arrays_in",
-    "convert_container",
-    "is_container",
-    "make_container",
-    "map_types",
-    "to_user_value",
-    "type_of",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayList:

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["execute_at", "hold_executable"]
-
 #: The start of numpy's message for a shape too large for any array, also if a size is 0 and the array needs no memory.
 _NEGATIVE: Final = "negative dimensions are not allowed"
 _NUMPY_SIZE_ERRORS: Final = ("array is too big", "Maximum allowed ")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["depends_on_arrays", "hold_counts", "hold_guards", "hold_rows"]
-
 
 def hold_counts(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
     """Raise InputError where a count attribute differs from an array's length.

@@ -24,23 +24,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_SECONDS",
-    "Budget",
-    "budget_of",
-    "check_budget",
-    "check_time",
-    "count_bytes",
-    "elements",
-    "empty",
-    "ignore_warnings",
-    "item_size",
-    "limit",
-    "within",
-    "within_time_limit",
-]
-
 #: Default memory limit of one execution: enough for real models, too little to hurt a machine.
 MAX_BYTES: Final = 2**31
 #: Default time limit of one execution.

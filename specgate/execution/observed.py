@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = [
-    "OtherTypes", "Outputs", "RecordedDifference", "all_notes", "count_notes", "find_differences", "other_types",
-    "recorded_values", "tolerance_of",
-]  # fmt: skip
-
 
 def tolerance_of(
     descriptor: Descriptor,

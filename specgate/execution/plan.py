@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
     _Kind = tuple[np.dtype[Any], tuple[int, ...]]
 
-__all__ = [
-    "ExecutionPlan",
-    "declared_elements",
-    "estimate_needs",
-    "fill_descriptor",
-    "get_plan",
-    "shape_of",
-    "store_plan",
-]
-
 #: Larger constants stay unknown: rules read the elements of axes, sizes and scales only.
 _MAX_ELEMENTS: Final = 4096
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["as_array", "gather", "integer_range", "is_narrow", "numpy_type", "scatter"]
-
 #: ml_dtypes names of integers that numpy does not treat as numbers and np.iinfo does not support.
 _NARROW_INTEGER: Final = re.compile(r"(u?)int([1-7])")
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[Mapping[str, Any]], dict[str, Any]]
 
-__all__ = ["is_undefined", "mask_undefined_outputs"]
-
 #: Element-wise kernels: each result element depends only on the elements at its position, in inputs that broadcast.
 _ELEMENTWISE_KERNELS: Final = frozenset({
     "absolute", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "bitwise_and", "bitwise_not",

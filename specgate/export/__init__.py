@@ -11,8 +11,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FORMATS", "ExportScope", "export"]
-
 #: Each module is imported on first use: ``MODULE:FUNCTION``, called with a Wanted; it returns lines to print.
 FORMATS: Final = {
     "json": "specgate.export.document:export",

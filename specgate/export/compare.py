@@ -24,22 +24,6 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = [
-    "DAMAGED",
-    "INSTALLED",
-    "DialectChange",
-    "Fields",
-    "OperatorChange",
-    "ReadDialect",
-    "ReadOperator",
-    "ReadSide",
-    "Stretch",
-    "TablesDifference",
-    "compare",
-    "damaged_error",
-    "read_tables",
-]  # fmt: skip
-
 INSTALLED: Final = "installed"
 #: Exceptions while reading and comparing tables that are not a valid export.
 DAMAGED: Final = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)

@@ -25,26 +25,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "INDEX",
-    "LICENCE",
-    "REVISION",
-    "SCHEMA",
-    "RuleKeys",
-    "bounds_data",
-    "cpp",
-    "csharp",
-    "dialect_data",
-    "document",
-    "export",
-    "heading",
-    "operator_data",
-    "rule_data",
-    "schema_text",
-    "select_operators",
-    "to_json_data",
-]  # fmt: skip
-
 
 def csharp(result: ExportScope) -> list[str]:
     """Write the C# file that prints descriptions as JSON; InputError."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.targets import Target
 
-__all__ = ["Case", "cases", "operators", "reproduce", "reproducing", "targets"]
-
 
 class Case(NamedTuple):
     """One test case: a dialect, an operator and a level."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["SIZES", "WILD", "base_type", "element_kind", "holds_elements", "number_limits", "objects"]
-
 #: Sizes of dimensions, the simplest first. A repeated size has a higher probability.
 SIZES: Final = (1, 2, 3, 1, 4, 2, 5, 1, 7, 3, 0, 16)
 #: Numbers that only invalid descriptors contain.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Feature", "condition", "descriptor_features", "features", "required_features", "supported_types"]
-
 #: An aspect (type, rank, word, given, count, layout, size), a field and the value. For a type or rank also the
 #: condition of the support row, if it has one.
 Feature = tuple[Any, ...]

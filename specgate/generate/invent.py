@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved
 
-__all__ = ["fused_operators", "values_for", "with_value"]
-
 _NUMBERS: Final = (1, 0, 2, 3, -1)
 _FLOATS: Final = (1.0, 0.0, 0.5)
 _LENGTHS: Final = (1, 2, 4, 3)

@@ -19,21 +19,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "MAX_RANK",
-    "Mutator",
-    "add_dimensions",
-    "change_depth",
-    "change_fields",
-    "linked_tensors",
-    "replace_tensors",
-    "resize_dimension",
-    "resize_tensor",
-    "retype_tensors",
-    "retyped_within",
-    "type_names",
-]  # fmt: skip
-
 
 def change_fields(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[str, Any]) -> Descriptor:
     """Return the descriptor with some fields set or, for None, removed.

@@ -43,16 +43,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.failures import Failure
 
-__all__ = [
-    "STRUCTURE",
-    "BrokenDescriptors",
-    "NearMiss",
-    "TargetFinding",
-    "broken_descriptors",
-    "iterate_aims",
-    "iterate_mutations",
-]
-
 STRUCTURE: Final = frozenset({"required", "exists", "wrong-kind", "unknown-attribute"})
 
 

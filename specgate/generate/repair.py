@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.validate.failures import Failure
 
-__all__ = ["consistent_constants", "repair_descriptor", "row_of"]
-
 #: The first elements to try: all equal, or ascending.
 _START_COUNT: Final = 4
 

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "counterexamples_at",
-    "examples_at",
-    "find_operator",
-    "make_concrete",
-    "named_level",
-    "pick_option",
-    "rotate_options",
-    "rule_numbers",
-]  # fmt: skip
-
 T = TypeVar("T")
 
 

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["MAX_ELEMENTS", "Walk", "valid_descriptors"]
-
 #: Maximum number of elements of a tensor.
 MAX_ELEMENTS: Final = {"input": 256, "output": 4096}
 #: Maximum number of steps per draw.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Report
 
-__all__ = ["SCHEMA", "Baseline", "Entry", "apply_baseline", "load_baseline", "write_baseline"]
-
 SCHEMA = "specgate-baseline/1"
 _SIZE_LIMIT = 16 << 20  # bytes: some hundred thousand findings
 _COUNT_LIMIT = 1_000_000_000

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis, Report, Verdict
 
-__all__ = ["TargetChecker"]
-
 
 @slotted(frozen=True)
 class _CachedResult:

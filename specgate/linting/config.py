@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from specgate.report.selection import FailOn
     from specgate.verdict import Basis, Severity
 
-__all__ = ["Config", "Ignore", "PathRule", "describe_value", "load_config"]
-
 _CONFIG_FILE = "specgate.toml"
 _PROJECT_FILE = "pyproject.toml"
 _SIZE_LIMIT = 1 << 20  # bytes

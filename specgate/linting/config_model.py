@@ -17,8 +17,6 @@ from specgate.linting.files import compile_pattern
 from specgate.report.selection import FailOn  # noqa: TC001  # pydantic reads the annotations
 from specgate.verdict import Basis, Severity  # noqa: TC001
 
-__all__ = ["ConfigFile", "IgnoreTable", "PathTable"]
-
 
 def _non_blank(text: str) -> str:
     if not text.strip():

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Report
 
-__all__ = ["keep_idle", "unchecked_findings"]
-
 _IDLE: Final = "specgate/target-idle"
 
 

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
     from pathspec import GitIgnoreSpec
 
-__all__ = [
-    "compile_pattern",
-    "discover",
-    "looks_like_model",
-    "path_matches",
-    "quote_text",
-    "read_content",
-    "relative_name",
-    "suffixes_of_models",
-]
-
 # From patterns with more stars in a segment, or more ** segments, pathspec builds regular expressions that can take
 # minutes.
 _STARS_LIMIT = 4

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specgate.linting.modified_model import ModifiedModel
     from specgate.verdict import Edit, Finding, Report
 
-__all__ = ["FixTrial", "missing", "try_edits", "with_tried_edits"]
-
 _Edits = tuple["Edit", ...]
 
 

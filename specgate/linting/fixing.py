@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from specgate.linting.modified_model import ModifiedModel
     from specgate.verdict import Finding, Report
 
-__all__ = ["FileFixes", "fix_in_memory", "write"]
-
 #: How often the report on a changed file is searched for further fixes.
 _ROUNDS: Final = 5
 

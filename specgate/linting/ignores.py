@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from specgate.linting.config import Ignore
     from specgate.verdict import Report
 
-__all__ = ["apply_ignores", "expect_rule"]
-
 _SPECGATE = "specgate"
 _MODEL = "model"
 _SEGMENTS = 3

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.verdict import Location
 
-__all__ = [
-    "STDIN",
-    "TEXT",
-    "InputSource",
-    "argument",
-    "is_text",
-    "kind_of",
-    "name_input",
-    "source_bytes",
-    "standard_input",
-]
-
 #: The name of standard input in reports and messages.
 STDIN: Final = "<stdin>"
 _ARGUMENT: Final = "<argument>"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Basis, Location, Report
 
-__all__ = ["Cluster", "Job", "lint_job", "load_specs", "rename_report"]
-
 
 @dataclass(frozen=True, slots=True)
 class Job:

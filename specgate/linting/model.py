@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis, Edit
 
-__all__ = ["add_lines", "graph_of", "lint_model"]
-
 
 def lint_model(
     model: Any,

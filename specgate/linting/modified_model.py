@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Edit
 
-__all__ = ["ModifiedModel"]
-
 
 @runtime_checkable
 class ModifiedModel(Protocol):

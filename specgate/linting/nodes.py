@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     _Ends = tuple[Sequence[str], Sequence[str]]
 
-__all__ = ["Ends", "Graph", "Unit", "Units", "context_of", "kinds_of", "units_of"]
-
 _NEIGHBOURS: Final = 8  # a constant may have thousands of consumers
 _PORTS: Final = 64
 

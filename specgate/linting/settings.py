@@ -13,8 +13,6 @@ from specgate.slotted import field, slotted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["LintSettings", "checked_pins", "read_pins"]
-
 _LARGEST = 2**63 - 1
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis, Verdict
 
-__all__ = ["Versions"]
-
 _MAX_LISTED = 3
 _Key = tuple[str, str, str | None]
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Basis, Finding
 
-__all__ = ["Minimum", "find_minimum"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specgate.lowest.text import ModelMinimum, Release, ReleaseMinimum
     from specgate.verdict import Basis
 
-__all__ = ["model_minimum", "release_json", "release_lines"]
-
 
 def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
     """Yield the first release, and the problems of earlier ones."""

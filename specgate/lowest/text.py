@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding, Location
 
-__all__ = [
-    "BlockedNode", "DomainMinimum", "ModelMinimum", "MovedOperator", "Release", "ReleaseMinimum", "at_level",
-    "model_minimum_json", "model_minimum_text",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class BlockedNode:

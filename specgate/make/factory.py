@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "annotation",
-    "constructor",
-    "describe_operator",
-    "field_is_required",
-    "module_of",
-    "operators",
-    "ordered_fields",
-]
-
 _PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
 _PYTHON |= dict.fromkeys(("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto"), "TensorDesc")
 _PYTHON |= {"graph": "GraphDesc", "operator": "Descriptor", "scalar": "float"}

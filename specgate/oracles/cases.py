@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["boundary_arrays", "inputs_of", "laid_out", "small_arrays"]
-
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("nan"), float("inf"), float("-inf"), 1e30)
 _WORDS: Final = ("", "off", "on", "\x00")
 #: Sizes of the arrays in sequences and optionals.

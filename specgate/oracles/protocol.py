@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["Oracle", "Reply", "Values", "ValuesBackend"]
-
 
 class Reply(NamedTuple):
     """The reply of one implementation to a descriptor.

@@ -5,8 +5,6 @@ Names in a file cannot emit terminal escapes or CI commands.
 
 from __future__ import annotations
 
-__all__ = ["clean", "columns", "well_formed", "wrap"]
-
 _MIN_COLUMNS = 8  # fits the longest escape, so every line consumes a part of the word
 _BREAK_CHARACTERS = "/\\_.,-:;)]}>="
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Report
 
-__all__ = ["render"]
-
 _MAX_ANNOTATIONS = 10
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 _LINE_LIMIT = 4000

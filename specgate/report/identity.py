@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding, Report
 
-__all__ = ["Identified", "absolute_uri", "fingerprint", "identify_findings", "relative_uri"]
-
 _VALUES_LENGTH = 1000  # characters of values that order findings with equal keys
 
 Identified = list[tuple["Finding", str]]

@@ -25,11 +25,6 @@ else:
     merging = lazy("specgate.report.merging")
     version = lazy("specgate.spec.version")
 
-__all__ = [
-    "SCHEMA", "document", "dumps", "finding_json", "location_json", "node_json", "render", "safe_values",
-    "verdict_json",
-]  # fmt: skip
-
 SCHEMA = "specgate-report/1"
 
 _MAX_DEPTH = 8

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Location, NodeRef, Report
 
-__all__ = ["render"]
-
 _LINE_LIMIT = 4000
 _UNUSABLE_FILES = "unusable files"
 

@@ -16,11 +16,6 @@ from specgate.report.clean import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "Markup", "breakable", "bullets", "checkbox", "document", "filters", "lines", "own_file", "scrollable_region",
-    "search", "table", "tag", "text", "tiles",
-]  # fmt: skip
-
 _VOID = ("meta", "input", "link")
 
 

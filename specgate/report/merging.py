@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding
 
-__all__ = ["group_findings", "merge_findings", "merge_target_names", "requested_targets"]
-
 _MAX_LISTED = 3
 
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Location, NodeContext, Port, Report
 
-__all__ = ["context_at", "inputs_line", "port_name", "shape_words"]
-
 _MAX_PORTS = 12
 
 

@@ -21,8 +21,6 @@ else:
     words = lazy("specgate.report.tables.words")
     rulebook = lazy("specgate.spec.rulebook")
 
-__all__ = ["SITE", "About", "describe_rule", "operator_page", "rule_address", "rule_page"]
-
 #: The URL of the published site, with a final slash. A fork with a separate site changes only this line.
 SITE: Final = "https://specgate.github.io/specgate/"
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Location, Report
 
-__all__ = ["document", "render"]
-
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
 _MESSAGE_LIMIT = 4000

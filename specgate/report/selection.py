@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding, Report, Severity
 
-__all__ = [
-    "FAIL_ON",
-    "SEVERITIES",
-    "RenderOptions",
-    "Selection",
-    "glob_matches",
-    "matches",
-    "path_below",
-    "regrade_findings",
-    "statistics",
-]
-
 
 @slotted(frozen=True)
 class RenderOptions:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.forms import Resolved
 
-__all__ = ["EXACT", "Column", "Words", "column", "compile_columns", "rows_of"]
-
 #: The largest integer range that float64 represents exactly.
 EXACT: Final = 2**53
 _INTEGERS: Final = ((np.int32, 2**31), (np.int64, 2**63))

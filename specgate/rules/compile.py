@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
 
-__all__ = [
-    "ERRORS", "GLOBALS", "Builder", "Translator", "answer", "assign", "call", "check_of", "compile_resolved",
-    "index_safely", "is_none", "load", "slot",
-]  # fmt: skip
-
 _NO_POSITION: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Context, Rule
 
-__all__ = ["Leaf", "decisive_parts", "dimension", "explain", "resolve_node", "value_of"]
-
 
 def resolve_node(node: ast.expr, context: Context) -> ast.expr:
     """Return the expression that a conditional or a name stands for."""

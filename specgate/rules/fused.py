@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["FusedProblem", "Fusible"]
-
 MAX_NAME: Final = 60
 
 

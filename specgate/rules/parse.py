@@ -27,8 +27,6 @@ from specgate.rules.language import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ELEMENT", "Calls", "parse", "parse_later"]
-
 MAX_NODES: Final = 400
 MAX_DEPTH: Final = 40
 MAX_LOOPS: Final = 4

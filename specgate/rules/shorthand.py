@@ -14,8 +14,6 @@ from specgate.rules.show import copy_tree, shown_tree
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-__all__ = ["FORMULA", "RESERVED", "Formula", "Shortener", "Shorthand", "ShorthandError", "formula_of", "length_of"]
-
 DEFAULT: Final = "default"
 COUNT: Final = "count_present"
 SAME_TYPE: Final = "same_type"

@@ -8,8 +8,6 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-__all__ = ["copy_tree", "shown_tree"]
-
 _CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _ATOM = range(9)
 _BINARY: Final[dict[type[ast.operator], tuple[str, int]]] = {
     ast.Add: ("+", _SUM),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
 
-__all__ = ["TensorRules"]
-
 #: Compiling costs as much as this many evaluations.
 MIN_EVALUATIONS: Final = 96
 

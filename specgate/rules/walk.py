@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
 
-__all__ = ["Engine", "Step", "list_steps", "walk"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 #: The name of an engine's method, with its arguments.

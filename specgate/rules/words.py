@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.rules.explain import Leaf
     from specgate.rules.language import Context
 
-__all__ = ["MAX_ITEMS", "NO_VALUE", "Fact", "join_sentences", "sentences", "spell_value", "words"]
-
 MAX_ITEMS: Final = 16
 MAX_WORD: Final = 60
 #: Longer lists of facts are cut.

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.protocol import Runtime
     from specgate.targets import Target
 
-__all__ = ["runtime_of", "runtimes"]
-
 #: The runtimes that specgate ships, with the class of each.
 _BUILT_IN: Final = {"onnxruntime": "specgate.runtimes.onnxruntime.package:ONNXRuntime"}
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Finding, NodeRef, Verdict
 
-__all__ = ["Executor", "FileFindings", "Runtime"]
-
 
 class FileFindings(Protocol):
     """A release's findings on one file.

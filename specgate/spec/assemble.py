@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.yamlio import Keys, Lines
 
-__all__ = [
-    "EXAMPLES", "PART_FOLDERS", "Part", "Sources", "assemble", "has_entry", "locate", "merge_family", "merge_like",
-    "normalise", "support_rows",
-]  # fmt: skip
-
 #: Keys whose entries are merged by name, and those inside `execute`.
 _KEYS_MERGED_BY_NAME: Final = ("fields", "define", "rules", "counterexamples", "execute")
 _EXECUTE_KEYS: Final = ("arrays", "arguments", "output_type")

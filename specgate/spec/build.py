@@ -25,8 +25,6 @@ from specgate.spec.yamlio import Keys, Lines, format_problem, load_yaml
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file", "load_parts"]
-
 FORMAT: Final = 1
 MAX_FILE: Final = 2**20
 MAX_PROBLEMS: Final = 50

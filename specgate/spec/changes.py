@@ -18,25 +18,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
 
-__all__ = [
-    "Change",
-    "Detail",
-    "Difference",
-    "Side",
-    "Step",
-    "cell_changes",
-    "changes",
-    "difference",
-    "field_changes",
-    "iterate_distinct",
-    "join_expressions",
-    "more_from",
-    "resolve_case",
-    "rule_changes",
-    "rule_texts",
-    "steps",
-]  # fmt: skip
-
 Step = Literal["new", "changed"]
 
 

@@ -33,8 +33,6 @@ else:
     near_names = lazy("specgate.near_names")  # few names are wrong
     spec_digest = lazy("specgate.spec.digest")  # tables extended by extra folders
 
-__all__ = ["Dialect"]
-
 MAX_LEVEL: Final = 10**9
 #: The enum of element types, numbered by `types.yaml`.
 ELEMENT_TYPE: Final = "element-type"

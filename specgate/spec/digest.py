@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["digest"]
-
 #: Keys derived from others or about the files' layout.
 _EXCLUDED_KEYS: Final = frozenset({"counted", "digest", "families", "files", "folder", "format", "operators", "sets"})
 

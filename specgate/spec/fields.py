@@ -11,8 +11,6 @@ from specgate.slotted import field, replace, slotted
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-__all__ = ["Bounds", "Cell", "CellCheck", "FieldInfo", "Layout", "is_type", "kind_of"]
-
 _KINDS: Final = {
     "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
     "tensor": TENSOR, "scalar": NUMBER, "operator": OPERATOR,

@@ -21,13 +21,6 @@ from pydantic import (
 
 from specgate.rules.shorthand import FORMULA
 
-__all__ = [
-    "AttributeName", "Cell", "CellRule", "CodesFile", "Counterexample", "DefineKey", "DialectFile",
-    "EnvironmentsFile", "ExamplesFile", "Expression", "FamilyFile", "Implementation", "Level", "LevelsFile", "Name",
-    "OperatorFile", "OtherValues", "RequiredRule", "RuleEntry", "RuleName", "SetName", "SetsFile", "Source",
-    "Support", "TensorFile", "TypesFile", "ValueRule", "VariableRule", "is_constant",
-]  # fmt: skip
-
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 AttributeName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=120)]
 RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]

@@ -10,11 +10,6 @@ from specgate.dialects import dialect_names, package
 if TYPE_CHECKING:
     from pathlib import Path  # import cost that a check of one file must avoid
 
-__all__ = [
-    "CHECKOUT", "PACKAGE", "edited_at", "examples_file", "layout_file", "source_folders", "spec_folders",
-    "written_tables",
-]  # fmt: skip
-
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 CHECKOUT: Final = os.path.join(os.path.dirname(PACKAGE), "specs")
 

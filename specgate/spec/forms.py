@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 else:
     rule_engine = lazy("specgate.rules.evaluate")
 
-__all__ = [
-    "Case",
-    "OtherValues",
-    "Overlay",
-    "Resolved",
-    "RuleForm",
-    "SingleBasis",
-    "cells_of",
-    "make_forms",
-    "rule_forms",
-]
-
 SingleBasis = Literal["documented", "observed"]
 #: The suffix of checks on a field's values.
 VALUE: Final = ".value"

@@ -32,20 +32,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "FILE_LINTERS",
-    "LINTERS",
-    "WrittenFile",
-    "change_paths",
-    "counterexample",
-    "example_problems",
-    "expressions",
-    "levels_of_example",
-    "lint_tables",
-    "unshown_parts",
-    "written_file",
-]  # fmt: skip
-
 
 def change_paths(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a deep copy of `data` with new values at dotted paths.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.spec.type_union import SupportUnion
     from specgate.verdict import Basis
 
-__all__ = ["REQUIRED", "OperatorSpec"]
-
 #: The suffix of checks that a field is given.
 REQUIRED: Final = ".required"
 #: The parts of a cell by their words in the names of findings.

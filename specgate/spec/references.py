@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from specgate.spec.assemble import Sources
     from specgate.spec.yamlio import Keys, Lines
 
-__all__ = [
-    "Problem", "cell_problems", "check_operators", "check_references", "field_problems", "forms_of",
-    "support_problems",
-]  # fmt: skip
-
 #: A path in an operator, and a message.
 Problem = tuple["Keys", str]
 _KINDS_WITH_KEY: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}

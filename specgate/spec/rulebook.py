@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
     Rules = Mapping[str, tuple[str, str, dict[str, str]]]
 
-__all__ = [
-    "NODE_RULES", "OWN_RULES", "Rule", "file_rule", "model_rules", "other_groups", "rule_names", "rule_of",
-    "rule_reference", "rules_of_group",
-]  # fmt: skip
-
 _MODEL = "model"
 
 

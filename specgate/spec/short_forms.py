@@ -18,20 +18,6 @@ if TYPE_CHECKING:
     Read = tuple[str, str]
     Problem = tuple[Keys, str]
 
-__all__ = [
-    "KINDS",
-    "MARK",
-    "derive_echoes",
-    "expand_sets",
-    "may_be_absent",
-    "named_sets",
-    "names_for_types",
-    "plain_content",
-    "plain_operator",
-    "plain_tensor_rules",
-    "written_out",
-]  # fmt: skip
-
 #: Functions of a tensor or a list, and the property that each reads.
 _ASPECTS: Final = {
     "rank": "rank", "dims": "rank", "type": "type", "bits": "type", "elements": "sizes", "present": "presence",

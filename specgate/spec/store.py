@@ -37,8 +37,6 @@ else:
     spec_digest = lazy("specgate.spec.digest")  # cached tables have their digest
     references = lazy("specgate.spec.references")
 
-__all__ = ["build_with_digest", "cached_tables", "compiled_folder", "compiled_tables", "write_tables", "written_tables"]
-
 _BUILT_IN_FOLDER: Final = os.path.join(PACKAGE, "_specs")
 _TOOL_VERSION: Final = 10  # increment when the format of build.py's output changes
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["dialect", "in_use", "load_extra_specs", "on_change", "until_change"]
-
 AnyFunction = TypeVar("AnyFunction", bound="Callable[..., Any]")
 
 _dialects: dict[str, Dialect] = {}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["TypeName", "parse_type"]
-
 #: Nesting limit for names in files; types of models are far below it.
 _MAX_NESTING = 32
 

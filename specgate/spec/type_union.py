@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["SupportUnion"]
-
 #: Maximum number of cached signatures; an operator has few.
 _MAX_CACHED: Final = 4096
 

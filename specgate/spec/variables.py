@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["SAME_TYPE", "variable_forms"]
-
 #: The suffix of rules derived from a type variable: ``T.same-type``.
 SAME_TYPE: Final = "same-type"
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["RELEASE", "tables_version", "version_of", "versions", "versions_of_targets"]
-
 #: Year and month of the tables, updated with each package release in which their content changes.
 RELEASE: Final = "2026.11"
 _DIGEST_LENGTH: Final = 12

@@ -22,20 +22,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Overlay, Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "OperatorSupport",
-    "describe_cell",
-    "field_facts",
-    "find_operators",
-    "observed_entries",
-    "operator_named",
-    "operator_support",
-    "operators_at",
-    "resolved_table",
-    "rules_of",
-    "unknown_operator_error",
-]  # fmt: skip
-
 _PREFIX: Final = "DML_OPERATOR_"
 
 

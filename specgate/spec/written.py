@@ -10,12 +10,6 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "Counterexample", "DialectEntry", "DialectTables", "EnvironmentEntry", "Example", "ImplementationEntry",
-    "LevelEntry", "ObservedEntry", "OperatorTable", "Recipe", "ReplacedByEntry", "SourceEntry", "TensorTable",
-    "TypeEntry", "UnstatedEntry", "ValuesEntry", "cases_of", "support_of",
-]  # fmt: skip
-
 
 class SourceEntry(TypedDict, total=False):
     """The source of facts."""

@@ -16,8 +16,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DUPLICATE_KEY", "Keys", "Lines", "format_problem", "load_yaml"]
-
 #: The path of a value: keys and indices.
 Keys = tuple[str | int, ...]
 #: 1-based lines by path.

@@ -29,10 +29,6 @@ else:
     targets_listing = lazy("specgate.targets.listing")
     targets_queries = lazy("specgate.targets.queries")
 
-__all__ = [
-    "Target", "at_level", "expand_query", "is_query", "listed_targets", "parse_target", "parse_targets", "queries_of",
-]  # fmt: skip
-
 _EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
 _LATEST: Final = "latest"
 _MAX_NAME: Final = 80

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["known_targets"]
-
 
 def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """Return every level and release of the dialects, with sources.

@@ -20,8 +20,6 @@ from specgate.targets.listing import known_targets
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["is_query", "targets_of"]
-
 _QUERY: Final = re.compile(r"[<>=!]|^\s*last\s|\s-\s", re.IGNORECASE)
 _LAST: Final = re.compile(r"last\s+(\d{1,4})\s+(\S+)(?:\s+([\w ]+?))?", re.IGNORECASE)
 _COMPARED: Final = re.compile(r"([^\s<>=!]+)\s*((?:<=|>=|==|!=|<|>|=).*)")

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["MAX_INPUT", "any_descriptors", "arrays", "descriptors", "finding_ids", "near_valid", "with_unknown_sizes"]
-
 #: Maximum number of elements of an input.
 MAX_INPUT: Final = 2**20
 _PALETTE: Final = 6

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
     Unsure = Literal["nondeterministic", "partially_enforced"]
 
-__all__ = [
-    "UNSURE",
-    "Reach",
-    "aspect",
-    "checked_ids",
-    "compares_outputs",
-    "entries_of",
-    "implementation_entry",
-    "named_rules",
-]
-
 
 class Reach:
     """Answers of other levels on one descriptor, as written for each.

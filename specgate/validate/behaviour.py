@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["changed_behaviour"]
-
 
 def changed_behaviour(spec: OperatorSpec, descriptor: Descriptor, before: str, after: str) -> tuple[str, ...]:
     """Return the names of constants whose values differ between two levels.

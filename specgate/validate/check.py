@@ -33,17 +33,6 @@ else:
     on_device = lazy("specgate.validate.on_device")  # rare: most calls do not name a device
     releases = lazy("specgate.validate.releases")  # few targets name a release
 
-__all__ = [
-    "accepts",
-    "check_at",
-    "check_for",
-    "clear_caches",
-    "compile_check",
-    "refusals_noted",
-    "required_rows",
-    "with_target_spelling",
-]
-
 #: Compiling costs as much as this many evaluations.
 MIN_EVALUATIONS: Final = 24
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
     from specgate.spec.forms import Case, Resolved
 
-__all__ = ["NO_CASE", "compile_cases", "list_rows"]
-
 #: The rule that fails where no case's condition holds.
 NO_CASE: Final = "support-case"
 

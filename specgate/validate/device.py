@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Verdict
 
-__all__ = [
-    "DEVICE_RULE",
-    "add_capability_notes",
-    "capabilities",
-    "device_of",
-    "required_capabilities",
-    "unsupported_types",
-]
-
 #: The name of the finding on a type that a device does not support.
 DEVICE_RULE: Final = "device-capability"
 _WORDS: Final = {"all", "none"}

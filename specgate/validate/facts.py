@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.failures import Failure
 
-__all__ = ["ChangedFacts", "Facts", "applies", "judge"]
-
 
 class Facts:
     """Rule values for one descriptor, also as other levels read it.

@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from specgate.validate.facts import Facts
     from specgate.validate.remedy import Remedy
 
-__all__ = [
-    "CheckedDescriptor",
-    "Failure",
-    "Failures",
-    "bound_value",
-    "broken_failure",
-    "capital",
-    "plain_value",
-    "rule_failures",
-]
-
 #: Larger integers are described by their length: they can be too long to print or to write as JSON.
 PRINTABLE: Final = 10**40
 

@@ -14,20 +14,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.failures import Failure
 
-__all__ = [
-    "MAX_DISTANCE",
-    "bits_of",
-    "cast_distance",
-    "cast_fix",
-    "describe_loss",
-    "exact_up_to",
-    "family",
-    "format_choices",
-    "is_lossless",
-    "nearest",
-    "own_fix",
-]
-
 
 class _Float(NamedTuple):
     """A floating-point format: significand bits and exponent range."""

@@ -36,8 +36,6 @@ else:
     row = lazy("specgate.validate.row")  # only the explaining path needs it
     accepting_levels = lazy("specgate.validate.accepting_levels")  # few targets are that old
 
-__all__ = ["answer", "domainless", "verdict_with_reasons"]
-
 
 def _failures_at(
     descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis, by: str | None = None, *, facts: Facts

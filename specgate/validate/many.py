@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Check = Callable[[Mapping[str, Any]], tuple[Any, Any]]
 
-__all__ = ["accepted_rows"]
-
 #: Rows per block: small enough for intermediate results to stay in the processor's cache.
 BLOCK: Final = 2**16
 

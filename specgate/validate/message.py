@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.validate.failures import Failure
 
-__all__ = [
-    "blocking", "builds_note", "field_elsewhere", "finding", "later_fix", "list_words", "missing_domain",
-    "missing_operator", "rule_id", "side_note", "unwritten_finding", "version_finding",
-]  # fmt: skip
-
 
 def rule_id(dialect: str, operator: str, rule: str, scope: str = "operator") -> str:
     """Return a rule's permanent id.

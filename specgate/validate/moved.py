@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Move", "moves_of", "readings", "type_for"]
-
 _TOO_MANY_INPUTS: Final = "too-many-inputs"
 _FLOAT_BITS: Final = 32
 _HALF_BITS: Final = 16

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.levels import LevelSet
     from specgate.verdict import Verdict
 
-__all__ = ["with_device_findings"]
-
 
 def with_device_findings(
     verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str], by: str | None = None

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
 
-__all__ = ["has_no_failures"]
-
 
 def has_no_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, doubts: Collection[str] = ()) -> bool:
     """Return whether `explain_at` would report nothing.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Verdict
 
-__all__ = ["RELEASE_RULE", "newer_types", "places_of", "types_newer_than", "with_release_findings"]
-
 #: The name of the finding on a type that a release does not support.
 RELEASE_RULE: Final = "type-release"
 

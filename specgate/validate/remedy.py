@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure, Failures
     from specgate.validate.repair import Place, Repair, Step
 
-__all__ = ["Remedy", "advice"]
-
 MAX_CHOICES: Final = 6
 #: With one value, and with several or a range of them.
 _PATTERNS: Final[Mapping[str, str]] = {

@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.forms import RuleForm
 
-__all__ = [
-    "Place",
-    "Repair",
-    "Step",
-    "change_part",
-    "place_of",
-    "probe_numbers",
-    "repairs",
-    "toggle_fields",
-    "value_of",
-]
-
 
 class Place(NamedTuple):
     """A part of a descriptor.

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["advice", "replacing_operator"]
-
 
 def replacing_operator(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, Any]] | None:
     """Return the replacing operator and its added attributes.

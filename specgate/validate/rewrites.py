@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Replacement", "replacement"]
-
 
 class Replacement(NamedTuple):
     """A descriptor rewritten for the replacing operator.

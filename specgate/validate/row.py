@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.moved import Move
 
-__all__ = ["cell_failures", "explain_at", "is_excused", "row_failures"]
-
 
 def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False) -> list[Failure]:
     """Return every failure of `descriptor` by a row without cases.

@@ -11,8 +11,6 @@ from specgate.spec.tables import on_change
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-__all__ = ["Memo", "key_of", "keys_of"]
-
 Item = TypeVar("Item")
 #: Entries per cache, more than the distinct nodes of the largest models.
 _MAX_ENTRIES: Final = 4096

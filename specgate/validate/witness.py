@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Basis
 
-__all__ = ["rejecting_implementations", "with_sizes"]
-
 By = TypeVar("By", str, None)
 
 

@@ -20,8 +20,6 @@ from specgate.workers.processes import Closing, receive
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Child", "serve_questions"]
-
 _LENGTH: Final = struct.Struct("<Q")
 #: The child imports the same specgate as its parent, whatever its working directory.
 _START: Final = (

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from io import FileIO
 
-__all__ = ["End", "PipedProcess", "ProcessOwner", "WorkerLost"]
-
 End = Literal["crashed", "timeout"]
 
 #: Seconds to wait for the end of a process after its input is closed; it has nothing to save.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["LostJob", "PoolClosed", "Processes", "Workers", "bounded_map"]
-
 
 @dataclass(frozen=True)
 class LostJob:

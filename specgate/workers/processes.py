@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-__all__ = ["Closing", "initialize_worker", "receive", "send", "start"]
-
 try:
     import fcntl
 

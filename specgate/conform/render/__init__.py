@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from specgate.conform.result import Result
 
-__all__ = ["FORMATS"]
-
 #: The renderer of each format; its text ends with a newline.
 FORMATS: Final[dict[str, Callable[[Result], str]]] = {
     "text": _text,

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from specgate.conform.render.shared import Rule
     from specgate.conform.result import Difference, Result, Tally
 
-__all__ = ["data", "differences", "matrix", "render", "render_run", "render_skipped", "rules", "shade_class", "values"]
-
 #: The minimum agreement of each colour class in hundredths of a percent.
 _COLORS: Final = (
     (10_000, "full"),

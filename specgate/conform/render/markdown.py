@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from specgate.conform.result import Difference, Result, Tally
 
-__all__ = ["render"]
-
 _TEXT_LIMIT: Final = 400
 #: Longer tables are unreadable; more classes than this are reported per operator.
 _MAX_ROWS: Final = 400

@@ -17,32 +17,6 @@ if TYPE_CHECKING:
 
     from specgate.conform.result import Difference, Kind, Result, RuleCount, Tally
 
-__all__ = [
-    "MissingCases",
-    "Rule",
-    "Sum",
-    "agreements",
-    "answers",
-    "count",
-    "count_uncomputed",
-    "describe_coverage",
-    "describe_our_verdict",
-    "differences_by_kind",
-    "document",
-    "format_descriptor",
-    "headline",
-    "natural_key",
-    "one_line",
-    "percent",
-    "render",
-    "repeat_command",
-    "rules_met",
-    "size",
-    "sort_tallies",
-    "value_lines",
-    "values_by_kind",
-]  # fmt: skip
-
 
 def render(result: Result) -> str:
     """Return the result as indented ASCII JSON."""

@@ -32,8 +32,6 @@ from specgate.report.clean import clean, columns, wrap
 if TYPE_CHECKING:
     from specgate.conform.result import Difference, Result
 
-__all__ = ["render"]
-
 _WIDTH: Final = 100
 _NAMES: Final = (12, 8, 14)  # minimum width of operator, level and implementation
 _WORDS: Final = 16  # if fewer columns remain, words after the numbers go on the next line

@@ -46,8 +46,6 @@ else:
     directml_reader = lazy("specgate.dialects.directml.reader")
     graph = lazy("specgate.dialects.directml.serialized.graph")
 
-__all__ = ["DirectML"]
-
 
 class DirectML(BuiltInDialect, MemoryLayout, Documents, ModelFormat, Backend, Builds):
     """See `specgate.dialects.protocols`."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["schema"]
-
 #: By name, by the vendor's longer name, or by number. Debuggers write numbers as text.
 _NUMBER: Final = any_of_schema(
     {"type": "integer"}, {"type": "string", "pattern": r"^\s*(0[xXnN])?[0-9A-Fa-f]+\s*$|\([^()]*\)$"}

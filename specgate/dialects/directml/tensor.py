@@ -12,8 +12,6 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["integer", "read_tensor", "tensor_and_known", "write_tensor"]
-
 NAME: Final = "directml"
 UINT32_MAX: Final = 2**32 - 1
 UINT64_MAX: Final = 2**64 - 1

@@ -13,8 +13,6 @@ from specgate.rules.language import NUMBER, NUMBERS, TRUTH, Attribute, LayoutFun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["VOCABULARY", "ScaleBias", "Size2D", "minimum_size"]
-
 
 class Size2D(NamedTuple):
     """A width and a height, both integers (DML_SIZE_2D)."""

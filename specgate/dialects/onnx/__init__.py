@@ -51,8 +51,6 @@ else:
     onnx_reader = lazy("specgate.dialects.onnx.reader")
     onnx_run = lazy("specgate.dialects.onnx.run.model")
 
-__all__ = ["ONNX"]
-
 
 class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
     """ONNX dialect; see `specgate.dialects.protocols`."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["opset_minimum"]
-
 
 def opset_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
     """Return the minimum opsets, checking every node at every opset.

@@ -16,9 +16,6 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-__all__ = ["from_node_proto"]
-
 # Field with the value by AttributeProto.AttributeType (onnx/onnx.proto of onnx 1.23.2).
 _FIELDS: Final = {
     1: "f",

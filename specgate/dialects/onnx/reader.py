@@ -38,16 +38,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.fields import FieldInfo
 
-__all__ = [
-    "ATTRIBUTE_TYPES",
-    "attribute_value",
-    "container",
-    "operator_name",
-    "read",
-    "type_word",
-    "write",
-]
-
 NAME: Final = "onnx"
 _PREFIX: Final = "TensorProto."
 #: Type of a table's field by the name of its AttributeProto.AttributeType.

@@ -41,8 +41,6 @@ else:
     openvino_references = lazy("specgate.dialects.openvino.references")
     openvino_rules = lazy("specgate.dialects.openvino.rules")
 
-__all__ = ["OpenVINO"]
-
 
 class OpenVINO(Packaged, Runnable, LowestLevel):
     """OpenVINO dialect; see `specgate.dialects.protocols`."""

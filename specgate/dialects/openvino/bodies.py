@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino.ir import IrEntry, IrLayer, IrModel, IrNet, IrPort
     from specgate.verdict import Finding
 
-__all__ = [
-    "BACK_EDGES",
-    "body_findings",
-    "maps_of",
-    "number_attributes",
-    "split_attributes",
-    "variable_findings",
-    "with_maps",
-]
-
 BACK_EDGES: Final = "back_edges"
 _NAMES: Final = (*MAPS.values(), BACK_EDGES)
 _KEYS: Final = {

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.openvino.ir import IrEdge, IrLayer, IrModel, IrNet, IrPort
 
-__all__ = ["openvino_units", "unknown_type"]
-
 _NO_LOCATION: Final = Location()
 
 

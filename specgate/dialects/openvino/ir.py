@@ -17,27 +17,6 @@ if TYPE_CHECKING:
 
     _Error = Callable[[str, int, "IrLayer | None"], InputError]
 
-__all__ = [
-    "DECLARING",
-    "MAPS",
-    "Counts",
-    "IrEdge",
-    "IrEntry",
-    "IrLayer",
-    "IrModel",
-    "IrNet",
-    "IrPort",
-    "connect",
-    "contradiction",
-    "depth_excess",
-    "name_excess",
-    "read_ir",
-    "read_ir_bytes",
-    "shapes_agree",
-    "tensor_names",
-    "whole_number",
-]  # fmt: skip
-
 MAX_BYTES = 512 * 1024 * 1024
 MAX_TOKEN = 4 * 1024 * 1024  # one tag, comment or text; expat before 2.6 rescans an unfinished one at every block
 MAX_ATTRIBUTE = 1024 * 1024

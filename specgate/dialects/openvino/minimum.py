@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Unit
     from specgate.verdict import Basis
 
-__all__ = ["ir_minimum"]
-
 
 def ir_minimum(source: str | os.PathLike[str] | InputSource, basis: Basis = "both") -> ModelMinimum:
     """Return the minimum opset and release, checking layers at all opsets.

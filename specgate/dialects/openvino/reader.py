@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["attribute_value", "builds_read", "is_descriptor", "read", "spell_attributes", "type_word", "write"]
-
 _names_by_level: WeakKeyDictionary[OperatorSpec, dict[str, dict[str, str]]] = WeakKeyDictionary()
 
 

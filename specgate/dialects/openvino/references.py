@@ -9,8 +9,6 @@ from specgate.verdict import Finding
 if TYPE_CHECKING:
     from specgate.verdict import Location, Severity
 
-__all__ = ["PREFIX", "RULES", "rule_finding"]
-
 PREFIX: Final = "openvino/model/"
 
 _NO_SOURCE: Final[dict[str, str]] = {}

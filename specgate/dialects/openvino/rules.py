@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Finding
 
-__all__ = ["ir_findings", "release_findings"]
-
 _MAX_LISTED: Final = 5
 #: Bytes needed for a Const without elements, and bytes that OpenVINO writes for it.
 _EMPTY: Final = (0, 1)

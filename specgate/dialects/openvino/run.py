@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["compare_model", "execute_bodies", "run_model"]
-
 Arrays = dict[str, "NDArray[Any]"]
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["schema"]
-
 _NAME: Final = "openvino"
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.openvino.ir import IrLayer
 
-__all__ = ["Constants", "Weights", "pack_bits", "packed_size", "unpack_bits"]
-
 _CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
 _CODES |= {"boolean": "?", "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
 _BITS = {"u1": 1, "u2": 2, "u4": 4, "i4": 4} | {kind: struct.calcsize(f"<{_CODES[kind]}") * 8 for kind in _CODES}

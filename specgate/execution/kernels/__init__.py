@@ -12,17 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-__all__ = [
-    "KERNELS",
-    "PRODUCT_SUM_KERNELS",
-    "SUM_KERNELS",
-    "find_kernel",
-    "is_carried",
-    "needs_of",
-    "register_kernel",
-    "registered_kernels",
-]
-
 _PACKAGE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (

@@ -40,14 +40,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "celu", "celu_of_any", "clamp", "clip", "clip_gradient", "elu", "exact_sigmoid", "gelu", "hard_sigmoid",
-    "hard_sigmoid_by_tensors", "hard_swish", "hold_between", "leaky_relu", "linear", "mish", "parametric_softplus",
-    "prelu", "prelu_of_channels", "raise_to", "relu", "relu_by_product", "relu_gradient", "scaled_elu",
-    "scaled_elu_by_tensors", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish", "swish_by_tensor",
-    "thresholded_relu",
-]  # fmt: skip
-
 _ZERO: Final = np.float32(0)
 _ONE: Final = np.float32(1)
 _ROOT: Final = np.sqrt(0.5)

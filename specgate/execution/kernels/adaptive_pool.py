@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     from specgate.execution.kernels.pool import Windows
 
-__all__ = [
-    "is_sequential_equal",
-    "largest_by_slices",
-    "largest_of_parts",
-    "mean_of_parts",
-    "patches",
-    "places_by_slices",
-    "values_by_slices",
-]  # fmt: skip
-
 #: Elements per block, so that intermediate results stay in a cache.
 _BLOCK: Final = 2**18
 

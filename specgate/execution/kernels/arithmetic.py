@@ -17,31 +17,6 @@ if TYPE_CHECKING:
 
     _Sums = Callable[[NDArray[Any], NDArray[Any] | None], NDArray[Any]]
 
-__all__ = [
-    "BLOCK",
-    "are_summands_small",
-    "blocks_of",
-    "centre_rows",
-    "check_axes",
-    "check_axis",
-    "choose_elements",
-    "is_float",
-    "keeps_precision",
-    "normalize_singles",
-    "order_low_halves",
-    "quiet_nans",
-    "require_shape",
-    "round_to",
-    "row_function",
-    "same_length",
-    "scale_singles",
-    "shape_of",
-    "singles_by",
-    "to_float32",
-    "to_float64",
-    "to_half",
-]  # fmt: skip
-
 #: Elements rounded per block: their arrays fit into an L2 cache.
 _BLOCK: Final = 2**15
 #: numpy is faster for fewer elements.

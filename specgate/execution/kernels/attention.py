@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Body = Callable[[Sequence[NDArray[Any]]], Sequence[Any]]
 
-__all__ = ["attend", "attend_linearly", "attend_to_heads", "attention", "filter_causally", "weigh_values", "working"]
-
 
 def weigh_values(
     query: NDArray[Any],

@@ -19,8 +19,6 @@ from specgate.execution.types import integer_range
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["cast", "cast_elements", "convert", "convert_both", "reinterpret_bits"]
-
 
 def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
     """Return the elements as `output_type`.

@@ -23,23 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "Cut",
-    "Sizes",
-    "Store",
-    "Times",
-    "append_past",
-    "attend_by_projection",
-    "attend_cached",
-    "attend_masked",
-    "attend_packed",
-    "attend_quantized",
-    "iterate_cuts",
-    "rotate_heads",
-    "score_addend",
-    "write_cache",
-]  # fmt: skip
-
 _SINGLE: Final = np.dtype(np.float32)
 
 

@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "AUTOMATIC", "WindowGeometry", "convolution", "convolve", "convolve_transposed", "slide_binary", "slide_filters",
-    "slide_filters_back", "slide_over",
-]  # fmt: skip
-
 _ALL: Final[tuple[Any, ...]] = (slice(None),) * 3
 
 

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "activate_predictions", "best_regions", "boxes_of_lists", "boxes_of_sizes", "boxes_on_grid", "channels_of_places",
-    "detect_boxes", "pool_from_pyramid", "propose_from_sizes", "propose_of_image", "propose_of_images",
-    "refine_boxes",
-]  # fmt: skip
-
 _HALF = 0.5
 
 

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "complex_transform", "cosine_window", "half_transform", "inverse_half_transform", "mel_weights", "restore_signal",
-    "transform_axis", "transform_frames", "transform_steps",
-]  # fmt: skip
-
 
 def complex_transform(
     data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None, *, inverse: bool

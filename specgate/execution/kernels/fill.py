@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "check_number", "count_elements", "diagonal_like", "diagonal_matrix", "diagonal_strip", "fill_constant",
-    "fill_sequence", "full_of", "keep_triangle", "number", "numbers_between", "one_hot", "places_not_zero",
-    "rows_not_zero", "sizes_between", "stated_value",
-]  # fmt: skip
-
 
 def number(value: float, dtype: np.dtype[Any], *, integral_only: bool = False) -> NDArray[Any]:
     """Return `value` as a 0-D array.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["activated_convolution", "activated_product", "gelu_of_sum", "product_of_batches"]
-
 
 class _Activation(NamedTuple):
     """An activation, its parameter names, and its constant parameters."""

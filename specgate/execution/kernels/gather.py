@@ -16,12 +16,6 @@ from specgate.execution.kernels.pad_transpose import one_place
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "counted_dimensions", "elements_at", "elements_from_start", "entries_replaced", "fill_empty_rows", "gather",
-    "gather_elements", "gather_nd", "places_and_outside", "places_in", "segment_max", "slices_at", "sum_bags",
-    "sum_packed", "sum_segments", "tuples_at", "tuples_in_batches",
-]  # fmt: skip
-
 
 def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dimensions: int) -> NDArray[Any]:
     """Return `inputs` slices along `axis` selected by indices.

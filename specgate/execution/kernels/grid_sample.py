@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "add_blocks", "add_columns", "convolve_deformed", "cubic_weights", "reflect_positions", "sample_at_grid",
-    "sample_places", "slide_deformed",
-]  # fmt: skip
-
 #: The coefficient of the interpolating cubic.
 _CUBE = -0.75
 

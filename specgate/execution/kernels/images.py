@@ -14,8 +14,6 @@ from specgate.execution.kernels.arithmetic import is_float, require_shape, round
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["colours_of_planes", "decode_image", "planes_of_colours"]
-
 #: The formats named in the specification, by their Pillow names.
 _FORMATS: Final = ("BMP", "JPEG", "JPEG2000", "TIFF", "PNG", "WEBP", "PPM")
 

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "classify_by_vectors", "classify_linearly", "features_of", "labels_at", "labels_of", "place_of_largest",
-    "regress_by_vectors", "regress_linearly", "transform_scores",
-]  # fmt: skip
-
 
 def _products(
     name: str, inputs: NDArray[Any], coefficients: Sequence[float], intercepts: Sequence[float] | None, rows: int

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "batch_of", "determinants", "distances_of_rows", "gemm", "inverse_matrices", "matrix_product", "multiply_groups",
-    "multiply_matrices", "multiply_rounded", "ones_on_diagonal", "scaled_matrix_product", "sum_products",
-]  # fmt: skip
-
 #: Multiplications between two checks of the time: a fraction of a second, also for integers.
 _BLOCK: Final = 2**28
 #: Matrix elements converted per block, so that they are still cached when multiplied; also the size of the largest of

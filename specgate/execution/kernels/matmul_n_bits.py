@@ -21,11 +21,6 @@ from specgate.execution.kernels.quantized_conv_matmul import integer_product, qu
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "multiply_by_blocks", "multiply_by_codes", "multiply_by_range", "multiply_scaled", "product_of_scaled",
-    "quantized_windows_of_places", "unpack_numbers",
-]  # fmt: skip
-
 
 def product_of_scaled(
     a: NDArray[Any],

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "choose_columns", "divide_rows", "exceeds", "join_columns", "map_labels", "map_names", "maps_of_rows",
-    "mark_categories", "replace_value", "row_of_map", "scale_columns", "values_at_words",
-]  # fmt: skip
-
 
 def choose_columns(inputs: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
     """Return the last-dimension elements selected by `columns`.

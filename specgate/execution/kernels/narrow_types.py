@@ -17,11 +17,6 @@ from specgate.execution.types import integer_range
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "bits_of_type", "codes_of", "is_stored", "numbers_of", "round_between_scales", "round_to_narrow", "widen_array",
-    "zero_of",
-]  # fmt: skip
-
 #: The type of the powers of two from 2**-127 to 2**127.
 _POWERS: Final = "float8_e8m0fnu"
 #: Largest number that rounds to a finite one in a float without infinities: halfway to the next number, if that is

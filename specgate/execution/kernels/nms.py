@@ -22,25 +22,6 @@ if TYPE_CHECKING:
     #: Function from a box index to its overlaps with other boxes.
     Overlaps = Callable[[int, NDArray[np.intp]], NDArray[Any]]
 
-__all__ = [
-    "Limits",
-    "OverlapFunction",
-    "Overlaps",
-    "areas",
-    "corners_of_turned",
-    "order_by_score",
-    "overlaps",
-    "precision_of",
-    "select_boxes",
-    "select_with_suppression",
-    "suppress_boxes",
-    "suppress_by_class",
-    "suppress_by_matrix",
-    "suppress_turned_boxes",
-    "to_corners",
-    "turned_overlaps",
-]  # fmt: skip
-
 
 def precision_of(*arrays: NDArray[Any]) -> Any:
     """Return the type for coordinates and scores: float64 if either has it."""

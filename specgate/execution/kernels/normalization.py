@@ -35,13 +35,6 @@ if TYPE_CHECKING:
 
     Activation = Callable[[NDArray[Any]], NDArray[Any]]
 
-__all__ = [
-    "batch_gradients", "divide_by_near", "divide_by_near_gradient", "normalize_along", "normalize_batch",
-    "normalize_by", "normalize_by_own", "normalize_channels", "normalize_groups", "normalize_instances",
-    "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods", "normalize_squares",
-    "normalize_to_unit", "root_mean_square", "scale_channels", "sum_near",
-]  # fmt: skip
-
 
 def divide_by_near(
     inputs: NDArray[Any],

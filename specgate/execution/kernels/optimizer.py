@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["adam_step", "step_by_adagrad", "step_by_adam", "step_by_momentum"]
-
 
 def adam_step(
     parameters: NDArray[Any],

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "batches_from_space", "blocks_from_depth", "broadcast_by", "depth_from_blocks", "gather_along", "one_place",
-    "pad", "pad_between", "pad_ends", "shuffle_groups", "space_from_batches", "split_equally", "split_lengths",
-    "tile_any", "transpose_by",
-]  # fmt: skip
-
 _ENDS = {
     "constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "symmetric": "SYMMETRIC", "wrap": "WRAP",
 }  # fmt: skip

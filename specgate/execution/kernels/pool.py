@@ -32,12 +32,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "Windows", "average_pool", "average_pool_gradient", "average_windows", "largest_in_windows", "largest_of_windows",
-    "lp_pool", "max_pool", "max_pool_gradient", "max_pool_values", "mean_in_windows", "norm_of_windows", "pool_whole",
-    "spread_along", "unpool", "windows_of",
-]  # fmt: skip
-
 _LIMIT = 2**32  # bound of paddings, strides, windows and dilations, so that positions are exact in 64 bits
 
 

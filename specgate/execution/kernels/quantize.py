@@ -39,20 +39,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "dequantize_by_axis",
-    "dequantize_in_blocks",
-    "dequantize_linear",
-    "drop_broadcast",
-    "fake_quantize",
-    "quantize_by_axis",
-    "quantize_by_range",
-    "quantize_in_blocks",
-    "quantize_linear",
-    "quantize_over_range",
-    "quantized_add",
-]  # fmt: skip
-
 
 def quantize_linear(
     x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None = None, *, dtype: np.dtype[Any]

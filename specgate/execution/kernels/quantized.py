@@ -36,22 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "choose_quantized",
-    "dequantize",
-    "gather_from_blocks",
-    "join_quantized",
-    "largest_of_places",
-    "mean_of_quantized_places",
-    "mean_of_quantized_windows",
-    "normalize_quantized_embeddings",
-    "product_of_quantized",
-    "quantized_leaky_relu",
-    "quantized_sigmoid",
-    "quantized_softmax",
-    "sum_of_quantized",
-]  # fmt: skip
-
 _SINGLE: Final = np.dtype(np.float32)
 
 

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "convolve_integers", "convolve_quantized", "integer_product", "integer_windows", "mean_of_quantized",
-    "multiply_integers", "multiply_quantized", "multiply_to_floats", "quantized_product", "quantized_windows",
-]  # fmt: skip
-
 #: Up to this many products of two 8-bit numbers less zero points sum below 2**24, where float32 is exact.
 _EXACT: Final = 256
 

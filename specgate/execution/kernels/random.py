@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_out", "random_words", "uniform_numbers"]
-
 _MASK: Final = np.uint64(0xFFFFFFFF)
 _WORD_BITS: Final = np.uint64(32)
 _ROUNDS: Final = 10

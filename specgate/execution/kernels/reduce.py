@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Function = Callable[[NDArray[Any], tuple[int, ...]], NDArray[Any]]
 
-__all__ = ["arg_reduce", "arg_reduce_dimension", "cumulate", "cumulative", "reduce", "reduce_dimensions"]
-
 #: Slice elements from which on one call per slice is cheaper than numpy's cost per element.
 _MIN_SLICE: Final = 64
 

@@ -22,21 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "ALL",
-    "NAMED_SETS",
-    "PERL",
-    "WORD",
-    "Node",
-    "Ranges",
-    "add_case_variants",
-    "complement",
-    "general",
-    "match_pattern",
-    "merge_ranges",
-    "parse_pattern",
-]  # fmt: skip
-
 Ranges = tuple[tuple[int, int], ...]
 
 ALL: Final[Ranges] = ((0, sys.maxunicode),)

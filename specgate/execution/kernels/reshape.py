@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "drop_ones", "expand", "flatten", "insert_dimensions", "integers", "join", "remove_dimensions", "reshape",
-    "reshape_by_pattern", "reverse_sequences", "sizes_of", "slice_between", "split", "split_along", "tile_by",
-    "transpose",
-]  # fmt: skip
-
 
 def transpose(inputs: NDArray[Any], *, order: Sequence[int] | None = None) -> NDArray[Any]:
     """Return `inputs` with transposed dimensions, reversed if order is None."""

@@ -18,20 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "WEIGHTS",
-    "clamp_positions",
-    "enlarge",
-    "interpolate_along",
-    "lower_neighbors",
-    "nearest",
-    "places_of",
-    "resample",
-    "resample_gradient",
-    "resize",
-    "rounded_places",
-]  # fmt: skip
-
 _HALF: Final = 0.5
 
 

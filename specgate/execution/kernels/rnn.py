@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
     Function = Callable[[NDArray[Any]], NDArray[Any]]
 
-__all__ = [
-    "Cell",
-    "Layer",
-    "apply_float32",
-    "gru",
-    "gru_sequences",
-    "gru_step",
-    "layer_of",
-    "lstm",
-    "lstm_sequences",
-    "lstm_step",
-    "rnn",
-    "rnn_sequences",
-    "rnn_step",
-    "run_sequences",
-]  # fmt: skip
-
 _MAX_SINGLE = float(np.finfo(np.float32).max)
 _DIRECTIONS = {"FORWARD": (False,), "BACKWARD": (True,), "BIDIRECTIONAL": (False, True)}
 

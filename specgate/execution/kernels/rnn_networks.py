@@ -23,21 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "FloatWeights",
-    "Gru",
-    "Lstm",
-    "Matrix",
-    "Network",
-    "Rnn",
-    "Sequences",
-    "functions_of",
-    "run_gru",
-    "run_lstm",
-    "run_quantized_lstm",
-    "run_rnn",
-]  # fmt: skip
-
 
 def _sigmoid(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
     array = np.asarray(np.negative(x))

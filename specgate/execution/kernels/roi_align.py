@@ -20,22 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "Cropping",
-    "Points",
-    "align_regions",
-    "align_turned_regions",
-    "crop_gradients",
-    "crop_regions",
-    "each_region",
-    "largest_of",
-    "nearest_elements",
-    "nearest_places",
-    "neighbours",
-    "sample_bilinear",
-    "sample_clamped",
-]  # fmt: skip
-
 _LIMIT = 2**31
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["edges", "pool_channels_of_parts", "pool_listed_parts", "pool_moved_parts", "pool_parts"]
-
 #: Corners farther away than this are invalid.
 _MAX_CORNER = 2.0**30
 #: Points this near to a plane's edge, in planes, may be rounded to either side.

@@ -19,8 +19,6 @@ from specgate.execution.kernels.matmul import multiply_matrices
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["grid_of_places", "rotate_pairs", "swish_product"]
-
 
 def rotate_pairs(
     inputs: NDArray[Any],

@@ -19,8 +19,6 @@ from specgate.execution.kernels.pad_transpose import one_place
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["combine_elements", "combine_tuples", "scatter_elements", "scatter_tuples", "write_elements", "write_tuples"]
-
 _COMBINERS: Final = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 

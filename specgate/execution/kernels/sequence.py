@@ -19,20 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "empty_sequence",
-    "has_value",
-    "held_value",
-    "hold_value",
-    "join_sequence",
-    "sequence_at",
-    "sequence_length",
-    "sequence_of",
-    "sequence_with",
-    "sequence_without",
-    "split_to_sequence",
-]  # fmt: skip
-
 
 def empty_sequence() -> list[Any]:
     """Return an empty sequence."""

@@ -21,12 +21,6 @@ from specgate.execution.kernels.sort import top_k
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "arg_reduce_by_halves", "greater_by_halves", "greater_equal_by_halves", "less_by_halves", "less_equal_by_halves",
-    "max_pool_by_halves", "max_pool_values_by_halves", "maximum_by_halves", "minimum_by_halves", "place_by_halves",
-    "reduce_by_halves", "top_k_by_halves",
-]  # fmt: skip
-
 
 def _turn_value(value: Any) -> Any:
     return order_low_halves(value) if isinstance(value, np.ndarray) and value.dtype == np.int64 else value

@@ -18,8 +18,6 @@ from specgate.execution.kernels.gather import slices_at
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["normalize_embeddings", "normalize_roots", "normalize_sum"]
-
 
 def normalize_sum(
     inputs: NDArray[Any],

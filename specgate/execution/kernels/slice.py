@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "centre", "choose", "depth_to_space", "place_again", "place_in_window", "reverse_along", "reverse_beginnings",
-    "reverse_parts", "roll_along", "slice_by_masks", "slice_counted", "slice_window", "space_to_depth", "tile",
-    "write_into_buffer", "write_slices",
-]  # fmt: skip
-
 #: Up to this block size each position of a block is written separately.
 _MAX_SMALL_BLOCK: Final = 8
 

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "decode_best", "decode_best_masked", "hardmax", "hardmax_along", "likelihood_loss", "log_softmax",
-    "log_softmax_along", "sequence_loss", "softmax", "softmax_along", "softmax_loss",
-]  # fmt: skip
-
 _MIN_PROBABILITY: Final = 1e-20
 #: Up to this many terms a product with ones is as precise as pairwise sums.
 _MAX_PRODUCT_TERMS: Final = 2**10

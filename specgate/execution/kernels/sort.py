@@ -18,10 +18,6 @@ from specgate.execution.kernels.pad_transpose import one_place
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "bucket_numbers", "distinct", "distinct_along", "paths_of_beams", "places_to_insert", "top_elements", "top_k",
-]  # fmt: skip
-
 #: Shorter sequences are fully sorted.
 _MIN_PARTITION_LENGTH: Final = 256
 

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "count_n_grams", "encode_text", "hash_elements", "join_texts", "normalize_texts", "split_texts", "texts_from_bytes",
-    "texts_to_bytes",
-]  # fmt: skip
-
 _MAX_INT32: Final = 2**31 - 1
 
 

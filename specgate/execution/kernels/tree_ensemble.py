@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "LEAF", "MEMBER", "MODES", "Scores", "Trees", "Votes", "classify_by_trees", "ensemble_of", "regress_by_trees",
-    "results_of", "scores_of", "walk_trees",
-]  # fmt: skip
-
 #: Comparison of a feature with a node's value, by mode number; leaves do not compare.
 MODES: Final = (
     "BRANCH_LEQ",

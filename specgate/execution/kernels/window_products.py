@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Tap", "columns_of_windows", "multiply_windows", "windows_from_columns"]
-
 _LIMIT = 2**32
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, NodeContext, Port, Report
 
-__all__ = ["GRAVE", "KINDS", "Entry", "count_kinds", "entries_of", "file_list", "node_article", "render", "rule_list"]
-
 #: The most severe first; the last two are not findings.
 KINDS: Final = ("error", "warning", "note", "undecided", "ignored")
 #: Expanded by default; the others are collapsed.

@@ -11,8 +11,6 @@ from specgate.report.placement.text import Group, failing_groups, groups, run_fa
 if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
 
-__all__ = ["render"]
-
 _MAX_NODES: Final = 5000  # nodes on the page; browsers are slow with more
 _COLOURS: Final = 6
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["Group", "failing_groups", "groups", "level_minimum_text", "render", "run_failure_text", "summary"]
-
 _MAX_NODES = 5
 
 

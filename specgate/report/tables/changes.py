@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from specgate.export.compare import DialectChange, OperatorChange, Stretch, TablesDifference
     from specgate.spec.changes import Change, Detail
 
-__all__ = ["changes_text", "detail_lines", "tables_changes_markdown", "tables_changes_text"]
-
 _TITLES: Final = (("new operators", "added"), ("changed operators", "changed"), ("removed operators", "removed"))
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
 
-__all__ = ["fields_table", "legend", "matrix", "operator_details", "render", "source_link", "tensor_rules"]
-
 #: The sign and text of a cell by its class, so that color is not the only distinction.
 _SIGNS: Final = {
     "absent": ("", "not available"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.lowest.descriptor import Minimum
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["counts", "listing_text", "minimum_text", "observed_facts", "operator_text"]
-
 
 def counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the number of operators of each kind of support.

@@ -11,22 +11,6 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = [
-    "about_attribute",
-    "cell_parts",
-    "examples_count",
-    "in_columns",
-    "kernel_words",
-    "limited_attributes",
-    "row_span",
-    "rule_groups",
-    "short_names",
-    "source_words",
-    "value_text",
-    "whole_span",
-    "wrap_text",
-]  # fmt: skip
-
 _MIN_LAST_COLUMNS = 30  # minimum columns of the last cell; a narrower one goes to the next line
 
 

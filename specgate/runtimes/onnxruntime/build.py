@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
     Problem = tuple[Keys, str]
 
-__all__ = ["build_runtime"]
-
 _RELEASES: Final = "releases.yaml"
 _SETS: Final = "sets.yaml"
 _SCHEMAS: Final = "schemas"

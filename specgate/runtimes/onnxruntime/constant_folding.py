@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.provider_choice import Lookup
     from specgate.runtimes.onnxruntime.registrations import Registration
 
-__all__ = ["FusionRules", "folding", "fusing_setting", "removing"]
-
 #: The domain whose name models omit.
 _MAIN = "ai.onnx"
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
 
-__all__ = ["WrittenDocuments", "write_documents"]
-
 #: Maximum length of the node's part of a file name; most systems allow 255 bytes in total.
 _MAX_NAME: Final = 120
 #: Maximum number of names that are compared with an unknown one.

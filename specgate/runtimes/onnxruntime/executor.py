@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
 
-__all__ = ["Executor", "executor"]
-
 _MAX_SHOWN: Final = 5
 
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from specgate.verdict import Severity
 
-__all__ = ["GROUP", "RULES"]
-
 GROUP: Final = "onnxruntime/placement"
 
 _REPOSITORY: Final = "microsoft/onnxruntime"

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import NodeRef
 
-__all__ = ["RuntimeFindings"]
-
 #: Findings of lint that `Placement.refusals` reports too.
 _FILE_RULES: Final = ("onnx/model/opset-import", "onnx/model/ir-version")
 

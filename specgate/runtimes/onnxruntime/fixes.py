@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Finding
 
-__all__ = ["fixes", "registered_fix"]
-
 
 def registered_fix(finding: Finding, descriptor: Descriptor, runtime: Runtime) -> Finding:
     """Return a type finding whose cast fix names a registered type only."""

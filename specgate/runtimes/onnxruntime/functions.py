@@ -42,21 +42,6 @@ if TYPE_CHECKING:
 
     Types = Mapping[int, Mapping[str, OnnxType]]
 
-__all__ = [
-    "FROM_MODEL",
-    "FROM_SCHEMA",
-    "NO_FUNCTION",
-    "Call",
-    "Functions",
-    "InlinedModel",
-    "find_function_body",
-    "inline_calls",
-    "make_answerer",
-    "own_function",
-    "stated_type",
-    "with_new_graphs",
-]  # fmt: skip
-
 #: Producer names in answers: a body built for the types of one call, or a body that the schema contains.
 FROM_SCHEMA, FROM_MODEL = "built", "written"
 #: The answer for an operator that is not a function.

@@ -31,18 +31,6 @@ if TYPE_CHECKING:
     Tensors = tuple[TensorDesc | None, ...]
     Kinds = tuple[str | None, ...]
 
-__all__ = [
-    "Body",
-    "Node",
-    "NodeProperties",
-    "body_of",
-    "depth_first_order",
-    "derive_outputs",
-    "order_nodes",
-    "reads",
-    "with_imports",
-]
-
 _MISSING: Final = "onnx/model/opset-missing"
 
 

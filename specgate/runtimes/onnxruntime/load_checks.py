@@ -34,12 +34,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.schemas import Param
     from specgate.runtimes.onnxruntime.schemas import Schema as OwnSchema
 
-__all__ = [
-    "FileRule", "LoadBehavior", "VersionedRule", "condition_of", "is_of", "loading_of", "node_state", "own_refusals",
-    "refusal", "refusals", "refused_graph", "refused_models", "refusing_findings", "refusing_rules", "rule_holds",
-    "unloadable_types",
-]  # fmt: skip
-
 #: Rule groups that a schema states.
 _SCHEMA: Final = ("structure", "type")
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.runtimes.onnxruntime.lowering.table import Origin
 
-__all__ = ["NotLowered", "lower", "node", "outline", "warnings"]
-
 
 @dataclass(frozen=True, slots=True)
 class NotLowered:

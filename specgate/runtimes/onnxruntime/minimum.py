@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Causes = tuple[tuple[str, str], ...]
 
-__all__ = ["BlockedNode", "LevelMinimum", "level_minimum", "runtime_target"]
-
 #: The reason why a node is not on the first provider at a level ("" if it is), by the path of the node and the number
 #: of earlier nodes with that path.
 _Elsewhere = dict[tuple[str, int], str]

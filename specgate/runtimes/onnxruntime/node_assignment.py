@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.release import Runtime
     from specgate.verdict import Finding
 
-__all__ = ["CPU", "MAX_ELEMENTS", "AssignedModel", "AssignedNode", "Assigner", "assign_model", "cpu_preferred_nodes"]
-
 #: An initializer of at most so many elements does not keep a node from the CPU.
 MAX_ELEMENTS: Final = 100
 #: Types whose nodes never prefer the CPU.

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     Failures = tuple[Finding | None, tuple[Finding, bool] | None]  # at load time, and at the first run
     Outlined = tuple[str, tuple[Descriptor, ...], tuple[Finding, ...]]
 
-__all__ = ["Creator"]
-
 Answer = TypeVar("Answer")
 
 _CREATIONS: Final[Memo[CreationResult]] = Memo()

@@ -25,8 +25,6 @@ else:
     single_node = lazy("specgate.runtimes.onnxruntime.single_node")
     targets = lazy("specgate.runtimes.onnxruntime.targets")
 
-__all__ = ["ONNXRuntime"]
-
 
 class ONNXRuntime(Runtime):
     """See `Runtime`."""

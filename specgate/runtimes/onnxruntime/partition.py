@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.graph import Body, Node
     from specgate.runtimes.onnxruntime.registrations import Registration
 
-__all__ = ["Copy", "copies", "partitions"]
-
 
 @dataclass(frozen=True, slots=True)
 class Copy:

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Finding
 
-__all__ = ["place_graph", "place_model"]
-
 #: Finding on a stated type that contradicts its operators; the runtime does not load such a model.
 _STATED_TYPE: Final = "onnx/model/stated-type"
 

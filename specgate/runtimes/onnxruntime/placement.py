@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.partition import Copy
     from specgate.verdict import Finding
 
-__all__ = ["Creation", "Partition", "PlacedNode", "Placement", "format_list", "pluralize", "remark", "spared_reason"]
-
 _MAX_LISTED = 6
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.release import Runtime
     from specgate.spec.fields import FieldInfo
 
-__all__ = ["KernelLookup", "Lookup", "Reason", "answer_query", "lowered_types", "missing_types"]
-
 
 def lowered_types(dialect_name: str) -> dict[str, str]:
     """Return the type in the dialect `dialect_name` for each ONNX type.

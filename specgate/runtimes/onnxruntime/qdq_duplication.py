@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Unit
     from specgate.runtimes.onnxruntime.node_assignment import AssignedModel
 
-__all__ = ["Added", "DuplicationRules", "duplicate_nodes", "duplicating"]
-
 
 class DuplicationRules(NamedTuple):
     """The duplication of one release.

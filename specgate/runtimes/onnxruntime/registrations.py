@@ -25,21 +25,6 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
     from specgate.runtimes.onnxruntime.provider_choice import KernelLookup
 
-__all__ = [
-    "RUNTIME",
-    "KnownRelease",
-    "Registration",
-    "Registry",
-    "contains_release",
-    "function_bodies",
-    "known_releases",
-    "minor_release",
-    "registrations",
-    "release_named",
-    "release_position",
-    "runtime_tables",
-]  # fmt: skip
-
 #: The runtime's folder in specs/, and the prefix of its packages.
 RUNTIME: Final = "onnxruntime"
 

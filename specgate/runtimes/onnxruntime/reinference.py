@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     StatedTypes = Mapping[str, OnnxType | OnnxTensor]
 
-__all__ = ["OwnSizes", "Renewal", "is_inferred_by_runtime"]
-
 _UNKNOWN: Final = OnnxType()
 #: Maximum elements of a constant that may hold sizes.
 _MAX_ELEMENTS: Final = 256

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["bounds", "span"]
-
 
 def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
     """Return the positions of a range's first and last release in `order`.

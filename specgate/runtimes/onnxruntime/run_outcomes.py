@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.lowering.schema import Schema
     from specgate.verdict import Finding
 
-__all__ = ["Outcome", "outcome", "run_failure", "with_open_outputs"]
-
 #: Rule groups that a schema states.
 _SCHEMA: Final = ("structure", "type")
 #: No session; a session whose runs all fail; a session that computes an output; not measured.

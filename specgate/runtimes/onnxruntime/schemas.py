@@ -19,8 +19,6 @@ from specgate.spec.tables import dialect, on_change
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Param", "Schema", "opset_meant", "own_schema", "schema_of", "word"]
-
 
 @dataclass(frozen=True, slots=True)
 class Param:

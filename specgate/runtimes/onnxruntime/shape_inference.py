@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     KnownTypes = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["as_inferred", "complete_model", "computed_descriptors"]
-
 #: Maximum number of rounds. Each round corrects more types, and lint's initial types are mostly right.
 _MAX_ROUNDS: Final = 12
 

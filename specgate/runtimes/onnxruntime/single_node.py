@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.targets import Target
 
-__all__ = ["runtime_verdict"]
-
 _NODE: Final = "node"
 _UNDECIDED: Final = f"{GROUP}/undecided"
 #: The location of findings on the file, which a single node lacks.

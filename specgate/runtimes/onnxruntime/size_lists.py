@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     Sizes = Sequence[int | str | None] | None
 
-__all__ = ["METHODS", "Inference", "Row", "Value"]
-
 #: Maximum length of a list of sizes.
 _MAX_LENGTH: Final = 256
 #: Sizes must fit 64 bits.

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
     Problem = tuple[tuple[str | int, ...], str]
 
-__all__ = [
-    "FunctionsFile", "GraphsFile", "InferenceFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile",
-    "RunsFile", "SchemasFile", "TypeSetsFile", "function_problems", "node_parts",
-]  # fmt: skip
-
 _NODE: Final = re.compile(r"(\w+) = (\w+)\((\w+(?:, \w+)*)\)")
 
 

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
     Problem = tuple[Keys, str]
 
-__all__ = [
-    "MAIN_DOMAIN", "MODELS", "constraints", "inference_problems", "is_type", "loading_problems", "operator_problems",
-    "operator_scope", "releases_problems", "runs_problems", "schema_type", "type_problems", "type_word",
-]  # fmt: skip
-
 #: The dialect of the models that the runtime reads.
 MODELS: Final = "onnx"
 #: Its operators have bare names in tables, and its name may be empty in models.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.registrations import KnownRelease
 
-__all__ = ["hashes", "runtime_rows", "runtime_target"]
-
 
 def hashes() -> dict[str, str]:
     """Return the hashes of the tables: registrations with lowering."""

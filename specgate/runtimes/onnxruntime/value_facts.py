@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     KnownTypes = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["ValueFacts", "inference_of", "known_sizes"]
-
 #: Element types of lists of sizes.
 _SIZE_LIST_TYPES: Final = frozenset({"INT64", "INT32"})
 _NO_PLACE: Final = (None, "", None)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp.structures import Words
     from specgate.rules.language import Rule
 
-__all__ = ["MAX_RANK", "UINT32", "Calls"]
-
 UINT32: Final = 2**32 - 1
 #: Tensors with more dimensions, and arrays longer than a loop may run over, are rejected before any rule reads them.
 MAX_RANK: Final = 64

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.marshal import Image
     from specgate.dialects.directml.oracle.builds import Build
 
-__all__ = ["Comparison", "Created", "Times"]
-
 _PROGRAMS: Final = Path(__file__).parent / "programs"
 #: A rejected descriptor may corrupt the library's heap silently, so a process answers at most this many questions.
 _FRESH_AFTER: Final = 250

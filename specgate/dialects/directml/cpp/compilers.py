@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["COMPILERS", "Compiler", "compilers"]
-
 
 @dataclass(frozen=True, slots=True)
 class Compiler:

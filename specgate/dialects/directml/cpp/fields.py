@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Cells", "declare_field", "presence_lines", "value_of"]
-
 INT32: Final = 2**31
 _ANY: Final = 2**32 - 1
 _WORD: Final = 64

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["write_header"]
-
 _SUPPORT: Final = Path(__file__).parent / "support"
 #: The predefined macro of each system, by the name of the implementation that exists on one system only.
 _SYSTEMS: Final = {"linux": "__linux__", "windows": "_WIN32"}

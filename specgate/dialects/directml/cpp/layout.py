@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.abi import Member
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["enum_lines", "fusible", "layout_lines"]
-
 #: The shapes of a single member and of an array.
 _SHAPES: Final = {
     "input": ("input", "inputs"), "output": ("output", "outputs"), "uint": ("number", "numbers"),

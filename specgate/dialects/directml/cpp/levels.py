@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["SIDES", "Levels", "Stretch", "group_levels"]
-
 SIDES: Final[tuple[SingleBasis, ...]] = ("documented", "observed")
 #: A level, and a side or one implementation. An implementation has all shared observations and its own.
 Stretch = tuple[str, str]

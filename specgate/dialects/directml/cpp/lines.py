@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["code_of", "comment", "quote_literal", "wrap_condition"]
-
 WIDTH: Final = 116
 _STEP: Final = 4
 

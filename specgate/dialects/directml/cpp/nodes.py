@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Rule
 
-__all__ = ["Names", "Nodes"]
-
 _LINKS: Final[Mapping[type[ast.AST], str]] = {
     ast.Eq: "equal", ast.NotEq: "differs", ast.Lt: "less", ast.LtE: "at_most", ast.Gt: "more", ast.GtE: "at_least",
     ast.In: "among", ast.NotIn: "not_among",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Functions", "case_field"]
-
 
 class Functions:
     """Writes the functions and tables of a header with shared levels and words.

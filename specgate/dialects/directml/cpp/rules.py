@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp.translate import Translator
     from specgate.spec.forms import RuleForm
 
-__all__ = ["Rules", "in_order"]
-
 #: The bits of a word, for sets of rules and of fields.
 _BITS = 64
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp.levels import Levels
     from specgate.spec.forms import RuleForm
 
-__all__ = ["capitalize_message", "sentence_lines"]
-
 _STRANGE = 4242
 
 

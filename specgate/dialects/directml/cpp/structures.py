@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.native.abi import Member, Structure
 
-__all__ = ["Words", "structure", "structure_name"]
-
 _TYPES: Final = {
     "uint": "uint32_t", "int": "int32_t", "float": "float", "bool": "int32_t", "enum": "uint32_t",
     "size-2d": "Size2D", "scalar": "ScalarUnion",

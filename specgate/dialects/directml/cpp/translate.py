@@ -21,8 +21,6 @@ from specgate.dialects.directml.cpp.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Translator"]
-
 _COMPARED: Final = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _LISTS: Final = frozenset({"wholes", "reals"})
 

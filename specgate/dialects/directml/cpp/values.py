@@ -5,18 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = [
-    "LIMIT",
-    "Untranslatable",
-    "Value",
-    "as_number",
-    "format_operand",
-    "make_integer",
-    "negate_condition",
-    "real",
-    "truth",
-]
-
 #: All whole numbers are `int64_t` within this bound. An operation that may exceed it is checked in C++: if it does, the
 #: evaluator of the header decides.
 LIMIT: Final = 2**62

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.directml.dxdispatch.model import DxResource
 
-__all__ = [
-    "MAX_PRINTED",
-    "Buffer",
-    "Plan",
-    "format_buffer",
-    "gather_tensor",
-    "needed_bytes",
-    "plan_buffer",
-    "scatter_tensor",
-]
-
 #: Buffers with more elements are not printed.
 MAX_PRINTED: Final = 1_000_000
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor, TensorDesc
 
-__all__ = ["dispatching"]
-
 #: Outputs of at most this many bytes are printed after the dispatch.
 _MAX_PRINTED_BYTES: Final = 1024
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Severity
 
-__all__ = ["RULES", "Edge", "GraphNode", "broken_edges", "edge_findings"]
-
 _PAGE: Final = {
     "page": "ns-directml-dml_graph_desc",
     "repository": "MicrosoftDocs/sdk-api",

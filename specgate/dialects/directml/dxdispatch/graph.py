@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.dxdispatch.model import DxBinding, DxModel
 
-__all__ = ["GRAPH", "check_graphs", "graph_dispatchable", "unseen_nodes"]
-
 GRAPH: Final = "DML_GRAPH_DESC"
 _EDGES: Final = ("InputEdges", "OutputEdges", "IntermediateEdges")
 #: By edge index: the upper bound, which is a count of the graph or the tensors of the edge's node.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["DxBinding", "DxCommand", "DxDispatchable", "DxModel", "DxResource", "write_dx_model"]
-
 
 @dataclass(slots=True)
 class DxResource:

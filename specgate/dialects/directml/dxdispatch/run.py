@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.dxdispatch.model import DxBinding, DxCommand, DxModel
     from specgate.verdict import Basis
 
-__all__ = ["run_dx_model"]
-
 #: DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT (windows-ai-docs, docs/directml/directml-constants.md, at 4e936fa6).
 ALIGNMENT: Final = 16
 _BINARY: Final = (".dat", ".bin")

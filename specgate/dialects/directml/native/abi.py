@@ -17,8 +17,6 @@ from specgate.errors import InputError, NoTable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Abi", "Member", "Structure", "abi", "parse_kind"]
-
 _PACKAGE: Final = Path(__file__).resolve().parents[3]
 #: In a checkout, then in a wheel.
 _PLACES: Final = (_PACKAGE.parent / "specs", _PACKAGE / "_specs" / "yaml")

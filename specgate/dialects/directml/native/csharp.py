@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.native.abi import Structure
 
-__all__ = ["csharp_source"]
-
 _TEMPLATE: Final = Path(__file__).parent / "SpecgateDml.cs"
 
 

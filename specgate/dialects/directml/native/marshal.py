@@ -17,21 +17,6 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "BUFFER",
-    "MAX_IMAGE",
-    "MAX_NESTING",
-    "SCALARS",
-    "Image",
-    "enum_number",
-    "image",
-    "integer",
-    "number",
-    "operator_parts",
-    "pack_float",
-    "scalar",
-]  # fmt: skip
-
 _NUMBERS: Final = {"uint": (0, 2**32 - 1), "int": (-(2**31), 2**31 - 1), "bool": (0, 1)}
 SCALARS: Final = {
     "FLOAT32": "f", "FLOAT16": "e", "FLOAT64": "d", "UINT32": "I", "UINT16": "H", "UINT8": "B", "UINT64": "Q",

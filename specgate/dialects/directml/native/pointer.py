@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.native.abi import Structure
 
-__all__ = ["MAX_NAME", "from_pointer", "graph_from_pointer"]
-
 #: The maximum length in bytes of a name in a graph.
 MAX_NAME: Final = 1024
 _HEAD: Final = 16

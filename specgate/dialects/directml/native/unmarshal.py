@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.abi import Member, Structure
     from specgate.dialects.directml.native.marshal import Image
 
-__all__ = [
-    "MAX_ELEMENTS",
-    "ImageMemory",
-    "Memory",
-    "ProcessMemory",
-    "StructureReader",
-    "describe_image",
-    "json_float",
-    "member_value",
-    "pointer_layout",
-    "word",
-]  # fmt: skip
-
 #: Texts are read in parts of this many bytes. A part never crosses the end of a page, as the next page may be unmapped.
 _PART: Final = 64
 

@@ -17,26 +17,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "BUILDS",
-    "D3D12_FILES",
-    "D3D12_WHEEL",
-    "HOSTS",
-    "Build",
-    "HostForm",
-    "System",
-    "Tool",
-    "Wheel",
-    "directory",
-    "find_builds",
-    "host_directory",
-    "levels",
-    "library",
-    "missing",
-    "runtime_tools",
-    "wine",
-]  # fmt: skip
-
 ON_WINDOWS: Final = sys.platform == "win32"
 _SOURCES: Final = Path(__file__).resolve().parent / "host"
 _SHARED_HEADERS: Final = ("capability.h", "common.h", "device.h")  # included by the hosts

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = [
-    "MAX_BYTES",
-    "Bound",
-    "bound_tensors",
-    "input_bytes",
-    "laid_out",
-    "output_arrays",
-    "pack_array",
-    "unpack_array",
-]  # fmt: skip
-
 #: The limit of the total size of a descriptor's tensors.
 MAX_BYTES = 2**28
 _OWNED_BY_DML = 1  # DML_TENSOR_FLAG_OWNED_BY_DML

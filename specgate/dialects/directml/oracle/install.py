@@ -33,21 +33,6 @@ from specgate.workers.processes import start
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = [
-    "COMPILE",
-    "BuildStatus",
-    "check_programs",
-    "download_wheel",
-    "extract",
-    "install_command",
-    "install_directml",
-    "install_libraries",
-    "run_program",
-    "status",
-    "temporary_folder",
-    "wine_environment",
-]  # fmt: skip
-
 #: Options for every C source.
 COMPILE: Final = ("-O2", "-std=c11", "-Wall", "-Wextra")
 _DOWNLOAD_TIMEOUT: Final = 1800.0  # seconds; the largest download has 119 MB

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.oracle.builds import Build, System
     from specgate.oracles.protocol import Values
 
-__all__ = ["Answer", "BuildValues", "Builds", "Capabilities", "DirectMLOracle"]
-
 _OK: Final = 0
 #: E_INVALIDARG, and its number in Linux builds up to 3.1. Rejections with these HRESULTs leave the process intact.
 _REFUSALS: Final = frozenset({0x80070057, 0x80000003})

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["FILL_BYTES", "STAGES", "Compiled", "FailedQuestion", "ValuesOracle", "ValuesProcess"]
-
 #: The stages of a question, in the host's numbering.
 STAGES: Final = ("done", "CreateOperator", "CompileOperator", "the initializer", "allocating buffers", "the dispatch")
 _COMPILE: Final = struct.Struct("<IIIIII")

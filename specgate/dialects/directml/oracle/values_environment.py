@@ -27,19 +27,6 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "DEBIAN",
-    "VALUE_LEVELS",
-    "WineEnvironment",
-    "choose_environment",
-    "debian_root",
-    "find_place",
-    "install_values",
-    "missing_values",
-    "native_place",
-    "root_place",
-]  # fmt: skip
-
 #: Levels whose Windows build runs on Wine. The build of 3.1 does not, as its shaders are packed with LZMS, which Wine
 #: cannot unpack. Those of 2.1 are packed with MSZIP, which a library of this package unpacks.
 VALUE_LEVELS: Final = ("2.1", "5.0", "5.1", "5.2", "6.1", "6.2", "6.3", "6.4")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.native.marshal import Image
 
-__all__ = ["HostProcess", "Outcome", "Worker"]
-
 PROTOCOL: Final = 1
 _HELLO: Final = struct.Struct("<4sIII")
 _STARTUP_EXIT: Final = "exited during startup"

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from specgate.errors import InputError
 
-__all__ = ["Data", "Table", "root_table"]
-
 #: The limit of bytes read, as a multiple of the data's length. Many offsets may refer to one large part.
 _MAX_READ_FACTOR: Final = 64
 _U16, _U32, _I32 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<i")

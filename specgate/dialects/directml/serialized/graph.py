@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.abi import Member
     from specgate.dialects.directml.serialized.flatbuffer import Table
 
-__all__ = ["MAX_BYTES", "Node", "begins_graph", "graph_of_data", "graph_of_file", "read_ends", "read_graph"]
-
 _OPERATOR, _CONSTANT = 1, 2
 _NAMED_EDGE: Final = 1
 _OWNED_BY_DML: Final = 1  # DML_TENSOR_FLAG_OWNED_BY_DML

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Step = tuple[str, int | Edit]
 
-__all__ = ["Cut", "EditedModel", "EditedView", "plan_cuts"]
-
 _MAX_FIELD_TEXT: Final = 200  # longest text of a field, in characters
 _NAME_FIELDS: Final = ("name", "domain")
 _INSERTED: Final = ""  # used as the field name of inserted fields

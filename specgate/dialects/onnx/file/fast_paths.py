@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.model import Source
     from specgate.dialects.onnx.file.wire import Reader
 
-__all__ = [
-    "MAX_ATTRIBUTE_BYTES",
-    "MAX_ATTRIBUTE_VALUES",
-    "MIN_BYTES",
-    "Plain",
-    "Runs",
-    "listed_attribute",
-    "plain_info",
-    "plain_node",
-]  # fmt: skip
-
 MAX_ATTRIBUTE_BYTES = 1 << 20  # per attribute with strings; larger values are skipped
 MAX_ATTRIBUTE_VALUES = 1 << 16  # per list attribute; longer lists are skipped
 MIN_BYTES: Final = 256  # for shorter attributes `file.graph` is as fast

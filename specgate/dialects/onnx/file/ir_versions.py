@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode
 
-__all__ = ["needed_ir_version"]
-
 _IMPORTS: Final = 3
 #: Since this version an initializer that is also an input is a default value; before, initializers are constant.
 _INITIALIZERS: Final = 4

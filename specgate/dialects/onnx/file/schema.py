@@ -9,38 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "ATTRIBUTE_FIELDS",
-    "ATTRIBUTE_TYPES",
-    "DATA_FIELDS",
-    "ELEM_TYPES",
-    "END_GROUP",
-    "GRAPH_KINDS",
-    "GROUP",
-    "I32",
-    "I64",
-    "ITEM_BYTES",
-    "KINDS",
-    "LEN",
-    "PLAIN_KINDS",
-    "PROTO",
-    "SCALARS",
-    "VARINT",
-    "WIRES",
-    "Codec",
-    "Message",
-    "WireError",
-    "enum",
-    "int32",
-    "int64",
-    "keep_value",
-    "key_of",
-    "length_of",
-    "messages",
-    "varint",
-    "wire_error",
-]  # fmt: skip
-
 VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
 WIRES = ("a varint", "64 bits", "a length-delimited field", "a group", "an end-group tag", "32 bits")
 _MAX_LENGTH = (1 << 31) - 1  # of a field, as in protobuf

@@ -12,23 +12,6 @@ from specgate.dialects.onnx.file.schema import PLAIN_KINDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "CODES",
-    "NO_ATTRIBUTES",
-    "SMALL_FLOATS",
-    "SUB_BYTE",
-    "OnnxAttribute",
-    "OnnxFunction",
-    "OnnxGraph",
-    "OnnxModel",
-    "OnnxNode",
-    "OnnxTensor",
-    "OnnxType",
-    "OnnxValueInfo",
-    "decode",
-    "padding",
-]  # fmt: skip
-
 # struct codes of the types in raw_data; types that are not listed are stored as bytes, packed or not.
 CODES = {
     "FLOAT": "f",

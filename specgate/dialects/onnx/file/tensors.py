@@ -10,8 +10,6 @@ from specgate.dialects.onnx.file.structure import OnnxTensor
 if TYPE_CHECKING:
     from specgate.dialects.onnx.file.wire import Reader, Span
 
-__all__ = ["MAX_CONSTANT_BYTES", "elem_type", "numbers", "read_sparse_tensor", "read_tensor", "skip"]
-
 MAX_CONSTANT_BYTES = 4096  # encoded payload; larger tensors are skipped
 
 

@@ -34,8 +34,6 @@ from specgate.dialects.onnx.file.schema import SKIPPED_CODEC as SKIPPED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Reader", "Span"]
-
 BLOCK_BYTES = 1 << 14
 MAX_TEXT_BYTES = 1 << 20
 MAX_PACKED_BYTES = 1 << 20

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = [
-    "Nodes", "Parts", "added_field", "node_field", "varint_bytes", "write_attribute", "write_function", "write_graph",
-    "write_model", "write_tensor",
-]  # fmt: skip
-
 
 def _numbers() -> dict[str, dict[str, tuple[int, str]]]:
     """Return field numbers and types by field name, per message."""

@@ -30,21 +30,6 @@ if TYPE_CHECKING:
 
     Types = dict[int, dict[str, OnnxType]]
 
-__all__ = [
-    "MAX_NODES",
-    "InferredTypes",
-    "Question",
-    "Questions",
-    "StatedTypes",
-    "expands_too_far",
-    "holds_weights",
-    "infer_question",
-    "is_onnx_installed",
-    "question",
-    "start_inference",
-    "tensor_type",
-]  # fmt: skip
-
 MAX_NODES: Final = 500_000  # in addition to the file's own; the onnx package needs 2 us per node
 
 

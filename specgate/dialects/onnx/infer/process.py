@@ -19,8 +19,6 @@ from specgate.descriptors.core import format_value
 from specgate.dialects.onnx.infer.child import HEADER
 from specgate.workers.piped import PipedProcess
 
-__all__ = ["Budget", "InferenceFailure", "ask", "close"]
-
 SECONDS: Final = 5.0  # CPU seconds per attempt, about a hundred times the usual for a small model
 SECONDS_PER_BYTE: Final = 4e-6
 TIMEOUT_FACTOR: Final = 6.0  # wall-clock limit of all attempts as a multiple, because the machine may be busy

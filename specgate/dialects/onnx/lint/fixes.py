@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
 
-__all__ = ["file_fixes", "limit_fixes", "lower_ir_version", "lower_opset", "with_edits", "wrong_type_findings"]
-
 _FIXABLE_SUFFIXES: Final = (".exists", "/too-many-inputs", "/level")
 _KINDS: Final = {type_: kind for kind, type_ in ATTRIBUTE_TYPES.items()}
 #: First IR version in which an initializer need not be a graph input.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Types = tuple[str | None, ...]
 
-__all__ = ["Calls", "function_findings"]
-
 #: Maximum number of nodes checked in calls; a function is checked once per combination of input types.
 MAX_NODES: Final = 100_000
 MAX_DEPTH: Final = 50

@@ -61,8 +61,6 @@ if TYPE_CHECKING:
     Types = MutableMapping[str, TensorDesc]
     _Tensors = tuple[list[TensorDesc | None], list[TensorDesc | None]]
 
-__all__ = ["Source", "onnx_units", "walk_again"]
-
 _UNKNOWN_TENSOR = TensorDesc(None, None)
 _QUIET = LintSettings(infer=False)
 

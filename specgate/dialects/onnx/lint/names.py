@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint.units import Place
     from specgate.verdict import Finding, Severity
 
-__all__ = ["name_findings"]
-
 _MAX_LISTED: Final = 5
 _TENSOR_KINDS: Final = ("tensor", "sparse_tensor")
 

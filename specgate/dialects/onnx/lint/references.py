@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["RULES"]
-
 _IR: Final = {"repository": "onnx/onnx", "path": "docs/IR.md", "commit": "f75469120"}
 _CHECKER: Final = {"repository": "onnx/onnx", "path": "onnx/checker.cc", "commit": "f75469120"}
 _PROTO: Final = {"repository": "onnx/onnx", "path": "onnx/onnx.proto", "commit": "f75469120"}

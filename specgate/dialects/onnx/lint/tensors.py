@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint.units import Body, Place
     from specgate.verdict import Finding
 
-__all__ = ["data_findings", "external_findings", "tensor_bytes"]
-
 _MAX_OFFSET: Final = 1 << 64
 _NO_TYPE: Final = (None, "UNDEFINED")
 

@@ -28,23 +28,6 @@ if TYPE_CHECKING:
 
     EquivalentUnits = dict[tuple[Any, ...], tuple[Unit, object]]
 
-__all__ = [
-    "Constants",
-    "attribute_of",
-    "constant",
-    "constant_of_node",
-    "contradictions",
-    "equivalent_units",
-    "input_symbols",
-    "is_invented",
-    "known_type",
-    "merge_types",
-    "negative_sizes",
-    "pin_sizes",
-    "settle_types",
-    "symbols_in",
-]  # fmt: skip
-
 #: Cache sizes across models, larger than what the largest models need.
 _MAX_CACHED: Final = 4096
 _MAX_EQUIVALENT: Final = 8192

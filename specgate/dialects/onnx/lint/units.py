@@ -28,27 +28,6 @@ if TYPE_CHECKING:
     Place = tuple[str | None, str, str | None]
     Path = tuple[tuple[str, int], ...]
 
-__all__ = [
-    "STANDARD_DOMAINS",
-    "Body",
-    "NodeUnits",
-    "Row",
-    "bodies",
-    "circular_names",
-    "composite_nodes",
-    "domain_name",
-    "finding",
-    "function_key",
-    "function_place",
-    "graph_paths",
-    "label",
-    "location",
-    "makers_of",
-    "map_names",
-    "subgraphs",
-    "tensors",
-]  # fmt: skip
-
 #: Domains defined by ONNX itself.
 STANDARD_DOMAINS: Final = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
 _TENSORS: Final = ("TENSOR", "TENSORS")

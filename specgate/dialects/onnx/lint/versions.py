@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from specgate.linting.versions import Versions
     from specgate.targets import Target
 
-__all__ = [
-    "complete_imports",
-    "custom_findings",
-    "custom_operators",
-    "import_findings",
-    "level_of",
-    "newest_version",
-    "target_findings",
-]
-
 #: Since this IR version a model imports opsets; before, all operators are those of opset 1.
 _IMPORTS_SINCE: Final = 3
 _MAX_LISTED: Final = 5

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.oracle.oracle import Attribute, Question, Tensor
 
-__all__ = [
-    "NotExpressible", "Word", "answerer", "checker_model", "constant_array", "inference_model", "message_of",
-    "runtime_model",
-]  # fmt: skip
-
 #: First IR version in which an initializer need not be an input (onnx/onnx.proto, IR_VERSION_2019_1_22).
 _FREE_INITIALIZERS: Final = 4
 #: Custom domain of a node whose outputs need no type in the checker.

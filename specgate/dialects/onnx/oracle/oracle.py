@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.fields import FieldInfo, Layout
 
-__all__ = ["Attribute", "ONNXOracle", "Question", "Tensor", "make_question"]
-
 # AttributeProto.AttributeType by field type in the tables, and by message name (onnx/onnx.proto of onnx 1.23.2).
 _FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS = 1, 2, 3, 6, 7, 8
 _KINDS: Final = {

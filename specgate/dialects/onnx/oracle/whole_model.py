@@ -14,8 +14,6 @@ from specgate.dialects.onnx.oracle.child import message_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["IMPLEMENTATIONS", "answerer"]
-
 #: Required package by implementation.
 IMPLEMENTATIONS: Final = {"onnxruntime": "onnxruntime", "reference": "onnx"}
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     )
     from specgate.verdict import Basis
 
-__all__ = ["FLOW", "Flow", "Run", "Scope"]
-
 #: Maximum nesting of bodies and calls.
 _MAX_NESTING: Final = 60
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["compare_model", "run_model"]
-
 
 def run_model(
     path: str,

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Body = Callable[[Scope, OnnxGraph, Sequence[Any], str], list[Any]]
 
-__all__ = ["check_early", "describe_node", "execute_nodes", "label_of", "table_of"]
-
 #: Cache size for descriptors, and the attribute length above which a descriptor is not cached.
 _MAX_CACHED, _MAX_CACHED_LENGTH = 1024, 64
 _descriptors: Final[dict[Hashable, Descriptor]] = {}

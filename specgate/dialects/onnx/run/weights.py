@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.wire import Span
     from specgate.dialects.onnx.run.flow import Scope
 
-__all__ = ["Weights", "constant_value", "is_constant"]
-
 _CONSTANTS: Final = {
     "value_float": "FLOAT", "value_floats": "FLOAT", "value_int": "INT64", "value_ints": "INT64",
     "value_string": "STRING", "value_strings": "STRING",

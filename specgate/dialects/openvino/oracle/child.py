@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino.oracle.exchange import Question
     from specgate.dialects.openvino.oracle.layer import Layer, Port
 
-__all__ = ["make_asker"]
-
 _MAX_MEMORY: Final = 4 * 2**30
 _MAX_OUTPUT: Final = 2**28
 _MAX_DETAIL: Final = 200

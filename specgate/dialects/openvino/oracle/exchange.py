@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from specgate.dialects.openvino.oracle.layer import Layer
 
-__all__ = ["Blob", "ComputedOutputs", "Question", "python_module", "version"]
-
 
 class Blob(NamedTuple):
     """A serialized array: row-major element bytes, or strings.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Body", "Layer", "NotExpressibleError", "Port", "ir_of", "layer_of"]
-
 _VERSION: Final = 11
 _ALIGNMENT: Final = 64
 _MAX_WEIGHTS: Final = 2**20

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino.oracle.exchange import Blob, ComputedOutputs, Question
     from specgate.dialects.openvino.oracle.layer import Layer
 
-__all__ = ["OpenVINOOracle"]
-
 _VERDICTS: Final = ("factory", "ir")
 _VALUES: Final = ("evaluate", "cpu")
 _FAILURES: Final = {

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["arrays_of", "blobs_of", "narrowing_reason"]
-
 _INT32: Final = (-(2**31), 2**31 - 1)
 
 

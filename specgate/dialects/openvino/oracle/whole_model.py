@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["answerer"]
-
 _CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
 #: Layers whose values are not requested: ends of a net, constants and state.
 _LAYERS_WITHOUT_VALUES: Final = frozenset({"Parameter", "Constant", "Result", "Assign", "ReadValue"})

@@ -33,19 +33,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.runtimes.onnxruntime.oracle.cpu import Feed
 
-__all__ = [
-    "NODE",
-    "Case",
-    "CaseKind",
-    "breaks_rule",
-    "file_cases",
-    "fitting_feeds",
-    "graph_cases",
-    "levels",
-    "node_cases",
-    "one_node",
-]  # fmt: skip
-
 #: Whether each set is tame: small values, boundary values, and small values again.
 _SETS: Final = (True, False, True)
 #: Maximum elements of an input whose values rules may read, such as sizes, axes or a depth.

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
     from specgate.runtimes.release import Runtime
 
-__all__ = [
-    "ASPECTS",
-    "Aspect",
-    "Mismatch",
-    "PlacementComparison",
-    "compare",
-    "is_opset_in_range",
-    "matching_entry",
-    "normal_form",
-]
-
 
 def matching_entry(
     result: Mismatch,

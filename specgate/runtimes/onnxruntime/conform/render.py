@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.conform.run import Difference, Result, Tally
 
-__all__ = ["FORMATS"]
-
 #: Longer descriptors are not printed; the command that writes the model is.
 _MAX_NODE_TEXT: Final = 700
 

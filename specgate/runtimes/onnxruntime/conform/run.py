@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int, str], object]
 
-__all__ = ["KINDS", "SCHEMA", "Difference", "Plan", "Result", "RuntimeOracle", "Tally", "run"]
-
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 

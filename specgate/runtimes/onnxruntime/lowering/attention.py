@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["grouped_attention", "heads_of", "lower_attention", "multihead_attention", "without_leading_ones"]
-
 
 def without_leading_ones(state: State, name: str) -> TensorDesc | None:
     """Return a tensor of the node without leading ones, None if omitted."""

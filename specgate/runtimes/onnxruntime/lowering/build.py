@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["build_lowering"]
-
 _GENERAL: Final = "general.yaml"
 _PARAMETER: Final = re.compile(r"\$([a-z_]+)")
 #: Keys whose texts are sentences or names, not expressions.

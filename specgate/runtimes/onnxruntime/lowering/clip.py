@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["clip", "limits_of"]
-
 _GREATEST_VALUES: Final = {"FLOAT16": 65504.0, "FLOAT32": 3.4028234663852886e38, "FLOAT64": 1.7976931348623157e308}
 
 

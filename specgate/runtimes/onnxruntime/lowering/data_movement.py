@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["joined", "padded", "sliced", "tiled", "without_ones"]
-
 _INT32: Final = (-(2**31), 2**31 - 1)
 _MODES: Final = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "wrap": "WRAP"}
 

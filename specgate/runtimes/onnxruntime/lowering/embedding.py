@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["embedding", "rotation", "whole_rotation"]
-
 
 def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> Descriptor:
     return operator(

@@ -20,22 +20,6 @@ if TYPE_CHECKING:
 
     Form = Callable[[State, int], Any]
 
-__all__ = [
-    "Check",
-    "FormError",
-    "check_of",
-    "condition_rule",
-    "holds_at",
-    "identity",
-    "list_form",
-    "locate_form_errors",
-    "number_form",
-    "numbers_form",
-    "rule_of",
-    "scope_of",
-    "versions_of",
-]  # fmt: skip
-
 
 class FormError(ValueError):
     """An invalid form; `path` is its place in the entry."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Form = Callable[[State, int], Any]
 
-__all__ = ["fields_form", "form_of"]
-
 
 _KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"float": float, "bool": bool, "scalar": identity, "uint": as_uint}
 

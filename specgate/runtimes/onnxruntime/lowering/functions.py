@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["FUNCTIONS", "function_of"]
-
 #: Module of this package by name; the function in it has the same name.
 FUNCTIONS: Final[Mapping[str, str]] = {
     "clip": "clip",

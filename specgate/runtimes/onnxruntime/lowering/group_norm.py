@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["group_normalization"]
-
 
 def group_normalization(state: State) -> Iterator[Descriptor]:
     """Yield the operators of a GroupNorm."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["einsum", "fused_product", "turned_product"]
-
 
 class _Labelled(NamedTuple):
     """A tensor with a label per dimension; a repeated label is a diagonal."""

@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from specgate.runtimes.onnxruntime.table_files import ReleaseRange  # noqa: TC001 (pydantic reads it)
 from specgate.spec.file_models import FieldSpec, Source  # noqa: TC001 (pydantic reads them)
 
-__all__ = ["GeneralFile", "LoweringFile"]
-
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["attention", "quantized_attention"]
-
 
 #: Number of mask values per batch, and the mask type for it.
 _ENDS: Final = {1: "KEY_SEQUENCE_LENGTH", 2: "KEY_SEQUENCE_END_START"}

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["recurrent"]
-
 _DIRECTIONS: Final = {"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}
 #: Default activations per operator; DirectML's have the same names.
 _DEFAULT_ACTIVATIONS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = ["resampled", "resampled_plainly"]
-
 _MAX_FLOAT32: Final = 3.4028234663852886e38
 _MODES: Final = {"nearest": "NEAREST_NEIGHBOR", "linear": "LINEAR", "bilinear": "LINEAR"}
 #: For NEAREST_NEIGHBOR, the rounding direction and the offset in the input, per `nearest_mode`.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["MAX_NAMED", "Schema", "needs_fields", "schema_from"]
-
 #: Maximum number of tensors with a positional name in expressions: input0, output0 and so on.
 MAX_NAMED: Final = 12
 _POSITIONS: Final = tuple(f"{end}{i}" for end in ("input", "output") for i in range(MAX_NAMED))

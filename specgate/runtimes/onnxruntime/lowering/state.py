@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Rule
 
-__all__ = ["ABSENT", "TENSOR_NAME", "ProviderRefusal", "State", "UnknownValue"]
-
 
 class ProviderRefusal(Exception):
     """A check of the provider that fails before it calls DirectML.

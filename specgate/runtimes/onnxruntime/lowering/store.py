@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.lowering.schema import Schema
     from specgate.runtimes.onnxruntime.lowering.table import Table
 
-__all__ = ["lowering_of", "lowering_tables", "schema_of"]
-
 
 @cache
 def lowering_tables() -> dict[str, Any]:

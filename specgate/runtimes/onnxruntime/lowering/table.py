@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.lowering.expressions import Check
     from specgate.spec.fields import FieldInfo, Layout
 
-__all__ = ["Origin", "Table", "make_table"]
-
 #: A tensor of a DirectML operator, and the node's tensor that it was created from.
 Origin = tuple[TensorDesc, TensorDesc]
 

@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = [
-    "bare",
-    "broadcast_tensor",
-    "broadcast_to",
-    "constant",
-    "number",
-    "operator",
-    "optional_tensor",
-    "provider_tensor",
-    "sizes_of",
-    "tensor_of",
-]
-
 Sizes = tuple[int, ...]
 
 

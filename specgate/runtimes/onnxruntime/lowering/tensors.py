@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule, Scope
     from specgate.runtimes.onnxruntime.lowering.state import State
 
-__all__ = [
-    "ALIGNMENTS",
-    "FieldReference",
-    "TensorForm",
-    "as_uint",
-    "broadcast_strides",
-    "describe_tensor",
-    "output_sizes",
-    "packed_strides",
-    "pad_sizes",
-]  # fmt: skip
-
 Sizes = tuple[int, ...]
 
 

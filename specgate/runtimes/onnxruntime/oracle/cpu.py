@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Feed = Mapping[str, NDArray[Any]]
 
-__all__ = ["CPU_PACKAGE", "CpuPlacementOracle", "cpu_command", "cpu_releases", "install_cpu"]
-
 CPU_PACKAGE: Final = "onnxruntime"
 #: Wheels built for numpy 1 do not load with numpy 2.
 _OLDER_NUMPY: Final = "numpy<2"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MAX_ELEMENTS", "CpuAnswer", "CpuQuestion", "NotFed", "answerer", "feeds_of", "values_of"]
-
 #: ONNX Runtime's names of element types, and numpy's.
 _TYPES: Final = {
     "float": "float32", "double": "float64", "float16": "float16", "bool": "bool", "string": "object",

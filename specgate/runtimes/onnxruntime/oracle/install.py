@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.oracle.values_environment import WineEnvironment
 
-__all__ = [
-    "LEVELS", "NEWEST", "PACKAGE", "RUNTIMES", "InstalledHost", "Runtime", "RuntimeStatus", "find_runtime",
-    "install_command", "install_runtime", "installed_host", "status",
-]  # fmt: skip
-
 #: The package of these releases.
 PACKAGE: Final = "onnxruntime-directml"
 

@@ -11,8 +11,6 @@ from specgate.runtimes.onnxruntime.oracle.install import NEWEST, PACKAGE, instal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["install", "is_runtime", "newest", "rows"]
-
 
 def is_runtime(name: str) -> bool:
     """Return whether a name is a runtime's rather than a dialect's."""

@@ -12,8 +12,6 @@ from specgate.dialects.onnx.file.schema import I32, I64, LEN, VARINT, WireError,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MARKER", "MARKER_SIZE", "add_markers", "nodes_of", "spans"]
-
 _WIDTHS: Final = {I32: 4, I64: 8}
 # Field numbers of onnx.proto.
 _GRAPH: Final = 7

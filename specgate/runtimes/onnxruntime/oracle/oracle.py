@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from specgate.runtimes.onnxruntime.oracle.install import InstalledHost
     from specgate.workers.piped import End
 
-__all__ = [
-    "NOT_RUN",
-    "OPTIMISATIONS",
-    "Answer",
-    "CreatedOperator",
-    "Outcome",
-    "Placed",
-    "PlacementOracle",
-    "PlacementProcess",
-    "optimisation_number",
-    "placed_nodes",
-]  # fmt: skip
-
 #: Prefix of the answer if a requested run is not possible.
 NOT_RUN: Final = "not run"
 #: The runtime's names of its providers, and specgate's.
