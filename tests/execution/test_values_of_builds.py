@@ -321,6 +321,20 @@ CASES: list[Any] = [
     ),
     (
         "RESAMPLE1",
+        {"InputTensor": np.array([[2, 6, 3]], np.float32)},
+        {"OutputTensor": tensor(1, 3)},
+        {
+            "InterpolationMode": "LINEAR",
+            "DimensionCount": 2,
+            "Scales": [1.0, 0.6],
+            "InputPixelOffsets": [0.0, -1.0],
+            "OutputPixelOffsets": [0.0, 0.0],
+        },
+        [[6, 3, 3]],
+        [[6, 1, 3]],
+    ),
+    (
+        "RESAMPLE1",
         {"InputTensor": np.array([[1, INF, 3]], np.float32)},
         {"OutputTensor": tensor(1, 3)},
         {

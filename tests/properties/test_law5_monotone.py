@@ -72,6 +72,8 @@ def removed_by(spec: OperatorSpec, level: str) -> set[str]:
     """
     names = {f"{info.name}.exists" for info in spec.fields.values() if info.until == level}
     begun = ((name, form) for name, info in spec.fields.items() for form in info.forms or (info,))
+    ended = {form.kind for info in spec.fields.values() for form in info.forms or (info,) if form.until == level}
+    names |= {f"too-many-{kind}s" for kind in ended}
     names |= {f"{name}.required" for name, form in begun if form.since == level and not form.optional}
     rules = (*spec.rule_forms, *spec.dialect.tensor_rules)
     followed = {form.name for form in rules if form.until == level}

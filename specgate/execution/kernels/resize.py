@@ -82,14 +82,17 @@ def resample(
 
 
 def _stepwise(values: NDArray[Any], axis: int, size: int, scale: float, offsets: Sequence[float]) -> NDArray[Any]:
-    """Return values interpolated to `size`, each step rounded to float32."""
+    """Return values interpolated to `size`, each step rounded to float32.
+
+    As in builds, the left neighbor is that for an input offset in [0, 1], and others extrapolate.
+    """
     to_type, count = np.float32, values.shape[axis]
-    places = (np.arange(size, dtype=to_type) - to_type(offsets[1])) * (to_type(1) / to_type(scale)) - to_type(
-        offsets[0]
-    )
-    weight = (places - np.floor(places)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    left = np.take(values, clamp_positions(np.floor(places), count), axis)
-    return np.asarray(left + (np.take(values, clamp_positions(np.floor(places) + 1, count), axis) - left) * weight)
+    before = to_type(offsets[0])
+    centers = (np.arange(size, dtype=to_type) - to_type(offsets[1])) * (to_type(1) / to_type(scale))
+    first = np.floor(centers - np.clip(before, to_type(0), to_type(1)))
+    weight = (centers - before - first).reshape(-1, *(1,) * (values.ndim - 1 - axis))
+    left = np.take(values, clamp_positions(first, count), axis)
+    return np.asarray(left + (np.take(values, clamp_positions(first + 1, count), axis) - left) * weight)
 
 
 def sampled_places(size: int, scale: float, before: float, offset_after: float) -> NDArray[np.float32]:

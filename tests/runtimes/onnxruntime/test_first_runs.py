@@ -701,6 +701,13 @@ MODELS = {
     "FusedMatMul of batches and a matrix that do not fit": (
         node("FusedMatMul", [2, 4, 3], [6, 4], domain=OWN, transBatchB=1), EVERY,
     ),
+    "Col2Im of negative blocks": (
+        node("Col2Im", [1, 10, 5], (INT64, [2], [5, 5]), (INT64, [2], [-1, 5]), opset=18), EVERY,
+    ),
+    "Expand to a negative size": (node("Expand", [3], (INT64, [1], [-1])), EVERY),
+    "RotaryEmbedding of one row of sines": (
+        node("RotaryEmbedding", [2, 4, 3, 8], [50, 4], [1, 4], (INT64, [2, 3]), opset=23), EVERY,
+    ),
     "CumSum along a listed axis that is not there": (node("CumSum", [2, 3], (INT32, [1], [3]), opset=14), EVERY),
     "CumSum along a listed axis": (node("CumSum", [2, 3], (INT32, [1], [-2]), opset=14), None),
     "CumSum of a scalar": (node("CumSum", [], (INT32, [], [0]), opset=14), EVERY),
@@ -845,6 +852,7 @@ def test_a_letter_of_the_output_alone_is_inferred_from_1_32_on():
     [
         ("FusedMatMul of batches and a matrix that do not fit", False),
         ("Resize to nothing", True),
+        ("Expand to a negative size", False),
         ("Split in no parts", False),
         ("Squeeze of 4 and beyond", False),
         ("Einsum with two arrows", False),
@@ -890,6 +898,15 @@ def test_a_stated_output_breaks_no_rule(operator):
     assert usable([1])
     assert usable([1], [1])
     assert not usable([3], [1])
+
+
+@pytest.mark.parametrize("operator", ["Conv", "ConvInteger"])
+def test_negative_strides_prevent_the_session_in_late_releases_only(operator):
+    kind, output = (FLOAT, FLOAT) if operator == "Conv" else (UINT8, INT32)
+    onnx_model = node(operator, (kind, [2, 2, 7]), (kind, [3, 2, 3]), output=output, strides=[-2])
+    nodes = {at: next(iter(specgate.place(onnx_model, f"onnxruntime:{at}"))) for at in RELEASES}
+    assert all(each.creation == "fails" for each in nodes.values())
+    assert [each.at_run for each in nodes.values()] == [True, True, False, False]
 
 
 @pytest.mark.slow

@@ -137,9 +137,10 @@ inline Tensor read(const abi::TensorDesc* at, bool counting) {
   tensor.alignment = load(&buffer->GuaranteedBaseOffsetAlignment);
   tensor.total = load(&buffer->TotalTensorSizeInBytes);
   if (rank > most_dimensions) return tensor.sizes.count = -1, tensor;
-  tensor.sizes = array(&buffer->Sizes, &buffer->DimensionCount);
-  tensor.strides = array(&buffer->Strides, &buffer->DimensionCount);
-  tensor.hollow = tensor.sizes.hollow;
+  const uint32_t *sizes = load(&buffer->Sizes), *strides = load(&buffer->Strides);
+  tensor.sizes = {sizes, sizes == nullptr ? 0 : int64_t(rank), sizes != nullptr, false};
+  tensor.strides = {strides, strides == nullptr ? 0 : int64_t(rank), strides != nullptr, false};
+  tensor.hollow = sizes == nullptr && rank != 0;
   if (!counting) tensor.elements = -1;
   for (int64_t d = 0; counting && d < tensor.sizes.count; ++d)
     tensor.elements = multiplied(tensor.elements, load(tensor.sizes.data + d));
