@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -67,13 +68,14 @@ REMOVED: Final[dict[tuple[str, str, str], tuple[str, str]]] = {
 def removed_by(spec: OperatorSpec, level: str) -> set[str]:
     """Return the findings by which a level may reject what the level before accepts.
 
-    They concern fields that end there, become required, or change their kind, with the rules that read them; new rules
-    that do not replace one of the same name; and `REMOVED`.
+    They concern fields that end there, become required, or change their kind, with the rules that read them; fewer
+    inputs or outputs; new rules that do not replace one of the same name; and `REMOVED`.
     """
     names = {f"{info.name}.exists" for info in spec.fields.values() if info.until == level}
     begun = ((name, form) for name, info in spec.fields.items() for form in info.forms or (info,))
-    ended = {form.kind for info in spec.fields.values() for form in info.forms or (info,) if form.until == level}
-    names |= {f"too-many-{kind}s" for kind in ended}
+    levels = spec.dialect.levels[spec.dialect.position[level] - 1], level
+    before, now = (Counter(info.kind for info in spec.fields_at(each).values()) for each in levels)
+    names |= {f"too-many-{kind}s" for kind in ("input", "output") if now[kind] < before[kind]}
     names |= {f"{name}.required" for name, form in begun if form.since == level and not form.optional}
     rules = (*spec.rule_forms, *spec.dialect.tensor_rules)
     followed = {form.name for form in rules if form.until == level}
