@@ -81,7 +81,7 @@ def record_values(
         head = {"format": FORMAT, "dialect": "directml", "level": level, "operator": operator, "seed": seed}
         head["versions"] = dict(oracle.versions)
         for drawn in draw_cases(operator, level, cases, seed, runs=RUNS, max_elements=MAX_ELEMENTS):
-            answers = oracle.values_many(drawn.descriptor, drawn.runs)
+            answers = oracle.compute_many(drawn.descriptor, drawn.runs)
             written = write_dict(drawn.descriptor)
             lost = next((answer.reply for answer in answers if answer.arrays is None), None)
             if lost is not None:

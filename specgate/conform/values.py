@@ -194,7 +194,7 @@ def compare_values(
             descriptor = _without_output_sizes(drawn_case, spec)
             try:
                 sets = [fill(drawn_case, level, random, tame=run % 2 == 1) for run in range(_ARRAY_SETS)]
-                matching_tables = oracle.values_many(descriptor, sets)
+                matching_tables = oracle.compute_many(descriptor, sets)
             except Error as error:  # no arrays for it, or the implementation does not support it
                 counts.setdefault("specgate", _Count()).unavailable[str(error)] += _ARRAY_SETS
                 continue
@@ -335,7 +335,7 @@ def _classify_difference(
 ) -> tuple[Kind, str, str]:
     """Return a difference's kind, explanation and position.
 
-    All are "" without a difference. basis: of `ours`.
+    All are "" without a difference. basis: that of `our_outputs`.
     """
     if isinstance(our_outputs, str):
         return "unexplained", "", our_outputs

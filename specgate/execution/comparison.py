@@ -189,7 +189,7 @@ def values_of(module: str, question: Any, implementation: str, path: str, budget
     path: of the model. / module: its ``answerer`` answers `question` in a subprocess with ("values", those) or
     ("error", text). The run counts toward `budget`. Raises InputError for an error, and after the timeout.
     """
-    budget.hold_time()
+    budget.check_time()
     child = Child(module, "answerer", timeout=max(1.0, budget.seconds))
     try:
         answer = child.ask(question)
@@ -201,7 +201,7 @@ def values_of(module: str, question: Any, implementation: str, path: str, budget
     if kind == "error":
         raise InputError(f"{implementation} does not run the model: {result}", file=path)
     version, values = result
-    budget.hold(count_bytes(values), f"the values of {implementation}")
+    budget.check(count_bytes(values), f"the values of {implementation}")
     return version, values
 
 

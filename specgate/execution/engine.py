@@ -20,7 +20,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments, recipe_of
 from specgate.execution.containers import ArrayList, ArrayMap, arrays_in, convert_container, is_container
-from specgate.execution.guard import hold_counts, hold_guards, hold_rows
+from specgate.execution.guard import require_counts, require_guards, require_rows
 from specgate.execution.kernels import find_kernel
 from specgate.execution.kernels.arithmetic import round_to, to_float64
 from specgate.execution.kernels.elementwise import store_as
@@ -194,20 +194,20 @@ def _prepare_execution(
     if plan:
         spec, level, descriptor = plan.spec, plan.level, plan.read or descriptor
     else:
-        spec, level, descriptor = hold_executable(descriptor, level, basis)
+        spec, level, descriptor = require_executable(descriptor, level, basis)
     inputs = _inputs(descriptor, arrays, spec, plan.expected if plan else {})
     if plan is None:
         descriptor, recorded_difference = recorded_values(descriptor, inputs, spec, level, basis, by)
-        _hold_complete(descriptor, spec, level, basis)
+        _require_complete(descriptor, spec, level, basis)
     if plan is None or plan.guards:
-        hold_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
+        require_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
     if plan is None:
         arguments = kernel_arguments(descriptor, spec, level, recorded_difference.arguments)
         plan = store_plan(stated_descriptor, texts, (spec, level, descriptor), arguments, recorded_difference)
     return plan, descriptor, inputs
 
 
-def hold_executable(
+def require_executable(
     descriptor: Descriptor, level: str, basis: Basis = "documented"
 ) -> tuple[OperatorSpec, str, Descriptor]:
     """Return the operator, the applicable level and the descriptor there.
@@ -223,9 +223,9 @@ def hold_executable(
             f"{spec.dialect.name} {spec.name} is implemented only from {spec.dialect.label(recipe['since'])} on"
         )
     if basis != "observed":
-        _hold_complete(descriptor, spec, level, basis)
-    hold_counts(descriptor, spec, level)
-    hold_rows(descriptor, spec)
+        _require_complete(descriptor, spec, level, basis)
+    require_counts(descriptor, spec, level)
+    require_rows(descriptor, spec)
     return spec, level, descriptor
 
 
@@ -242,8 +242,8 @@ def _remaining_budget(plan: ExecutionPlan, arrays: Mapping[str, Any], full_budge
     Raises InputError at once where inputs and declared outputs exceed it.
     """
     number, for_output, all_bytes = plan.needs or _estimate_bytes(plan, arrays)
-    full_budget.hold_time()
-    full_budget.hold(all_bytes, f"executing {plan.spec.name}")
+    full_budget.check_time()
+    full_budget.check(all_bytes, f"executing {plan.spec.name}")
     return full_budget.less(number, for_output)
 
 
@@ -319,7 +319,7 @@ def _resolve_level(descriptor: Descriptor, spec: OperatorSpec, level: str, basis
     return own_level, descriptor
 
 
-def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> None:
+def _require_complete(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> None:
     """Raise InputError for a missing required field, even an unused one.
 
     With basis both, fields that the default verdict does not require may be missing.
@@ -381,7 +381,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
         return convert_container(value, word, spec.dialect, name)
     if word is None and isinstance(value, list | dict | ArrayList | ArrayMap) and not arrays_in(value):
         return value  # an empty sequence has no element type
-    _hold_layout(name, tensor, spec)
+    _require_layout(name, tensor, spec)
     shape = shape_of(tensor)
     if value is None:
         if tensor.value is None:
@@ -397,11 +397,11 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
     if tensor.type not in spec.dialect.types:
         raise InputError(f"{tensor.type} is not a type with values", place=name)
     array = as_array(value, numpy_type(spec.dialect, tensor.type), shape, name)
-    _hold_sizes(name, array, tensor)
+    _require_sizes(name, array, tensor)
     return array
 
 
-def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
+def _require_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
     """Raise InputError where an array differs from the known sizes."""
     if tensor.sizes is None:
         return
@@ -414,7 +414,7 @@ def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
         raise InputError(f"has the shape {list(array.shape)}, but {declared_sizes} is declared", place=name)
 
 
-def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
+def _require_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
     """Raise InputError where a memory layout cannot hold the elements."""
     shape = shape_of(tensor)
     if shape is None:
@@ -447,5 +447,5 @@ def _check_declaration(name: str, array: Any, tensor: Any, spec: OperatorSpec) -
         tensor.type not in spec.dialect.types or array.dtype != numpy_type(spec.dialect, tensor.type)
     ):
         raise InputError(f"is computed as {array.dtype}, but {tensor.type} is declared", place=name)
-    _hold_sizes(name, array, tensor)
-    _hold_layout(name, tensor, spec)
+    _require_sizes(name, array, tensor)
+    _require_layout(name, tensor, spec)

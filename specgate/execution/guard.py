@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 
-def hold_counts(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
+def require_counts(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
     """Raise InputError where a count attribute differs from an array's length.
 
     Implementations read as many elements as the count states, whereas kernels read arrays only.
@@ -64,20 +64,20 @@ class _Guards(NamedTuple):
 _guards: WeakKeyDictionary[OperatorSpec, dict[str, _Guards]] = WeakKeyDictionary()
 
 
-def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
+def require_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
     """Raise InputError for a type, rank or value that no table row has.
 
     This applies to all levels. Raises NoKernel for a type that a row has but the kernel does not implement.
     """
-    spec.support_union.hold(descriptor)
+    spec.support_union.require(descriptor)
     for name, missing_types in recipe_of(spec).get("unsupported_types", {}).items():
         for place, tensor in _tensors(name, descriptor.fields.get(name)):
             if tensor.type in missing_types:
                 raise NoKernel(f"{spec.name} has no kernel for {place} of {tensor.type}")
-    _hold_narrow(descriptor, spec)
+    _require_narrow(descriptor, spec)
 
 
-def _hold_narrow(descriptor: Descriptor, spec: OperatorSpec) -> None:
+def _require_narrow(descriptor: Descriptor, spec: OperatorSpec) -> None:
     """Raise NoKernel for arithmetic on narrow-type inputs."""
     recipe, types = recipe_of(spec), spec.dialect.types
     for argument, entry in recipe["arrays"].items():
@@ -89,7 +89,7 @@ def _hold_narrow(descriptor: Descriptor, spec: OperatorSpec) -> None:
                     raise NoKernel(f"{spec.name} has no kernel for {place} of {tensor.type}")
 
 
-def hold_guards(
+def require_guards(
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
     spec: OperatorSpec,
@@ -113,7 +113,7 @@ def hold_guards(
         ranked = {
             name: _fill_sizes(descriptor.fields[name], array, with_elements=False) for name, array in unranked.items()
         }
-        spec.support_union.hold(replace(descriptor, fields={**descriptor.fields, **ranked}))
+        spec.support_union.require(replace(descriptor, fields={**descriptor.fields, **ranked}))
     guards = _find_guards(spec, level)
     if not guards.own and not guards.shared:
         return
@@ -124,13 +124,13 @@ def hold_guards(
     if guards.shared:
         for name, value in fields.items():
             for place, tensor in _tensors(name, value):
-                _hold_tensor(tensor, place, infos[name], guards, spec, level)
+                _require_tensor(tensor, place, infos[name], guards, spec, level)
     own_guards = guards.own
     if builds and own_guards:
         waived_rules = {name for overlay in spec.overlays if overlay.holds(level, by) for name in overlay.not_enforced}
         own_guards = tuple(form for form in own_guards if form.name not in waived_rules)
     if own_guards:
-        _hold(own_guards, Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines), None)
+        _require(own_guards, Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines), None)
 
 
 def depends_on_arrays(descriptor: Descriptor, spec: OperatorSpec, level: str) -> bool:
@@ -143,14 +143,14 @@ def depends_on_arrays(descriptor: Descriptor, spec: OperatorSpec, level: str) ->
     return any(f"{info.name}.value" in paths for info in spec.inputs) or not all(tensor.concrete for tensor in tensors)
 
 
-def _hold_tensor(
+def _require_tensor(
     tensor: TensorDesc, place: str, info: FieldInfo, guards: _Guards, spec: OperatorSpec, level: str
 ) -> None:
     key = (info.kind, tensor if tensor.value is None else tensor._replace(value=None))
     if key in guards.passed:
         return
     context = Context({"tensor": tensor}, spec.dialect.limits(level), spec.dialect.bits)
-    _hold([form for form in guards.shared if form.applies_to(info)], context, place)
+    _require([form for form in guards.shared if form.applies_to(info)], context, place)
     if len(guards.passed) < _MAX_CACHED:
         guards.passed.add(key)
 
@@ -195,7 +195,7 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, TensorDesc]]:
         yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
 
 
-def _hold(forms: Iterable[RuleForm], context: Context, place: str | None) -> None:
+def _require(forms: Iterable[RuleForm], context: Context, place: str | None) -> None:
     for form in forms:
         if _fails(form, context):
             facts = words(decisive_parts(form.require, context), context, {"tensor": place} if place else None)

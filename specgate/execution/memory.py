@@ -52,7 +52,7 @@ class Budget(NamedTuple):
         """Return the budget less `number` bytes, at least 0."""
         return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - number), for_output)
 
-    def hold(self, needed_bytes: int, subject: str | tuple[int, ...]) -> None:
+    def check(self, needed_bytes: int, subject: str | tuple[int, ...]) -> None:
         """Raise InputError where `needed_bytes` bytes exceed the rest.
 
         subject: the consumer, or an output's shape.
@@ -64,7 +64,7 @@ class Budget(NamedTuple):
                 f"{subject} needs {needed_bytes} bytes, more than the limit of {self.max_bytes} (max_bytes){left}"
             )
 
-    def hold_time(self) -> None:
+    def check_time(self) -> None:
         """Raise InputError where the time is over."""
         if time.monotonic() > self.ends:
             raise InputError(f"takes longer than the limit of {self.max_seconds:g} seconds (max_seconds)")
@@ -148,7 +148,7 @@ def ignore_warnings() -> Any:
 
 def check_time() -> None:
     """Raise InputError once the time of the current budget is over."""
-    _budget.get().hold_time()
+    _budget.get().check_time()
 
 
 def within_time_limit(items: Iterable[T]) -> Iterator[T]:
@@ -158,7 +158,7 @@ def within_time_limit(items: Iterable[T]) -> Iterator[T]:
     """
     budget = _budget.get()
     for item in items:
-        budget.hold_time()
+        budget.check_time()
         yield item
 
 
@@ -177,7 +177,7 @@ def check_budget(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise InputError(f"the output has {len(shape)} dimensions, more than the supported {MAX_DIMENSIONS}")
     budget = _budget.get()
     needed_bytes = prod(shape) * max(dtype.itemsize, budget.for_output)
-    budget.hold(int(needed_bytes), shape)
+    budget.check(int(needed_bytes), shape)
     if not needed_bytes and prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
         raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
 

@@ -68,7 +68,7 @@ class Oracle(Protocol):
 class ValuesBackend(Protocol):
     """Computes values with one or more implementations."""
 
-    def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]], /) -> list[dict[str, Values]]:
+    def compute_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]], /) -> list[dict[str, Values]]:
         """Return for each set of arrays the outputs by implementation."""
 
     def close(self) -> None:

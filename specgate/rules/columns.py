@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 EXACT: Final = 2**53
 _INTEGERS: Final = ((np.int32, 2**31), (np.int64, 2**63))
 #: Loops with a row-dependent length have at most this many iterations.
-_MOST_TURNS: Final = 64
-_PLAIN: Final[Mapping[Any, Callable[..., Any]]] = {np.minimum: min, np.maximum: max}
+_MAX_ITERATIONS: Final = 64
+_PYTHON_FUNCTIONS: Final[Mapping[Any, Callable[..., Any]]] = {np.minimum: min, np.maximum: max}
 #: Functions of integers; those of floats differ between numpy and Python, also by the order of their arguments.
-_WHOLE: Final = {operator.floordiv, operator.mod, *_PLAIN}
+_INTEGER_FUNCTIONS: Final = {operator.floordiv, operator.mod, *_PYTHON_FUNCTIONS}
 
 Truth = Any  # a bool, or a Column of bools
 
@@ -70,7 +70,7 @@ def apply(left: Any, function: Callable[[Any, Any], Any], right: Any) -> Any:
 def _bounds(function: Callable[[Any, Any], Any], left: Column, right: Column) -> tuple[Any, Any]:
     """Return the bounds of a result from those of both operands."""
     if left.low is None or right.low is None:
-        if function in _WHOLE or any(
+        if function in _INTEGER_FUNCTIONS or any(
             side.low is not None and max(-side.low, side.high) > EXACT for side in (left, right)
         ):
             raise Open  # numpy would round the integers
@@ -82,7 +82,7 @@ def _bounds(function: Callable[[Any, Any], Any], left: Column, right: Column) ->
         return (left.low, left.high) if unchanged else (min(0, right.low + 1), max(0, right.high - 1))
     ends = (right.low, right.high, *(number for number in (-1, 1) if right.low < number < right.high))
     divisors = [end for end in ends if end or function is not operator.floordiv]
-    plain: Any = _PLAIN.get(function, function)
+    plain: Any = _PYTHON_FUNCTIONS.get(function, function)
     corners = [plain(a, b) for a in (left.low, left.high) for b in divisors]
     return min(corners), max(corners)
 
@@ -234,7 +234,7 @@ def _pick(pick: Any, numbers: Iterable[Any]) -> Any:
     """Return the minimum or maximum of numbers."""
     items = list(numbers)
     columns = any(item.__class__ is Column for item in items)
-    return reduce(lambda left, right: apply(left, pick, right), items) if columns else _PLAIN[pick](items)
+    return reduce(lambda left, right: apply(left, pick, right), items) if columns else _PYTHON_FUNCTIONS[pick](items)
 
 
 class Rows:
@@ -335,8 +335,8 @@ class Rows:
         """Return the numbers below the largest `stop` of all rows."""
         if stop.__class__ is not Column:
             return bounded_range(stop)
-        self.leave(stop > _MOST_TURNS)
-        return range(min(stop.high, _MOST_TURNS))
+        self.leave(stop > _MAX_ITERATIONS)
+        return range(min(stop.high, _MAX_ITERATIONS))
 
     def loop(self, decisive: bool, items: Any, element: Callable[[Any], Truth]) -> Truth:
         """Return any() (decisive: True) or all() of a loop."""

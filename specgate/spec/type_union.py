@@ -46,14 +46,14 @@ class SupportUnion:
         self._attributes = [info.name for info in spec.attributes if self._is_limited(info.name)]
         self._fitting: set[Any] = set()
 
-    def hold(self, descriptor: Descriptor) -> None:
+    def require(self, descriptor: Descriptor) -> None:
         """Raise InputError where no row supports a type, a rank or a value.
 
         The types of the inputs must also occur together in a row. Unknown types, ranks and values are skipped.
         """
         signature = _signature(descriptor)
         if signature not in self._fitting:
-            self._hold_cells(descriptor)
+            self._require_cells(descriptor)
             types = {name: _types(value) for name, value in descriptor.fields.items() if self._is_input(name)}
             self._check_combination({name: names for name, names in types.items() if names})
             if len(self._fitting) < _MAX_CACHED:
@@ -123,7 +123,7 @@ class SupportUnion:
         values = dict.fromkeys(str(value) for row in self._rows_with(name) for value in row.values(name) or ())
         return f" ({', '.join(values)})" if values else ""
 
-    def _hold_cells(self, descriptor: Descriptor) -> None:
+    def _require_cells(self, descriptor: Descriptor) -> None:
         for name, value in descriptor.fields.items():
             for place, tensor in placed_items(name, value):
                 if not isinstance(tensor, TensorDesc):

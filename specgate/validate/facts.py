@@ -102,7 +102,7 @@ class Facts:
             self._values[key] = result
         return result
 
-    def hold(self, rules: TensorRules, context: Context) -> bool:
+    def satisfies(self, rules: TensorRules, context: Context) -> bool:
         """Return whether all rules of a tensor hold."""
         key = (id(rules), id(context))
         result = self._holds.get(key)
@@ -169,8 +169,8 @@ class ChangedFacts(Facts):
         is_cached = self._same_context(form, context)
         return super().judge(form, context) if is_cached is None else self._before.judge(form, is_cached)
 
-    def hold(self, rules: TensorRules, context: Context) -> bool:
-        return self._before.hold(rules, context)
+    def satisfies(self, rules: TensorRules, context: Context) -> bool:
+        return self._before.satisfies(rules, context)
 
     def failure_of(self, form: RuleForm, context: Context, place: str, make_failure: Callable[[], Failure]) -> Failure:
         is_cached = self._same_context(form, context)

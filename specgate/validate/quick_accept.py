@@ -27,7 +27,7 @@ def has_no_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, do
     if resolved.cases:
         cases = (case for case in resolved.cases if facts.holds(case.when, context) is True)
         return any(has_no_failures(descriptor, case.resolved, facts, doubts) for case in cases)
-    if doubts and not _hold((form for form in resolved.rules if form.name in doubts), context, facts):
+    if doubts and not _require((form for form in resolved.rules if form.name in doubts), context, facts):
         return False
     return all(walk(resolved.steps, _QuickAccept(descriptor, resolved, facts, context)))
 
@@ -69,11 +69,11 @@ class _QuickAccept:
 
     def tensors(self, info: FieldInfo, _forms: tuple[RuleForm, ...]) -> bool:
         rules, facts = self.resolved.rules_of_tensors[info.kind], self.facts
-        return all(facts.hold(rules, inner) for name, _, inner in facts.tensors(self.context) if name == info.name)
+        return all(facts.satisfies(rules, inner) for name, _, inner in facts.tensors(self.context) if name == info.name)
 
     def rules(self, forms: tuple[RuleForm, ...]) -> bool:
-        return _hold(forms, self.context, self.facts)
+        return _require(forms, self.context, self.facts)
 
 
-def _hold(forms: Iterable[RuleForm], context: Context, facts: Facts) -> bool:
+def _require(forms: Iterable[RuleForm], context: Context, facts: Facts) -> bool:
     return all(facts.judge(form, context) is True for form in forms)

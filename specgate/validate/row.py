@@ -148,7 +148,7 @@ class _FailureEngine:
         """Yield the failures of tensor rules on a field."""
         facts, rules = self.judged.facts, self.judged.resolved.rules_of_tensors[info.kind]
         for name, place, inner in facts.tensors(self.context):
-            if name != info.name or facts.hold(rules, inner):
+            if name != info.name or facts.satisfies(rules, inner):
                 continue
             for failure, form in rule_failures(rules.forms, inner, place, self.broken, frozenset(), self.judged):
                 yield failure

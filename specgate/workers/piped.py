@@ -145,7 +145,7 @@ class ProcessOwner(ABC, Closing, Generic[Process]):
     def _must_replace(self, process: Process) -> bool:
         """Return whether a process has answered enough questions."""
 
-    def _hold_open(self) -> None:
+    def _require_open(self) -> None:
         """Raise InputError after `close`."""
         if self._closed:
             raise InputError("the oracle is closed")
@@ -155,7 +155,7 @@ class ProcessOwner(ABC, Closing, Generic[Process]):
 
         Raises InputError after `close`.
         """
-        self._hold_open()
+        self._require_open()
         if self._process is not None and self._must_replace(self._process):
             self._retire()
         if self._process is None:

@@ -298,7 +298,7 @@ def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
     )
     file.write_text(text, encoding="utf-8")
     message = error(capsys, "spec", "check", str(tmp_path))
-    assert "ONE_HOT.yaml:14: fields.Axis.kind" in message
+    assert "ONE_HOT.yaml:11: fields.Axis.kind" in message
     assert message.count("expected a rank") == 3
 
 

@@ -25,7 +25,7 @@ class Fake:
     def __init__(self):
         self.asked = 0
 
-    def values_many(self, descriptor, sets):
+    def compute_many(self, descriptor, sets):
         self.asked += 1
         if self.asked % 2:
             raise InputError("no way to say it")
@@ -47,7 +47,7 @@ def test_what_cannot_be_asked_is_counted_and_the_rest_compared(monkeypatch: pyte
 class Same:
     """Compute with our kernels at an opset."""
 
-    def values_many(self, descriptor, sets):
+    def compute_many(self, descriptor, sets):
         return [{"same": Values(execute_at(descriptor, arrays, "21"), Reply("accepted"))} for arrays in sets]
 
     def close(self):
@@ -69,7 +69,7 @@ class Fixed:
     def __init__(self, **outputs):
         self.outputs = outputs
 
-    def values_many(self, _descriptor, sets):
+    def compute_many(self, _descriptor, sets):
         return [{"fixed": Values(self.outputs, Reply("accepted"))} for _ in sets]
 
     def close(self):
@@ -123,7 +123,7 @@ def test_outputs_of_another_shape_are_explained_by_entries_without_elements(monk
     assert [d.kind for d in tally_of(monkeypatch, node, "21", output=wrong)["fixed"].differing] == ["unexplained"]
     side = Fixed(output=wrong)
     monkeypatch.setattr(
-        side, "values_many", lambda _, sets: [{"reference": Values(side.outputs, Reply("accepted"))} for _ in sets]
+        side, "compute_many", lambda _, sets: [{"reference": Values(side.outputs, Reply("accepted"))} for _ in sets]
     )
     monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: side))
     monkeypatch.setattr(values, "_executable", lambda *_: iter([read_dict(node, "onnx")]))
@@ -165,7 +165,7 @@ def test_values_that_an_entry_computes_explain_every_element(monkeypatch: pytest
     if place is not None:
         built["OutputGradientTensor"][0, 0, 0, place] /= 2
     answers = [{"values": Values(built, Reply("accepted"))}] * 4
-    monkeypatch.setattr(Fixed, "values_many", lambda *_: answers)
+    monkeypatch.setattr(Fixed, "compute_many", lambda *_: answers)
     monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Fixed()))
     monkeypatch.setattr(values, "_executable", lambda *_: iter([descriptor]))
     monkeypatch.setattr(values, "fill", lambda *_, **__: arrays)

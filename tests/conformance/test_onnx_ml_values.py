@@ -50,7 +50,7 @@ def both(tmp_path, operator, arrays, outputs, version=3, domain="ai.onnx.ml", ki
     return [ours[name] for name in names], session.run(names, arrays)
 
 
-def hold_equal(answers, tolerance=2e-5):
+def require_equal(answers, tolerance=2e-5):
     result, expected = answers
     for mine, theirs in zip(result, expected, strict=True):
         assert mine.shape == theirs.shape
@@ -115,7 +115,7 @@ def test_trees_of_classes(tmp_path, seed):
     transform = random.choice(TRANSFORMS)
     labels = {"classlabels_strings": [f"c{i}" for i in range(classes)]}
     x = samples(random, missing=seed % 4 == 1)
-    hold_equal(
+    require_equal(
         both(tmp_path, "TreeEnsembleClassifier", {"x": x}, 2, post_transform=transform, **labels, **nodes, **chosen)
     )
 
@@ -130,7 +130,7 @@ def test_trees_of_targets(tmp_path, seed, aggregate):
     more = {"base_values": [0.5, -1.0, 2.0][:targets]} if seed % 2 else {}
     x = samples(random, np.float64 if seed % 3 == 0 else np.float32)
     arguments = {"n_targets": targets, "aggregate_function": aggregate, "post_transform": random.choice(TRANSFORMS)}
-    hold_equal(both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, **arguments, **more, **nodes, **chosen))
+    require_equal(both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, **arguments, **more, **nodes, **chosen))
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_trees_whose_lists_the_structural_reader_skips(tmp_path):
     assert len(nodes["nodes_modes"]) > 2**16
     chosen = {f"target_{name}": values for name, values in votes.items()}
     x = samples(random)
-    hold_equal(both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, n_targets=2, **nodes, **chosen), tolerance=1e-3)
+    require_equal(both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, n_targets=2, **nodes, **chosen), tolerance=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -160,7 +160,7 @@ def test_support_vectors(tmp_path, seed):
     }  # fmt: skip
     if seed % 2:
         attributes |= {"prob_a": some(pairs), "prob_b": some(pairs)}
-    hold_equal(both(tmp_path, "SVMClassifier", {"x": samples(random)}, 2, **attributes), tolerance=1e-4)
+    require_equal(both(tmp_path, "SVMClassifier", {"x": samples(random)}, 2, **attributes), tolerance=1e-4)
 
 
 def test_maps(tmp_path):
@@ -169,9 +169,9 @@ def test_maps(tmp_path):
     kinds = {"x": helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, None))}
     entries = {"x": {3: 1.5, 1: -2.75}}
     for to in ("TO_FLOAT", "TO_INT64", "TO_STRING"):
-        hold_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to))
-        hold_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to, map_form="SPARSE", max_map=5))
-    hold_equal(both(tmp_path, "DictVectorizer", entries, 1, kinds=kinds, int64_vocabulary=[1, 2, 3]))
+        require_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to))
+        require_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to, map_form="SPARSE", max_map=5))
+    require_equal(both(tmp_path, "DictVectorizer", entries, 1, kinds=kinds, int64_vocabulary=[1, 2, 3]))
     result, expected = both(tmp_path, "ZipMap", {"x": np.eye(2, dtype=np.float32)}, 1, classlabels_strings=["a", "b"])
     assert result == expected == [[{"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0}]]
 
@@ -185,7 +185,7 @@ def test_n_grams(tmp_path, mode, skips):
         "max_gram_length": 3, "min_gram_length": 1, "max_skip_count": skips, "ngram_counts": [0, 2, 6],
         "ngram_indexes": [4, 0, 1, 3, 2], "pool_int64s": [1, 2, 1, 1, 2, 3, 1, 2, 1], "weights": [1.0, 2.0, 0.5, 3.0, 4.0],
     }  # fmt: skip
-    hold_equal(both(tmp_path, "TfIdfVectorizer", {"x": x}, 1, domain="", mode=mode, **attributes))
+    require_equal(both(tmp_path, "TfIdfVectorizer", {"x": x}, 1, domain="", mode=mode, **attributes))
 
 
 @pytest.mark.slow
@@ -195,4 +195,4 @@ def test_n_grams(tmp_path, mode, skips):
 )  # fmt: skip
 def test_patterns(tmp_path, pattern):
     x = np.array(["", "a", "ab", "a\nb", "axb", "a\n", "K", "\u212a", "\u00e9", "a.b", "xx", "zz!"], object)
-    hold_equal(both(tmp_path, "RegexFullMatch", {"x": x}, 1, domain="", pattern=pattern))
+    require_equal(both(tmp_path, "RegexFullMatch", {"x": x}, 1, domain="", pattern=pattern))

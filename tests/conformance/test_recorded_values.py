@@ -134,7 +134,7 @@ def test_the_recording_of_one_hot_covers_what_can_vary():
 def test_a_live_build_computes_the_same(level):
     with ValuesOracle(level) as oracle:
         for drawn in draw_cases("ONE_HOT", level, 6, 7, runs=2, max_elements=200):
-            for arrays, answer in zip(drawn.runs, oracle.values_many(drawn.descriptor, drawn.runs), strict=True):
+            for arrays, answer in zip(drawn.runs, oracle.compute_many(drawn.descriptor, drawn.runs), strict=True):
                 assert answer.reply.word == "accepted"
                 assert answer.arrays is not None
                 built = one_hot_as_built(drawn.descriptor, arrays, level)
@@ -148,7 +148,7 @@ def test_recording_again_gives_the_same_values():
     _, cases = read_recording(str(next(path for path in RECORDED if path.stem == "directml-6.4-ONE_HOT")))
     with ValuesOracle("6.4") as oracle:
         for descriptor, runs in cases[::40]:
-            repeated = oracle.values_many(descriptor, [arrays for arrays, _ in runs])
+            repeated = oracle.compute_many(descriptor, [arrays for arrays, _ in runs])
             for (_, recorded), answer in zip(runs, repeated, strict=True):
                 assert answer.arrays is not None
                 for name, expected in recorded.items():

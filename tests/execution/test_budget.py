@@ -139,11 +139,11 @@ def peak_and_claim(monkeypatch, descriptor, arrays, level):
     another process. So excess is measured again; a kernel's own excess recurs.
     """
     claims, peaks, least = [0], [0], 2**63
-    hold, find = memory.Budget.hold, kernels.find_kernel
+    check, find = memory.Budget.check, kernels.find_kernel
 
     def record_call(budget, needed, what):
         claims.append(budget.max_bytes - budget.left + needed)
-        hold(budget, needed, what)
+        check(budget, needed, what)
 
     def measuring(name):
         kernel = find(name)
@@ -159,7 +159,7 @@ def peak_and_claim(monkeypatch, descriptor, arrays, level):
         return run
 
     with monkeypatch.context() as patch:
-        patch.setattr(memory.Budget, "hold", record_call)
+        patch.setattr(memory.Budget, "check", record_call)
         execute_at(descriptor, arrays, level, max_bytes=2**33)  # once for what is imported on the way
         patch.setattr(engine, "find_kernel", measuring)
         for _ in range(3):

@@ -12,10 +12,10 @@ from specgate.execution.kernels.detection import (
     best_regions,
     boxes_on_grid,
     detect_boxes,
+    generate_image_proposals,
     pool_from_pyramid,
     propose_from_sizes,
     propose_of_image,
-    propose_of_images,
     refine_boxes,
 )
 
@@ -75,7 +75,7 @@ def test_short_boxes_are_left_out_before_or_behind_the_best():
     flat = np.zeros((12, 1, 1), np.float32)
     _, kept = propose_of_image(size, anchors, flat, scores[:, None, None], **arguments)
     assert kept.tolist() == [0.5, 0.25, 0]
-    _, kept, number = propose_of_images(
+    _, kept, number = generate_image_proposals(
         size[None], anchors[None, None], flat[None], scores[None, :, None, None], **arguments
     )
     assert kept.tolist() == [0.5]

@@ -34,7 +34,7 @@ def test_a_second_execution_gives_the_same_without_reading_the_descriptor_again(
 ) -> None:
     descriptor = _softmax()
     first = specgate.execute(descriptor, {"input": DATA})
-    monkeypatch.setattr("specgate.execution.engine.hold_executable", None)
+    monkeypatch.setattr("specgate.execution.engine.require_executable", None)
     monkeypatch.setattr("specgate.execution.engine.kernel_arguments", None)
     np.testing.assert_array_equal(specgate.execute(descriptor, {"input": DATA})["output"], first["output"])
 

@@ -80,7 +80,7 @@ class FakeOracle:
     def __exit__(self, *_):
         pass
 
-    def values_many(self, descriptor, cases):
+    def compute_many(self, descriptor, cases):
         output = descriptor.fields["OutputTensor"]
         if output.type == "INT8":
             return [Values(None, Reply("no kernel", "CompileOperator: 0x80004005"))] * len(cases)

@@ -99,7 +99,7 @@ def connect(net: IrNet, error: _Error) -> None:
             raise error(f"expected distinct layer ids, found {layer.id} twice", layer.line, layer)
         for ports in (layer.inputs, layer.outputs):
             if len(ports) > 1:
-                _hold_distinct(ports, layer, error)
+                _require_distinct(ports, layer, error)
     outputs, inputs = _Ports(), _Ports()
     fed_ports: set[int] = set()
     for edge in net.edges:
@@ -128,7 +128,7 @@ def _merge_shape(numbers: tuple[int, ...] | None, stated_shape: tuple[int, ...] 
     return tuple(other if size == -1 else size for size, other in zip(numbers, stated_shape, strict=True))
 
 
-def _hold_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> None:
+def _require_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> None:
     ids: set[str] = set()
     for port in ports:
         if port.id in ids:
@@ -399,8 +399,8 @@ class _Reader:
     def end(self, _tag: str) -> None:
         if self.skipping:
             self.skipping -= 1
-        elif (closer := _END_HANDLERS.get(self.states.pop())) is not None:
-            closer(self)
+        elif (end_handler := _END_HANDLERS.get(self.states.pop())) is not None:
+            end_handler(self)
 
     def number(self, tag: str, attributes: dict[str, str], key: str) -> str:
         text = attributes.get(key)

@@ -51,17 +51,17 @@ def execute_bodies(
     layer: IrLayer,
     inputs: Sequence[NDArray[Any]],
     compute: Callable[[IrNet, Arrays], Arrays],
-    hold_bytes: Callable[[int], object],
+    check_bytes: Callable[[int], object],
 ) -> list[NDArray[Any]]:
     """Return the outputs of a layer with bodies.
 
-    compute: maps a body and arrays by Parameter id to arrays by Result id. hold_bytes: called with the bytes that a
+    compute: maps a body and arrays by Parameter id to arrays by Result id. check_bytes: called with the bytes that a
     loop has accumulated; raises if these are too many. Raises InputError for invalid port maps, or NoKernel.
     """
     if layer.type == "If":
         return _branch(layer, inputs, compute)
     if layer.type in {"Loop", "TensorIterator"}:
-        return _Loop(layer, inputs, compute).outputs(hold_bytes)
+        return _Loop(layer, inputs, compute).outputs(check_bytes)
     raise NoKernel(f"{layer.type} has a body, which is not supported")
 
 
@@ -148,7 +148,7 @@ class _Loop:
             raise InputError("expected a sliced input, which determines the number of iterations")
         return min(counts), True
 
-    def outputs(self, hold_bytes: Callable[[int], object]) -> list[NDArray[Any]]:
+    def outputs(self, check_bytes: Callable[[int], object]) -> list[NDArray[Any]]:
         stated_arrays_by_name = {
             e.inner: _input_at(self.inputs, e) for e in self.takes if e.axis is None and not e.purpose
         }
@@ -167,7 +167,7 @@ class _Loop:
                 turns[-1] = {name: turns[-1][name] for name in joined & turns[-1].keys()}
             turns.append(self.compute(self.body, stated_arrays_by_name))
             collected_count += sum(count_bytes(turns[-1][name]) for name in joined & turns[-1].keys())
-            hold_bytes(collected_count)
+            check_bytes(collected_count)
             stated_arrays_by_name.update(
                 {str(e.get("to-layer")): _result(turns[-1], str(e.get("from-layer"))) for e in self.edges}
             )
@@ -309,8 +309,8 @@ class _Run:
         for port in layer.outputs:
             if not self.readers[layer.id, port.id]:
                 self.values.pop((layer.id, port.id), None)
-        self.budget.hold(self.live_size(), "the set of live values")
-        self.budget.hold_time()
+        self.budget.check(self.live_size(), "the set of live values")
+        self.budget.check_time()
 
     def _settle_value(self, layer: IrLayer, number: int, array: NDArray[Any]) -> NDArray[Any]:
         """Return the value for later layers.
@@ -345,8 +345,8 @@ class _Run:
         if layer.type == "Result":
             return []
         if layer.bodies:
-            hold_bytes = partial(self.budget.less(self.live_size()).hold, subject="the outputs of a loop")
-            return execute_bodies(layer, inputs, self._body, hold_bytes)
+            check_bytes = partial(self.budget.less(self.live_size()).check, subject="the outputs of a loop")
+            return execute_bodies(layer, inputs, self._body, check_bytes)
         if layer.type in {"ReadValue", "Assign"} and inputs:  # in a first run, a variable has its initial value
             return [inputs[0]]
         if layer.type == "ReadValue":

@@ -16,7 +16,7 @@ _PACKAGE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
         "celu", "celu_of_any", "clamp", "clip", "clip_gradient", "elu", "gelu", "hard_sigmoid",
-        "hard_sigmoid_by_tensors", "hard_swish", "hold_between", "leaky_relu", "linear", "mish",
+        "hard_sigmoid_by_tensors", "hard_swish", "require_between", "leaky_relu", "linear", "mish",
         "parametric_softplus", "prelu", "prelu_of_channels", "raise_to", "relu", "relu_by_product", "relu_gradient",
         "scaled_elu", "scaled_elu_by_tensors", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish",
         "swish_by_tensor", "thresholded_relu",
@@ -35,7 +35,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "detection": (
         "activate_predictions", "best_regions", "boxes_of_lists", "boxes_of_sizes", "boxes_on_grid",
         "channels_of_places", "detect_boxes", "pool_from_pyramid", "propose_from_sizes", "propose_of_image",
-        "propose_of_images", "refine_boxes",
+        "generate_image_proposals", "refine_boxes",
     ),
     "elementwise": (
         "absolute", "add", "add_activated", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin", "arcsinh",
@@ -136,7 +136,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "combine_elements", "combine_tuples", "scatter_elements", "scatter_tuples", "write_elements", "write_tuples",
     ),
     "sequence": (
-        "empty_sequence", "has_value", "held_value", "hold_value", "join_sequence", "sequence_at", "sequence_length",
+        "empty_sequence", "has_value", "held_value", "require_value", "join_sequence", "sequence_at", "sequence_length",
         "sequence_of", "sequence_with", "sequence_without", "split_to_sequence",
     ),
     "signed_halves": (
@@ -222,7 +222,7 @@ _KERNEL_NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (96.0, 64.0),
     "suppress_boxes": (64.0, 48.0), "suppress_turned_boxes": (128.0, 96.0),
-    **dict.fromkeys(("propose_from_sizes", "propose_of_image", "propose_of_images"), (96.0, 64.0)),
+    **dict.fromkeys(("propose_from_sizes", "propose_of_image", "generate_image_proposals"), (96.0, 64.0)),
     **dict.fromkeys(("suppress_by_class", "suppress_by_matrix"), (112.0, 48.0)),
     "fake_quantize": (16.0, 64.0), "gelu_of_sum": (48.0, 48.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),

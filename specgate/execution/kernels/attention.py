@@ -517,7 +517,7 @@ def attend(
         for array, count in ((query, heads), (key, shared_heads), (value, shared_heads))
     )
     keys, values = _join_cache(past_key, keys), _join_cache(past_value, values)
-    _hold_sizes(wide_query, keys, values)
+    _require_sizes(wide_query, keys, values)
     batch, head_count, queries, size = wide_query.shape
     total = keys.shape[2]
     bounds = _Bounds(bool(causal), left, right)
@@ -569,7 +569,7 @@ def attend_to_heads(
     if score_graph is None and share_graph is None:
         return attend(query, key, value, scale=scale, precision=precision)[0]
     require_float("attention", query, key, value)
-    _hold_sizes(query, key, value)
+    _require_sizes(query, key, value)
     batch, head_count, queries, size = query.shape
     shape, kind = (batch, head_count, queries, key.shape[2]), working(query)
     dtype = kind if precision is None else precision
@@ -620,7 +620,7 @@ def _join_cache(past: NDArray[Any] | None, new: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([past, new], axis=2)
 
 
-def _hold_sizes(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> None:
+def _require_sizes(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> None:
     sizes_agree = query.shape[0] == key.shape[0] and query.shape[3] == key.shape[3] and key.shape[:3] == value.shape[:3]
     if not sizes_agree or not key.shape[1] or query.shape[1] % key.shape[1]:
         raise InputError(

@@ -620,7 +620,7 @@ def attend_cached(
     times = Times(
         wide_query.shape[2], new[0].shape[2], int(total.reshape(())), buffer_size, max(window, 0), causal == 1, rolling
     )
-    _hold_times(times, causal, window)
+    _require_times(times, causal, window)
     require_shape("attention", "lengths", lengths.shape, (batch,))
     stores = _stores(
         past, (shared_heads, size), {"key": (key_way, key_scale), "value": (value_way, value_scale)}, bits, query
@@ -635,7 +635,7 @@ def attend_cached(
             )
         places = _places(positions, lengths, times)
         if rotated or cosines is not None or sines is not None:
-            _hold_angles(cosines, sines, size, times.total)
+            _require_angles(cosines, sines, size, times.total)
         if rotated and cosines is not None and sines is not None:
             wide_query, new[0] = (
                 rotate_pairs(array, cosines, sines, places, interleaved=int(interleaved), turned=2 * cosines.shape[1])
@@ -647,7 +647,7 @@ def attend_cached(
         return _attend_batch(wide_query, new, past, times, stores, lengths, score_bias, way)
 
 
-def _hold_times(times: Times, causal: int, window: int) -> None:
+def _require_times(times: Times, causal: int, window: int) -> None:
     """Raise InputError for inconsistent lengths, windows and caches."""
     if causal not in {0, 1} or window < -1 or window == 0 or (not causal and window != -1):
         raise InputError(
@@ -744,7 +744,7 @@ def _places(positions: NDArray[Any] | None, lengths: NDArray[Any], times: Times)
     return np.broadcast_to(positions.flat[0] + steps, positions.shape) if first and positions.size else positions
 
 
-def _hold_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size: int, total: int) -> None:
+def _require_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size: int, total: int) -> None:
     """Raise InputError unless the caches cover all positions."""
     if cosines is None or sines is None or cosines.shape != sines.shape or cosines.ndim != 2:
         raise InputError("attention: expected 2-D cosine and sine caches of the same shape")

@@ -330,14 +330,14 @@ def convolve(
     ceil(input / stride), the odd element at the end or at the beginning). window: kernel_shape, if given.
     least_dilation: 0 where all elements of the filters may meet one position.
     """
-    _hold_window(filters, window)
+    _require_window(filters, window)
     spatial, window = inputs.shape[2:], filters.shape[2:]
     slide = slide_over(
         "convolution", spatial, window, strides, dilations, pads, auto_pad, least_dilation=least_dilation
     )
     if not inputs.size or not filters.size or 0 in slide.counts:
         shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
-        _hold_groups(inputs, filters, groups, filters.shape[1] * groups)
+        _require_groups(inputs, filters, groups, filters.shape[1] * groups)
         result = _empty_sum(shape, bias, inputs.dtype)
         endless = ~np.isfinite(to_float64(filters)).all(axis=tuple(range(1, filters.ndim)))
         if endless.any():  # never for integers
@@ -380,7 +380,7 @@ def convolve_transposed(
     than the stride or the dilation unless any_output_padding. output_shape: the spatial sizes, from which the paddings
     follow; with SAME_UPPER and SAME_LOWER they are the input's times the strides.
     """
-    _hold_window(filters, window)
+    _require_window(filters, window)
     rank = inputs.ndim - 2
     if any(n >= _LIMIT for n in (*(strides or ()), *(dilations or ()))):
         raise InputError(f"convolution: expected strides and dilations below {_LIMIT}")
@@ -407,7 +407,7 @@ def convolve_transposed(
             slide.end[axis] = total_padding - slide.start[axis]
         slide.end[axis] -= output_pads[axis]
     if not inputs.size or not filters.size:
-        _hold_groups(inputs, filters, groups, filters.shape[0])
+        _require_groups(inputs, filters, groups, filters.shape[0])
         dims = zip(inputs.shape[2:], filters.shape[2:], *slide[:4], strict=True)
         places = [(size - 1) * step + (n - 1) * gap + 1 - start - end for size, n, step, gap, start, end in dims]
         if min(places) < 0:
@@ -429,7 +429,7 @@ def convolve_transposed(
     )
 
 
-def _hold_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, channels: int) -> None:
+def _require_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, channels: int) -> None:
     """Raise InputError for inconsistent groups even if the output is empty."""
     if groups < 1 or filters.shape[0] % groups or inputs.shape[1] != channels or filters.dtype != inputs.dtype:
         raise InputError(
@@ -438,7 +438,7 @@ def _hold_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, chann
         )
 
 
-def _hold_window(filters: NDArray[Any], window: Sequence[int] | None) -> None:
+def _require_window(filters: NDArray[Any], window: Sequence[int] | None) -> None:
     if window is not None:
         require_shape("convolution", "filters", filters.shape[2:], window)
 

@@ -476,7 +476,7 @@ class _Choice(NamedTuple):
     between: float | None = None
 
 
-def propose_of_images(
+def generate_image_proposals(
     sizes: NDArray[Any],
     anchors: NDArray[Any],
     offsets: NDArray[Any],
@@ -501,15 +501,17 @@ def propose_of_images(
     int32. scale_least: min_size is multiplied by the scales of the image.
     """
     if anchors.ndim != 4 or scores.ndim != 4 or sizes.ndim != 2 or sizes.shape[1] not in {3, 4}:
-        raise InputError("propose_of_images: expected image sizes, and 4-D anchors and scores")
-    require_shape("propose_of_images", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
-    require_shape("propose_of_images", "anchors", anchors.shape, (*anchors.shape[:3], 4))
-    require_shape("propose_of_images", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
+        raise InputError("generate_image_proposals: expected image sizes, and 4-D anchors and scores")
+    require_shape("generate_image_proposals", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
+    require_shape("generate_image_proposals", "anchors", anchors.shape, (*anchors.shape[:3], 4))
+    require_shape("generate_image_proposals", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
     to_type, side_offset = precision_of(anchors, scores), 0.0 if normalized else 1.0
     choice = _Choice(before, behind, overlap, (min_size, min_size), side_offset, eta, first=False)
     arrays = []
     for image in memory.within_time_limit(range(len(scores))):
-        moved_boxes, array = _in_order("propose_of_images", anchors.shape[:3], offsets[image], scores[image], to_type)
+        moved_boxes, array = _in_order(
+            "generate_image_proposals", anchors.shape[:3], offsets[image], scores[image], to_type
+        )
         boxes = _moved_anchors(
             anchors.astype(to_type).reshape(-1, 4),
             moved_boxes,
@@ -547,7 +549,7 @@ def propose_of_image(
 
     Unused rows are 0. size: height, width and scale. anchors: [height * width * anchors, 4] by corners. offsets:
     [anchors * 4, height, width], scores: [anchors, height, width]. A side counts one more than the difference of its
-    ends. Otherwise as `propose_of_images`, but short boxes are dropped before the top scores are chosen.
+    ends. Otherwise as `generate_image_proposals`, but short boxes are dropped before the top scores are chosen.
     zero_short: they get the score 0 instead, and sides count as they are in suppression.
     """
     require_shape("propose_of_image", "the size of the image", size.shape, (3,))

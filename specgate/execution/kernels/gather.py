@@ -225,7 +225,7 @@ def elements_from_start(inputs: NDArray[Any], indices: NDArray[Any], *, axis: in
     if indices.ndim == inputs.ndim:
         expected[axis] = indices.shape[axis]
     require_shape("gather_elements", "indices", indices.shape, expected)
-    _hold_from_start("gather_elements", indices)
+    _require_from_start("gather_elements", indices)
     return elements_at(inputs, indices, axis=axis)
 
 
@@ -243,7 +243,7 @@ def tuples_in_batches(
     non-negative unless from_end; otherwise all of them stay, and negative coordinates count from the end.
     """
     if merged and not from_end:
-        _hold_from_start("gather_nd", indices)
+        _require_from_start("gather_nd", indices)
     result = tuples_at(inputs, indices, batch_dimensions=batch_dimensions)
     if not merged or not batch_dimensions:
         return result
@@ -263,14 +263,14 @@ def entries_replaced(
     require_shape("scatter", "updates", updates.shape, shape)
     if updates.dtype != inputs.dtype:
         raise InputError(f"scatter: expected updates of type {inputs.dtype}, found {updates.dtype}")
-    _hold_from_start("scatter", indices)
+    _require_from_start("scatter", indices)
     slices: tuple[Any, ...] = (*(slice(None),) * place, places_in("scatter", indices, inputs.shape[place]))
     result = inputs.copy()
     result[slices] = updates
     return result
 
 
-def _hold_from_start(name: str, indices: NDArray[Any]) -> None:
+def _require_from_start(name: str, indices: NDArray[Any]) -> None:
     if indices.dtype.kind == "i" and np.any(indices < 0):
         raise InputError(f"{name}: expected no negative indices, found {int(indices.min())}")
 

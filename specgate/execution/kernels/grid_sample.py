@@ -422,7 +422,7 @@ def slide_deformed(
     Integers wrap around.
     """
     slide = _slide(data, filters, strides, dilations, begins, ends, auto_pad)
-    _hold_shapes(data, offsets, filters, mask, slide, (group, offset_group))
+    _require_shapes(data, offsets, filters, mask, slide, (group, offset_group))
     batches, outputs = data.shape[0], filters.shape[0]
     shape = (batches, outputs, *slide.counts)
     dtype = np.dtype(np.float64) if is_float(data.dtype) else data.dtype
@@ -493,7 +493,7 @@ def _slide(
     )  # fmt: skip
 
 
-def _hold_shapes(
+def _require_shapes(
     data: NDArray[Any],
     offsets: NDArray[Any],
     filters: NDArray[Any],

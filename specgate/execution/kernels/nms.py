@@ -346,7 +346,7 @@ def suppress_boxes(
     over batches and classes, "class_limit" for at most the number of boxes, both with -1 after the selected ones. Where
     more are selected than fit, the choice is undocumented and everything is masked.
     """
-    _hold("suppress_boxes", boxes, scores, 4)
+    _require("suppress_boxes", boxes, scores, 4)
     to_type = precision_of(boxes, scores)
     corner_boxes = to_corners(boxes.astype(to_type), centred=centred)
     count = max(0, int(_scalar_or_zero("suppress_boxes", limit)))
@@ -385,7 +385,7 @@ def suppress_turned_boxes(
     boxes: center x, center y, width, height, angle. clockwise: the direction of positive angles. The other arguments
     are those of `suppress_boxes`.
     """
-    _hold("suppress_turned_boxes", boxes, scores, 5)
+    _require("suppress_turned_boxes", boxes, scores, 5)
     corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
     count = max(0, int(_scalar_or_zero("suppress_turned_boxes", limit)))
     threshold, score = (float(_scalar_or_zero("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
@@ -400,7 +400,7 @@ def suppress_turned_boxes(
     return _write_outputs(result, len(result.scores), kind, scores_type or scores.dtype)
 
 
-def _hold(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) -> None:
+def _require(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) -> None:
     if boxes.ndim != 3 or scores.ndim != 3:
         raise InputError(f"{name}: expected 3-D boxes and scores")
     batches, count = boxes.shape[:2]

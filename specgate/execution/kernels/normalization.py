@@ -52,7 +52,7 @@ def divide_by_near(
     an even size the window has one more element after the center than before. by_logarithm: powers are 2 ** (beta *
     log2(base)).
     """
-    axis_numbers = _hold_window(inputs, axes, size)
+    axis_numbers = _require_window(inputs, axes, size)
     with memory.ignore_warnings():
         wide_inputs = to_float64(inputs)
         base = _base(wide_inputs, axis_numbers, size, alpha, bias)
@@ -83,7 +83,7 @@ def divide_by_near_gradient(
     another infinite gradient is in the window. stepwise: squares, their sums and the means are rounded to the type of
     `inputs`, toward_zero or to nearest.
     """
-    axis_numbers = _hold_window(inputs, axes, size)
+    axis_numbers = _require_window(inputs, axes, size)
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)
     if gradient.dtype != inputs.dtype:
         raise InputError(f"normalization: expected a gradient of type {inputs.dtype}, found {gradient.dtype}")
@@ -132,7 +132,7 @@ def _signed_power(base: NDArray[Any], exponent: np.float64, by_logarithm: bool) 
     return np.asarray(sign * _power(abs(base), exponent, by_logarithm))
 
 
-def _hold_window(inputs: NDArray[Any], axes: Sequence[int], size: int) -> tuple[int, ...]:
+def _require_window(inputs: NDArray[Any], axes: Sequence[int], size: int) -> tuple[int, ...]:
     if size < 1:
         raise InputError(f"normalization: expected a size of at least 1, found {size}")
     return check_axes(axes, inputs.ndim, "normalization")
@@ -692,7 +692,7 @@ def normalize_by(
     four have its rank, and its sizes or 1. activation: function of float32. folded: as inputs * factor + (bias - mean *
     factor), with factor = scale / sqrt(variance + epsilon), which may give nan instead of infinity.
     """
-    _hold(inputs, mean=mean, variance=variance, scale=scale, bias=bias)
+    _require(inputs, mean=mean, variance=variance, scale=scale, bias=bias)
     with memory.ignore_warnings():
         deviation = np.sqrt(to_float64(variance) + np.float32(epsilon))
         if folded:
@@ -720,7 +720,7 @@ def normalize_by_own(
     They are computed over the dimensions in which scale and bias, of one shape, have size 1. added: of the shape of
     `inputs`, added before the activation.
     """
-    _hold(inputs, scale=scale, bias=bias)
+    _require(inputs, scale=scale, bias=bias)
     require_shape("normalization", "a bias", bias.shape, scale.shape)
     if added is not None:
         require_shape("normalization", "a summand", added.shape, inputs.shape)
@@ -757,7 +757,7 @@ def batch_gradients(
     or 1; the last two gradients have the same shape, summed along sizes of 1. own: mean and variance are those of
     `inputs` and depend on them, otherwise constants.
     """
-    _hold(inputs, mean=mean, variance=variance, scale=scale)
+    _require(inputs, mean=mean, variance=variance, scale=scale)
     for noun, array, shape in (
         ("a gradient", gradient, inputs.shape),
         ("a mean", mean, scale.shape),
@@ -794,7 +794,7 @@ def _broadcast_axes(array: NDArray[Any]) -> tuple[int, ...]:
     return tuple(axis for axis, size in enumerate(array.shape) if size == 1)
 
 
-def _hold(inputs: NDArray[Any], **arrays: NDArray[Any]) -> None:
+def _require(inputs: NDArray[Any], **arrays: NDArray[Any]) -> None:
     """Raise InputError for arrays of other types or shapes than `inputs`.
 
     Sizes may be 1.

@@ -295,7 +295,7 @@ def gather_from_blocks(
     numbers = unpack_numbers(data, packed) if packed < 8 else data
     count, size = numbers.shape[quantize_axis], block or max(1, numbers.shape[quantize_axis])
     shape = (*numbers.shape[:quantize_axis], -(-count // size), *numbers.shape[quantize_axis + 1 :])
-    _hold_fitting("scales", scales, shape, quantize_axis, stretched=integer_range(data.dtype) is None)
+    _require_fitting("scales", scales, shape, quantize_axis, stretched=integer_range(data.dtype) is None)
     places, is_outside = places_and_outside(indices.reshape(-1), numbers.shape[gather_axis])
     result = memory.empty(_replace_dimension(numbers.shape, gather_axis, (places.size,)), scales.dtype)
     result[...] = 0
@@ -319,7 +319,7 @@ def _to_single(array: NDArray[Any]) -> NDArray[Any]:
     return widen_array(array).astype(np.float32)
 
 
-def _hold_fitting(noun: str, array: NDArray[Any], shape: Sequence[int], axis: int, *, stretched: bool) -> None:
+def _require_fitting(noun: str, array: NDArray[Any], shape: Sequence[int], axis: int, *, stretched: bool) -> None:
     """Raise InputError for scales or zero points that do not match the blocks.
 
     stretched: along other axes they may have size 1.
@@ -335,13 +335,13 @@ def _points(zeros: NDArray[Any], data: NDArray[Any], shape: Sequence[int], packe
     if zeros.dtype != data.dtype or integer_range(data.dtype) is None:
         raise InputError(f"gather: zero points of {zeros.dtype} do not match data of type {data.dtype}")
     if packed == 8:
-        _hold_fitting("zero points", zeros, shape, axis, stretched=False)
+        _require_fitting("zero points", zeros, shape, axis, stretched=False)
         return zeros
     if axis != len(shape) - 1:
         raise NoKernel(
             "gather: it is unspecified how zero points are packed unless blocks are along the last dimension"
         )
-    _hold_fitting("zero points", zeros, (*shape[:-1], -(-shape[-1] * packed // 8)), axis, stretched=False)
+    _require_fitting("zero points", zeros, (*shape[:-1], -(-shape[-1] * packed // 8)), axis, stretched=False)
     return unpack_numbers(zeros, packed)[..., : shape[-1]]
 
 

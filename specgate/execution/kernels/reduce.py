@@ -228,7 +228,7 @@ def reduce_dimensions(
     """
     if function not in _AXES_FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
-    _hold_keep("reduce", keep)
+    _require_keep("reduce", keep)
     numbers: list[int] = [] if axes is None else np.asarray(axes, np.int64).reshape(-1).tolist()
     if numbers:
         axis_numbers = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in numbers}))
@@ -251,7 +251,7 @@ def reduce_dimensions(
     return result.reshape(shape)
 
 
-def _hold_keep(name: str, keep: int) -> None:
+def _require_keep(name: str, keep: int) -> None:
     """Raise InputError unless `keep` is 0 or 1."""
     if keep not in {0, 1}:
         raise InputError(f"{name}: expected keepdims 0 or 1, found {keep}")
@@ -368,7 +368,7 @@ def arg_reduce_dimension(
     counts as both largest and smallest. Empty reductions are masked.
     """
     check_axis(axis, inputs.ndim, "arg_reduce")
-    _hold_keep("arg_reduce", keep)
+    _require_keep("arg_reduce", keep)
     size = inputs.shape[axis]
     if not size:
         sizes = [1 if place == axis else n for place, n in enumerate(inputs.shape) if keep or place != axis]

@@ -58,7 +58,7 @@ def align_regions(
         memory.check_budget((height, y_flags, width, x_flags), np.dtype(np.int8))
         return y.reshape(-1), x.reshape(-1), (y_flags, x_flags)
 
-    _hold_regions("align_regions", inputs, regions, batches, 4)
+    _require_regions("align_regions", inputs, regions, batches, 4)
     array = _pool_samples(
         inputs,
         regions.astype(to_type),
@@ -102,7 +102,7 @@ def align_turned_regions(
         rows, columns = y * rest - x * turn + centre[1], y * turn + x * rest + centre[0]
         return _broadcast_points(rows, grid), _broadcast_points(columns, grid), (y_flags, x_flags)
 
-    _hold_regions("align_turned_regions", inputs, regions, batches, 5)
+    _require_regions("align_turned_regions", inputs, regions, batches, 5)
     return _pool_samples(inputs, regions.astype(to_type), batches, (height, width), points, largest=False)
 
 
@@ -218,7 +218,9 @@ def _broadcast_points(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[An
     return np.broadcast_to(places, grid).reshape(-1)
 
 
-def _hold_regions(name: str, inputs: NDArray[Any], regions: NDArray[Any], batches: NDArray[Any], numbers: int) -> None:
+def _require_regions(
+    name: str, inputs: NDArray[Any], regions: NDArray[Any], batches: NDArray[Any], numbers: int
+) -> None:
     if inputs.ndim != 4 or regions.ndim != 2:
         raise InputError(f"{name}: expected 4-D feature maps and a list of regions")
     require_shape(name, "regions", regions.shape[1:], (numbers,))

@@ -103,7 +103,7 @@ def _equal_except(shape: tuple[int, ...], other: tuple[int, ...], axis: int) -> 
     )
 
 
-def _hold_parts(count: int) -> None:
+def _require_parts(count: int) -> None:
     """Raise InputError where so many arrays exceed the memory budget.
 
     The number counts, even for arrays without elements.
@@ -124,7 +124,7 @@ def split_to_sequence(
     axis %= data.ndim
     length = data.shape[axis]
     if split is None:
-        _hold_parts(length)
+        _require_parts(length)
         places = ([place] if keepdims else place for place in memory.within_time_limit(range(length)))
         return [np.take(data, place, axis=axis) for place in places]
     if split.ndim == 0:
@@ -137,14 +137,14 @@ def split_to_sequence(
     if min(sizes, default=0) < 0 or sum(sizes) != length:
         raise InputError(f"expected split sizes that add up to {length}, found {sizes[:8]}")
     ends = np.cumsum(sizes)
-    _hold_parts(len(sizes))
+    _require_parts(len(sizes))
     return [
         np.take(data, range(end - size, end), axis=axis)
         for size, end in memory.within_time_limit(zip(sizes, map(int, ends), strict=True))
     ]
 
 
-def hold_value(value: Any = None) -> ArrayList:
+def require_value(value: Any = None) -> ArrayList:
     """Return an optional that holds `value`, or is empty."""
     return ArrayList(value)
 

@@ -308,7 +308,7 @@ def sequence_loss(
     unique: keep each label once. merge: equal consecutive classes spell one label. Masked where a label is the blank,
     or the blank is not a class.
     """
-    _hold_labels(scores, lengths, labels, counts)
+    _require_labels(scores, lengths, labels, counts)
     blank_class = _single_class(blank, scores.shape[2])
     blank_exists = 0 <= blank_class < scores.shape[2]
     result = memory.empty(scores.shape[:1], scores.dtype)
@@ -327,7 +327,7 @@ def sequence_loss(
     return np.ma.MaskedArray(result, is_undefined) if is_undefined.any() else result
 
 
-def _hold_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[Any], counts: NDArray[Any]) -> None:
+def _require_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[Any], counts: NDArray[Any]) -> None:
     if scores.ndim != 3:
         raise InputError("sequence_loss: expected 3-D scores")
     batches, steps, classes = scores.shape

@@ -74,19 +74,19 @@ def encode_text(text: str) -> bytes:
 _TEXT = 64
 
 
-def _hold(name: str, *arrays: NDArray[Any]) -> None:
+def _require(name: str, *arrays: NDArray[Any]) -> None:
     for array in arrays:
         if array.dtype != np.object_ or not all(isinstance(text, str) for text in array.flat):
             raise InputError(f"{name}: expected strings")
 
 
-def _hold_characters(texts: Iterable[Any]) -> None:
+def _require_characters(texts: Iterable[Any]) -> None:
     memory.check_budget((sum(_TEXT + 4 * len(text) for text in texts),), np.dtype(np.uint8))
 
 
 def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Return the strings of `a` followed by those of `b`, broadcast."""
-    _hold("join_texts", a, b)
+    _require("join_texts", a, b)
     try:
         firsts, seconds = np.broadcast_arrays(a, b)
     except ValueError:
@@ -122,7 +122,7 @@ def normalize_texts(
     of the locale.
     """
     name = "normalize_texts"
-    _hold(name, texts)
+    _require(name, texts)
     if texts.ndim not in {1, 2} or (texts.ndim == 2 and len(texts) != 1):
         raise InputError(f"{name}: expected shape [C] or [1, C], found {list(texts.shape)}")
     if action not in {"LOWER", "UPPER", "NONE"}:
@@ -134,7 +134,7 @@ def normalize_texts(
         for text in memory.within_time_limit(texts.flat)
         if not stopwords_set or _change_case(text, case_change) not in stopwords_set
     ]
-    _hold_characters(kept_texts)
+    _require_characters(kept_texts)
     result = memory.empty((*texts.shape[:-1], max(1, len(kept_texts))), np.dtype(object))
     result[..., :] = [_change_case(text, action) for text in memory.within_time_limit(kept_texts)] or [""]
     return result
@@ -149,8 +149,8 @@ def split_texts(
     without a delimiter, split at runs of white space, stripped at both ends. maxsplit: maximum number of splits from
     the left; unlimited if negative.
     """
-    _hold("split_texts", texts)
-    _hold_characters(text * 1 for text in texts.flat)
+    _require("split_texts", texts)
+    _require_characters(text * 1 for text in texts.flat)
     limit = maxsplit if 0 <= maxsplit < 2**31 else -1
     parts = [
         text.split(delimiter, limit) if delimiter else text.strip().split(None, limit)

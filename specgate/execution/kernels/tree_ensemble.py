@@ -237,17 +237,17 @@ def ensemble_of(
     nodes, leaves = len(features), len(leaf_targets)
     if targets is None:
         raise InputError("trees: the number of targets must be known")
-    _hold_lists(nodes, modes, splits, true_nodes, true_leaves, false_nodes, false_leaves, missing or [0] * nodes)
-    _hold_places("a target", leaf_targets, targets)
-    _hold_places("a root", roots, nodes)
+    _require_lists(nodes, modes, splits, true_nodes, true_leaves, false_nodes, false_leaves, missing or [0] * nodes)
+    _require_places("a target", leaf_targets, targets)
+    _require_places("a root", roots, nodes)
     if leaf_weights.size != leaves or targets < 1:
         raise InputError(f"trees: expected {leaves} leaf weights and at least one target")
     for noun, flags in ((true_nodes, true_leaves), (false_nodes, false_leaves)):
-        _hold_places("a flag", flags, 2)
-        _hold_places("a leaf", [n for n, flag in zip(noun, flags, strict=True) if flag], leaves)
-        _hold_places("a node", [n for n, flag in zip(noun, flags, strict=True) if not flag], nodes)
+        _require_places("a flag", flags, 2)
+        _require_places("a leaf", [n for n, flag in zip(noun, flags, strict=True) if flag], leaves)
+        _require_places("a node", [n for n, flag in zip(noun, flags, strict=True) if not flag], nodes)
     kinds = modes.reshape(-1).astype(np.int64)
-    _hold_places("a mode", kinds, LEAF)
+    _require_places("a mode", kinds, LEAF)
     children = [
         np.asarray(n, np.int64) + nodes * np.asarray(f, np.int64)
         for n, f in ((true_nodes, true_leaves), (false_nodes, false_leaves))
@@ -269,12 +269,12 @@ def ensemble_of(
     return results_of(scores.values, scores.reached, post_transform, inputs.dtype)
 
 
-def _hold_lists(nodes: int, *lists: Any) -> None:
+def _require_lists(nodes: int, *lists: Any) -> None:
     if any((node_list.size if isinstance(node_list, np.ndarray) else len(node_list)) != nodes for node_list in lists):
         raise InputError(f"trees: expected lists of {nodes} entries, one per node")
 
 
-def _hold_places(noun: str, places: Any, size: int) -> None:
+def _require_places(noun: str, places: Any, size: int) -> None:
     numbers = np.asarray(places, np.int64)
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < size):
         raise InputError(f"trees: expected {noun} from 0 to {size - 1}")

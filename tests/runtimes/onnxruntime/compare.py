@@ -33,7 +33,7 @@ class Differences:
     left_out: Counter[str] = field(default_factory=Counter)
     found: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
 
-    def hold(self, what: str, operator: str, truth: object, ours: object, where: str) -> None:
+    def record(self, what: str, operator: str, truth: object, ours: object, where: str) -> None:
         """Count one comparison."""
         self.asked[what] += 1
         if truth == ours:
@@ -79,23 +79,23 @@ def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> 
         try:
             ours = place(onnx.ModelProto.FromString(base64.b64decode(record["model"])))
         except Exception as error:
-            differences.hold("answer", record["operator"], "any", repr(error), where)
+            differences.record("answer", record["operator"], "any", repr(error), where)
             continue
-        differences.hold("session", record["operator"], record["session"], ours.unoptimised, where)
+        differences.record("session", record["operator"], record["session"], ours.unoptimised, where)
         if not record["nodes"]:
             differences.left_out["the runtime did not place any node"] += 1
             continue
         nodes = list(ours)
         truth = Counter((node["op_type"], node["provider"]) for node in record["nodes"] if not _add_rows(node))
-        differences.hold(
+        differences.record(
             "nodes", record["operator"], truth, Counter((_plain(n.operator), n.provider) for n in nodes), where
         )
         if record["session"] == "created":
-            _hold_operators(differences, record, nodes, where)
+            _require_operators(differences, record, nodes, where)
     return differences
 
 
-def _hold_operators(differences: Differences, record: Mapping[str, Any], nodes: list[Any], where: str) -> None:
+def _require_operators(differences: Differences, record: Mapping[str, Any], nodes: list[Any], where: str) -> None:
     """Compare created operators with the session's, and deferred ones with its run."""
     from specgate.descriptors.read import write_dict
 
@@ -109,7 +109,7 @@ def _hold_operators(differences: Differences, record: Mapping[str, Any], nodes: 
         ours = [normal_form(write_dict(item)) for node in items for item in node.lowered]
         truth = [normal_form(each["descriptor"]) for each in record["operators"] if each["deferred"] is deferred]
         if truth or ours or not deferred:
-            differences.hold(f"{creation} operators", record["operator"], truth, ours, where)
+            differences.record(f"{creation} operators", record["operator"], truth, ours, where)
 
 
 def _add_rows(node: Mapping[str, str]) -> bool:

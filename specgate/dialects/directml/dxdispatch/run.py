@@ -28,7 +28,7 @@ from specgate.dialects.directml.dxdispatch.buffers import (
 from specgate.dialects.directml.dxdispatch.read import bind_points
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
-from specgate.execution.engine import execute_at, hold_executable
+from specgate.execution.engine import execute_at, require_executable
 from specgate.execution.observed import Outputs, count_notes
 from specgate.files import writing
 from specgate.spec.tables import dialect
@@ -107,11 +107,11 @@ def _check_commands(model: DxModel, level: str, write_files: bool) -> None:
         if dispatchable.descriptor is None:
             raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {dispatchable.no_table}")
         with _locate_errors(model, place):
-            hold_executable(dispatchable.descriptor, level)
-            _hold_bound(dispatchable.descriptor, {**dispatchable.bindings, **command.bindings})
+            require_executable(dispatchable.descriptor, level)
+            _require_bound(dispatchable.descriptor, {**dispatchable.bindings, **command.bindings})
 
 
-def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
+def _require_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
     """Reject a dispatch with missing or unknown bindings.
 
     Tensors owned by DirectML are checked later.
@@ -121,7 +121,7 @@ def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]])
     _refuse_unknown(bindings, points, descriptor)
     for name, tensors in points.items():
         if name in bindings or not all((tensor.flags or 0) & owned_flag for tensor in tensors):
-            _hold_count(name, tensors, _get_bindings(bindings, name))
+            _require_count(name, tensors, _get_bindings(bindings, name))
 
 
 def _get_bindings(bindings: Mapping[str, list[DxBinding]], name: str) -> list[DxBinding]:
@@ -130,7 +130,7 @@ def _get_bindings(bindings: Mapping[str, list[DxBinding]], name: str) -> list[Dx
     return bindings[name]
 
 
-def _hold_count(name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> None:
+def _require_count(name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> None:
     if len(bound) != len(tensors):
         raise InputError(f"accepts {len(tensors)} resources, but {len(bound)} are bound", place=name)
 
@@ -226,7 +226,7 @@ class _Run:
         Raises InputError if they are too few for the tensor. An elementCount does not shorten them; DxDispatch also
         binds DirectML operators to the rest of the buffer.
         """
-        _hold_count(name, tensors, bound)
+        _require_count(name, tensors, bound)
         arrays = []
         for tensor, binding in zip(tensors, bound, strict=True):
             buffer = self.buffers[binding.name]

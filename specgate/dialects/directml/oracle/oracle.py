@@ -146,7 +146,7 @@ class DirectMLOracle(ProcessOwner[Worker]):
         return self._values_oracle().values(descriptor, arrays)
 
     def _values_oracle(self) -> ValuesOracle:
-        self._hold_open()
+        self._require_open()
         if self._values is None:
             self._values = ValuesOracle(self.level)
         return self._values
@@ -292,8 +292,8 @@ class BuildValues:
         self._oracle = ValuesOracle(level)
         self.value_versions = {"values": "; ".join(f"{k} {v}" for k, v in self._oracle.versions.items())}
 
-    def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Values]]:
-        return [{"values": answer} for answer in self._oracle.values_many(descriptor, sets)]
+    def compute_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Values]]:
+        return [{"values": answer} for answer in self._oracle.compute_many(descriptor, sets)]
 
     def close(self) -> None:
         self._oracle.close()

@@ -146,7 +146,7 @@ class ValuesOracle(ProcessOwner[ValuesProcess]):
     ) -> list[dict[str, Any]]:
         """Return the outputs per set of inputs; the operator is compiled once."""
         tables = []
-        for answer in self.values_many(descriptor, cases):
+        for answer in self.compute_many(descriptor, cases):
             if answer.arrays is None:
                 raise InputError(f"DirectML {self.level} computed nothing: {answer.reply.word}, {answer.reply.detail}")
             tables.append(dict(answer.arrays))
@@ -158,9 +158,9 @@ class ValuesOracle(ProcessOwner[ValuesProcess]):
         Reasons are `rejected` by CreateOperator, `no kernel` if it does not compile or the device is lost (the detail
         has the HRESULT), `crashed` and `timeout`. Raises InputError for arrays that do not fit the descriptor.
         """
-        return self.values_many(descriptor, [arrays])[0]
+        return self.compute_many(descriptor, [arrays])[0]
 
-    def values_many(
+    def compute_many(
         self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
     ) -> list[Values]:
         """Return an answer per set of inputs; the operator is compiled once.

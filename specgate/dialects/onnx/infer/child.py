@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HEADER = struct.Struct("<???ddQ")
 INVENTED = "unk__"  # prefix of size names that inference invents
 # Pattern of an invented dimension name per number of digits, and its replacement.
-MADE_UP = [
+_PLACEHOLDERS = [
     (re.compile(b"\x12" + bytes([5 + digits]) + INVENTED.encode() + rb"\d" * digits), INVENTED.encode() + b"0" * digits)
     for digits in range(1, 8)
 ]
@@ -192,7 +192,7 @@ def remove_size_names(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
     """
     blocks = list(kinds)
     joined = b"".join(blocks)
-    for pattern, name in MADE_UP:  # in one pass, because there are as many types as values
+    for pattern, name in _PLACEHOLDERS:  # in one pass, because there are as many types as values
         joined = pattern.sub(b"\x12" + bytes([len(name)]) + name, joined)
     blocks_by_data: dict[bytes, bytes] = {}
     without_names: dict[bytes, bytes] = {}

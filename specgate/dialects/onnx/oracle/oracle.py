@@ -295,10 +295,10 @@ class ONNXOracle(Closing):
     def values(
         self, descriptor: Descriptor, arrays: Mapping[str, np.ndarray[Any, Any] | Sequence[np.ndarray[Any, Any]]]
     ) -> dict[str, Values]:
-        """Return each implementation's values; see `values_many`."""
-        return self.values_many(descriptor, [arrays])[0]
+        """Return each implementation's values; see `compute_many`."""
+        return self.compute_many(descriptor, [arrays])[0]
 
-    def values_many(
+    def compute_many(
         self,
         descriptor: Descriptor,
         arrays: Sequence[Mapping[str, np.ndarray[Any, Any] | Sequence[np.ndarray[Any, Any]]]],

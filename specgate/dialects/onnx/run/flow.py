@@ -182,8 +182,8 @@ class Scope:
             if self.last_use.get(name, -1) <= index and name not in self.kept and name in self.values:
                 del self.values[name]
                 self.run.live_bytes -= self._bytes.pop(name)
-        self.run.budget.hold(self.run.live_bytes, "the set of live values")
-        self.run.budget.hold_time()
+        self.run.budget.check(self.run.live_bytes, "the set of live values")
+        self.run.budget.check_time()
 
     def close(self) -> None:
         """Drop all values."""
@@ -242,13 +242,13 @@ class _ScanOutputs:
             number = memory.count_bytes(value)
             self.reserved += number
             self.run.live_bytes += number
-        self.run.budget.hold(self.run.live_bytes, "the set of live values")
+        self.run.budget.check(self.run.live_bytes, "the set of live values")
 
     def stack_iterations(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
         """Stack the iterations of each value along an axis, by default 0."""
         arrays = []
         for index, (scan_part, info) in enumerate(zip(self.parts, self.infos, strict=True)):
-            self.run.budget.hold(
+            self.run.budget.check(
                 self.run.live_bytes + sum(map(memory.count_bytes, scan_part)), "the set of live values"
             )
             stacked = np.stack(scan_part) if scan_part else self._without_turns(info)
@@ -289,7 +289,7 @@ def _run_loop(flow: Flow) -> list[Any]:
 
 def _iterations(run: Run, trip_limit: int | None) -> Iterator[int]:
     for turn in count() if trip_limit is None else range(trip_limit):
-        run.budget.hold_time()
+        run.budget.check_time()
         yield turn
 
 

@@ -59,7 +59,7 @@ def run_model(
     """
     budget = memory.budget_of() if budget is None else budget
     model = read_model(path) if model is None else model
-    _hold_target(model, target, path)
+    _require_target(model, target, path)
     graph, imports = model.graph, model.opset_imports
     if imports and target is not None and target.runtime is not None:  # it adds the domains that are not imported
         imports = {**target.runtime.opsets, **imports}
@@ -81,7 +81,7 @@ def run_model(
         return Outputs(outputs, notes=(*sizes, *values.notes, *count_notes(run.notes)))
 
 
-def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
+def _require_target(model: OnnxModel, target: Target | None, path: str) -> None:
     """Reject a model that the target does not support."""
     if target is None:
         return
@@ -135,10 +135,10 @@ class _Values:
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             raise InputError("has undefined (masked) elements")
         array = as_array(value, numpy_type(self.tables, declared_type.elem_type), None, "")
-        self._hold_shape(array, declared_type, name)
+        self._require_shape(array, declared_type, name)
         return array
 
-    def _hold_shape(self, array: NDArray[Any], declared_type: OnnxType, name: str) -> None:
+    def _require_shape(self, array: NDArray[Any], declared_type: OnnxType, name: str) -> None:
         """Check an array against declared sizes; a symbol's first use sets it."""
         if declared_type.shape is None:
             return
@@ -165,7 +165,7 @@ class _Values:
                 if declared_type.elem_type not in {None, "UNDEFINED", word}:
                     raise InputError(f"is computed as {word}, but {declared_type.elem_type} is declared")
                 try:
-                    self._hold_shape(value, declared_type, info.name)
+                    self._require_shape(value, declared_type, info.name)
                 except InputError as error:  # runtimes warn and return the value
                     self.notes.append(f"output {plain_name(info.name)!s:.80} {error.message}")
             return to_user_value(value)

@@ -185,12 +185,12 @@ def check_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int],
                 continue
             if is_constant(node):
                 continue
-            _hold_kernel(run, node, imports)
+            _require_kernel(run, node, imports)
             for _, graph in subgraphs(node):
                 check_early(run, graph.nodes, imports, visited)
 
 
-def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
+def _require_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     spec, version = table_of(run.tables, node, str(imports.get(node.domain)))
     if (node.domain, node.op_type) in FLOW:
         return

@@ -93,9 +93,9 @@ class OpenVINOOracle(Closing):
 
         Arrays are by input name; constants may be omitted.
         """
-        return self.values_many(descriptor, [arrays])[0]
+        return self.compute_many(descriptor, [arrays])[0]
 
-    def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Values]]:
+    def compute_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Values]]:
         """Return the values of `evaluate` and `cpu` for each set of arrays.
 
         The plugin compiles once. "rejected" means that the operation rejects the descriptor or the arrays. "no kernel"

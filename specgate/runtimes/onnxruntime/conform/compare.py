@@ -119,7 +119,7 @@ class PlacementComparison:
     mismatches: list[Mismatch] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def hold(self, aspect: Aspect, operator: str, our_answer: str, runtime_answer: str, *, is_same: bool) -> None:
+    def record(self, aspect: Aspect, operator: str, our_answer: str, runtime_answer: str, *, is_same: bool) -> None:
         """Count one comparison."""
         self.comparisons[aspect] += 1
         if is_same:
@@ -140,7 +140,7 @@ def compare(answer: Answer, placement: Placement, first: str) -> PlacementCompar
     fails = answer.word == "fails"
     runtime_answer = f"fails: {_generic_message(answer.error)}" if fails else "created"
     our_answer = _session(placement)
-    result.hold(
+    result.record(
         "session",
         _blamed_operator(placement, answer_fails=fails),
         our_answer,
@@ -152,7 +152,7 @@ def compare(answer: Answer, placement: Placement, first: str) -> PlacementCompar
     if not fails or answer.code == _NOT_IMPLEMENTED:
         operator = kernelless_node.operator if kernelless_node else _blamed_operator(placement, answer_fails=fails)
         text = "a node has none" if kernelless_node else "all have one"
-        result.hold("kernel", operator, text, runtime_answer, is_same=(kernelless_node is not None) == fails)
+        result.record("kernel", operator, text, runtime_answer, is_same=(kernelless_node is not None) == fails)
     if not answer.nodes:
         result.left_out.append("the runtime did not place any node")
         return result
@@ -186,7 +186,7 @@ def _compare_run(comparison: PlacementComparison, answer: Answer, placement: Pla
     runtime_answer = "runs" if did_run else f"fails: {_generic_message(_RUN_ERROR_PREFIX.sub('', answer.run))}"
     nodes = list(placement)
     operator = failing_node.operator if failing_node else nodes[0].operator if len(nodes) == 1 else ""
-    comparison.hold("run", operator, our_answer, runtime_answer, is_same=did_run == (failing_node is None))
+    comparison.record("run", operator, our_answer, runtime_answer, is_same=did_run == (failing_node is None))
 
 
 def _blamed_operator(placement: Placement, *, answer_fails: bool) -> str:
@@ -221,7 +221,7 @@ def _nodes(comparison: PlacementComparison, placed_nodes: Sequence[Placed], our_
     for call, name in calls.items():
         provider, kind = next(((p, kind) for (n, p), kind in types_by_placement.items() if n == name), ("", ""))
         if provider and not any(_bare(node.node, "/") == name for node in our_nodes):
-            comparison.hold("node", kind, "a function, replaced by its body", provider, is_same=False)
+            comparison.record("node", kind, "a function, replaced by its body", provider, is_same=False)
             our_nodes = [node for node in our_nodes if node.function != call]
             placed_nodes = [node for node in placed_nodes if node.name != name]
     names = {node.name for node in placed_nodes}
@@ -233,7 +233,7 @@ def _nodes(comparison: PlacementComparison, placed_nodes: Sequence[Placed], our_
     for name, kind, node in our_rows:
         if row_counts[name, kind] == counts[name, kind] == 1:
             text = providers[name, kind]
-            comparison.hold(
+            comparison.record(
                 "node", node.operator, _provider(node), text, is_same=text.partition(",")[0] == node.provider
             )
         else:
@@ -247,14 +247,14 @@ def _nodes(comparison: PlacementComparison, placed_nodes: Sequence[Placed], our_
         )
         if similar is not None:
             rest[similar] -= 1
-            comparison.hold("node", node.operator, "", "", is_same=True)
+            comparison.record("node", node.operator, "", "", is_same=True)
         else:
             other = next((provider for (k, provider), count in rest.items() if k == kind and count), "no such node")
             rest[kind, other] -= 1
-            comparison.hold("node", node.operator, _provider(node), other, is_same=False)
+            comparison.record("node", node.operator, _provider(node), other, is_same=False)
     for (kind, provider), count in rest.items():
         for _ in range(count):
-            comparison.hold("node", kind, "no such node", provider, is_same=False)
+            comparison.record("node", kind, "no such node", provider, is_same=False)
 
 
 def _mark_lacking(node: Placed, answer: Answer) -> Placed:
@@ -313,7 +313,7 @@ def _descriptors(comparison: PlacementComparison, answer: Answer, nodes: Sequenc
     elif truth or our_operators:
         descriptors = [operator for _, operator in our_operators]
         texts = _difference(descriptors, truth)
-        comparison.hold("descriptor", nodes[0].operator if nodes else "", *texts, is_same=descriptors == truth)
+        comparison.record("descriptor", nodes[0].operator if nodes else "", *texts, is_same=descriptors == truth)
 
 
 def _compare_operators(
@@ -325,7 +325,7 @@ def _compare_operators(
     for node, operator in our_operators:
         if waiting[_key(operator)] > 0:
             waiting[_key(operator)] -= 1
-            comparison.hold("descriptor", node.operator, "", "", is_same=True)
+            comparison.record("descriptor", node.operator, "", "", is_same=True)
         else:
             left.append((node, operator))
     remaining_operators = [json.loads(key) for key in waiting.elements()]
@@ -333,9 +333,11 @@ def _compare_operators(
         other = next((candidate for candidate in remaining_operators if candidate["type"] == operator["type"]), None)
         if other is not None:
             remaining_operators.remove(other)
-        comparison.hold("descriptor", node.operator, *_difference([operator], [other] if other else []), is_same=False)
+        comparison.record(
+            "descriptor", node.operator, *_difference([operator], [other] if other else []), is_same=False
+        )
     for remaining in remaining_operators:
-        comparison.hold("descriptor", "", "no such operator", remaining["type"], is_same=False)
+        comparison.record("descriptor", "", "no such operator", remaining["type"], is_same=False)
 
 
 def _key(descriptor: Any) -> str:

@@ -335,7 +335,7 @@ def _compare_case(target: Target, case: Case, answer: Answer) -> PlacementCompar
         placement = place_model(result, target, None, LintSettings())
     except Exception as error:  # noqa: BLE001  # any exception is a finding of the campaign
         comparison = PlacementComparison()
-        comparison.hold("answer", case.operator, repr(error)[:200], "an answer", is_same=False)
+        comparison.record("answer", case.operator, repr(error)[:200], "an answer", is_same=False)
         return comparison
     first = target.runtime.providers[0]
     return compare(answer, placement, first if target.runtime.below else "")

@@ -80,11 +80,11 @@ def _merge_shared(content: Mapping[str, Any], general: Mapping[str, Any]) -> dic
     entries = dict(content)
     for key, part in merged.items():
         entries[key] = {**part, **content.get(key, {})}
-    _hold_releases(entries)
+    _require_releases(entries)
     return entries
 
 
-def _hold_releases(content: Mapping[str, Any]) -> None:
+def _require_releases(content: Mapping[str, Any]) -> None:
     """Raise FormError for a range of unknown releases."""
     order = list(runtime_tables()["releases"])
     entries = [(("rows", index), row) for index, row in enumerate(content["rows"])]

@@ -99,8 +99,8 @@ class Table:
         """
         layout = self.schema.layout(version)
         if not self.sizes_open:
-            hold_ranks(descriptor, self.general["dimensions"]["most"])
-            hold_inputs(descriptor, layout)
+            require_ranks(descriptor, self.general["dimensions"]["most"])
+            require_inputs(descriptor, layout)
         state = self._state(descriptor, version)
         if self.outputs:
             lowered = self._infer_sizes(descriptor, state)
@@ -111,7 +111,7 @@ class Table:
             if result and _check_applies(check, descriptor, layout) and state.holds(check.when):
                 raise ProviderRefusal(check.name, check.because)
         if not self.sizes_open:
-            hold_outputs(descriptor, layout)
+            require_outputs(descriptor, layout)
         for row in self.rows:
             result = holds_at(row.since, row.until, version) and contains_release(row.releases, release)
             if result and state.holds(row.when):
@@ -127,7 +127,7 @@ class Table:
         Descriptors that depend on unknown values are omitted. Raises Refused if the kernel rejects the node for all
         such values.
         """
-        hold_ranks(descriptor, self.general["dimensions"]["most"])
+        require_ranks(descriptor, self.general["dimensions"]["most"])
         layout, state = self.schema.layout(version), self._state(descriptor, version, partial=True)
         for check in self.checks:
             result = holds_at(check.since, check.until, version) and contains_release(check.releases, release)
@@ -203,7 +203,7 @@ def _check_applies(check: Check, descriptor: Descriptor, layout: Layout) -> bool
     return isinstance(tensor, TensorDesc) and tensor.sizes is not None
 
 
-def hold_ranks(descriptor: Descriptor, max_rank: int) -> None:
+def require_ranks(descriptor: Descriptor, max_rank: int) -> None:
     """Raise Refused if a tensor has too many dimensions."""
     for name, tensor in descriptor.tensors():
         if tensor.sizes is not None and len(tensor.sizes) > max_rank:
@@ -212,7 +212,7 @@ def hold_ranks(descriptor: Descriptor, max_rank: int) -> None:
             )
 
 
-def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
+def require_inputs(descriptor: Descriptor, layout: Layout) -> None:
     """Raise Open if the type or a size of an input is unknown.
 
     Such a kernel is created at the first run.
@@ -222,7 +222,7 @@ def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
             raise UnknownValue(f"the type and sizes of {name} are unknown before the first run")
 
 
-def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
+def require_outputs(descriptor: Descriptor, layout: Layout) -> None:
     """Raise Open if the type or a size of an output is unknown.
 
     The provider computes them, but this table does not.

@@ -184,7 +184,7 @@ def test_a_failure_in_a_fresh_process_counts(fake_place, tmp_path, words, reply,
 def test_a_failure_in_a_used_process_is_asked_again(fake_place, tmp_path):
     fake_place({(1, 2, 3): "die"})  # the first process dies at its third dispatch, which is the second case's
     with ValuesOracle("6.4") as oracle:
-        result = oracle.values_many(identity(), [ARRAYS] * 3)
+        result = oracle.compute_many(identity(), [ARRAYS] * 3)
         assert [each.reply.word for each in result] == ["accepted"] * 3
         assert start(tmp_path) == 2
 
@@ -192,14 +192,14 @@ def test_a_failure_in_a_used_process_is_asked_again(fake_place, tmp_path):
 def test_one_case_that_always_fails_leaves_the_others_alone(fake_place):
     fake_place({(1, 2, 3): "die", (2, 2, 1): "die"})
     with ValuesOracle("6.4") as oracle:
-        result = oracle.values_many(identity(), [ARRAYS] * 3)
+        result = oracle.compute_many(identity(), [ARRAYS] * 3)
     assert [each.reply.word for each in result] == ["accepted", "crashed", "accepted"]
 
 
 def test_a_rejected_operator_is_rejected_for_every_case_at_once(fake_place, tmp_path):
     fake_place({1: (1, 0x80070057)})
     with ValuesOracle("6.4") as oracle:
-        assert [each.reply.word for each in oracle.values_many(identity(), [ARRAYS] * 3)] == ["rejected"] * 3
+        assert [each.reply.word for each in oracle.compute_many(identity(), [ARRAYS] * 3)] == ["rejected"] * 3
         assert start(tmp_path) == 1
 
 

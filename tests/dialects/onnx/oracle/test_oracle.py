@@ -261,7 +261,7 @@ def test_a_late_answer_of_one_is_its_own(deadly, node):
 
 @pytest.mark.slow
 def test_a_crash_while_computing_is_that_one_s_word(deadly, node):
-    values = deadly("reference").values_many(node(attributes={"axis": 77}, outputs=[]), [INPUTS, INPUTS])
+    values = deadly("reference").compute_many(node(attributes={"axis": 77}, outputs=[]), [INPUTS, INPUTS])
     for each in values:
         assert each["reference"].arrays is None
         assert each["reference"].reply.word == "crashed"
@@ -281,7 +281,7 @@ def test_values_of_both(oracle, node):
 
 def test_many_inputs_in_one_session_constants_given_or_not(oracle, node):
     short = {**INPUTS, "depth": np.array(2)}
-    result = oracle.values_many(node(outputs=[]), [INPUTS, short])
+    result = oracle.compute_many(node(outputs=[]), [INPUTS, short])
     assert [each["onnxruntime"].arrays["output"].shape for each in result] == [(3, 4), (3, 2)]
     assert [each["reference"].arrays["output"].shape for each in result] == [(3, 4), (3, 2)]
 

@@ -46,13 +46,13 @@ def run(tmp_path):
         onnx.save(model, path)
         result = run_model(str(path), arrays, budget=budget_of(**limits) if limits else None)
         if judge:
-            _hold(model, arrays, result)
+            _require(model, arrays, result)
         return result
 
     return ran
 
 
-def _hold(model, arrays, result):
+def _require(model, arrays, result):
     try:
         import onnxruntime
     except ImportError:

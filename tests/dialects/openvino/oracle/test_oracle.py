@@ -228,7 +228,7 @@ def test_values_are_the_executors(kind, mode, oracle):
     indices = np.array([0, -1, 3, -4])
     inputs = [arrays(dtype), arrays(dtype, indices=indices), arrays(dtype, depth=np.array(0))]
     descriptor = one_hot(kind, version="opset16", negative_indices_mode=mode)
-    for item, result in zip(inputs, oracle.values_many(descriptor, inputs), strict=True):
+    for item, result in zip(inputs, oracle.compute_many(descriptor, inputs), strict=True):
         expected = execute_at(descriptor, item, "opset16")["output"]
         for values in result.values():
             assert values.reply == Reply("accepted")
@@ -247,7 +247,7 @@ def test_what_may_harm_the_plugin_does_not_harm_the_rest():
 
 def test_a_set_that_cannot_be_asked_leaves_the_others(oracle):
     sets = [arrays(), arrays(depth=None), arrays()]
-    result = oracle.values_many(one_hot(), sets)
+    result = oracle.compute_many(one_hot(), sets)
     assert [values["cpu"].reply.word for values in result] == ["accepted", "not asked", "accepted"]
 
 
@@ -276,7 +276,7 @@ def test_a_process_that_dies_or_hangs(column, marked):
 @pytest.mark.parametrize("column", ["evaluate", "cpu"])
 def test_a_process_that_dies_or_hangs_over_values(column, marked):
     def words_of(what):
-        many = marked.values_many(one_hot(mark=f"{column} {what}"), [arrays()])
+        many = marked.compute_many(one_hot(mark=f"{column} {what}"), [arrays()])
         return {name: values.reply.word for name, values in many[0].items()}
 
     good = {"evaluate": "accepted", "cpu": "accepted"}
