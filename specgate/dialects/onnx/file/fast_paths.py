@@ -187,6 +187,7 @@ _NODE_COST, _INFO_COST = 400, 60  # as in `schema.PROTO`
 
 # Keys of NodeProto and ValueInfoProto (field number << 3 | 2).
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
+_FIRST_KEYS: Final = frozenset((_INPUT, _OUTPUT, _NAME))
 _INFO_NAME, _INFO_TYPE = 10, 18
 
 #: A node, the attributes that are not decoded yet (their bytes and offsets), and whether it has no other fields. Then
@@ -210,6 +211,24 @@ def plain_node(  # noqa: PLR0915  # one loop over bytes
     start, ends = -1, 0  # of `op_type`: its offset, and the inputs and outputs before it
     i = begin
     try:
+        # Most nodes are inputs, outputs and a name with short lengths, and an end that earlier nodes have, too.
+        while i < end and (key := data[i]) != _OP_TYPE:
+            size, position = data[i + 1], i + 2
+            if size > 127 or key not in _FIRST_KEYS:
+                break
+            i = position + size
+            text = data[position:i].decode()
+            if key == _INPUT:
+                inputs.append(texts.setdefault(text, text))
+            elif key == _OUTPUT:
+                outputs.append(texts.setdefault(text, text))
+            else:
+                name = text
+        known_end = source.ends.get(data[i:end])
+        if known_end is not None:
+            op_type, domain, decoded, is_bare = known_end
+            source.left -= _NODE_COST + end - begin + FIELD_COST * (len(inputs) + len(outputs) + len(decoded))
+            return OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), decoded), (), is_bare, None
         while i < end:
             key, size = data[i], data[i + 1]
             i += 2
@@ -231,16 +250,6 @@ def plain_node(  # noqa: PLR0915  # one loop over bytes
                 start = -1
             elif key == _OP_TYPE:
                 start = position - 2 if size < 128 and is_bare and not attributes and not domain else -1
-                known_end = source.ends.get(data[start:end]) if start >= 0 else None
-                if known_end is not None:
-                    op_type, domain, decoded, is_bare = known_end
-                    source.left -= _NODE_COST + end - begin + FIELD_COST * (len(inputs) + len(outputs) + len(decoded))
-                    return (
-                        OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), decoded),
-                        (),
-                        is_bare,
-                        None,
-                    )
                 ends = len(inputs) + len(outputs)
                 op_type = source.text(data[position:i])
             elif key == _ATTRIBUTE:

@@ -104,6 +104,7 @@ def _read_block(reader: Source, graph: OnnxGraph, runs: Runs, span: Span, depth:
     i, last = span[0] - base, min(span[1] - base, len(buffer))
     nodes, infos = graph.nodes, graph.value_infos
     number = len(nodes) + len(infos)
+    known_types = reader.types if depth < _SAFE_DEPTH else {}
     while i + 3 < last:
         key, size, begin = buffer[i], buffer[i + 1], i + 2
         if size > 127:
@@ -127,7 +128,8 @@ def _read_block(reader: Source, graph: OnnxGraph, runs: Runs, span: Span, depth:
             pair = plain_info(reader, buffer, begin, end)
             if pair is None:
                 break
-            infos.append(OnnxValueInfo(pair[0], _shared_type(reader, pair[1], base + end, depth)))
+            name, data = pair
+            infos.append(OnnxValueInfo(name, known_types.get(data) or _shared_type(reader, data, base + end, depth)))
         else:
             break
         i = end

@@ -123,14 +123,15 @@ _ends: Final[dict[bytes, NodeEnd]] = {}
 class Source(Reader):
     """A Reader with caches by bytes.
 
-    `texts` caches names, `ends` the ends of nodes.
+    `texts` caches names, `ends` the ends of nodes, and `types` types without oddities.
     """
 
-    __slots__ = ("_attributes", "_types", "ends", "texts")
+    __slots__ = ("_attributes", "_types", "ends", "texts", "types")
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         super().__init__(file, size)
         self.ends: Final = _ends
+        self.types: Final = _types
         self.texts: dict[str, str] = {}
         # Parts with oddities, which are reported once per model.
         self._attributes: dict[bytes, OnnxAttribute] = {}
